@@ -1,0 +1,46 @@
+# Everything runs in .venv, which is made here from Python 3.11 or newer and nothing else.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+.DEFAULT_GOAL := help
+.PHONY: help demo test soak lint types docs bench clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(VENV)/installed: pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; write make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(VENV)/benchmarks: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@
+
+demo: $(VENV)/installed  ## private statistics of 336,776 real flights: report, picture, ledger
+	$(BIN)/python examples/flights/run.py
+
+test: $(VENV)/installed lint types  ## lint, types, import contracts, every test and doctest
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m pytest -m "not soak"
+
+soak: $(VENV)/installed  ## the long trials: kills, races, statistics at full size
+	$(BIN)/python -m pytest -m soak
+
+lint: $(VENV)/installed  ## ruff: rules and layout
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed  ## pyright, strict on src
+	$(BIN)/pyright
+
+docs: $(VENV)/installed  ## run every example of the docs and draw its figures
+	$(BIN)/python docs/figures.py
+	$(BIN)/python -m pytest docs README.md src
+
+bench: $(VENV)/benchmarks  ## measure against the peers, side by side; writes benchmarks/results
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis examples/flights/out

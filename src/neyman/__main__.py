@@ -1,0 +1,7 @@
+"""`python -m neyman`."""
+
+import sys
+
+from neyman.cli import main
+
+sys.exit(main())

@@ -1,0 +1,226 @@
+"""How a sequence of releases, each chosen after seeing the last, spends a cap."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import ClassVar, final
+
+from neyman.errors import InvalidParameter, NotCertified, UnsupportedComposition
+from neyman.tradeoff import TradeOff, gdp, identity, pure_dp
+
+__all__ = ["Filter", "GaussianFilter", "PureFilter", "filter_for", "filter_from"]
+
+# Less is nothing: the square root of less has no ordinary double.
+_LEAST = Fraction(1, 10**300)
+# Sums of many fractions grow long; no curve takes them so.
+_LONGEST_BITS = 4096
+_SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR)
+_FIFTY_DIGITS = Context(prec=50, rounding=ROUND_FLOOR)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(ABC):
+    """A cap and a cost of every release, in exact fractions of one account.
+
+        sum of costs <= capacity   implies   what was released is as private as the cap
+
+    even if every release, its noise and whether it is asked at all depend on the answers before.
+
+    Attributes:
+        capacity: what may be spent, in the account's unit.
+
+    Guarantee: cost rounds up and capacity down, so the implication holds as computed.
+    Source: Rogers, Roth, Ullman and Vadhan, *Privacy odometers and filters*, NeurIPS 2016.
+    """
+
+    capacity: Fraction
+
+    account: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        """Refuse a capacity that nothing can be charged to."""
+        if self.capacity < _LEAST:
+            raise InvalidParameter(
+                f"a capacity of {float(self.capacity):g} {self.account} was given; "
+                "write a positive one"
+            )
+
+    def cost(self, curve: TradeOff) -> Fraction:
+        """Return what a release with this trade-off function is charged, rounded up.
+
+        Raises:
+            NotCertified: if the curve is an estimate, not a bound.
+            UnsupportedComposition: if no finite amount of the account bounds it.
+            InvalidParameter: if the cost is not positive.
+        """
+        if not curve.certified:
+            raise NotCertified(
+                f"{curve} is an estimate and cannot be charged; charge a curve with proved bounds"
+            )
+        cost = self._bound(curve)
+        if cost is None:
+            raise UnsupportedComposition(f"{curve} {self._advice}")
+        if cost <= 0:
+            raise InvalidParameter(
+                f"{curve} costs nothing, so it is no release of data; "
+                "write the trade-off function of the mechanism that draws"
+            )
+        return cost
+
+    @property
+    @abstractmethod
+    def _advice(self) -> str:
+        """What is wrong with a curve that has no bound, and what to do."""
+
+    @abstractmethod
+    def _bound(self, curve: TradeOff) -> Fraction | None:
+        """Return the smallest amount of the account that bounds the curve, rounded up."""
+
+    def spent_curve(self, total: Fraction) -> TradeOff:
+        """Return the guarantee of everything released when `total` has been spent.
+
+        Error: exact; a total that takes thousands of bits is rounded up by less than 2^-2048.
+        """
+        if max(total.numerator.bit_length(), total.denominator.bit_length()) > _LONGEST_BITS:
+            rounded = Fraction(math.ceil(total * 2**2048), 2**2048)
+            total = self.capacity if total <= self.capacity < rounded else rounded
+        return self._curve(total)
+
+    @abstractmethod
+    def _curve(self, amount: Fraction) -> TradeOff:
+        """Return the weakest guarantee that an amount of the account stands for."""
+
+    @abstractmethod
+    def largest(self, remaining: Fraction) -> TradeOff:
+        """Return the weakest single guarantee that still fits, to six digits, rounded down."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GaussianFilter(Filter):
+    """Squares of mu add: releases that are mu_i-GDP with sum mu_i^2 <= M^2 are M-GDP together.
+
+    Source: Smith and Thakurta, *Fully adaptive composition for Gaussian differential privacy*,
+        2022; Koskela, Tobaben and Honkela, *Individual privacy accounting with Gaussian
+        differential privacy*, ICLR 2023.
+
+    >>> from fractions import Fraction
+    >>> from neyman.tradeoff import gdp
+    >>> GaussianFilter(Fraction(1)).cost(gdp(0.1))
+    Fraction(1, 100)
+    """
+
+    account: ClassVar[str] = "mu^2"
+
+    @property
+    def _advice(self) -> str:
+        return (
+            "is bounded by no Gaussian, so this ledger cannot charge it; "
+            "release through Gaussian or Laplace noise"
+        )
+
+    def _bound(self, curve: TradeOff) -> Fraction | None:
+        return curve.outer_gaussian()
+
+    def _curve(self, amount: Fraction) -> TradeOff:
+        return gdp(squared=amount)
+
+    def largest(self, remaining: Fraction) -> TradeOff:
+        """Gaussian with mu^2 <= remaining."""
+        if remaining < _LEAST:
+            return identity()
+        return gdp(Fraction(_SIX_DIGITS.plus(_FIFTY_DIGITS.sqrt(_decimal(remaining)))))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PureFilter(Filter):
+    """Epsilons add: releases that are epsilon_i-DP with sum epsilon_i <= E are E-DP together.
+
+    Source: Rogers, Roth, Ullman and Vadhan (2016): basic composition is a filter.
+
+    >>> from fractions import Fraction
+    >>> from neyman.tradeoff import laplace
+    >>> PureFilter(Fraction(1)).cost(laplace(0.1))
+    Fraction(1, 10)
+    """
+
+    account: ClassVar[str] = "epsilon"
+
+    @property
+    def _advice(self) -> str:
+        return (
+            "has no finite epsilon, and this ledger's cap is pure differential privacy; "
+            "release through Laplace noise, or keep a ledger with a cap such as gdp(1)"
+        )
+
+    def _bound(self, curve: TradeOff) -> Fraction | None:
+        return curve.outer_pure()
+
+    def _curve(self, amount: Fraction) -> TradeOff:
+        return pure_dp(amount)
+
+    def largest(self, remaining: Fraction) -> TradeOff:
+        """Pure, with epsilon <= remaining."""
+        if remaining < _LEAST:
+            return identity()
+        return pure_dp(Fraction(_SIX_DIGITS.plus(_decimal(remaining))))
+
+
+_FILTERS: Mapping[str, type[GaussianFilter] | type[PureFilter]] = {
+    GaussianFilter.account: GaussianFilter,
+    PureFilter.account: PureFilter,
+}
+
+
+def filter_for(cap: TradeOff) -> Filter:
+    """Return the filter that spends a cap.
+
+    A cap with a Gaussian inside, G_M >= cap, spends M^2 for the largest such M, rounded down;
+    f_{epsilon,0} has none and spends epsilon.
+
+    Raises:
+        NotCertified: if the cap is an estimate.
+        InvalidParameter: if the cap is neither, or fails with probability 1.
+
+    >>> from neyman.tradeoff import gdp
+    >>> filter_for(gdp(0.1)).capacity
+    Fraction(1, 100)
+    """
+    if not cap.certified:
+        raise NotCertified(f"cap={cap} is an estimate; write a cap with proved bounds: gdp(1)")
+    if float(cap.delta(math.inf)) >= 1:
+        raise InvalidParameter(
+            f"cap={cap} protects nothing: with delta = 1 the rows themselves may be released; "
+            "write a small delta, such as approx_dp(1, 1e-6)"
+        )
+    squared = cap.inner_gaussian()
+    if squared > 0:
+        return GaussianFilter(squared)
+    epsilon = cap.inner_pure()
+    if epsilon > 0 and epsilon == cap.outer_pure():
+        return PureFilter(epsilon)
+    raise InvalidParameter(
+        f"cap={cap} has no account that releases could be charged to; write gdp(mu) or "
+        "approx_dp(epsilon, delta) for Gaussian noise, or pure_dp(epsilon) for Laplace noise alone"
+    )
+
+
+def filter_from(account: str, capacity: Fraction) -> Filter:
+    """Rebuild a filter from what was fixed at opening.
+
+    Raises:
+        InvalidParameter: if no filter has this account.
+    """
+    if account not in _FILTERS:
+        raise InvalidParameter(
+            f"account={account!r} was found; write one of {', '.join(sorted(_FILTERS))}"
+        )
+    return _FILTERS[account](capacity)
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return _FIFTY_DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))

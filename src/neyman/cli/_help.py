@@ -1,0 +1,15 @@
+"""`neyman` and `neyman --version`."""
+
+import argparse
+from importlib.metadata import version
+
+__all__ = ["run"]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the version, or how to use the command."""
+    if options.version:
+        print(f"neyman {version('neyman')}")
+        return 0
+    options.parser.print_help()
+    return 2

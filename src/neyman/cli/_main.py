@@ -1,0 +1,128 @@
+"""Arguments, and where they lead. Nothing heavy is imported before a command is known."""
+
+import argparse
+import io
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from neyman.errors import NeymanError
+
+__all__ = ["main"]
+
+_EPILOG = "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 interrupted."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    options = _parser().parse_args(argv)
+    # A key that the terminal's encoding lacks is shown by its number rather than not at all.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    command = _load(options.module)
+    try:
+        status = int(command.run(options))
+        sys.stdout.flush()
+    except NeymanError as error:
+        return _failed("\n".join([str(error), *getattr(error, "__notes__", ())]))
+    except BrokenPipeError:
+        # Whoever read our output has gone; that is no failure, and Python must not flush again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _failed(f"{error.filename or 'output'} cannot be used: {error.strerror}")
+    except KeyboardInterrupt:
+        _failed(
+            "interrupted. What was charged stays charged; run the same command again: stored "
+            "answers are free, and what was charged and not stored is drawn once more, free"
+        )
+        return 130
+    return status
+
+
+def _failed(why: str) -> int:
+    print(f"neyman: {why}", file=sys.stderr)
+    return 1
+
+
+def _load(module: str) -> Any:
+    """Import a command; an interrupt meanwhile ends the process at once, for nothing has begun.
+
+    Python's own handler would raise inside extension modules, and some of them abort.
+    """
+    python_handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        return import_module(f"neyman.cli.{module}")
+    finally:
+        signal.signal(signal.SIGINT, python_handler)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="neyman",
+        description="Differential privacy as a hypothesis test: private statistics with an exact "
+        "guarantee and a budget that outlives the process.",
+        epilog=_EPILOG,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and stop")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_release(commands)
+    _add_ledger(commands)
+    _add_convert(commands)
+    parser.set_defaults(module="_help", parser=parser)
+    return parser
+
+
+def _add_release(commands: Any) -> None:
+    release = commands.add_parser(
+        "release",
+        help="publish the statistics that a spec asks for",
+        description="Publish the statistics that a spec asks for. Entries that the ledger holds "
+        "already are answered from it, free.",
+        epilog=_EPILOG,
+    )
+    release.add_argument("spec", type=Path, metavar="SPEC.toml", help="what to release")
+    release.add_argument(
+        "--report", type=Path, metavar="FILE.html", help="write a report that people can read"
+    )
+    release.add_argument("--json", action="store_true", help="print the releases as JSON")
+    release.add_argument(
+        "--dry-run", action="store_true", help="price every query; charge nothing, read no row"
+    )
+    release.set_defaults(module="_release")
+
+
+def _add_ledger(commands: Any) -> None:
+    ledger = commands.add_parser("ledger", help="show or check a ledger", epilog=_EPILOG)
+    actions = ledger.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for action, text in (
+        ("show", "print what was spent on what, and what remains"),
+        ("check", "look for damage and overspending; status 1 if any is found"),
+    ):
+        sub = actions.add_parser(action, help=text, description=text, epilog=_EPILOG)
+        sub.add_argument("path", type=Path, metavar="LEDGER", help="the ledger's file")
+        sub.add_argument("--json", action="store_true", help="print JSON")
+        sub.set_defaults(module="_ledger", action=action)
+
+
+def _add_convert(commands: Any) -> None:
+    convert = commands.add_parser(
+        "convert",
+        help="mu, (epsilon, delta) and rho of the Gaussian mechanism, into each other",
+        description="Convert between mu, (epsilon, delta) and rho of the Gaussian mechanism. From "
+        "(epsilon, delta) comes the largest mu that satisfies it, rounded down; everything derived "
+        "from mu is rounded up. A mechanism that is only known to be rho-zCDP need not be "
+        "sqrt(2 rho)-GDP.",
+        epilog=_EPILOG,
+    )
+    convert.add_argument("--mu", help="mu of Gaussian DP")
+    convert.add_argument("--rho", help="rho of zero-concentrated DP, = mu^2/2")
+    convert.add_argument("--epsilon", help="with --delta; or, with --mu or --rho, asks for delta")
+    convert.add_argument("--delta", help="with --epsilon; or, with --mu or --rho, asks for epsilon")
+    convert.add_argument("--json", action="store_true", help="print JSON")
+    convert.set_defaults(module="_convert")

@@ -1,0 +1,133 @@
+"""The one door where data meets noise.
+
+curve -> charge -> compute -> noise -> commit -> reveal, in this order and nowhere else: a refused
+query never touches the data, and nothing is revealed that is not durably charged and stored.
+"""
+
+import numpy as np
+
+from neyman.aggregate import Aggregate, IntArray
+from neyman.errors import EngineFailure
+from neyman.ledger import Ledger, Reservation
+from neyman.mechanisms import Mechanism
+from neyman.released import Guarantee, Release, Spending
+
+__all__ = ["release"]
+
+_ASSUMPTIONS = (
+    "The operating system's random bits are fair, independent and secret.",
+    "Each unit is counted under one identifier; who appears under several is protected under each.",
+    "The declared bounds, keys, grids and limits were chosen without looking at these data.",
+    "The rows are those of the table as the engine reads it, and the engine does not fail on them.",
+    "The time that a release takes, and its size in memory, are not hidden.",
+    "The floating-point inverses of the noise are within 2^-45 of the truth, as measured, not "
+    "proved; every decision closer than that is made in ball arithmetic.",
+)
+
+
+def release(
+    aggregate: Aggregate,
+    mechanism: Mechanism,
+    ledger: Ledger,
+    *,
+    entry: str,
+    confidence: float = 0.95,
+) -> Release:
+    """Charge the ledger, answer with noise, store the answer and return it.
+
+    The same entry id asked again returns the stored answer, free; nothing is drawn and the data
+    are not read.
+
+    Args:
+        aggregate: the question, not yet computed.
+        mechanism: the noise, on the aggregate's own integer lattice.
+        ledger: pays.
+        entry: the id of this release in the ledger.
+        confidence: of the noise intervals, in (0, 1).
+
+    Raises:
+        SensitivityMismatch: if the question does not bound the norm that the noise needs.
+        MissingExtra: if exact noise cannot be drawn here.
+        RelationMismatch: if the ledger is for another unit or neighbouring relation.
+        BudgetExceeded: if the charge would pass the cap. Nothing is charged up to here.
+        EntryConflict: if the id stands for something else, or was lost twice.
+        EngineFailure: if the engine failed. The entry stays charged and may be run once more.
+
+    Guarantee: the output satisfies `mechanism.tradeoff(aggregate.sensitivity)`, and all releases
+        of one ledger together its cap, also when each is chosen after seeing the others.
+    """
+    # All that can be refused comes before the charge: these two refuse a wrong confidence.
+    mechanism.half_width(confidence)
+    mechanism.ratio_interval(0, 1, confidence)
+    mechanism.require_sampler()
+    with ledger.turn(entry):
+        reservation = ledger.reserve(
+            entry=entry,
+            request={"query": dict(aggregate.query), "mechanism": mechanism.describe()},
+            source=aggregate.source,
+            curve=mechanism.tradeoff(aggregate.sensitivity),
+            unit=aggregate.unit,
+            neighbors=aggregate.sensitivity.neighbors,
+        )
+        replayed = reservation.values is not None
+        if not replayed:
+            noisy = mechanism.add_noise(_computed(aggregate))
+            reservation = ledger.commit(reservation, noisy.tolist())
+    return _reveal(aggregate, mechanism, ledger, reservation, confidence, replayed=replayed)
+
+
+def _computed(aggregate: Aggregate) -> IntArray:
+    """Run the query; whatever goes wrong in there may quote private values, and is withheld.
+
+    Raises:
+        EngineFailure: if it fails, or does not give the integers that it declared.
+    """
+    failure: EngineFailure | None = None
+    exact: IntArray | None = None
+    try:
+        exact = aggregate.compute()
+    except EngineFailure as error:
+        failure = error
+    except Exception:
+        exact = None
+    if exact is not None and exact.shape == (aggregate.size,) and exact.dtype == np.int64:
+        return exact
+    # Raised out here, so that no foreign error comes along as its context.
+    raise failure or EngineFailure(
+        "the query failed, and what it said is withheld, for it can quote private values. Data may "
+        "have been touched, so the entry stays charged; remove the cause and ask once more under "
+        "the same entry id"
+    )
+
+
+def _reveal(
+    aggregate: Aggregate,
+    mechanism: Mechanism,
+    ledger: Ledger,
+    reservation: Reservation,
+    confidence: float,
+    *,
+    replayed: bool,
+) -> Release:
+    """Read the stored integers: all from here on is post-processing."""
+    stored = np.asarray(reservation.values, dtype=np.int64)
+    return Release(
+        entry=reservation.entry,
+        query=aggregate.query,
+        mechanism=mechanism.describe(),
+        guarantee=Guarantee(
+            curve=reservation.curve,
+            neighbors=aggregate.sensitivity.neighbors,
+            unit=aggregate.unit,
+            assumptions=_ASSUMPTIONS,
+        ),
+        spending=Spending(
+            account=ledger.account,
+            cost=reservation.cost,
+            remaining=ledger.remaining(),
+            cap=ledger.capacity,
+        ),
+        confidence=confidence,
+        columns=aggregate.reading.columns(stored, mechanism, confidence),
+        replayed=replayed,
+    )

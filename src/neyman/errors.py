@@ -1,0 +1,92 @@
+"""Every error that neyman raises on purpose.
+
+Each message says what was asked, what was found, and what to write instead.
+None carries a value of a private row.
+"""
+
+__all__ = [
+    "BudgetExceeded",
+    "EngineFailure",
+    "EntryConflict",
+    "InvalidParameter",
+    "InvalidTable",
+    "LedgerCorrupt",
+    "LedgerMismatch",
+    "LedgerUnavailable",
+    "MissingExtra",
+    "NeymanError",
+    "NotCertified",
+    "RelationMismatch",
+    "SensitivityMismatch",
+    "SpecError",
+    "UnknownColumn",
+    "UnsupportedComposition",
+]
+
+
+class NeymanError(Exception):
+    """Base of every error raised on purpose."""
+
+
+class InvalidParameter(NeymanError, ValueError):
+    """A number or name is outside what the formula allows."""
+
+
+class UnsupportedComposition(NeymanError, TypeError):
+    """The composition of these curves has no closed form here."""
+
+
+class NotCertified(NeymanError, TypeError):
+    """A bound was asked of a curve that gives only estimates."""
+
+
+class MissingExtra(NeymanError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class SensitivityMismatch(NeymanError, TypeError):
+    """The mechanism needs a sensitivity in a norm that the query does not bound."""
+
+
+class RelationMismatch(NeymanError, ValueError):
+    """The neighbouring relation or the unit differs from the ledger's."""
+
+
+class InvalidTable(NeymanError, ValueError):
+    """A table, a unit, bounds or keys are not usable as declared."""
+
+
+class UnknownColumn(InvalidTable, KeyError):
+    """The table's schema has no such column."""
+
+    def __str__(self) -> str:
+        """Give the sentence itself; `KeyError` would quote it."""
+        return str(self.args[0]) if self.args else ""
+
+
+class EngineFailure(NeymanError, RuntimeError):
+    """The engine failed; its own text is withheld, for it can quote private values."""
+
+
+class BudgetExceeded(NeymanError, RuntimeError):
+    """The charge would pass the ledger's cap; nothing was drawn and nothing charged."""
+
+
+class EntryConflict(NeymanError, RuntimeError):
+    """The entry id stands for another query, another dataset, or has used up its redraw."""
+
+
+class LedgerMismatch(NeymanError, ValueError):
+    """The ledger was opened with another cap, unit or neighbouring relation."""
+
+
+class LedgerCorrupt(NeymanError, RuntimeError):
+    """The ledger's file does not hold what a ledger writes."""
+
+
+class LedgerUnavailable(NeymanError, OSError):
+    """The ledger's file cannot be used safely where it lies."""
+
+
+class SpecError(NeymanError, ValueError):
+    """A spec names a key or value that is missing, unknown or wrong."""

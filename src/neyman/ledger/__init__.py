@@ -1,0 +1,25 @@
+"""The budget that outlives the process: one SQLite file, the only mutable thing in the house.
+
+Life of an entry: reserve (durable) -> draw -> commit the values (durable) -> reveal.
+
+Recovery rule, for a process that dies on the way:
+
+* Reserved, not committed: the entry stays charged. It may be drawn once more under the same id,
+  with the same request, source and curve, at no further cost: the first draw was never revealed,
+  because values are revealed only after commit. The second draw is recorded before it is made;
+  a third is refused, the entry stays charged, and the question needs a new id.
+* Committed: the stored values are returned, free, as often as asked.
+* The same id with another request, source or curve is refused.
+* Two at the same id: they take turns (`Ledger.turn`), and the second finds the stored values.
+  Where they do not, the first commit is stored, and the loser is handed the winner's values. Its
+  own draw is thrown away unrevealed.
+
+No connection outlives a public call, and a process makes one call at a time and forks between
+calls only, so threads, forks and kills need no care from the caller. The file guards against
+accidents, not against its owner: whoever can write it can replace it.
+"""
+
+from neyman.ledger._ledger import Ledger
+from neyman.ledger._records import Entry, Reservation
+
+__all__ = ["Entry", "Ledger", "Reservation"]

@@ -1,0 +1,136 @@
+"""The append-only table of events, read and written inside one transaction."""
+
+import sqlite3
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, cast
+
+from neyman.errors import EntryConflict
+from neyman.ledger._differences import differences
+from neyman.ledger._records import (
+    Entry,
+    State,
+    canonical,
+    garbled,
+    now,
+    read_curve,
+    read_payload,
+    read_values,
+)
+from neyman.ledger._schema import read_fraction
+
+__all__ = ["Events", "History", "Kind"]
+
+Kind: TypeAlias = Literal["reserve", "redraw", "commit"]
+
+_SELECT = (
+    "SELECT r.entry, r.cost, r.payload, r.at, d.seq IS NOT NULL, c.payload, c.at FROM events AS r "
+    "LEFT JOIN events AS d ON d.entry = r.entry AND d.kind = 'redraw' "
+    "LEFT JOIN events AS c ON c.entry = r.entry AND c.kind = 'commit' WHERE r.kind = 'reserve'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What happened to one entry, as stored."""
+
+    id: str
+    cost: Fraction
+    reserve: dict[str, Any]
+    reserved_at: str
+    redrawn: bool
+    commit: str | None
+    committed_at: str | None
+
+    def values(self) -> tuple[int, ...] | None:
+        """Return the stored answer, if there is one."""
+        return None if self.commit is None else read_values(self.commit, self.id)
+
+    def require_same(self, asked: dict[str, Any]) -> None:
+        """Refuse an id that stands for another question.
+
+        Raises:
+            EntryConflict: naming what differs; of the dataset, nothing is shown.
+        """
+        names = {"request": "request", "source": "dataset", "curve": "trade-off function"}
+        # As text: to Python 1, 1.0 and true are equal.
+        differing = [
+            word
+            for key, word in names.items()
+            if canonical({key: self.reserve.get(key)}) != canonical({key: asked[key]})
+        ]
+        if differing:
+            places = differences(self.reserve.get("request"), asked["request"])
+            raise EntryConflict(
+                f"entry {self.id!r} was reserved before with another {' and '.join(differing)}"
+                f"{f' ({places})' if places else ''}; ask the same again, or use a new id"
+            )
+
+    def require_redraw_left(self) -> None:
+        """Refuse a third draw.
+
+        Raises:
+            EntryConflict: if the redraw was used.
+        """
+        if self.redrawn:
+            raise EntryConflict(
+                f"entry {self.id!r} was drawn twice and never committed; it stays charged and "
+                "cannot be drawn again. If another process is drawing it now, ask again when that "
+                "has committed; otherwise use a new id"
+            )
+
+    def entry(self) -> Entry:
+        """Return the public view."""
+        request = self.reserve.get("request")
+        if not isinstance(request, dict):
+            raise garbled("request", self.id)
+        state: State = "redrawn" if self.redrawn else "reserved"
+        return Entry(
+            id=self.id,
+            state=state if self.commit is None else "committed",
+            curve=read_curve(self.reserve.get("curve"), self.id),
+            cost=self.cost,
+            request=cast("dict[str, object]", request),
+            reserved_at=self.reserved_at,
+            committed_at=self.committed_at,
+            values=self.values(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Queries on the table; the transaction is the caller's."""
+
+    connection: sqlite3.Connection
+
+    def append(self, entry: str, kind: Kind, payload: str, *, cost: Fraction | None = None) -> None:
+        """Add one event."""
+        self.connection.execute(
+            "INSERT INTO events (entry, kind, cost, payload, at) VALUES (?, ?, ?, ?, ?)",
+            (entry, kind, None if cost is None else str(cost), payload, now()),
+        )
+
+    def spent(self) -> Fraction:
+        """Return the exact sum of costs of all reserved entries."""
+        rows = self.connection.execute(
+            "SELECT cost, count(*) FROM events WHERE kind = 'reserve' GROUP BY cost"
+        )
+        return sum((read_fraction(cost) * count for cost, count in rows), Fraction(0))
+
+    def entry(self, entry: str) -> History | None:
+        """Return one entry's history."""
+        row = self.connection.execute(f"{_SELECT} AND r.entry = ?", (entry,)).fetchone()
+        return None if row is None else _history(row)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return all entries in order."""
+        rows = self.connection.execute(f"{_SELECT} ORDER BY r.seq").fetchall()
+        return tuple(_history(row).entry() for row in rows)
+
+
+def _history(row: tuple[Any, ...]) -> History:
+    entry, cost, payload, reserved_at, redrawn, commit, committed_at = row
+    record = read_payload(payload, entry)
+    return History(
+        entry, read_fraction(cost), record, reserved_at, bool(redrawn), commit, committed_at
+    )

@@ -1,0 +1,309 @@
+"""The ledger: reserve, commit, and views."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeVar, final
+
+from neyman.accounting import filter_for
+from neyman.errors import (
+    EntryConflict,
+    InvalidParameter,
+    LedgerMismatch,
+    RelationMismatch,
+)
+from neyman.ledger._ask import Ask
+from neyman.ledger._check import findings
+from neyman.ledger._events import Events
+from neyman.ledger._place import ledger_path, require_present
+from neyman.ledger._records import (
+    Entry,
+    Reservation,
+    canonical,
+    check_curve,
+    check_name,
+    check_type,
+    garbled,
+    now,
+    read_curve,
+    read_payload,
+    values_text,
+)
+from neyman.ledger._schema import Meta, create, new_meta, read_meta
+from neyman.ledger._sqlite import transact
+from neyman.ledger._turns import turn
+from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.tradeoff import TradeOff
+
+__all__ = ["Ledger"]
+
+T = TypeVar("T")
+
+_NOTHING_DRAWN = (
+    "Nothing was drawn; if the charge reached the disk, the same id finds it and pays once."
+)
+_NOT_REVEALED = (
+    "The entry stays charged and its values were not revealed; the same id may draw once more."
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A cap for one dataset and everything that was charged to it, in one file.
+
+        sum of costs of all reserved entries <= capacity,   exactly, in fractions
+
+    The handle holds no connection and no secret: it may be shared by threads, forked and pickled.
+
+    Attributes:
+        path: of the file, without links.
+        cap: the guarantee that all releases together keep.
+        unit: who is protected, in words.
+        neighbors: the neighbouring relation of every entry.
+        account: what is added up: "mu^2" or "epsilon".
+        capacity: the most that is ever spent of it, fixed at opening.
+
+    Guarantee: a charge is on the disk before `reserve` returns and never leaves; values are on the
+        disk before `commit` returns them. A kill at any instant loses unrevealed draws at most.
+    """
+
+    path: Path
+    cap: TradeOff
+    unit: str
+    neighbors: Neighbors
+    account: str = field(repr=False)
+    capacity: Fraction = field(repr=False)
+    _identity: str = field(repr=False)
+
+    @classmethod
+    def open(
+        cls, path: str | os.PathLike[str], *, cap: TradeOff, unit: str, neighbors: Neighbors
+    ) -> "Ledger":
+        """Create the ledger, or open it if it was created with the same cap, unit and relation.
+
+        Args:
+            path: of a file on a local disk.
+            cap: what all releases together may cost; fixed for good.
+            unit: who is protected, in the words of the table that will be asked: write
+                unit=table.protects, which reads "all rows of one patient", or "one row".
+            neighbors: "add_remove" or "replace_one".
+
+        Raises:
+            InvalidParameter, NotCertified: if the cap cannot be spent, or a name is unusable.
+            LedgerMismatch: if the file was created with another cap, unit or relation.
+            LedgerUnavailable, LedgerCorrupt: if the file cannot be used.
+        """
+        check_curve("cap", cap)
+        check_name("unit", unit)
+        check_neighbors(neighbors)
+        asked = new_meta(canonical(cap.to_json()), filter_for(cap), unit, neighbors, now())
+        place = ledger_path(path)
+
+        def found_or_created(connection: sqlite3.Connection) -> Meta:
+            meta = read_meta(connection)
+            if meta is None:
+                create(connection, asked)
+            return meta or asked
+
+        meta = transact(
+            place,
+            found_or_created,
+            begin="BEGIN IMMEDIATE",
+            consequence="Nothing was charged.",
+            create=True,
+        )
+        ledger = cls._of(place, meta)
+        _require_same(place, "cap", ledger.cap, cap)
+        _require_same(place, "unit", ledger.unit, unit)
+        _require_same(place, "neighbors", ledger.neighbors, neighbors)
+        return ledger
+
+    @classmethod
+    def existing(cls, path: str | os.PathLike[str]) -> "Ledger":
+        """Open a ledger that exists, to look at it or to go on.
+
+        A backup that this user cannot write may be looked at, if no -wal with newer entries lies
+        beside it; nothing can be charged to it.
+
+        Raises:
+            LedgerUnavailable, LedgerCorrupt: if there is none, or it cannot be used.
+        """
+        place = ledger_path(path)
+        consequence = "Nothing was changed."
+        meta = transact(place, _known, begin="BEGIN", consequence=consequence)
+        return cls._of(place, meta)
+
+    @classmethod
+    def _of(cls, path: Path, meta: Meta) -> "Ledger":
+        cap = read_curve(read_payload(meta.cap, "the cap"), "the cap")
+        try:
+            neighbors = check_neighbors(meta.neighbors)
+        except InvalidParameter:
+            neighbors = None
+        if neighbors is None:
+            raise garbled("neighbouring relation", "the ledger")
+        capacity = meta.filter().capacity
+        return cls(path, cap, meta.unit, neighbors, meta.account, capacity, meta.ledger)
+
+    # -- an entry's life ------------------------------------------------------------------------
+
+    def turn(self, entry: str) -> AbstractContextManager[None]:
+        """Wait until nobody else is at this entry: `with ledger.turn(entry): ...`.
+
+        Held from reserve to commit, it lets whoever asks the same entry meanwhile find the stored
+        answer instead of drawing too. Other entries do not wait; the turn of a dead process
+        passes on at once. On Linux; elsewhere it waits for nobody.
+
+        Raises:
+            InvalidParameter: if the id is unusable, or this thread holds a turn already.
+            LedgerUnavailable: if the file beside the ledger, `<path>.turns`, cannot be used.
+        """
+        check_name("entry", entry)
+        require_present(self.path)
+        return turn(self.path, entry)
+
+    def reserve(
+        self,
+        *,
+        entry: str,
+        request: Mapping[str, object],
+        source: str,
+        curve: TradeOff,
+        unit: str,
+        neighbors: Neighbors,
+    ) -> Reservation:
+        """Charge an entry, durably, or find what was charged under its id before.
+
+        Args:
+            entry: the caller's id of the question; 1 to 200 printable characters.
+            request: public description of the question and the mechanism; stored whole.
+            source: which dataset; only a keyed hash is stored.
+            curve: trade-off function of the mechanism on this question.
+            unit: who the sensitivity protects; must be the ledger's.
+            neighbors: the sensitivity's relation; must be the ledger's.
+
+        Returns:
+            A reservation with values None: draw and `commit`; or with the stored values.
+
+        Raises:
+            BudgetExceeded: if it does not fit under the cap. Nothing is charged.
+            EntryConflict: if the id stands for something else, or has used up its redraw.
+            RelationMismatch: if the unit or relation is not the ledger's.
+            NotCertified, UnsupportedComposition, InvalidParameter: if it cannot be charged.
+            LedgerUnavailable, LedgerCorrupt: if the file cannot be used.
+        """
+        check_name("entry", entry)
+        check_name("unit", unit)
+        check_type("request", request, Mapping, "a dict")
+        check_type("source", source, str, "text that names the dataset")
+        check_curve("curve", curve)
+        self._require_relation(unit, neighbors)
+        ask = Ask(entry=entry, request=request, source=source, curve=curve, cap=self.cap)
+        return self._transact(ask.reserved, "BEGIN IMMEDIATE", _NOTHING_DRAWN)
+
+    def commit(self, reservation: Reservation, values: Sequence[int]) -> Reservation:
+        """Store the drawn values, durably; only what this returns may be revealed.
+
+        Args:
+            reservation: from `reserve`.
+            values: the noisy integers.
+
+        Returns:
+            The reservation with the stored values: these, or those of whoever committed first.
+
+        Raises:
+            EntryConflict: if this ledger holds no such reservation.
+            InvalidParameter: if a value is no integer.
+            LedgerUnavailable, LedgerCorrupt: if the file cannot be used. The entry stays charged
+                and nothing may be revealed.
+        """
+        payload = values_text(values)
+
+        def committed(connection: sqlite3.Connection, meta: Meta) -> Reservation:  # noqa: ARG001
+            events = Events(connection)
+            before = events.entry(reservation.entry)
+            if before is None:
+                raise EntryConflict(
+                    f"values were to be committed to {reservation.entry!r}, which this ledger "
+                    "never reserved; reserve it here first"
+                )
+            if before.commit is None:
+                events.append(reservation.entry, "commit", payload)
+                before = events.entry(reservation.entry) or before
+            return replace(reservation, cost=before.cost, values=before.values())
+
+        return self._transact(committed, "BEGIN IMMEDIATE", _NOT_REVEALED)
+
+    def _require_relation(self, unit: str, neighbors: str) -> None:
+        found = {"unit": self.unit, "neighbors": self.neighbors}
+        asked = {"unit": unit, "neighbors": neighbors}
+        if asked != found:
+            write = ", ".join(f"{key}={asked[key]!r}" for key in asked if asked[key] != found[key])
+            raise RelationMismatch(
+                f"an entry that protects unit={unit!r} under {neighbors!r} was asked, and this "
+                f"ledger keeps unit={self.unit!r} under {self.neighbors!r}. Ask a question that "
+                f"protects these, or, for a new ledger, write Ledger.open(..., {write})"
+            )
+
+    # -- views ----------------------------------------------------------------------------------
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return all entries, in the order in which they were reserved."""
+        return self._read(lambda connection, _: Events(connection).entries())
+
+    def spent(self) -> Fraction:
+        """Return the exact sum of all charges, in the unit of the account."""
+        return self._read(lambda connection, _: Events(connection).spent())
+
+    def remaining(self) -> Fraction:
+        """Return what may still be charged, in the unit of the account."""
+        return self._read(
+            lambda connection, meta: meta.filter().capacity - Events(connection).spent()
+        )
+
+    def total(self) -> TradeOff:
+        """Return the guarantee of everything charged so far, revealed or not."""
+        return self._read(
+            lambda connection, meta: meta.filter().spent_curve(Events(connection).spent())
+        )
+
+    def check(self) -> tuple[str, ...]:
+        """Return everything that is wrong with the file; empty when nothing is."""
+        return self._read(findings)
+
+    def _read(self, view: Callable[[sqlite3.Connection, Meta], T]) -> T:
+        return self._transact(view, "BEGIN", "Nothing was changed.")
+
+    def _transact(
+        self, work: Callable[[sqlite3.Connection, Meta], T], begin: str, consequence: str
+    ) -> T:
+        def with_meta(connection: sqlite3.Connection) -> T:
+            meta = _known(connection)
+            if meta.ledger != self._identity:
+                raise LedgerMismatch(
+                    f"the file {str(self.path)!r} was replaced by another ledger since it was "
+                    "opened; open it again, or restore the file"
+                )
+            return work(connection, meta)
+
+        return transact(self.path, with_meta, begin=begin, consequence=consequence)
+
+
+def _require_same(path: Path, name: str, found: object, asked: object) -> None:
+    if found != asked:
+        raise LedgerMismatch(
+            f"the ledger {str(path)!r} was created with {name}={found}, and {name}={asked} was "
+            f"asked; write {name}={found}, or another path for another ledger"
+        )
+
+
+def _known(connection: sqlite3.Connection) -> Meta:
+    meta = read_meta(connection)
+    if meta is None:
+        raise garbled("opening row", "the ledger")
+    return meta

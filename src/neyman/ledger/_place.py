@@ -1,0 +1,92 @@
+"""Which paths can hold a ledger."""
+
+import os
+from pathlib import Path
+
+from neyman.errors import InvalidParameter, LedgerUnavailable
+from neyman.ledger._mounts import LOCAL, file_system_of
+
+__all__ = ["ledger_path", "require_one_name", "require_present", "unwritable"]
+
+
+def ledger_path(path: str | os.PathLike[str]) -> Path:
+    """Return the real path of a ledger's file, which need not exist yet.
+
+    On Linux the mount table tells the file system, and one that is not known as local is refused,
+    for its locks and flushes cannot be trusted;
+    elsewhere that check is not possible, and the caller must know.
+
+    Raises:
+        InvalidParameter: if it is no plain path of a file.
+        LedgerUnavailable: if no ledger can be kept there.
+    """
+    given = os.fspath(path) if isinstance(path, str | os.PathLike) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(given, str) or not given or given.startswith((":", "file:")):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidParameter(
+            f"path={given!r} is no path of a file; a ledger outlives the process, "
+            'so write a path on a local disk such as "budget.ledger"'
+        )
+    if "\0" in given:
+        raise InvalidParameter("path holds a NUL character; write a path on a local disk")
+    place = Path(os.path.realpath(given))
+    try:
+        refusal = _refusal(place)
+    except OSError as error:
+        refusal = f"cannot be looked up ({type(error).__name__}); write another path"
+    if refusal is not None:
+        raise LedgerUnavailable(f"{str(place)!r} {refusal}")
+    return place
+
+
+def _refusal(place: Path) -> str | None:
+    if place.is_dir():
+        return "is a directory; write the path of a file in it"
+    if not place.parent.is_dir():
+        return f"needs the directory {str(place.parent)!r}, which does not exist; make it first"
+    if place.exists() and not place.is_file():
+        return "is no regular file; write another path"
+    kind = file_system_of(place)
+    if kind is not None and kind not in LOCAL:
+        return (
+            f"lies on a file system ({kind}) that is not known as local, so its locks and flushes "
+            "cannot be trusted; keep the ledger on a local disk"
+        )
+    return None
+
+
+def require_present(place: Path) -> None:
+    """Refuse to look for a ledger where no file is.
+
+    Raises:
+        LedgerUnavailable: if there is none.
+    """
+    # A link to itself is something else than nothing.
+    if not os.path.lexists(place):
+        raise LedgerUnavailable(
+            f"there is no ledger at {str(place)!r}; write the path of one, "
+            "or make one with Ledger.open"
+        )
+
+
+def require_one_name(place: Path) -> None:
+    """Refuse a file with a second name, a hard link.
+
+    SQLite names the log after the path it was given, so that under the other name the charges of
+    a killed process, and the locks of a live one, would not be seen.
+
+    Raises:
+        LedgerUnavailable: if the file has one.
+    """
+    if place.exists() and place.stat().st_nlink > 1:
+        raise LedgerUnavailable(
+            f"{str(place)!r} has a second name (a hard link), under which charges would be missed; "
+            "remove one of the names, and copy a ledger only when no process uses it"
+        )
+
+
+def unwritable(place: Path) -> Path | None:
+    """Return what this user cannot write: the file, its directory, or neither."""
+    for needed in (place, place.parent):
+        if needed.exists() and not os.access(needed, os.W_OK):
+            return needed
+    return None

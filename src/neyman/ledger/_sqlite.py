@@ -1,0 +1,190 @@
+"""One SQLite transaction per call: opened, ended and closed before the call returns."""
+
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final, TypeVar
+
+from neyman.errors import LedgerCorrupt, LedgerUnavailable, NeymanError
+from neyman.ledger._place import require_one_name, require_present, unwritable
+from neyman.ledger._schema import recognise
+
+__all__ = ["transact"]
+
+T = TypeVar("T")
+
+_PATIENCE_S: Final = 30.0
+
+# SQLite keeps its file locks in the process's memory, so a child forked while any connection is
+# open would believe that it holds them. One call at a time, and forks wait for it to end.
+_ONE_AT_A_TIME: Final = threading.Lock()
+if sys.platform != "win32":
+    os.register_at_fork(
+        before=_ONE_AT_A_TIME.acquire,
+        after_in_parent=_ONE_AT_A_TIME.release,
+        after_in_child=_ONE_AT_A_TIME.release,
+    )
+
+_OUT_OF_REACH: Final = frozenset(
+    {
+        sqlite3.SQLITE_AUTH,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+_HELD: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+
+
+def transact(
+    path: Path,
+    work: Callable[[sqlite3.Connection], T],
+    *,
+    begin: str,
+    consequence: str,
+    create: bool = False,
+) -> T:
+    """Run `work` in one transaction on the ledger's file, commit and close.
+
+    An error of `work` rolls everything back. A copy that this user cannot write may be read.
+
+    Args:
+        path: from `ledger_path`.
+        work: gets the connection inside the transaction; may run once only.
+        begin: "BEGIN IMMEDIATE" to write, "BEGIN" to read one snapshot.
+        consequence: what a failure means for the caller, ended by a full stop.
+        create: whether the file may be made.
+
+    Raises:
+        LedgerUnavailable: if the file stays locked, is missing, or the disk refuses.
+        LedgerCorrupt: if SQLite cannot read it.
+    """
+    failure: NeymanError | None = None
+    if not create:
+        require_present(path)
+    require_one_name(path)
+    locked = unwritable(path)
+    if locked is not None and (begin != "BEGIN" or _has_log(path)):
+        raise _read_only(path, locked, consequence)
+    if not _ONE_AT_A_TIME.acquire(timeout=2 * _PATIENCE_S):
+        raise _held(path, consequence)
+    try:
+        if locked is not None:
+            return _look(path, work, consequence)
+        return _run(path, work, begin, "rwc" if create else "rw")
+    except sqlite3.Error as error:
+        failure = _explained(path, getattr(error, "sqlite_errorcode", None), consequence)
+    finally:
+        _ONE_AT_A_TIME.release()
+    # Out of the handler, so that SQLite's error does not travel along.
+    raise failure
+
+
+def _look(path: Path, work: Callable[[sqlite3.Connection], T], consequence: str) -> T:
+    # SQLite takes the file for one that nobody changes, and keeps no locks: see that it was so.
+    before = _version(path)
+    result = _run(path, work, "BEGIN", "ro&immutable=1")
+    if _has_log(path) or _version(path) != before:
+        raise LedgerUnavailable(
+            f"the ledger {str(path)!r}, which is read-only for this user, changed while it was "
+            f"read. {consequence} Look again, or at a copy that nobody writes"
+        )
+    return result
+
+
+def _has_log(path: Path) -> bool:
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _run(path: Path, work: Callable[[sqlite3.Connection], T], begin: str, mode: str) -> T:
+    with closing(
+        sqlite3.connect(
+            f"{path.as_uri()}?mode={mode}", uri=True, timeout=_PATIENCE_S, isolation_level=None
+        )
+    ) as connection:
+        # Before anything is written, so that another program's file is left as it is.
+        recognise(connection, path)
+        if not mode.startswith("ro"):
+            _prepare(connection)
+        connection.execute(begin)
+        try:
+            result = work(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        return result
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    # The log is folded into the file only by the last to close, alone: releases of SQLite before
+    # 3.51.3 can lose pages when another connection writes meanwhile (the "WAL-reset bug").
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")
+    connection.execute("PRAGMA checkpoint_fullfsync = ON")
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        # This one change of a file does not wait for its turn by itself.
+        try:
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _HELD or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+            continue
+        if mode == "wal":
+            return
+        raise LedgerUnavailable(
+            f"the file system keeps no write-ahead log (SQLite offers {mode!r}); "
+            "keep the ledger on a local disk"
+        )
+
+
+def _read_only(path: Path, locked: Path, consequence: str) -> LedgerUnavailable:
+    return LedgerUnavailable(
+        f"the ledger {str(path)!r} needs to write {str(locked)!r}, which is read-only for this "
+        f"user. {consequence} Make the file and its directory writable; a copy may be looked at "
+        "where it is read-only, if no -wal with newer entries lies beside it"
+    )
+
+
+def _held(path: Path, consequence: str) -> LedgerUnavailable:
+    return LedgerUnavailable(
+        f"the ledger {str(path)!r} was locked by another process for over {_PATIENCE_S:g} s. "
+        f"{consequence} Try again when that process has ended"
+    )
+
+
+def _explained(path: Path, code: int | None, consequence: str) -> NeymanError:
+    primary = None if code is None else code & 0xFF
+    if primary in _HELD:
+        return _held(path, consequence)
+    if primary in _OUT_OF_REACH:
+        return LedgerUnavailable(
+            f"the ledger {str(path)!r} could not be read or written (SQLite result {code}). "
+            f"{consequence} Check that the file exists, that the disk has room, and that the file "
+            "and its directory are writable"
+        )
+    return LedgerCorrupt(
+        f"{str(path)!r} is not, or no longer, a file that a ledger wrote (SQLite result {code}). "
+        f"{consequence} Write another path, or restore the file and its -wal from a backup; "
+        "`neyman ledger check` lists what is wrong"
+    )

@@ -1,0 +1,99 @@
+"""The exactly rounded Laplace."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Self, final
+
+from neyman.errors import SensitivityMismatch
+from neyman.mechanisms._folded import FoldedLaplace
+from neyman.mechanisms._mechanism import Mechanism, check_confidence, check_scale, not_positive
+from neyman.mechanisms._ratio import box_interval
+from neyman.numerics import Real, exact, text
+from neyman.sensitivity import Sensitivity
+from neyman.tradeoff import TradeOff, laplace
+
+__all__ = ["Laplace"]
+
+
+@final
+@dataclass(frozen=True, slots=True, init=False)
+class Laplace(Mechanism):
+    """Adds round(b X), X standard Laplace: exactly the curve of epsilon = l1 sensitivity / b.
+
+    >>> Laplace(scale=10).half_width(0.95)
+    30
+
+    Source: Dwork, McSherry, Nissim and Smith, *Calibrating noise to sensitivity in private data
+        analysis*, TCC 2006, Proposition 1.
+
+    Attributes:
+        scale: b, exact, in lattice units.
+    """
+
+    scale: Fraction
+
+    def __init__(self, *, scale: Real) -> None:
+        """Take b; a float stands for the decimal it prints as.
+
+        Raises:
+            InvalidParameter: if b is outside [2^-3, 2^40].
+        """
+        b = exact(scale, "scale")
+        if b <= 0:
+            raise not_positive("scale", b)
+        check_scale(b**2, "Laplace")
+        object.__setattr__(self, "scale", b)
+
+    @classmethod
+    def calibrate(cls, sensitivity: Sensitivity, epsilon: Real) -> Self:
+        """Return the noise that makes one release exactly epsilon-DP: scale = l1 / epsilon.
+
+        >>> Laplace.calibrate(Sensitivity(neighbors="add_remove", l1=Fraction(1)), epsilon=0.1)
+        Laplace(scale=Fraction(10, 1))
+
+        Raises:
+            SensitivityMismatch: if the L1 norm is not bounded.
+            InvalidParameter: if epsilon is not positive, or calls for noise that cannot be drawn.
+        """
+        target = exact(epsilon, "epsilon")
+        if target <= 0:
+            raise not_positive("epsilon", target)
+        return cls(scale=_l1(sensitivity) / target)
+
+    @property
+    def law(self) -> FoldedLaplace:
+        """The law of |b X|."""
+        return FoldedLaplace(self.scale)
+
+    def tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
+        """Return the Laplace curve at epsilon = l1 / scale."""
+        return laplace(_l1(sensitivity) / self.scale)
+
+    @property
+    def stddev(self) -> float:
+        """sqrt(cosh(a) / 2) / sinh(a), a = 1 / (2b)."""
+        a = 1 / (2 * self.law.scale)
+        return math.sqrt(math.cosh(a) / 2) / math.sinh(a)
+
+    def ratio_interval(
+        self, numerator: int, denominator: int, confidence: float
+    ) -> tuple[float, float]:
+        """Return the ratios of the box where each integer has confidence 1 - (1 - confidence)/2."""
+        check_confidence(confidence)
+        each = math.nextafter(1 - (1 - confidence) / 2, 1)
+        return box_interval(numerator, denominator, self.half_width(each))
+
+    def describe(self) -> dict[str, object]:
+        """Return the record, e.g. {"mechanism": "laplace", "scale": "10"}."""
+        return {"mechanism": "laplace", "scale": text(self.scale)}
+
+
+def _l1(sensitivity: Sensitivity) -> Fraction:
+    if sensitivity.l1 is None:
+        raise SensitivityMismatch(
+            "Laplace noise was asked for, which needs an L1 sensitivity, and the query bounds "
+            f"only l2_squared={sensitivity.l2_squared}; write Gaussian noise, or a query that "
+            "bounds l1"
+        )
+    return sensitivity.l1

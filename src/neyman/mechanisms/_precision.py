@@ -1,0 +1,43 @@
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+"""python-flint's working precision is one number per process: change it by turns, put it back."""
+
+import os
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import final
+
+__all__ = ["working_precision"]
+
+
+@final
+class _Turns:
+    """The lock around a setting that another library keeps globally."""
+
+    __slots__ = ("lock",)
+
+    def __init__(self) -> None:
+        self.renew()
+        if sys.platform != "win32":
+            # A thread may hold the lock at a fork; in the child it would never let go.
+            os.register_at_fork(after_in_child=self.renew)
+
+    def renew(self) -> None:
+        self.lock = threading.Lock()
+
+
+_TURNS = _Turns()
+
+
+@contextmanager
+def working_precision(bits: int) -> Generator[None]:
+    """Compute with balls of `bits` bits inside the block.
+
+    Any precision gives true enclosures, so a thread of the user's that changes it meanwhile costs
+    a repetition and nothing else.
+    """
+    import flint
+
+    with _TURNS.lock, flint.ctx.workprec(bits):
+        yield

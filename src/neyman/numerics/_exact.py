@@ -1,0 +1,139 @@
+"""Exact rationals for parameters, and the doubles that stand for them."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from neyman.errors import InvalidParameter
+
+__all__ = [
+    "Real",
+    "ceil_float",
+    "exact",
+    "floor_float",
+    "ordinary",
+    "square_roots",
+    "standing",
+    "text",
+]
+
+Real: TypeAlias = int | float | Fraction | Decimal
+# Longer fractions make composition slow, and Python refuses to write the longest as text.
+_MOST_BITS = 8192
+_MOST_EXPONENT = 1000
+_SMALLEST, _LARGEST = Fraction(2) ** -1000, Fraction(2) ** 1000
+
+
+def exact(value: object, name: str) -> Fraction:
+    """Return the rational that `value` stands for; a float stands for the decimal it prints as.
+
+    So 0.1 is 1/10, and ten charges of 0.1 add up to exactly 1.
+
+    Args:
+        value: an int, a float, a Fraction, a Decimal, or a real NumPy scalar.
+        name: what an error calls it.
+
+    Raises:
+        InvalidParameter: if `value` is not a finite real number, or takes thousands of bits.
+    """
+    if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal | np.floating):
+        raise InvalidParameter(
+            f"{name}={value!r} is a {type(value).__name__}; "
+            "write an int, a float, a Fraction or a Decimal"
+        )
+    if isinstance(value, Rational):
+        return _short(Fraction(int(value.numerator), int(value.denominator)), name)
+    # float() first: a NumPy double is a float that prints otherwise.
+    written = repr(float(value)) if isinstance(value, float) else str(cast("object", value))
+    number = Decimal(written)
+    if not number.is_finite():
+        raise InvalidParameter(f"{name}={value!r} is not finite; write a finite number")
+    if number and abs(number.adjusted()) > _MOST_EXPONENT:
+        raise _too_long(name)
+    return _short(Fraction(number) if number else Fraction(0), name)
+
+
+def _short(value: Fraction, name: str) -> Fraction:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
+        raise _too_long(name)
+    return value
+
+
+def _too_long(name: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"{name} takes more than {_MOST_BITS} bits to write down exactly; "
+        "write it with fewer digits"
+    )
+
+
+def ordinary(value: Fraction, name: str) -> Fraction:
+    """Return a positive parameter that a double can stand for.
+
+    Raises:
+        InvalidParameter: if `value` is outside [2^-1000, 2^1000], or takes thousands of bits.
+    """
+    _short(value, name)
+    if not _SMALLEST <= value <= _LARGEST:
+        raise InvalidParameter(
+            f"{name}={text(value)} is outside [2^-1000, 2^1000]; write a value in that range"
+        )
+    return value
+
+
+def floor_float(value: Fraction) -> float:
+    """Return the largest double that is at most `value`."""
+    near = float(value)
+    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+
+
+def ceil_float(value: Fraction) -> float:
+    """Return the smallest double that is at least `value`."""
+    near = float(value)
+    return near if Fraction(near) >= value else math.nextafter(near, math.inf)
+
+
+def standing(value: Fraction) -> tuple[float, float]:
+    """Return the double that prints as `value`, twice, or else the two that print around it."""
+    near = float(value)
+    stood = exact(near, "value")
+    if stood == value:
+        return near, near
+    if stood < value:
+        return near, math.nextafter(near, math.inf)
+    return math.nextafter(near, -math.inf), near
+
+
+def square_roots(value: Fraction) -> tuple[float, float]:
+    """Return the double that prints as sqrt(value), twice, or else doubles just below and above.
+
+    Raises:
+        InvalidParameter: if `value` is neither 0 nor in [2^-1000, 2^1000].
+    """
+    if value == 0:
+        return 0.0, 0.0
+    near = math.sqrt(ordinary(value, "a square"))
+    # The root of the nearest double can miss a decimal by one unit in the last place.
+    for root in (near, float(f"{near:.15g}")):
+        if exact(root, "value") ** 2 == value:
+            return root, root
+    down = up = near
+    while Fraction(down) ** 2 > value:
+        down = math.nextafter(down, 0.0)
+    while Fraction(up) ** 2 < value:
+        up = math.nextafter(up, math.inf)
+    return down, up
+
+
+def text(value: Fraction) -> str:
+    """Write a rational as people do: a decimal where one is exact, else a fraction."""
+    if value.denominator == 1 and abs(value) < 10**16:
+        return str(value.numerator)
+    try:
+        near = float(value)
+    except OverflowError:
+        return str(value)
+    return repr(near) if exact(near, "value") == value else str(value)

@@ -1,0 +1,46 @@
+"""The special functions of SciPy that are used, with types; SciPy is loaded by the first call."""
+
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+
+from typing import cast
+
+import numpy as np
+
+from neyman.numerics._bracket import Array
+
+__all__ = ["erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri"]
+
+
+def erfcx(x: Array) -> Array:
+    """Return exp(x^2) erfc(x)."""
+    from scipy.special import erfcx as function
+
+    return np.asarray(cast("Array", function(x)))
+
+
+def erfinv(x: Array) -> Array:
+    """Return the inverse of erf."""
+    from scipy.special import erfinv as function
+
+    return np.asarray(cast("Array", function(x)))
+
+
+def log_ndtr(x: Array) -> Array:
+    """Return log Phi(x)."""
+    from scipy.special import log_ndtr as function
+
+    return np.asarray(cast("Array", function(x)))
+
+
+def ndtr(x: Array) -> Array:
+    """Return Phi(x); 0 where it is below 1e-308."""
+    from scipy.special import ndtr as function
+
+    return np.asarray(cast("Array", function(x)))
+
+
+def ndtri(p: Array) -> Array:
+    """Return Phi^-1(p)."""
+    from scipy.special import ndtri as function
+
+    return np.asarray(cast("Array", function(p)))

@@ -1,0 +1,8 @@
+"""Pictures, by matplotlib (extra `plots`). Functions over objects; each returns a Figure."""
+
+from neyman.plots._style import to_svg  # first: it says which extra is missing
+
+from neyman.plots._curves import tradeoff  # isort: skip
+from neyman.plots._releases import released  # isort: skip
+
+__all__ = ["released", "to_svg", "tradeoff"]

@@ -1,0 +1,42 @@
+"""Pictures of guarantees."""
+
+# matplotlib's stubs leave many parameters untyped.
+# pyright: reportUnknownMemberType=false
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from neyman.plots._style import ACCENT, INK, QUIET, clean, figure
+from neyman.tradeoff import TradeOff
+
+__all__ = ["tradeoff"]
+
+_COLOURS = (ACCENT, "#2e8b6f", "#a8441f", "#7a4fa3", "#8a6d1d")
+
+
+def tradeoff(curves: Mapping[str, TradeOff]) -> Figure:
+    """Draw trade-off functions: the least type II error at each type I error.
+
+    Each curve is drawn with its bracket: the band between the proved bounds of f, which for closed
+    forms is thinner than the line. The dashed diagonal is guessing.
+
+    Args:
+        curves: by the label of each.
+    """
+    alpha = np.concatenate([[0.0], np.geomspace(1e-5, 0.02, 120), np.linspace(0.021, 1.0, 280)])
+    picture = figure(4.6, 4.3)
+    axes = clean(picture.add_subplot())
+    axes.plot([0, 1], [1, 0], color=QUIET, linewidth=1, linestyle="--", label="guessing")
+    for i, (label, curve) in enumerate(curves.items()):
+        colour = _COLOURS[i % len(_COLOURS)]
+        if curve.certified:
+            lower, upper = curve.beta(alpha, bracket=True)
+            axes.fill_between(alpha, lower, upper, color=colour, alpha=0.35, linewidth=0)
+        axes.plot(alpha, curve.beta(alpha), color=colour, linewidth=1.8, label=label)
+    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    axes.set_xlabel("false accusations of the absent (type I error)", color=INK)
+    axes.set_ylabel("missed among the present (type II error)", color=INK)
+    axes.legend(frameon=False, loc="upper right")
+    return picture

@@ -1,0 +1,50 @@
+"""Pictures of released statistics."""
+
+# matplotlib's stubs leave many parameters untyped.
+# pyright: reportUnknownMemberType=false
+
+import math
+from collections.abc import Sequence
+from typing import cast
+
+from matplotlib.figure import Figure
+
+from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure
+from neyman.released import Release
+
+__all__ = ["released"]
+
+_TRUE = "true (public data)"
+_NOT_KEYS = {"lower", "upper", "stddev", "count", "sum", "mean"}
+
+
+def released(release: Release, *, truth: Sequence[float] | None = None) -> Figure:
+    """Draw a released statistic, one line a group, with its noise intervals.
+
+    Args:
+        release: any count, sum or mean.
+        truth: exact values in the order of the release, drawn beside. Only for data that are
+            public anyway: whoever sees them needs no release.
+    """
+    columns = release.columns
+    statistic = str(release.query["statistic"])
+    values = cast("list[float]", columns[statistic])
+    lower, upper = (cast("list[float]", columns[name]) for name in ("lower", "upper"))
+    keys = [name for name in columns if name not in _NOT_KEYS]
+    labels = [" · ".join(str(columns[key][i]) for key in keys) for i in range(len(values))]
+    places = range(len(values))
+    picture = figure(6.4, 0.9 + 0.24 * max(len(values), 2))
+    axes = clean(picture.add_subplot())
+    axes.hlines(places, lower, upper, color=ACCENT, linewidth=5, alpha=0.3)
+    drawn = [(i, value) for i, value in enumerate(values) if math.isfinite(value)]
+    points, rows = [value for _, value in drawn], [i for i, _ in drawn]
+    axes.plot(points, rows, "o", color=ACCENT, markersize=4, label="private, with noise interval")
+    if truth is not None:
+        axes.plot(truth, places, "|", color=TRUTH, markersize=11, mew=1.6, label=_TRUE)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+    axes.set_yticks(places, labels if keys else ["all"])
+    axes.invert_yaxis()
+    axes.grid(axis="x", color=QUIET, alpha=0.25)
+    what = statistic if statistic == "count" else f"{statistic} of {release.query['column']}"
+    axes.set_xlabel(what, color=INK)
+    return picture

@@ -1,0 +1,6 @@
+"""What comes out: a public answer, what it guarantees and what it cost."""
+
+from neyman.released._guarantee import Guarantee, Spending
+from neyman.released._release import Release
+
+__all__ = ["Guarantee", "Release", "Spending"]

@@ -1,0 +1,68 @@
+"""What a release guarantees, and what it costs."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from neyman.numerics import at_least, at_most, text
+from neyman.sensitivity import Neighbors
+from neyman.tradeoff import TradeOff
+
+__all__ = ["Guarantee", "Spending"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarantee:
+    """A trade-off function with everything that makes it a statement about people.
+
+    Attributes:
+        curve: no test tells two neighbouring tables apart better than this.
+        neighbors: the relation: "add_remove" or "replace_one".
+        unit: who is protected, in words.
+        assumptions: what is taken for granted, a sentence each.
+    """
+
+    curve: TradeOff
+    neighbors: Neighbors
+    unit: str
+    assumptions: tuple[str, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """Return the record, JSON-able."""
+        return {
+            "curve": self.curve.to_json(),
+            "neighbors": self.neighbors,
+            "unit": self.unit,
+            "assumptions": list(self.assumptions),
+        }
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """A charge in the ledger's own unit of account, exact.
+
+    Attributes:
+        account: what is added up: "mu^2" or "epsilon".
+        cost: of this entry.
+        remaining: in the ledger when the release was read.
+        cap: the most that the ledger spends.
+    """
+
+    account: str
+    cost: Fraction
+    remaining: Fraction
+    cap: Fraction
+
+    def __str__(self) -> str:
+        if not self.cap:
+            return f"{self.account} 0 of 0"
+        cost = at_most(100 * self.cost / self.cap, 4)
+        left = at_least(100 * self.remaining / self.cap, 4)
+        return f"{self.account} {_short(self.cost)}, {cost} % of the ledger; {left} % remain now"
+
+
+def _short(value: Fraction) -> str:
+    exact_text = text(value)
+    return exact_text if len(exact_text) <= 12 else at_most(value, 6)

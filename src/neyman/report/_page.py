@@ -1,0 +1,168 @@
+"""A publication as one HTML file that needs no network."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from neyman.numerics import at_most
+from neyman.publish import Publication
+from neyman.released import Release
+from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
+from neyman.tradeoff import TradeOff
+
+__all__ = ["html"]
+
+_USUAL_DELTAS = (1e-5, 1e-6, 1e-9)
+
+_STYLE = """
+:root { --ink: #22262e; --quiet: #626a78; --line: #dfe3ea; --accent: #1f5fa8; --paper: #fff; }
+* { box-sizing: border-box; }
+body { margin: 0; background: #f4f6f9; color: var(--ink);
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+main { max-width: 54rem; margin: 2rem auto; padding: 2.5rem 3rem; background: var(--paper);
+  border: 1px solid var(--line); border-radius: 6px; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .4rem; }
+h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; padding-top: 1.2rem;
+  border-top: 1px solid var(--line); }
+h3 { font-size: 1.05rem; margin: 1.8rem 0 .4rem; }
+p, li { max-width: 44rem; }
+.quiet { color: var(--quiet); font-size: .92rem; }
+.headline { font-size: 1.1rem; border-left: 4px solid var(--accent); padding: .2rem 0 .2rem 1rem; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
+th, td { text-align: right; padding: .22rem .8rem; border-bottom: 1px solid var(--line);
+  white-space: nowrap; }
+th { color: var(--quiet); font-weight: 600; }
+td.text, th.text { text-align: left; }
+code { font-size: .88em; overflow-wrap: anywhere; }
+details { margin: .4rem 0; } summary { cursor: pointer; color: var(--accent); }
+@media print { body { background: none; } main { border: 0; margin: 0; padding: 0; } }
+@media (max-width: 40rem) { main { padding: 1.2rem; margin: 0; border: 0; } }
+"""
+
+
+def html(
+    publication: Publication,
+    *,
+    tradeoff_svg: str,
+    release_svgs: Mapping[str, str],
+    notes: Sequence[str] = (),
+) -> str:
+    """Return the report page.
+
+    Args:
+        publication: what was released.
+        tradeoff_svg: the picture of its total guarantee, an SVG element.
+        release_svgs: the picture of each release, by entry; may leave some out.
+        notes: sentences to print above all, such as where true values came from.
+    """
+    total = publication.total
+    said = statement(total, publication.unit, publication.neighbors)
+    body = [
+        f"<h1>{escape(publication.title)}</h1>",
+        *(f'<p class="quiet">{escape(note)}</p>' for note in notes),
+        f'<p class="headline">Everything that this ledger ever released together satisfies '
+        f"<strong>{escape(str(total))}</strong>: whether the data are "
+        f"{escape(relation(publication.neighbors, publication.unit))}, is no easier to tell than "
+        f"{escape(likeness(total))}.</p>",
+        "<h2>The guarantee in words</h2>",
+        f"<p>{escape(said[0])}</p>",
+        _list(said[1:]),
+        f"<figure>{tradeoff_svg}<figcaption class='quiet'>The two errors of the best test. The "
+        "band between the proved bounds of the curve is drawn, and is thinner than the line."
+        "</figcaption></figure>",
+        _views(total),
+        _facts(publication),
+        "<h2>What was released</h2>",
+        *(_release(release, release_svgs.get(release.entry)) for release in publication.releases),
+        "<h2>What is not protected</h2>",
+        _list(NOT_PROTECTED),
+        "<h2>What is taken for granted</h2>",
+        _list(publication.releases[0].guarantee.assumptions if publication.releases else ()),
+        "<h2>The ledger</h2>",
+        _ledger(publication),
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(publication.title)}</title><style>{_STYLE}</style></head>"
+        f"<body><main>{''.join(body)}</main></body></html>\n"
+    )
+
+
+def _list(sentences: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int) -> str:
+    def row(tag: str, cells: Sequence[object]) -> str:
+        return "".join(
+            f"<{tag}{' class=text' if i < text_columns else ''}>{escape(_number(cell))}</{tag}>"
+            for i, cell in enumerate(cells)
+        )
+
+    lines = "".join(f"<tr>{row('td', cells)}</tr>" for cells in rows)
+    return (
+        f'<div class="scroll"><table><thead><tr>{row("th", head)}</tr></thead>'
+        f"<tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _number(cell: object) -> str:
+    if isinstance(cell, float):
+        return f"{cell:,.1f}" if abs(cell) >= 1000 else f"{cell:.5g}"
+    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
+
+
+def _views(curve: TradeOff) -> str:
+    """The same guarantee in the field's other words."""
+    values = {
+        "mu (Gaussian DP)": curve.mu(),
+        **{f"epsilon at delta = {delta:g}": curve.epsilon(delta) for delta in _USUAL_DELTAS},
+        "rho (zero-concentrated DP)": curve.zcdp(),
+        "advantage of the best attack": curve.advantage(),
+    }
+    rows = [(name, at_most(value, 6)) for name, value in values.items()]
+    return _table(("In other words", "at most"), rows, 1)
+
+
+def _facts(publication: Publication) -> str:
+    rows = [
+        ("Protected unit", publication.unit),
+        ("Neighbouring tables", relation(publication.neighbors, publication.unit)),
+        ("Budget of the ledger", str(publication.cap)),
+        ("Spent so far", str(publication.total)),
+    ]
+    return "<h3>Terms</h3>" + _table(("Term", "Value"), rows, 2)
+
+
+def _release(release: Release, svg: str | None) -> str:
+    columns = list(release.columns)
+    rows = list(zip(*release.columns.values(), strict=True))
+    keys = sum(1 for name in columns if isinstance(release.columns[name][0], str)) if rows else 0
+    query = json.dumps(dict(release.query), ensure_ascii=False)
+    picture = "" if svg is None else f"<figure>{svg}</figure>"
+    return (
+        f"<h3>{escape(release.entry)}</h3>"
+        f'<p class="quiet">{escape(str(release.spending))}. Alone it satisfies '
+        f"{escape(str(release.guarantee.curve))}. Each interval holds the noise "
+        f"with at least {100 * release.confidence:g} % probability; it says nothing of sampling "
+        "error, or of rows that the bounds and limits cut.</p>"
+        f"{picture}<details><summary>{len(rows)} rows</summary>{_table(columns, rows, keys)}"
+        f"</details><details><summary>The question, exactly</summary><p><code>{escape(query)}"
+        f"</code></p><p><code>{escape(json.dumps(dict(release.mechanism)))}</code></p></details>"
+    )
+
+
+def _ledger(publication: Publication) -> str:
+    rows = [
+        (
+            release.entry,
+            str(release.guarantee.curve),
+            f"{at_most(100 * release.spending.cost / release.spending.cap, 4)} %",
+        )
+        for release in publication.releases
+    ]
+    share = _table(("Entry", "Guarantee alone", "Share of the budget"), rows, 2)
+    return f"<p>File <code>{escape(publication.ledger.name)}</code>.</p>{share}"

@@ -1,0 +1,56 @@
+"""How far one unit can move an exact integer answer, in which norm, under which relation."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias, get_args
+
+from neyman.errors import InvalidParameter
+
+__all__ = ["Neighbors", "Sensitivity", "check_neighbors"]
+
+Neighbors: TypeAlias = Literal["add_remove", "replace_one"]
+
+
+def check_neighbors(neighbors: str) -> Neighbors:
+    """Return `neighbors` if it names a neighbouring relation.
+
+    Raises:
+        InvalidParameter: if it is neither "add_remove" nor "replace_one".
+    """
+    for known in get_args(Neighbors):
+        if neighbors == known:
+            return known
+    raise InvalidParameter(
+        f"neighbors={neighbors!r} is no neighbouring relation; "
+        'write "add_remove" (one unit present or absent) or "replace_one" (one unit changed)'
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """Largest change of an integer vector between neighbouring tables, in exact arithmetic.
+
+    l1         = sup ||v - v'||_1
+    l2_squared = sup ||v - v'||_2^2
+
+    A norm that the query does not bound is None, and a mechanism that needs it refuses.
+
+    Attributes:
+        neighbors: the neighbouring relation that the suprema run over.
+        l1: in lattice units, or None.
+        l2_squared: in squared lattice units, or None.
+    """
+
+    neighbors: Neighbors
+    l1: Fraction | None = None
+    l2_squared: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a sensitivity that is not positive, or that bounds no norm."""
+        check_neighbors(self.neighbors)
+        given = [bound for bound in (self.l1, self.l2_squared) if bound is not None]
+        if not given or min(given) <= 0:
+            raise InvalidParameter(
+                f"a sensitivity of l1={self.l1}, l2_squared={self.l2_squared} was given; "
+                "give at least one of them, each a positive fraction in lattice units"
+            )

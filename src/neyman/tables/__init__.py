@@ -1,0 +1,34 @@
+"""Tables: bounded contributions, one SQL statement, exact integers with a typed sensitivity.
+
+Who sees rows never knows epsilon, and nothing but integers leaves the engine.
+"""
+
+from neyman.tables._extra import require
+
+require("duckdb", "sqlglot")
+
+from neyman.tables._bounds import Bounds  # noqa: E402
+from neyman.tables._engine import Engine  # noqa: E402
+from neyman.tables._keys import Key, Keys  # noqa: E402
+from neyman.tables._statistic import Component, Measured, Statistic  # noqa: E402
+from neyman.tables._statistics import Count, Mean, Sum  # noqa: E402
+from neyman.tables._table import Table, open_table  # noqa: E402
+from neyman.tables._unit import Entity, Rows, Unit  # noqa: E402
+
+__all__ = [
+    "Bounds",
+    "Component",
+    "Count",
+    "Engine",
+    "Entity",
+    "Key",
+    "Keys",
+    "Mean",
+    "Measured",
+    "Rows",
+    "Statistic",
+    "Sum",
+    "Table",
+    "Unit",
+    "open_table",
+]

@@ -1,0 +1,26 @@
+"""A private DuckDB connection that reads nothing but what it is told to."""
+
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import duckdb
+
+__all__ = ["private_session"]
+
+
+@contextmanager
+def private_session() -> Generator[duckdb.DuckDBPyConnection, None, None]:
+    """Open an in-memory database; what it spills goes to a directory of its own, then away."""
+    with tempfile.TemporaryDirectory(prefix="neyman-") as spill:
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": spill,
+            "autoinstall_known_extensions": False,
+        }
+        connection = duckdb.connect(":memory:", config=settings)
+        try:
+            # Some versions draw one on any output; how far a query is tells of the rows.
+            connection.execute("SET enable_progress_bar = false")
+            yield connection
+        finally:
+            connection.close()

@@ -1,0 +1,72 @@
+"""Where rows lie: what DuckDB must be told to read them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Container
+from contextlib import AbstractContextManager, suppress
+
+import duckdb
+from sqlglot import exp
+
+from neyman.errors import InvalidTable
+from neyman.tables._kind import kind_of
+from neyman.tables._schema import Column, Schema
+from neyman.tables._sql import Tree
+
+__all__ = ["Source", "described", "opened"]
+
+
+class Source(ABC):
+    """Rows that DuckDB can read."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Which dataset this is, without its content."""
+
+    @property
+    @abstractmethod
+    def relation(self) -> Tree:
+        """The rows in a FROM clause."""
+
+    @abstractmethod
+    def schema(self) -> Schema:
+        """Read the columns, and no row.
+
+        Raises:
+            InvalidTable: if there is no such table.
+        """
+
+    @abstractmethod
+    def session(self, columns: Container[str]) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        """Return a connection that `relation` makes sense on, with these columns at least."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Look whether the rows are still those that were opened.
+
+        Raises:
+            EngineFailure: if they are visibly not.
+        """
+
+
+def described(connection: duckdb.DuckDBPyConnection, relation: Tree) -> Schema:
+    """Return the schema as DuckDB describes it, which reads no row."""
+    query = exp.Describe(this=exp.select("*").from_(relation)).sql(dialect="duckdb")
+    rows = connection.execute(query).fetchall()
+    return Schema(tuple(Column(row[0], row[0], kind_of(row[1])) for row in rows))
+
+
+def opened(read: Callable[[], Schema], what: str) -> Schema:
+    """Return what `read` returns; DuckDB's own words about a failure are withheld.
+
+    Raises:
+        InvalidTable: if DuckDB fails.
+    """
+    schema: Schema | None = None
+    with suppress(duckdb.Error):
+        schema = read()
+    if schema is None:
+        raise InvalidTable(f"{what} cannot be read; check that it is what its name says")
+    return schema

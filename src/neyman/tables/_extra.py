@@ -1,0 +1,21 @@
+"""The room's optional packages, asked for by name before anything else is imported."""
+
+from importlib.util import find_spec
+
+from neyman.errors import MissingExtra
+
+__all__ = ["require"]
+
+
+def require(*packages: str) -> None:
+    """Refuse to go on without `packages`.
+
+    Raises:
+        MissingExtra: naming the first that is not installed.
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            raise MissingExtra(
+                f"tables need the package {package}, which is not installed; "
+                "write pip install 'neyman[tables]'"
+            )

@@ -1,0 +1,57 @@
+"""Arguments of the wrong kind, answered by what to write instead."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from neyman.errors import InvalidTable
+from neyman.tables._bounds import Bounds
+from neyman.tables._keys import Keys
+from neyman.tables._unit import Unit
+
+__all__ = ["refuse_no_bounds", "refuse_no_keys", "refuse_no_unit"]
+
+
+def refuse_no_keys(by: object) -> None:
+    """Refuse groups that are not declared as `Keys`."""
+    if by is not None and not isinstance(by, Keys):
+        raise InvalidTable(
+            f"by is a {type(by).__name__}, not Keys; groups are declared: write "
+            'by=Keys({"ward": ["north", "south"]}), with your column and its public keys'
+        )
+
+
+def refuse_no_unit(unit: object) -> None:
+    """Refuse what is no `Unit`."""
+    if not isinstance(unit, Unit):
+        column = unit if isinstance(unit, str) else "column"
+        raise InvalidTable(
+            f"unit is {_named(unit)}, not a unit; write "
+            f'unit=Entity("{column}", max_groups=..., max_rows_per_group=...), or unit=Rows()'
+        )
+
+
+def refuse_no_bounds(bounds: object) -> None:
+    """Refuse bounds that are no mapping of columns to `Bounds`."""
+    if not isinstance(bounds, Mapping):
+        raise InvalidTable(
+            f"bounds is a {type(bounds).__name__}, which names no columns; "
+            'write bounds={"column": Bounds(lower, upper, grid=...)}'
+        )
+    for column, given in cast("Mapping[object, object]", bounds).items():
+        if not isinstance(given, Bounds):
+            raise InvalidTable(
+                f"the bounds of column {column!r} are a {type(given).__name__}; "
+                f"write {_meant(given)}"
+            )
+
+
+def _named(given: object) -> str:
+    return f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
+
+
+def _meant(given: object) -> str:
+    match given:
+        case (int() | float() as lower, int() | float() as upper):
+            return f"Bounds({lower}, {upper}, grid=...)"
+        case _:
+            return "Bounds(lower, upper, grid=...)"

@@ -1,0 +1,126 @@
+"""The public part of a table: names and types of its columns."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import final
+
+from neyman.errors import InvalidTable, UnknownColumn
+from neyman.tables import _sql as sql
+from neyman.tables._keys import Key
+from neyman.tables._kind import Cast, Kind
+from neyman.tables._sql import Tree
+
+__all__ = ["SOURCE", "Column", "Schema"]
+
+SOURCE = "neyman_source"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as the user names it, as the engine names it, and what can be done with it."""
+
+    name: str
+    inside: str
+    kind: Kind
+
+    def number(self) -> Tree:
+        """Return the value as a double.
+
+        Raises:
+            InvalidTable: if the column holds no numbers.
+        """
+        if self.kind.number is None:
+            raise InvalidTable(
+                f"column {self.name!r} is of type {self.kind.label} and cannot be added up; "
+                "write a column of integers, decimals, floats or booleans"
+            )
+        return self.kind.number(self._value())
+
+    def identity(self) -> Tree:
+        """Return the value as units are told apart.
+
+        Raises:
+            InvalidTable: if it does not name units alike on every engine, as floats do not.
+        """
+        if self.kind.identity is None:
+            raise InvalidTable(
+                f"column {self.name!r} is of type {self.kind.label} and cannot name a unit; "
+                "write a column of text, integers, booleans or dates"
+            )
+        return self.kind.identity(self._value())
+
+    def compared(self, keys: Sequence[Key]) -> tuple[Tree, Cast]:
+        """Return the value as it is compared with keys, and what makes it of a key's text.
+
+        Raises:
+            InvalidTable: if such keys never equal the column's values.
+        """
+        kind, given = self.kind, type(keys[0])
+        if kind.key is None or kind.parse is None or given not in kind.keys:
+            fitting = " or ".join(known.__name__ for known in kind.keys)
+            raise InvalidTable(
+                f"column {self.name!r} is of type {kind.label}, its keys are {given.__name__}; "
+                + (f"write {fitting} keys{kind.spelled}" if fitting else "group by another column")
+            )
+        if not kind.absent.isdisjoint(keys):
+            raise InvalidTable(
+                f"an empty field of column {self.name!r} is NULL, which belongs to no group, and "
+                "'' was among its keys; leave it out"
+            )
+        return kind.key(self._value()), kind.parse
+
+    def _value(self) -> Tree:
+        return sql.column(self.inside, SOURCE)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """All columns, no two of them alike but for case."""
+
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse names that engines do not tell apart."""
+        refuse_alike(column.name for column in self.columns)
+
+    @property
+    def names(self) -> list[str]:
+        """Names in their order."""
+        return [column.name for column in self.columns]
+
+    def __getitem__(self, name: str) -> Column:
+        """Return the column.
+
+        Raises:
+            UnknownColumn: naming close matches.
+        """
+        for column in self.columns:
+            if column.name == name:
+                return column
+        folded = {known.casefold(): known for known in self.names}
+        close = [folded[match] for match in get_close_matches(str(name).casefold(), folded)]
+        known = close or self.names[:20]
+        raise UnknownColumn(
+            f"the table has no column {name!r}; "
+            f"{'close to it are' if close else 'its columns are'} {', '.join(map(repr, known))}"
+        )
+
+
+def refuse_alike(names: Iterable[str]) -> None:
+    """Refuse names that differ at most by case.
+
+    Raises:
+        InvalidTable: naming the first two.
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.get(name.casefold())
+        if other is not None:
+            raise InvalidTable(
+                f"the columns {other!r} and {name!r} differ at most by case, and engines mix them "
+                "up; rename one of them"
+            )
+        seen[name.casefold()] = name

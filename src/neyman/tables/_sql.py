@@ -1,0 +1,117 @@
+"""Short words for the syntax trees that the room builds. Nothing here is text of a query."""
+
+from typing import TypeAlias
+
+from sqlglot import Expr, exp
+
+__all__ = [
+    "WIDE",
+    "Tree",
+    "cast",
+    "clamped",
+    "column",
+    "double",
+    "encoded",
+    "identifier",
+    "integer",
+    "joined",
+    "known",
+    "md5",
+    "named",
+    "relation",
+    "split",
+    "text",
+    "total",
+    "try_cast",
+]
+
+Tree: TypeAlias = Expr
+
+WIDE = "INT128"
+
+
+def identifier(name: str) -> exp.Identifier:
+    """Quote a name."""
+    return exp.to_identifier(name, quoted=True)
+
+
+def relation(*parts: str) -> exp.Table:
+    """Name a table by one to three quoted parts."""
+    quoted = [identifier(part) for part in reversed(parts)]
+    return exp.Table(**dict(zip(("this", "db", "catalog"), quoted, strict=False)))
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """Name a column."""
+    return exp.column(name, table=table, quoted=True)
+
+
+def named(value: Tree, name: str) -> Tree:
+    """Write value AS name."""
+    return exp.alias_(value, name, quoted=True)
+
+
+def integer(value: int) -> Tree:
+    """Write an integer."""
+    return exp.convert(value)
+
+
+def double(value: float) -> Tree:
+    """Write a double; through text, which every engine reads correctly rounded."""
+    return cast(text(repr(value)), "DOUBLE")
+
+
+def text(value: str) -> Tree:
+    """Write text."""
+    return exp.Literal.string(value)
+
+
+def cast(value: Tree, to: str) -> Tree:
+    """Write CAST(value AS to)."""
+    return exp.Cast(this=value, to=exp.DataType.build(to))
+
+
+def try_cast(value: Tree, to: str) -> Tree:
+    """Write TRY_CAST(value AS to): NULL where the value is no `to`."""
+    return exp.TryCast(this=value, to=exp.DataType.build(to))
+
+
+def encoded(value: Tree) -> Tree:
+    """Write the value's text in bytes, which no collation compares but as bytes."""
+    return exp.Encode(this=cast(value, "TEXT"), charset=text("utf-8"))
+
+
+def joined(*parts: Tree) -> Tree:
+    """Write the parts one after the other."""
+    first, *rest = parts
+    for part in rest:
+        first = exp.DPipe(this=first, expression=part, safe=True)
+    return first
+
+
+def md5(value: Tree) -> Tree:
+    """Write the value's MD5 in lower-case hexadecimal digits."""
+    return exp.MD5(this=value)
+
+
+def clamped(low: Tree, value: Tree, high: Tree) -> Tree:
+    """Clamp a value that is not NULL: some engines ignore NULLs here, others do not."""
+    raised = exp.Greatest(this=value, expressions=[low], ignore_nulls=True)
+    return exp.Least(this=raised, expressions=[high], ignore_nulls=True)
+
+
+def known(value: Tree) -> Tree:
+    """Write value IS NOT NULL."""
+    return exp.Not(this=exp.Is(this=value, expression=exp.null()))
+
+
+def total(value: Tree) -> Tree:
+    """Sum integers in 128 bits."""
+    return exp.Sum(this=cast(value, WIDE))
+
+
+def split(parts: list[str]) -> Tree:
+    """Write a column of texts, one row each, as one literal: a tree of one leaf, however many."""
+    used = set("".join(parts))
+    mark = next(chr(code) for code in range(0xE000, 0x10FFFF) if chr(code) not in used)
+    return exp.Explode(this=exp.Split(this=text(mark.join(parts)), expression=text(mark)))

@@ -1,0 +1,107 @@
+"""The one SQL statement of an aggregate, as a syntax tree.
+
+rows     group j, unit u and grid integer k of every row that counts
+parts    group j and component sums s0, s1, ... of the rows that are left after bounding
+answer   component sums per group, clamped to a public range
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+from sqlglot import exp
+
+from neyman.tables import _sql as sql
+from neyman.tables._bounding import Bounding
+from neyman.tables._groups import grouped
+from neyman.tables._keys import Keys
+from neyman.tables._schema import Schema
+from neyman.tables._sql import Tree
+from neyman.tables._statistic import Component, Measured, Statistic
+from neyman.tables._unit import Unit
+
+__all__ = ["Question"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Everything that the statement depends on; all of it public.
+
+    Attributes:
+        statistic: what each row adds.
+        unit: whose rows are bounded together.
+        keys: the groups, or None for a single one.
+        salt: of the pseudo-random choices, hexadecimal.
+        max_rows: rows of one group beyond which the answer is clamped.
+    """
+
+    statistic: Statistic
+    unit: Unit
+    keys: Keys | None
+    salt: str
+    max_rows: int
+
+    def statement(self, schema: Schema, relation: Tree) -> exp.Query:
+        """Return the query over `relation`: a group's index, then its integers.
+
+        Raises:
+            UnknownColumn: if the schema lacks a column.
+            InvalidTable: if a column is of a type that cannot be used so.
+        """
+        query = self._answer()
+        for name, step in [("neyman_rows", self._rows(schema, relation)), *self._parts()]:
+            query = query.with_(sql.identifier(name), as_=step, copy=False)
+        return query
+
+    def _rows(self, schema: Schema, relation: Tree) -> exp.Select:
+        query, group = grouped(self.keys, schema, relation)
+        query = query.select(sql.named(group, "j"))
+        if self.unit.entity is not None:
+            unit = schema[self.unit.entity].identity()
+            query = query.select(sql.named(unit, "u")).where(sql.known(unit))
+        measured = self.statistic.measured
+        if measured is not None:
+            value = schema[measured.column].number()
+            query = query.select(sql.named(_steps(measured, value), "k"))
+            query = query.where(sql.known(value), exp.Not(this=exp.IsNan(this=value)))
+        return query
+
+    def _parts(self) -> list[tuple[str, exp.Query]]:
+        adds = [(f"s{i}", _add(part)) for i, part in enumerate(self.statistic.components)]
+        if self.unit.entity is None:
+            named = (sql.named(add, name) for name, add in adds)
+            parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
+            return [("neyman_parts", parts)]
+        groups = self.unit.groups(keyed=True) if self.keys is not None else None
+        bounding = Bounding(groups=groups, rows=self.unit.rows, salt=self.salt, adds=adds)
+        if self.statistic.measured is None:
+            return bounding.equal_rows()
+        return bounding.chosen_rows()
+
+    def _answer(self) -> exp.Query:
+        j = sql.column("j")
+        query = exp.select(j).from_(sql.relation("neyman_parts")).group_by(j)
+        for i, component in enumerate(self.statistic.components):
+            most = component.limit * self.max_rows
+            total = exp.Coalesce(this=sql.total(sql.column(f"s{i}")), expressions=[sql.integer(0)])
+            inside = sql.clamped(sql.integer(-most), total, sql.integer(most))
+            query = query.select(sql.named(sql.cast(inside, "BIGINT"), f"s{i}"))
+        return query
+
+
+def _add(component: Component) -> Tree:
+    """What a row adds, inside the component's range whatever its formula does."""
+    low, high = sql.integer(component.low), sql.integer(component.high)
+    if component.low == component.high:
+        return low
+    return sql.cast(sql.clamped(low, component.value(sql.column("k")), high), "BIGINT")
+
+
+def _steps(measured: Measured, value: Tree) -> Tree:
+    """floor(min(max(x, lower), upper) / grid + 1/2), clamped first so that nothing overflows."""
+    low, high, grid = (
+        sql.double(float(x))
+        for x in (measured.bounds.lower, measured.bounds.upper, measured.bounds.grid)
+    )
+    steps = exp.Floor(this=sql.clamped(low, value, high) / grid + sql.double(0.5))
+    return sql.cast(steps, "BIGINT")

@@ -1,0 +1,114 @@
+"""What a row adds to an answer: bounded integers, whatever the row holds."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from neyman.aggregate import Reading
+from neyman.errors import InvalidParameter
+from neyman.sensitivity import Sensitivity
+from neyman.tables._bounds import Bounds
+from neyman.tables._keys import Keys
+from neyman.tables._sql import Tree
+from neyman.tables._unit import Unit
+
+__all__ = ["Component", "Measured", "Statistic", "sensitivity_of"]
+
+_MOST = 2**62
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A column that a statistic is about, with its bounds."""
+
+    column: str
+    bounds: Bounds
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One integer that every kept row adds to its group.
+
+    The statement clamps `value` to [low, high] itself, so that the sensitivity does not depend
+    on what `value` does.
+
+    Attributes:
+        value: from the row's grid integer k to the integer; a syntax tree of 64-bit integers.
+        low: smallest integer that a row adds.
+        high: largest.
+    """
+
+    value: Callable[[Tree], Tree]
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        """Refuse a component that is constant zero or beyond the engine's integers."""
+        if not (self.low <= self.high and 0 < self.limit <= _MOST):
+            raise InvalidParameter(
+                f"a component in [{self.low}, {self.high}] was given; "
+                "write low <= high, not both zero, within 2^62"
+            )
+
+    @property
+    def limit(self) -> int:
+        """Most that one row moves the sum, w."""
+        return max(abs(self.low), abs(self.high))
+
+
+class Statistic(ABC):
+    """A sum over rows of integer vectors, one vector a group, and how people read it.
+
+    v_j = sum over kept rows i of group j of (c_1(k_i), ..., c_d(k_i)),   |c_m| <= w_m
+
+    Guarantee: the sensitivity follows from the components' limits and from the unit's bounds
+    alone (`sensitivity_of`).
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def measured(self) -> Measured | None:
+        """The column; rows where it is NULL or NaN add nothing. None counts all rows alike."""
+
+    @property
+    @abstractmethod
+    def components(self) -> tuple[Component, ...]:
+        """What each row adds, one integer a component."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, object]:
+        """Return the public record, JSON-able: a name under "statistic", and its parameters."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The columns that the reading adds to those of the keys."""
+
+    @abstractmethod
+    def reading(self, keys: Keys | None) -> Reading:
+        """Return how the noisy integers are read, group by group in the order of the keys."""
+
+
+def sensitivity_of(components: tuple[Component, ...], unit: Unit, keyed: bool) -> Sensitivity:
+    """Return the most that one unit moves the vector of all groups.
+
+    A unit with g groups of r rows moves component m of each group by at most r w_m:
+
+    l1         = g r sum_m w_m
+    l2_squared = g r^2 sum_m w_m^2
+
+    Its r rows of one group all push the same cells, so r enters whole and not by its root.
+    """
+    groups, rows = unit.groups(keyed), unit.rows
+    limits = [component.limit for component in components]
+    return Sensitivity(
+        neighbors="add_remove",
+        l1=Fraction(groups * rows * sum(limits)),
+        l2_squared=Fraction(groups * rows**2 * sum(limit**2 for limit in limits)),
+    )

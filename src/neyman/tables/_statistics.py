@@ -1,0 +1,128 @@
+"""Count, sum and mean."""
+
+from dataclasses import dataclass
+from typing import final
+
+from neyman.aggregate import Reading
+from neyman.tables._keys import Keys
+from neyman.tables._readings import CountReading, MeanReading, SumReading
+from neyman.tables._sql import Tree, integer
+from neyman.tables._statistic import Component, Measured, Statistic
+
+__all__ = ["Count", "Mean", "Sum"]
+
+
+def _same(k: Tree) -> Tree:
+    return k
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Count(Statistic):
+    """Rows of each group, whatever their values: each adds 1."""
+
+    @property
+    def measured(self) -> None:
+        """No column."""
+        return None
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """One."""
+        return (Component(lambda _: integer(1), 1, 1),)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return CountReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name."""
+        return {"statistic": "count"}
+
+    def reading(self, keys: Keys | None) -> Reading:
+        """Return the noisy counts as they are."""
+        return CountReading(keys)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sum(Statistic):
+    """Sum of a column: each row adds its grid integer k."""
+
+    column: Measured
+
+    @property
+    def measured(self) -> Measured:
+        """The column."""
+        return self.column
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The integer itself."""
+        return (Component(_same, *self.column.bounds.steps),)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return SumReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name."""
+        return {"statistic": "sum"}
+
+    def reading(self, keys: Keys | None) -> Reading:
+        """Return the noisy sums in the column's units."""
+        return SumReading(keys, self.column.bounds)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mean(Statistic):
+    """Mean of a column: the centred sum and its own count, balanced and jointly noisy.
+
+    Each row adds (a, k - c): c the grid point in the middle of the bounds, a = max |k - c|.
+    The error of the ratio is smallest at the worst mean when the count weighs a
+    (docs/decisions/0002-weighted-count.md).
+    """
+
+    column: Measured
+
+    @property
+    def measured(self) -> Measured:
+        """The column."""
+        return self.column
+
+    @property
+    def centre(self) -> int:
+        """The middle of the bounds, c, in grid steps."""
+        return sum(self.column.bounds.steps) // 2
+
+    @property
+    def weight(self) -> int:
+        """Largest distance from the centre, a, in grid steps."""
+        low, high = self.column.bounds.steps
+        return max(high - self.centre, self.centre - low)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The weighted count and the centred sum."""
+        low, high = self.column.bounds.steps
+        centre, weight = self.centre, self.weight
+        return (
+            Component(lambda _: integer(weight), weight, weight),
+            Component(lambda k: k - integer(centre), low - centre, high - centre),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return MeanReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name."""
+        return {"statistic": "mean"}
+
+    def reading(self, keys: Keys | None) -> Reading:
+        """Return the ratios in the column's units, with Fieller's intervals."""
+        return MeanReading(keys, self.column.bounds, self.centre, self.weight)

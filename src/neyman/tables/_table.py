@@ -1,0 +1,240 @@
+"""A table with its unit and bounds: the questions that may be asked of it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import final
+
+import numpy as np
+
+from neyman.aggregate import Aggregate, IntArray
+from neyman.errors import InvalidParameter, InvalidTable
+from neyman.numerics import text
+from neyman.tables._attached import attached
+from neyman.tables._bounds import Bounds
+from neyman.tables._duckdb_engine import DuckDB
+from neyman.tables._duckdb_source import Source
+from neyman.tables._engine import Engine
+from neyman.tables._files import open_file
+from neyman.tables._frames import frame
+from neyman.tables._keys import Keys
+from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_no_unit
+from neyman.tables._statement import Question
+from neyman.tables._statistic import Measured, Statistic, sensitivity_of
+from neyman.tables._statistics import Count, Mean, Sum
+from neyman.tables._unit import Unit
+
+__all__ = ["Table", "open_table"]
+
+# Raise it whenever the integers of an unchanged question change.
+_RULES = 2
+_MOST = 2**62
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows in an engine, who is protected, and public bounds. Made by `open_table`.
+
+    Every question is checked against the schema at once and run later, after it has been paid
+    for (`neyman.aggregate.Aggregate`).
+
+    Attributes:
+        engine: reads the rows.
+        unit: who is protected.
+        bounds: of the columns that may be added up.
+        max_rows: rows of one group beyond which an answer is clamped; a limit of the machine's
+            integers, not of the data.
+    """
+
+    engine: Engine = field(repr=False)
+    unit: Unit
+    bounds: Mapping[str, Bounds]
+    max_rows: int
+
+    def __repr__(self) -> str:
+        return f"Table(unit={self.unit!r}, bounds={dict(self.bounds)!r})"
+
+    @property
+    def protects(self) -> str:
+        """Who is protected, in words: the `unit` that a ledger is opened with."""
+        return self.unit.label
+
+    def count(self, by: Keys | None = None) -> Aggregate:
+        """Count rows, of each group if `by` is given.
+
+        l1 = g r,  l2^2 = g r^2
+        """
+        return self.aggregate(Count(), by)
+
+    def sum(self, column: str, by: Keys | None = None) -> Aggregate:
+        """Add up a column in steps of its grid; NULL and NaN add nothing.
+
+        l1 = g r w,  l2^2 = g (r w)^2,  w = max |bound| in grid steps
+        """
+        return self.aggregate(Sum(self.measured(column)), by)
+
+    def mean(self, column: str, by: Keys | None = None) -> Aggregate:
+        """Average a column: its centred sum and its own count, jointly.
+
+        l1 = 2 g r a,  l2^2 = 2 g (r a)^2,  a = half the range, in grid steps
+        """
+        return self.aggregate(Mean(self.measured(column)), by)
+
+    def measured(self, column: str) -> Measured:
+        """Return a column with its declared bounds.
+
+        Raises:
+            UnknownColumn: if the table has no such column.
+            InvalidTable: if it holds no numbers, or no bounds were declared.
+        """
+        self.engine.schema[column].number()
+        bounds = self.bounds.get(column)
+        if bounds is None:
+            raise InvalidTable(
+                f"column {column!r} has no bounds; write "
+                f"bounds={{{column!r}: Bounds(lower, upper, grid)}} where the table is opened"
+            )
+        return Measured(column, bounds)
+
+    def bounded(self, max_groups: int, max_rows_per_group: int) -> "Table":
+        """Return the same table with other contribution bounds.
+
+        Raises:
+            InvalidTable: if each row is a unit.
+        """
+        return replace(self, unit=self.unit.bounded(max_groups, max_rows_per_group))
+
+    def aggregate(self, statistic: Statistic, by: Keys | None = None) -> Aggregate:
+        """Ask for a statistic, of each group if `by` is given.
+
+        Args:
+            statistic: what each row adds.
+            by: the groups; None for one of all rows.
+
+        Returns:
+            The question with its exact sensitivity, not yet run: one int64 a component and
+            group, group by group.
+
+        Raises:
+            UnknownColumn: if the table lacks a column.
+            InvalidTable: if a column's type does not fit its use, or the sums could leave 62
+                bits.
+            EngineFailure: if the table is a file that has changed since it was opened.
+
+        Guarantee: adding or removing one unit moves the integers by at most the sensitivity, in
+            each norm, whatever the rows hold.
+        Error: a unit beyond its contribution bounds counts with a pseudo-random part of its
+            rows, so the answer is biased towards smaller units.
+        """
+        refuse_no_keys(by)
+        self._check(statistic, by)
+        query = self._describe(statistic, by)
+        salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
+        question = Question(statistic, self.unit, by, salt, self.max_rows)
+        statement = question.statement(self.engine.schema, self.engine.relation)
+        groups = 1 if by is None else len(by)
+        width = len(statistic.components)
+        engine = self.engine
+
+        def compute() -> IntArray:
+            found = engine.integers(statement, 1 + width)
+            answer = np.zeros((groups, width), np.int64)
+            answer[found[:, 0]] = found[:, 1:]
+            return answer.reshape(-1)
+
+        return Aggregate(
+            query=query,
+            source=engine.identity,
+            unit=self.protects,
+            sensitivity=sensitivity_of(statistic.components, self.unit, by is not None),
+            size=groups * width,
+            reading=statistic.reading(by),
+            compute=compute,
+        )
+
+    def _check(self, statistic: Statistic, by: Keys | None) -> None:
+        limit = max(component.limit for component in statistic.components)
+        if limit * self.max_rows > _MOST:
+            measured = statistic.measured
+            of = "" if measured is None else f" of column {measured.column!r}"
+            raise InvalidTable(
+                f"a sum{of} of max_rows={self.max_rows} rows of up to {limit} grid steps each "
+                "could leave 62 bits; write a coarser grid, narrower bounds or a smaller max_rows"
+            )
+        for name in by.columns if by is not None else ():
+            if name in statistic.names:
+                raise InvalidTable(
+                    f"the grouping column {name!r} is called like a column of the answer; rename it"
+                )
+
+    def _describe(self, statistic: Statistic, by: Keys | None) -> dict[str, object]:
+        record = statistic.describe() | {"unit": self.unit.describe()}
+        if statistic.measured is not None:
+            bounds = statistic.measured.bounds
+            record |= {
+                "column": statistic.measured.column,
+                "bounds": [text(bounds.lower), text(bounds.upper)],
+                "grid": text(bounds.grid),
+            }
+        return record | {
+            "keys": None if by is None else by.describe(),
+            "max_rows": self.max_rows,
+            "rules": _RULES,
+        }
+
+
+def open_table(
+    source: object,
+    *,
+    unit: Unit,
+    bounds: Mapping[str, Bounds] = MappingProxyType({}),
+    max_rows: int = 2**40,
+    name: str | None = None,
+) -> Table:
+    """Open a table for questions; its schema is read, its rows are not.
+
+    Args:
+        source: the path of a .parquet or .csv file, a pair (duckdb connection, "table"), a
+            pyarrow Table, or a pandas or Polars DataFrame. A file is known by its content, which
+            is read once for it when the first question is built: SHA-256, kept by a ledger only
+            under its own secret key.
+        unit: `Rows()`, or `Entity(column, max_groups, max_rows_per_group)`.
+        bounds: of each column that is added up.
+        max_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
+            steps, w max_rows must be within 2^62.
+        name: of data in memory, which have none; stands for them in the ledger.
+
+    Raises:
+        InvalidTable: if the source, the unit, a column or a type is not usable as declared.
+        UnknownColumn: if the table lacks a declared column.
+        MissingExtra: if a data frame or a CSV file is given and pyarrow is not installed.
+    """
+    if type(max_rows) is not int or not 1 <= max_rows <= _MOST:
+        raise InvalidParameter(f"max_rows={max_rows!r} is not an integer in [1, 2^62]; write one")
+    refuse_no_unit(unit)
+    refuse_no_bounds(bounds)
+    opened = _source(source, name)
+    table = Table(DuckDB(opened, opened.schema()), unit, MappingProxyType(dict(bounds)), max_rows)
+    if unit.entity is not None:
+        table.engine.schema[unit.entity].identity()
+    for column in bounds:
+        table.measured(column)
+    return table
+
+
+def _source(source: object, name: str | None) -> Source:
+    match source:
+        case str() | Path():
+            if name is not None:
+                raise InvalidTable(
+                    f"name={name!r} was given for a file, which names itself; leave name out"
+                )
+            return open_file(Path(source))
+        case tuple():
+            return attached(source, name)  # pyright: ignore[reportUnknownArgumentType]
+        case _:
+            return frame(source, name)

@@ -1,0 +1,193 @@
+"""The one-number summaries that are suprema over the whole curve, proved by refinement."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    dominated,
+    exp_outward,
+    first_double,
+    gaussian_log_delta,
+    log_ndtr,
+)
+
+__all__ = ["inner_gaussian_square", "least_mu", "least_rho", "proved_below"]
+
+_GRID = 65
+_ZOOMS = 5
+# Tried in turn: how far above the sampled extreme a proof may have to go.
+_TOLERANCES = (1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-2)
+_MOST_CELLS = 100_000
+_TINY_MU = 1e-150
+_LARGEST_EPSILON = 700.0
+
+
+class Profile(Protocol):
+    """What the suprema need of a curve."""
+
+    @property
+    def symmetric(self) -> bool: ...
+    def swap(self) -> "Profile": ...
+    def delta_bracket(self, epsilon: Array) -> Bracket: ...
+    def renyi_bracket(self, order: Array) -> Bracket: ...
+
+
+def _gaussian_delta(epsilon: Array, mu: Array) -> Bracket:
+    return exp_outward(gaussian_log_delta(epsilon, np.maximum(mu, _TINY_MU)))
+
+
+def _extreme(score: Callable[[Array], Array], stop: float) -> float:
+    """Return the largest score found on [0, stop], by zooming in on the best of a grid."""
+    low, high, best = 0.0, stop, -math.inf
+    for _ in range(_ZOOMS):
+        points = np.linspace(low, high, _GRID)
+        scores = score(points)
+        at = int(np.argmax(scores))
+        best = max(best, float(scores[at]))
+        low, high = float(points[max(at - 1, 0)]), float(points[min(at + 1, _GRID - 1)])
+    return best
+
+
+def proved_below(
+    curve: Profile, other: Profile, mass: float, slope: Callable[[Array], Array]
+) -> bool:
+    """Return whether delta of `curve` is proved to be at most delta of `other`, both symmetric.
+
+    Args:
+        curve: its profile from above.
+        other: its profile from below.
+        mass: a lower bound of the other's delta at infinity; once `curve` is there all is settled.
+        slope: -d delta_other / d e^epsilon.
+    """
+    if not (curve.symmetric and other.symmetric):
+        return False
+    stop = float(first_double(lambda e: curve.delta_bracket(e).upper <= mass, ()))
+    if stop == 0 or stop > _LARGEST_EPSILON:
+        return stop == 0
+    return dominated(
+        lambda e: curve.delta_bracket(e).upper, lambda e: other.delta_bracket(e).lower, slope, stop
+    )
+
+
+def least_mu(curve: Profile, slack: float) -> tuple[float, float]:
+    """Return bounds of the smallest mu with delta_f <= slack + (1 - slack) delta_mu everywhere.
+
+    Every point of the profile gives a lower bound; a candidate just above the largest is proved.
+    Beyond the epsilon at which delta_f reaches `slack` nothing is asked, and a curve that is not
+    symmetric is asked for both of its directions.
+    """
+    sides = [curve] if curve.symmetric else [curve, curve.swap()]
+    bounds = [_least_mu_one_way(side, slack) for side in sides]
+    return max(lower for lower, _ in bounds), max(upper for _, upper in bounds)
+
+
+def _least_mu_one_way(curve: Profile, slack: float) -> tuple[float, float]:
+    # The slack is a decimal, and off by up to half a step: less is asked below, more above.
+    least, most = math.nextafter(slack, 0.0), math.nextafter(slack, 1.0)
+    stop = float(first_double(lambda e: curve.delta_bracket(e).upper <= least, ()))
+    if stop == 0:
+        return 0.0, 0.0
+
+    def smallest(epsilon: Array) -> Array:
+        need = (curve.delta_bracket(epsilon).lower - most) / (1 - most)
+        return first_double(lambda mu: _gaussian_delta(epsilon, mu).upper >= need, epsilon.shape)
+
+    lower = _extreme(smallest, min(stop, _LARGEST_EPSILON)) * (1 - ULP)
+    if stop > _LARGEST_EPSILON:
+        return lower, math.inf
+    for tolerance in _TOLERANCES:
+        mu = max(lower, _TINY_MU) * (1 + tolerance)
+        if dominated(
+            lambda e: (curve.delta_bracket(e).upper - least) / (1 - least),
+            lambda e, mu=mu: _gaussian_delta(e, np.asarray(mu)).lower,
+            lambda e, mu=mu: np.exp(log_ndtr(-e / mu - mu / 2)),
+            stop,
+        ):
+            return lower, mu
+    return lower, math.inf
+
+
+def inner_gaussian_square(curve: Profile, mass: float, slope: Callable[[Array], Array]) -> Fraction:
+    """Return the largest mu^2 found with delta_mu <= delta_f everywhere, proved.
+
+    Args:
+        curve: symmetric; any other gives 0.
+        mass: a lower bound of delta_f at infinity; where it is 0 no Gaussian fits.
+        slope: -d delta_f / d e^epsilon = P(L > epsilon).
+    """
+    if mass <= 0 or not curve.symmetric:
+        return Fraction(0)
+
+    def minus_largest(epsilon: Array) -> Array:
+        room = curve.delta_bracket(epsilon).lower
+        return -first_double(lambda mu: _gaussian_delta(epsilon, mu).upper > room, epsilon.shape)
+
+    # Beyond `stop`, delta_mu <= delta_mu(stop) <= mass <= delta_f.
+    at_zero = np.asarray(-minus_largest(np.asarray(0.0)))
+    stop = float(first_double(lambda e: _gaussian_delta(e, at_zero).upper <= mass, ()))
+    if stop > _LARGEST_EPSILON:
+        return Fraction(0)
+    largest = -_extreme(minus_largest, stop)
+    for tolerance in _TOLERANCES:
+        mu = largest * (1 - tolerance)
+        if dominated(
+            lambda e, mu=mu: _gaussian_delta(e, np.asarray(mu)).upper,
+            lambda e: curve.delta_bracket(e).lower,
+            slope,
+            stop,
+        ):
+            return Fraction(mu) ** 2
+    return Fraction(0)
+
+
+def least_rho(curve: Profile, most: float = math.inf) -> tuple[float, float]:
+    """Return bounds of sup over orders > 1 of D_order / order.
+
+    A candidate rho just above the largest ratio seen is proved: D_order grows with the order,
+    which settles the orders next to 1 and beyond D_inf / rho; between, K(a) = (a - 1) D_a and
+    rho a (a - 1) are convex, and on a cell the one's chord stays below the other's tangent.
+
+    Args:
+        curve: with its Rényi divergences.
+        most: a bound that is known already.
+    """
+    largest = float(curve.renyi_bracket(np.asarray(np.inf)).upper)
+    if not 0 < largest < math.inf:
+        return largest, largest
+    orders = np.concatenate([[1.0], 1 + np.logspace(-6, 6, 400)])
+    lower = float(np.max(curve.renyi_bracket(orders).lower / orders))
+    if most <= lower * (1 + 1e-6):
+        return lower, most
+    for tolerance in (1e-8, 1e-6, 1e-4, 1e-2):
+        rho = lower * (1 + tolerance)
+        if most <= rho or _rho_suffices(curve, rho, largest, tolerance):
+            return lower, min(most, rho)
+    return lower, min(most, largest)
+
+
+def _rho_suffices(curve: Profile, rho: float, largest: float, tolerance: float) -> bool:
+    def room(u: Array, reach: Array) -> Array:
+        """Return the tangent of rho u (u + 1), drawn `reach` away, less K(1 + u)."""
+        tangent = rho * (u * (u + 1) * (1 - 4 * ULP) - reach * reach * (1 + 4 * ULP))
+        return tangent - u * curve.renyi_bracket(1 + u).upper * (1 + ULP)
+
+    first = tolerance / 4
+    if float(curve.renyi_bracket(np.asarray(1 + first)).upper) > rho * (1 - ULP):
+        return False
+    edges = np.geomspace(first, max(largest / rho - 1, first) * (1 + 1e-9), _GRID)
+    left, right = edges[:-1], edges[1:]
+    while left.size:
+        middle = (left + right) / 2
+        open_ = (room(left, middle - left) < 0) | (room(right, right - middle) < 0)
+        left, middle, right = left[open_], middle[open_], right[open_]
+        if left.size > _MOST_CELLS or np.any((middle <= left) | (middle >= right)):
+            return False
+        left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
+    return True

@@ -1,0 +1,240 @@
+"""An ordered pair of laws, known by its privacy loss."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.errors import UnsupportedComposition
+from neyman.numerics import ULP, Array, Bracket, exp_outward
+from neyman.tradeoff._curve import Curve
+from neyman.tradeoff._order import inner_gaussian_square
+
+__all__ = ["ComplexArray", "Pair", "SwappedPair", "Tails"]
+
+ComplexArray: TypeAlias = npt.NDArray[np.complex128]
+_STEPS = 200
+
+
+class Tails(NamedTuple):
+    """Logarithms of the tail probabilities of the loss L = log dQ/dP at some thresholds."""
+
+    p_above: Array
+    p_below: Array
+    q_above: Array
+    q_below: Array
+
+
+class Pair(Curve):
+    """P = law of the output on D, Q = law on its neighbour D', in this order; L = log dQ/dP.
+
+    A leaf gives `log_tails` and `cumulant`; every view then follows, as an estimate. A leaf that
+    overrides the bracketed primitives with proved bounds says so by `certified`.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """Return log P(L > t), log P(L <= t), log Q(L > t), log Q(L <= t).
+
+        Args:
+            t: thresholds, any shape.
+            closed: count L = t as above, for P(L >= t), P(L < t) and so on.
+        """
+
+    @abstractmethod
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """Return K(s) = log of the integral of p^(1-s) q^s over p, q > 0, at complex s."""
+
+    @abstractmethod
+    def parameters(self) -> dict[str, object]:
+        """Return what the leaf is rebuilt from, JSON-able."""
+
+    @property
+    def certified(self) -> bool:
+        """False: a leaf gives estimates until it says otherwise."""
+        return False
+
+    @property
+    def symmetric(self) -> bool:
+        """False: a leaf is taken as one-way until it says otherwise."""
+        return False
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """Return (log Q{p = 0}, log P{q = 0}), the masses of L = +inf and L = -inf."""
+        return -np.inf, -np.inf
+
+    def swap(self) -> "Pair":
+        """Return (Q, P)."""
+        return self if self.symmetric else SwappedPair(self)
+
+    def merged(self, other: "Pair") -> "Pair | None":  # noqa: ARG002
+        """Return self ⊗ other where it has a closed form, else None."""
+        return None
+
+    def repeated(self, times: int) -> "Pair | None":  # noqa: ARG002
+        """Return the composition of `times` >= 2 copies where it has a closed form, else None."""
+        return None
+
+    # -- derived primitives: exact formulas, evaluated without a proved error ------------------
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """Q(L > epsilon) - e^epsilon P(L > epsilon), in logarithms."""
+        with np.errstate(all="ignore"):
+            tails = self.log_tails(epsilon)
+            ratio = np.minimum(epsilon + tails.p_above - tails.q_above, 0.0)
+            log = tails.q_above + np.log(-np.expm1(ratio))
+        log = np.where(np.isneginf(tails.q_above), -np.inf, log)
+        log = np.where(np.isneginf(tails.p_above), tails.q_above, log)
+        return Bracket(log, log)
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of `log_delta_bracket`."""
+        return exp_outward(self.log_delta_bracket(epsilon))
+
+    def _best_test(self, alpha: Array) -> tuple[Tails, Array]:
+        """Return the tails at the Neyman-Pearson threshold t, and e^t (alpha - P(L > t)).
+
+        t is the smallest with P(L > t) <= alpha, by halving; at an atom a coin spends the rest.
+        """
+        level = np.log(alpha)
+        low, high = np.full(alpha.shape, -1.0), np.full(alpha.shape, 1.0)
+        for _ in range(60):
+            low = np.where(self.log_tails(low).p_above <= level, low * 2, low)
+            high = np.where(self.log_tails(high).p_above > level, high * 2, high)
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            holds = self.log_tails(middle).p_above <= level
+            low, high = np.where(holds, low, middle), np.where(holds, middle, high)
+        tails = self.log_tails(high)
+        spent = np.exp(high) * (alpha - np.exp(tails.p_above))
+        return tails, np.where(np.isfinite(spent), spent, 0.0)
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """Q(L <= t) - e^t (alpha - P(L > t)) at the Neyman-Pearson threshold t."""
+        with np.errstate(all="ignore"):
+            tails, spent = self._best_test(alpha)
+            value = np.clip(np.exp(tails.q_below) - spent, 0.0, 1 - alpha)
+        return Bracket(value, value)
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """Q(L > t) + e^t (alpha - P(L > t)) at the same threshold."""
+        with np.errstate(all="ignore"):
+            tails, spent = self._best_test(alpha)
+            value = np.clip(np.exp(tails.q_above) + spent, alpha, 1.0)
+        return Bracket(value, value)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """K(order) / (order - 1); its limits at 1 (a complex step) and at infinity."""
+        q_singular, _ = self.log_singular
+        step = 1e-20
+        middle = np.where(np.isfinite(order) & (order != 1), order, 2.0)
+        with np.errstate(all="ignore"):
+            value = np.real(self.cumulant(middle.astype(np.complex128))) / (middle - 1)
+            slope = np.imag(self.cumulant(np.asarray(1 + 1j * step))) / step
+        value = np.where(order == 1, slope, value)
+        # fmin: where a cumulant overflows, the largest loss still bounds the divergence.
+        largest = np.inf if q_singular > -np.inf else self._largest_loss()
+        value = np.fmin(np.where(np.isposinf(order), largest, value), largest)
+        if q_singular > -np.inf:
+            value = np.where(order >= 1, np.inf, value)
+        return Bracket(value, value)
+
+    def _largest_loss(self) -> float:
+        top = 1.0
+        while float(self.log_tails(np.asarray(top)).q_above) > -np.inf:
+            top *= 2
+            if top > 1e6:
+                return np.inf
+        low = 0.0
+        for _ in range(_STEPS):
+            middle = (low + top) / 2
+            inside = float(self.log_tails(np.asarray(middle)).q_above) > -np.inf
+            low, top = (middle, top) if inside else (low, middle)
+        return top
+
+    def outer_gaussian(self) -> Fraction | None:
+        """None: a leaf that knows a finite mu says so."""
+        return None
+
+    def inner_gaussian(self) -> Fraction:
+        """Searched among the Gaussians; 0 where no mass betrays the dataset outright."""
+        if not self.certified:
+            return Fraction(0)
+        log = min(self.log_singular)
+        mass = float(np.exp(log)) * (1 - ULP * (2 - log)) if log > -np.inf else 0.0
+        return inner_gaussian_square(self, mass, self.slope)
+
+    def slope(self, epsilon: Array) -> Array:
+        """Return -d delta / d e^epsilon = P(L > epsilon)."""
+        return np.exp(self.log_tails(epsilon).p_above)
+
+    def outer_pure(self) -> Fraction | None:
+        """None: a leaf whose loss is bounded says so."""
+        return None
+
+    def inner_pure(self) -> Fraction:
+        """The chord from (0, 1) to the fixed point c of f: log((1 - c)/c) = log((1+a)/(1-a)).
+
+        a = 1 - 2c = delta(0), for a symmetric f, which its convexity keeps below the chord.
+        """
+        if not self.symmetric:
+            return Fraction(0)
+        advantage = float(self.delta_bracket(np.asarray(0.0)).lower)
+        finite = min(advantage, 1 - ULP)
+        return Fraction(float(2 * np.arctanh(finite)) * (1 - 4 * ULP))
+
+    def admits(self, curve: Curve) -> bool:  # noqa: ARG002
+        """Whether `curve` is proved to be at least this pair's trade-off function, everywhere."""
+        return False
+
+    def unsupported(self, other: object) -> UnsupportedComposition:
+        """Return the error for a composition without a closed form."""
+        return UnsupportedComposition(
+            f"{self} was to be composed with {other}, and this has no closed form here; Gaussians "
+            "compose exactly, and f_{0,delta} factors out of anything. A valid bound is "
+            "gdp(f.mu()) @ gdp(g.mu())"
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SwappedPair(Pair):
+    """(Q, P): the loss changes sign and law; K_swap(s) = K(1 - s)."""
+
+    pair: Pair
+
+    kind: ClassVar[str] = "swapped"
+
+    def parameters(self) -> dict[str, object]:
+        """The pair that is swapped."""
+        return {"pair": {"kind": self.pair.kind, **self.pair.parameters()}}
+
+    def __str__(self) -> str:
+        return f"({self.pair}).swap()"
+
+    def swap(self) -> Pair:
+        """The pair itself."""
+        return self.pair
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """Exchanged."""
+        q, p = self.pair.log_singular
+        return p, q
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """-L > t is L < -t."""
+        tails = self.pair.log_tails(-np.asarray(t), closed=not closed)
+        return Tails(tails.q_below, tails.q_above, tails.p_below, tails.p_above)
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """K(1 - s)."""
+        return self.pair.cumulant(1 - s)

@@ -1,0 +1,285 @@
+"""The guarantee: what holds whichever of the two neighbours is the larger."""
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from neyman.errors import InvalidParameter, UnsupportedComposition
+from neyman.numerics import ULP, Array, Bracket, around
+from neyman.tradeoff._curve import Curve
+from neyman.tradeoff._erased import ErasedPair, Failures, erased
+from neyman.tradeoff._identity import IdentityPair
+from neyman.tradeoff._json import pair_from_json, pair_to_json
+from neyman.tradeoff._pair import Pair
+
+__all__ = ["TradeOff"]
+
+_FORMAT, _VERSION = "neyman.tradeoff", 1
+_GOLDEN = (5**0.5 - 1) / 2
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TradeOff(Curve):
+    """A trade-off function, known through the pair of each direction.
+
+    Every view answers for both directions: losses are the larger of the two, and f is the convex
+    hull of the smaller of the two curves. A guarantee, a budget, a target and a claim are all
+    `TradeOff`s, compared by `f.implies(g)`.
+
+    Attributes:
+        remove: P without the unit, Q with it: delta is the hockey-stick divergence of the law
+            with the unit from the law without it.
+        add: P with the unit, Q without it.
+
+    >>> from neyman.tradeoff import gdp
+    >>> gdp(0.1) ** 100 == gdp(1)
+    True
+    >>> (gdp(3) @ gdp(4)).mu()
+    5.0
+    """
+
+    remove: Pair
+    add: Pair
+
+    def __repr__(self) -> str:
+        if self.remove == self.add:
+            return str(self.remove)
+        return f"TradeOff(remove={self.remove}, add={self.add})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    @property
+    def certified(self) -> bool:
+        """Whether both pairs are."""
+        return self.remove.certified and self.add.certified
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether each direction is the other's inverse, or its own."""
+        return self.add == self.remove.swap() or (self.remove.symmetric and self.add.symmetric)
+
+    # -- algebra ------------------------------------------------------------------------------
+
+    def __matmul__(self, other: "TradeOff") -> "TradeOff":
+        """Return f ⊗ g, the guarantee of running both, the second chosen after seeing the first.
+
+        Raises:
+            UnsupportedComposition: where no closed form is known.
+
+        Source: Dong, Roth and Su (2022), theorem 3.2 and corollary 3.3.
+        """
+        if not isinstance(other, TradeOff):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return NotImplemented
+        return TradeOff(_composed(self.remove, other.remove), _composed(self.add, other.add))
+
+    def __pow__(self, times: int) -> "TradeOff":
+        """Return the `times`-fold composition of f with itself; f ** 0 is the identity.
+
+        Raises:
+            InvalidParameter: if `times` is not a whole number of at least 0.
+            UnsupportedComposition: where no closed form is known.
+        """
+        count = _count(times)
+        return TradeOff(_repeated(self.remove, count), _repeated(self.add, count))
+
+    def swap(self) -> "TradeOff":
+        """Return f^-1, the two datasets exchanged."""
+        return TradeOff(self.remove.swap(), self.add.swap())
+
+    def symmetrize(self) -> "TradeOff":
+        """Return max(f, f^-1), which holds as soon as f holds for all ordered neighbours.
+
+        Raises:
+            UnsupportedComposition: if f is not its own inverse already; the larger of two curves
+                has no closed form here.
+
+        Source: Dong, Roth and Su (2022), proposition 2.4.
+        """
+        if self.symmetric:
+            return self
+        raise UnsupportedComposition(
+            f"{self} is not its own inverse, and the larger of two curves has no closed form here; "
+            "every view of it answers for both directions already"
+        )
+
+    def implies(self, other: "TradeOff") -> bool:
+        """Return whether f >= g everywhere is proved, so that whoever has f has g.
+
+        Guarantee: True is a proof. False means that f < g somewhere, or that the two touch in a
+        way that the proof by refinement cannot settle.
+
+        >>> from neyman.tradeoff import approx_dp, gdp
+        >>> gdp(0.5).implies(gdp(1)), gdp(1).implies(approx_dp(1, 0.1))
+        (True, False)
+        """
+        if self == other:
+            return True
+        return self.certified and other.remove.admits(self) and other.add.admits(self)
+
+    # -- record -------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, object]:
+        """Return the expression, JSON-able and exact, with its format's version."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "remove": pair_to_json(self.remove),
+            "add": pair_to_json(self.add),
+        }
+
+    @staticmethod
+    def from_json(record: Mapping[str, object]) -> "TradeOff":
+        """Rebuild what `to_json` wrote.
+
+        Raises:
+            InvalidParameter: if the record is of another format or version, or is malformed.
+
+        >>> from neyman.tradeoff import TradeOff, approx_dp
+        >>> f = approx_dp(1, 1e-6)
+        >>> TradeOff.from_json(f.to_json()) == f
+        True
+        """
+        # The type too: True == 1.0 == 1, and neither was ever written.
+        known: Mapping[str, object] = record if isinstance(record, Mapping) else {}  # pyright: ignore[reportUnnecessaryIsInstance]
+        found = known.get("format"), known.get("version")
+        if found != (_FORMAT, _VERSION) or type(found[1]) is not int:
+            raise InvalidParameter(
+                f"a record of format={found[0]!r:.80}, version={found[1]!r:.80} was found; "
+                f"this release reads format={_FORMAT!r}, version={_VERSION}"
+            )
+        return TradeOff(pair_from_json(known.get("remove")), pair_from_json(known.get("add")))
+
+    # -- primitives over the two directions ---------------------------------------------------
+
+    def _larger(self, remove: Bracket, add: Bracket) -> Bracket:
+        return Bracket(np.maximum(remove.lower, add.lower), np.maximum(remove.upper, add.upper))
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """The larger of the two."""
+        first = self.remove.log_delta_bracket(epsilon)
+        if self.remove == self.add:
+            return first
+        return self._larger(first, self.add.log_delta_bracket(epsilon))
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """The larger of the two."""
+        first = self.remove.delta_bracket(epsilon)
+        if self.remove == self.add:
+            return first
+        return self._larger(first, self.add.delta_bracket(epsilon))
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """The convex hull of the smaller: sup over x of 1 - delta(x) - e^x alpha."""
+        first = self.remove.beta_bracket(alpha)
+        if self.remove == self.add:
+            return first
+        above = np.minimum(first.upper, self.add.beta_bracket(alpha).upper)
+        lower = np.maximum(1 - self._power(alpha) - ULP, 0.0)
+        return Bracket(np.minimum(lower, above), above)
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """The concave hull of the larger."""
+        first = self.remove.tpr_bracket(alpha)
+        if self.remove == self.add:
+            return first
+        below = np.maximum(first.lower, self.add.tpr_bracket(alpha).lower)
+        return Bracket(below, np.maximum(self._power(alpha), below))
+
+    def _power(self, alpha: Array) -> Array:
+        """Return inf over x of delta(x) + e^x alpha, rounded up.
+
+        Golden section on the supporting lines; any line is a bound, so none can hurt.
+        """
+        near = around(alpha).upper
+
+        def line(x: Array) -> Array:
+            return (self.delta_bracket(x).upper + np.exp(x) * near) * (1 + ULP * (1 + np.abs(x)))
+
+        low, high = np.full(alpha.shape, -700.0), np.full(alpha.shape, 700.0)
+        best = np.ones(alpha.shape)
+        for _ in range(120):
+            left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+            at_left, at_right = line(left), line(right)
+            best = np.minimum(best, np.minimum(at_left, at_right))
+            low = np.where(at_left > at_right, left, low)
+            high = np.where(at_left > at_right, high, right)
+        return best
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """The larger of the two."""
+        return self._larger(self.remove.renyi_bracket(order), self.add.renyi_bracket(order))
+
+    def mu_bracket(self, slack: float) -> tuple[float, float]:
+        """The larger of the two."""
+        remove, add = self.remove.mu_bracket(slack), self.add.mu_bracket(slack)
+        return max(remove[0], add[0]), max(remove[1], add[1])
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """The larger of the two."""
+        remove, add = self.remove.zcdp_bracket(), self.add.zcdp_bracket()
+        return max(remove[0], add[0]), max(remove[1], add[1])
+
+    def outer_gaussian(self) -> Fraction | None:
+        """The larger of the two."""
+        return _largest(self.remove.outer_gaussian(), self.add.outer_gaussian())
+
+    def inner_gaussian(self) -> Fraction:
+        """A Gaussian inside either direction is above the hull; both are asked, to be safe."""
+        return min(self.remove.inner_gaussian(), self.add.inner_gaussian())
+
+    def outer_pure(self) -> Fraction | None:
+        """The larger of the two."""
+        return _largest(self.remove.outer_pure(), self.add.outer_pure())
+
+    def inner_pure(self) -> Fraction:
+        """The smaller of the two."""
+        return min(self.remove.inner_pure(), self.add.inner_pure())
+
+
+def _largest(first: Fraction | None, second: Fraction | None) -> Fraction | None:
+    return None if first is None or second is None else max(first, second)
+
+
+def _count(times: int) -> int:
+    try:
+        count = operator.index(times)
+    except TypeError:
+        count = -1
+    if count < 0 or isinstance(times, bool):
+        raise InvalidParameter(
+            f"a power of {times!r} was asked; composition counts whole releases, so write an "
+            "int of at least 0"
+        )
+    return count
+
+
+def _split(pair: Pair) -> tuple[Pair, Failures]:
+    if isinstance(pair, ErasedPair):
+        return pair.core, pair.failures
+    return pair, ()
+
+
+def _composed(first: Pair, second: Pair) -> Pair:
+    core, failures = _split(first)
+    other, more = _split(second)
+    merged = core.merged(other) or other.merged(core)
+    if merged is None:
+        raise core.unsupported(other)
+    return erased(merged, failures + more)
+
+
+def _repeated(pair: Pair, times: int) -> Pair:
+    core, failures = _split(pair)
+    if times == 0:
+        # The identity is what composing nothing leaves.
+        return IdentityPair()
+    repeated = core if times == 1 else core.repeated(times)
+    if repeated is None:
+        raise core.unsupported(f"itself, {times} times")
+    return erased(repeated, tuple((delta, count * times) for delta, count in failures))

@@ -1,0 +1,139 @@
+"""What is loaded when, and what the core can do alone."""
+
+import ast
+import importlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import neyman
+
+SOURCE = Path(neyman.__file__).parent
+
+CORE = ("numpy", "scipy")
+HEAVY = (*CORE, "duckdb", "sqlglot", "pyarrow", "flint", "pydantic", "matplotlib", "pandas")
+
+BLOCKER = "import sys\nfor name in {blocked}:\n    sys.modules[name] = None\n"
+
+
+def run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def loaded_by(code: str) -> set[str]:
+    return set(json.loads(run(f"{code}\nimport json, sys\nprint(json.dumps(list(sys.modules)))")))
+
+
+def test_importing_the_root_loads_itself_and_three_of_pythons_own_modules():
+    own = loaded_by("import neyman; dir(neyman)") - loaded_by("import typing, importlib")
+    assert own == {"neyman"}
+
+
+def test_nothing_inside_imports_the_root_package():
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                assert "neyman" not in [alias.name for alias in node.names], path
+            elif isinstance(node, ast.ImportFrom) and path != SOURCE / "__init__.py":
+                assert node.module != "neyman", path
+
+
+def test_no_random_generator_stands_outside_the_mechanisms_and_the_seeds_for_tests():
+    seen = {
+        path.relative_to(SOURCE).parts[0]
+        for path in SOURCE.rglob("*.py")
+        if re.search(r"(numpy|np)\.random|urandom|import random\b|secrets", path.read_text("utf-8"))
+    }
+    # The ledger's is the key of its fingerprints.
+    assert seen == {"mechanisms", "testing", "ledger"}
+
+
+def test_help_and_usage_errors_load_no_numpy():
+    code = (
+        "import sys\nfrom neyman.cli import main\ntry:\n    main({})\nexcept SystemExit:\n    pass"
+    )
+    for argv in (["--help"], ["--version"], ["release"], ["ledger", "show", "--help"]):
+        code_run = (
+            "import io, contextlib\nwith contextlib.redirect_stdout(io.StringIO()):\n    "
+            + (code.format(argv).replace("\n", "\n    "))
+        )
+        assert not loaded_by(code_run) & set(HEAVY), argv
+
+
+def test_a_curve_loads_the_core_alone_and_never_scipy_stats():
+    found = loaded_by(
+        "import neyman as ny; f = ny.gdp(1) ** 3; f.delta(1); f.epsilon(1e-5); f.mu()"
+    )
+    assert set(CORE) <= found
+    assert not found & (set(HEAVY) - set(CORE))
+    assert "scipy.stats" not in found
+    assert "scipy.optimize" not in found
+
+
+def test_the_ledger_works_with_numpy_and_scipy_alone(tmp_path):
+    blocked = tuple(set(HEAVY) - set(CORE))
+    remaining = run(
+        BLOCKER.format(blocked=blocked)
+        + "import neyman as ny\n"
+        + f"ledger = ny.Ledger.open({str(tmp_path / 'a')!r}, cap=ny.gdp(1), unit='one row', "
+        + "neighbors='add_remove')\nprint(ledger.remaining())"
+    )
+    assert remaining == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("package", "call", "extra"),
+    [
+        ("flint", "ny.Gaussian(scale=1).require_sampler()", "noise"),
+        ("duckdb", "ny.open_table('x.parquet', unit=ny.Rows())", "tables"),
+        ("sqlglot", "ny.open_table('x.parquet', unit=ny.Rows())", "tables"),
+        ("pydantic", "ny.publish", "tables"),
+        ("matplotlib", "ny.plots", "plots"),
+    ],
+)
+def test_a_missing_package_is_refused_by_the_name_of_its_extra(package, call, extra):
+    said = run(
+        BLOCKER.format(blocked=(package,))
+        + f"import neyman as ny\nfrom neyman.errors import MissingExtra\ntry:\n    {call}\n"
+        + "except MissingExtra as error:\n    print(error)\n"
+    )
+    assert f"neyman[{extra}]" in said
+
+
+def test_every_public_name_is_there_and_has_words():
+    for name in neyman.__all__:
+        value = getattr(neyman, name)
+        assert (value.__doc__ or "").strip(), name
+    assert set(neyman.__all__) <= set(dir(neyman))
+
+
+def test_the_public_surface_changes_only_on_purpose():
+    classes = (
+        "Aggregate Bounds Bracket Entity Gaussian Guarantee Keys Laplace Ledger Release Rows "
+        "Sensitivity Table TradeOff"
+    )
+    functions = "approx_dp gdp identity laplace open_table pure_dp release"
+    rooms = "errors plots publish report"
+    assert sorted(neyman.__all__) == sorted(f"{classes} {functions} {rooms}".split())
+
+
+def test_every_public_name_is_lazy_and_every_lazy_name_public():
+    assert {*neyman._HOME_OF, *neyman._ROOMS} == set(neyman.__all__)
+
+
+def test_the_door_is_a_function_whatever_was_imported_first():
+    importlib.import_module("neyman.door")
+    assert callable(neyman.release)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        neyman.nothing  # noqa: B018

@@ -1,0 +1,146 @@
+"""⊗ is a commutative monoid with Id as its unit (Dong, Roth and Su, 2022, section 3)."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neyman.errors import InvalidParameter, UnsupportedComposition
+from neyman.tradeoff import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
+
+HALF = np.array([0.2, 0.5, 1.3, 0.5 + 1j])
+
+
+def tried(compose):
+    """Return the composition, or None where it is refused."""
+    try:
+        return compose()
+    except UnsupportedComposition:
+        return None
+
+
+def test_commutative(curve, everything):
+    for other in everything:
+        assert tried(lambda other=other: curve @ other) == tried(lambda other=other: other @ curve)
+
+
+def test_associative(curve, everything):
+    for second in everything:
+        for third in everything:
+            left = tried(lambda g=second, h=third: (curve @ g) @ h)
+            right = tried(lambda g=second, h=third: curve @ (g @ h))
+            assert left == right
+
+
+def test_the_identity_is_the_unit(curve):
+    assert curve @ identity() == identity() @ curve == curve
+    assert curve**0 == identity()
+    assert curve**1 == curve
+
+
+@pytest.mark.parametrize("times", [2, 3, 7])
+def test_powers_are_loops(curve, times):
+    power = tried(lambda: curve**times)
+    loop = curve
+    for _ in range(times - 1):
+        loop = None if loop is None else tried(lambda loop=loop: loop @ curve)
+    assert power == loop
+    if power is not None:
+        assert (curve**2) ** times == curve ** (2 * times)
+
+
+def test_swap_goes_through(curve, everything):
+    for other in everything:
+        both = tried(lambda other=other: curve @ other)
+        if both is not None:
+            assert both.swap() == curve.swap() @ other.swap()
+
+
+def test_cumulants_add(curve, everything):
+    for other in everything:
+        both = tried(lambda other=other: curve @ other)
+        if both is not None:
+            for part in ("remove", "add"):
+                f, g, h = (getattr(x, part).cumulant(HALF) for x in (curve, other, both))
+                assert np.allclose(f + g, h, rtol=1e-12, atol=1e-12)
+
+
+def test_composition_costs(curve, everything):
+    for other in everything:
+        both = tried(lambda other=other: curve @ other)
+        if both is not None and both.certified:
+            assert both.delta(0.3) >= curve.delta(0.3, bracket=True).lower
+            assert both.beta(0.1) <= curve.beta(0.1, bracket=True).upper
+
+
+def test_gaussians_compose_exactly():
+    assert gdp(0.1) ** 100 == gdp(1)
+    assert gdp(3) @ gdp(4) == gdp(5)
+    many = identity()
+    for k in range(1, 60):
+        many = many @ gdp(Fraction(1, k))
+    assert many == gdp(squared=sum(Fraction(1, k * k) for k in range(1, 60)))
+    assert (gdp(1) ** 10**9).mu() == pytest.approx(10**4.5)
+
+
+def test_failures_compose_exactly():
+    half = approx_dp(0, 0.5)
+    assert half @ half == half**2
+    assert (half**2).delta(7, bracket=True).upper == pytest.approx(0.75, rel=1e-14)
+    assert pure_dp(1) @ approx_dp(0, 1e-6) == approx_dp(1, 1e-6)
+    assert (pure_dp(1) @ approx_dp(0, 0.1) @ approx_dp(0, 0.2)).delta(1) == pytest.approx(0.28)
+    lower, upper = (approx_dp(0, 1e-9) ** 10**9).delta(1, bracket=True)
+    assert lower <= 1 - np.exp(-1) * (1 - 5e-10) <= upper * (1 + 1e-15)
+
+
+def test_randomized_response_with_failure_is_the_product_of_the_two():
+    """(P x P') by its atoms: the betrayed, and the rest at losses 1 and -1."""
+    kept, flipped = np.e / (1 + np.e), 1 / (1 + np.e)
+    for x in (-2.0, -0.5, 0.0, 0.7):
+        rest = max(kept - np.exp(x) * flipped, 0) + max(flipped - np.exp(x) * kept, 0)
+        assert approx_dp(1, 0.25).delta(x) == pytest.approx(0.25 + 0.75 * rest, rel=1e-13)
+
+
+@pytest.mark.parametrize("times", [-1, 1.5, 2.0, True, "2", None])
+def test_powers_count_whole_releases(times):
+    with pytest.raises(InvalidParameter, match="write an int of at least 0"):
+        gdp(1) ** times
+
+
+def test_powers_of_numpy_are_ints():
+    assert gdp(1) ** np.int64(4) == gdp(2)
+
+
+@pytest.mark.parametrize("other", [3, "gdp(1)", None, gdp(1).remove])
+def test_only_guarantees_compose(other):
+    with pytest.raises(TypeError):
+        gdp(1) @ other
+
+
+@pytest.mark.parametrize(
+    "compose",
+    [
+        lambda: laplace(1) ** 2,
+        lambda: pure_dp(1) @ pure_dp(1),
+        lambda: gdp(1) @ laplace(1),
+        lambda: approx_dp(1, 0.1) ** 2,
+    ],
+)
+def test_what_has_no_closed_form_is_refused_with_a_valid_bound(compose):
+    with pytest.raises(UnsupportedComposition, match=r"no closed form.*gdp\(f\.mu\(\)\)"):
+        compose()
+
+
+def test_what_grows_out_of_range_is_refused():
+    with pytest.raises(InvalidParameter, match="outside"):
+        gdp(10**150) ** 10**10
+    with pytest.raises(InvalidParameter, match=r"outside|fewer digits"):
+        approx_dp(0, 0.1) ** 10**5000
+
+
+def test_symmetrize(leaf):
+    assert gdp(1).symmetrize() == gdp(1)
+    both_ways = TradeOff(leaf, leaf.swap())
+    assert both_ways.symmetrize() == both_ways
+    with pytest.raises(UnsupportedComposition, match="not its own inverse"):
+        TradeOff(leaf, leaf).symmetrize()

@@ -1,0 +1,212 @@
+"""What is derived from tails and cumulants agrees with closed forms, and these with each other."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from neyman.tradeoff import Pair, Tails, approx_dp, gdp, laplace, pure_dp
+
+CLOSED = [gdp(0.3), gdp(1), gdp(5), pure_dp(0.2), pure_dp(3), laplace(0.2), laplace(3)]
+CLOSED += [approx_dp(1, 0.01), gdp(1) @ approx_dp(0, 0.1), laplace(1) @ approx_dp(0, 0.2)]
+CLOSED = [f.remove for f in CLOSED]
+# Away from every kink.
+EPSILON = np.array([-2.9, -1.05, -0.1, 0.0, 0.05, 0.15, 0.7, 1.5, 2.5])
+ALPHA = np.array([1e-9, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.77, 0.95, 1.0])
+ORDERS = np.array([0.1, 0.5, 0.9, 1.0, 1.1, 2.0, 7.0, 30.0])
+
+
+@pytest.mark.parametrize("pair", CLOSED, ids=str)
+def test_profile_from_tails(pair):
+    derived, own = Pair.log_delta_bracket(pair, EPSILON), pair.log_delta_bracket(EPSILON)
+    assert np.allclose(np.exp(derived.lower), np.exp(own.upper), rtol=1e-10, atol=1e-15)
+    assert np.allclose(
+        Pair.delta_bracket(pair, EPSILON).upper,
+        pair.delta_bracket(EPSILON).upper,
+        rtol=1e-10,
+        atol=1e-14,
+    )
+
+
+@pytest.mark.parametrize("pair", CLOSED, ids=str)
+def test_curve_from_tails(pair):
+    derived, own = Pair.beta_bracket(pair, ALPHA), pair.beta_bracket(ALPHA)
+    assert np.allclose(derived.lower, own.lower, rtol=1e-9, atol=1e-12)
+    assert np.allclose(
+        Pair.tpr_bracket(pair, ALPHA).upper, pair.tpr_bracket(ALPHA).upper, rtol=1e-7, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("pair", CLOSED, ids=str)
+def test_renyi_from_the_cumulant(pair):
+    derived, own = Pair.renyi_bracket(pair, ORDERS), pair.renyi_bracket(ORDERS)
+    assert np.allclose(derived.lower, own.lower, rtol=1e-9)
+
+
+@pytest.mark.parametrize("pair", [pure_dp(0.2).remove, laplace(3).remove], ids=str)
+def test_renyi_at_infinity_is_the_largest_loss(pair):
+    derived = Pair.renyi_bracket(pair, np.asarray(np.inf))
+    assert float(derived.upper) == pytest.approx(float(pair.bound), rel=1e-12)
+
+
+@pytest.mark.parametrize("pair", CLOSED, ids=str)
+def test_slope_is_the_derivative_of_the_profile(pair):
+    step = 1e-6
+    ahead, behind = (pair.delta_bracket(EPSILON + s).lower for s in (step, -step))
+    difference = (behind - ahead) / (np.exp(EPSILON + step) - np.exp(EPSILON - step))
+    assert np.allclose(pair.slope(EPSILON), difference, rtol=1e-5, atol=1e-8)
+
+
+def atoms(pair, t):
+    """Return P{L = t} and Q{L = t}."""
+    opened, closed = pair.log_tails(t), pair.log_tails(t, closed=True)
+    return [np.exp(closed[i]) - np.exp(opened[i]) for i in (0, 2)]
+
+
+def thresholds(pair):
+    bound = pair.outer_pure()
+    ends = [] if bound is None else [-float(bound), float(bound)]
+    return np.array([*np.linspace(-2, 2, 41), *ends])
+
+
+def test_tails_are_probabilities_of_complements(pair):
+    for closed in (False, True):
+        tails = [np.exp(log) for log in pair.log_tails(thresholds(pair), closed=closed)]
+        assert np.allclose(tails[0] + tails[1], 1, rtol=0, atol=1e-12)
+        assert np.allclose(tails[2] + tails[3], 1, rtol=0, atol=1e-12)
+
+
+def test_atoms_weigh_what_their_loss_says(pair):
+    """Q{L = t} = e^t P{L = t}."""
+    t = thresholds(pair)
+    p, q = atoms(pair, t)
+    assert np.all(p >= 0)
+    assert np.allclose(q, np.exp(t) * p, rtol=1e-9, atol=1e-13)
+
+
+def test_bounded_losses_attain_their_bound(pair):
+    bound = pair.outer_pure()
+    if bound is not None:
+        assert atoms(pair, np.array([float(bound)]))[0] > 0
+
+
+def test_swapped_tails(pair):
+    t = thresholds(pair)
+    here, there = pair.log_tails(t), pair.swap().log_tails(-t, closed=True)
+    for i, j in ((0, 3), (1, 2), (2, 1), (3, 0)):
+        assert np.allclose(np.exp(here[i]), np.exp(there[j]), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("s", [0.3, 1.0, 1.7, 3.0, 0.5 + 2j, 1.2 - 1j])
+def test_cumulant_is_the_integral_of_the_tails(pair, s):
+    """E_P[e^{sL}] over finite L = e^{s a} P(L > a) + ∫_a s e^{st} P(L > t) dt, P(L = inf) = 0."""
+    bound = pair.outer_pure()
+    # Losses of the remaining pairs: an erased core's, the leaf's, or a Gaussian's.
+    low, high = (-60.0, 160.0) if bound is None else (-float(bound) - 1, float(bound))
+    breaks = (-20.0 / 3, -2.0, -1.0, -0.69315, 0.0, 0.40547, 1.0, 2.0, 20.0 / 3)
+    nodes = sorted({low, high, *(x for x in breaks if low < x < high), *np.linspace(low, high, 41)})
+
+    def integrand(t, part):
+        value = s * np.exp(s * t + pair.log_tails(np.asarray(t)).p_above)
+        return float(getattr(np.complex128(value), part))
+
+    total = np.exp(s * low + pair.log_tails(np.asarray(low)).p_above)
+    for a, b in pairwise(nodes):
+        inside = np.nextafter(a, b), np.nextafter(b, a)
+        total += quad(integrand, *inside, args=("real",), epsabs=1e-12, epsrel=1e-10)[0]
+        if isinstance(s, complex):
+            total += 1j * quad(integrand, *inside, args=("imag",), epsabs=1e-12, epsrel=1e-10)[0]
+    expected = np.exp(pair.cumulant(np.asarray(s, dtype=np.complex128)))
+    assert abs(total - expected) <= 1e-7 * max(abs(expected), 1)
+
+
+def test_cumulant_at_the_ends_is_the_mass_that_is_not_singular(pair):
+    q, p = (np.exp(log) for log in pair.log_singular)
+    ends = np.real(pair.cumulant(np.array([0.0, 1.0], dtype=np.complex128)))
+    assert np.allclose(ends, [np.log1p(-p), np.log1p(-q)], rtol=0, atol=1e-12)
+    last = np.exp(pair.log_tails(np.asarray(500.0)).q_above)
+    assert q == pytest.approx(float(last), abs=1e-12)
+
+
+def test_cumulant_is_convex(pair):
+    s = np.linspace(-3, 4, 141)
+    k = np.real(pair.cumulant(s.astype(np.complex128)))
+    assert np.all(k[:-2] - 2 * k[1:-1] + k[2:] >= -1e-10 * (1 + np.abs(k[1:-1])))
+
+
+def test_cumulant_of_the_swap_is_the_mirror_image(pair):
+    s = np.linspace(-2, 3, 26) + 0.3j
+    assert np.allclose(pair.swap().cumulant(s), pair.cumulant(1 - s), rtol=1e-12, atol=1e-12)
+
+
+# -- twins that are wrong, and must be found out -----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Twin(Pair):
+    """A Laplace pair, to be spoiled in one place."""
+
+    core: Pair = laplace(1).remove
+    kind: ClassVar[str] = "twin"
+    symmetric = True
+
+    def parameters(self):
+        return {}
+
+    def log_tails(self, t, *, closed=False):
+        return self.core.log_tails(t, closed=closed)
+
+    def cumulant(self, s):
+        return self.core.cumulant(s)
+
+    def outer_pure(self):
+        return self.core.outer_pure()
+
+
+class Blurred(Twin):
+    """Atoms are never counted as above."""
+
+    def log_tails(self, t, *, closed=False):  # noqa: ARG002
+        return self.core.log_tails(t)
+
+
+class Heavy(Twin):
+    """A millionth too much of Q lies in the upper tail."""
+
+    def log_tails(self, t, *, closed=False):
+        p, below, q, rest = self.core.log_tails(t, closed=closed)
+        return Tails(p, below, q + 1e-6, rest)
+
+
+class Shifted(Twin):
+    """The cumulant of another epsilon."""
+
+    def cumulant(self, s):
+        return laplace(1.00001).remove.cumulant(s)
+
+
+class Backwards(Twin):
+    """The cumulant of a pair that is not symmetric, of the wrong direction."""
+
+    def cumulant(self, s):
+        return self.core.cumulant(s) + 1e-6 * s * (s - 1) * s
+
+
+@pytest.mark.parametrize(
+    ("twin", "law"),
+    [
+        (Blurred(), test_bounded_losses_attain_their_bound),
+        (Blurred(), test_swapped_tails),
+        (Heavy(), test_tails_are_probabilities_of_complements),
+        (Heavy(), test_swapped_tails),
+        (Shifted(), lambda pair: test_cumulant_is_the_integral_of_the_tails(pair, 1.7)),
+        (Backwards(), lambda pair: test_cumulant_is_the_integral_of_the_tails(pair, 3.0)),
+    ],
+)
+def test_broken_twins_break_the_laws(twin, law):
+    law(Twin())
+    with pytest.raises(AssertionError):
+        law(twin)

@@ -1,0 +1,253 @@
+"""Processes killed at any instant: nothing revealed is lost, nothing drawn goes uncharged.
+
+Every trial forks a child that lives through whole entries, reserve -> draw -> commit -> reveal,
+and kills it with SIGKILL: either by itself at a random line of the ledger's code, or from outside
+at a random time, which mostly falls into SQLite's writes. The next child goes on with the same
+file. Two broken lives, run through the same harness, must be caught.
+
+A kill does not lose what the kernel was given; power loss does, and no test here covers it.
+"""
+
+import os
+import random
+import secrets
+import signal
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import neyman.ledger
+from neyman.errors import BudgetExceeded, EntryConflict
+from neyman.ledger import Ledger, Reservation
+from neyman.tradeoff import gdp
+
+HOME = str(Path(neyman.ledger.__file__).parent)
+COST = Fraction(1, 16)
+KILLS_OF_ONE_FILE = 8
+
+
+def open_ledger(path):
+    return Ledger.open(path, cap=gdp(1), unit="plane", neighbors="add_remove")
+
+
+def ask(ledger, entry):
+    return ledger.reserve(
+        entry=entry,
+        request={"query": "count", "of": entry},
+        source="flights",
+        curve=gdp(squared=COST),
+        unit="plane",
+        neighbors="add_remove",
+    )
+
+
+def next_to_draw(ledger, number):
+    for entry in (f"{number}", f"{number} again", f"{number} at last"):
+        try:
+            return ask(ledger, entry)
+        except EntryConflict:
+            continue
+    return None
+
+
+def honest(report, path):
+    """Live by the rules until the budget is spent."""
+    ledger = open_ledger(path)
+    for number in range(40):
+        with ledger.turn(f"{number}"):
+            try:
+                reservation = next_to_draw(ledger, number)
+            except BudgetExceeded:
+                return
+            if reservation is None:
+                continue
+            if reservation.values is None:
+                report(["drawing", reservation.entry])
+                reservation = ledger.commit(reservation, [secrets.randbits(60)])
+        report(["revealed", reservation.entry, list(reservation.values)])
+
+
+def reveals_first(report, path):
+    """Broken: the answer is out before it is on the disk."""
+    ledger = open_ledger(path)
+    for number in range(40):
+        try:
+            reservation = next_to_draw(ledger, number)
+        except BudgetExceeded:
+            return
+        if reservation is None:
+            continue
+        values = reservation.values or [secrets.randbits(60)]
+        report(["revealed", reservation.entry, list(values)])
+        ledger.commit(reservation, values)
+
+
+def charges_last(report, path):
+    """Broken: the charge is written when the answer is there."""
+    ledger = open_ledger(path)
+    for number in range(16):
+        report(["drawing", f"{number}"])
+        values = [secrets.randbits(60)]
+        reservation = ask(ledger, f"{number}")
+        if reservation.values is None:
+            reservation = ledger.commit(reservation, values)
+        report(["revealed", reservation.entry, list(reservation.values)])
+
+
+def lines_of_code(life, path, die_at, report):
+    """Run a life, dying at a line of the ledger's code or of its own; return how many it ran."""
+    ran = 0
+
+    def trace(frame, event, arg):  # noqa: ARG001
+        nonlocal ran
+        if frame.f_code is not life.__code__ and not frame.f_code.co_filename.startswith(HOME):
+            return None
+        ran += 1
+        if ran == die_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    sys.settrace(trace)
+    life(report, path)
+    sys.settrace(None)
+    return ran
+
+
+class Witness:
+    """What an outsider saw of one file, held against what the file says."""
+
+    def __init__(self, path):
+        self.path = path
+        self.reports = []
+
+    def findings(self):
+        """Return every broken promise; opening must succeed."""
+        ledger = open_ledger(self.path)
+        found = list(ledger.check())
+        entries = {entry.id: entry for entry in ledger.entries()}
+        for kind, entry, *values in self.reports:
+            if entry not in entries:
+                found.append(f"{kind} {entry} is not charged")
+            elif kind == "revealed" and list(entries[entry].values or ()) != values[0]:
+                found.append(f"{entry} was revealed otherwise than it is stored")
+        if ledger.spent() != COST * len(entries) or ledger.spent() > 1:
+            found.append(f"{ledger.spent()} spent on {len(entries)} entries")
+        return found
+
+
+def by_itself(spawn, life, path, dice, size):
+    """Kill at a random line."""
+    die_at = dice.randrange(1, size["lines"])
+    return spawn(lambda report: lines_of_code(life, path, die_at, report)).finish()
+
+
+def from_outside(spawn, life, path, dice, size):
+    """Kill at a random time, from the start of the process to its expected end."""
+    child = spawn(lambda report: life(report, path))
+    time.sleep(dice.uniform(0, size["seconds"]))
+    child.kill()
+    return child.finish()
+
+
+def measured(spawn, life, path):
+    """Let one child live to its end, for how long a life is."""
+    start = time.perf_counter()
+    reports, status = spawn(lambda report: life(report, path)).finish()
+    seconds = time.perf_counter() - start
+    assert status == 0, reports
+
+    def counted(report):
+        report(["lines", lines_of_code(life, path.with_suffix(".lines"), 0, lambda _: None)])
+
+    ((_, lines),), status = spawn(counted).finish()
+    assert status == 0
+    return {"seconds": seconds, "lines": lines}
+
+
+def trial(spawn, directory, life, way, kills, seed):
+    """Return the findings after every kill, and how many kills met a living child."""
+    dice = random.Random(seed)
+    size = measured(spawn, life, directory / "measured.ledger")
+    found, killed, files = [], 0, 0
+    while killed < kills:
+        files += 1
+        assert files < kills, "children outlive their killers; the trial has no power"
+        witness = Witness(directory / f"{files}.ledger")
+        for _ in range(KILLS_OF_ONE_FILE):
+            reports, status = way(spawn, life, witness.path, dice, size)
+            assert status in (0, -signal.SIGKILL), reports
+            killed += status == -signal.SIGKILL
+            witness.reports += reports
+            found += witness.findings()
+        reports, status = spawn(lambda report, path=witness.path: life(report, path)).finish()
+        assert status == 0, reports
+        witness.reports += reports
+        found += witness.findings()
+    return found, killed
+
+
+WAYS = pytest.mark.parametrize("way", [by_itself, from_outside])
+
+
+@WAYS
+def test_nothing_is_lost_to_a_kill(spawn, tmp_path, way):
+    found, killed = trial(spawn, tmp_path, honest, way, kills=80, seed=1)
+    assert found == []
+    assert killed >= 80
+
+
+@pytest.mark.soak
+@WAYS
+def test_nothing_is_lost_to_a_thousand_kills(spawn, tmp_path, way):
+    found, killed = trial(spawn, tmp_path, honest, way, kills=1000, seed=2)
+    assert found == []
+    assert killed >= 1000
+
+
+@pytest.mark.parametrize("life", [reveals_first, charges_last])
+def test_the_harness_catches_a_broken_life(spawn, tmp_path, life):
+    # At least one kill in ten meets a broken life where it breaks a promise: power 1 - 0.9^40.
+    found, _ = trial(spawn, tmp_path, life, by_itself, kills=40, seed=3)
+    assert found != []
+
+
+@pytest.mark.soak
+def test_every_line_of_one_entry(spawn, tmp_path):
+    def once(report, path):
+        ledger = open_ledger(path)
+        reservation = ask(ledger, "0")
+        if reservation.values is None:
+            reservation = ledger.commit(reservation, [secrets.randbits(60)])
+        report(["revealed", reservation.entry, list(reservation.values)])
+
+    lines = measured(spawn, once, tmp_path / "measured.ledger")["lines"]
+    assert lines > 100
+    for die_at in range(1, lines):
+        witness = Witness(tmp_path / f"{die_at}.ledger")
+        for _ in range(2):
+            reports, status = spawn(
+                lambda report, at=die_at, path=witness.path: lines_of_code(once, path, at, report)
+            ).finish()
+            # The second life is shorter: there is less to do.
+            assert status in (0, -signal.SIGKILL) or "EntryConflict" in str(reports)
+            witness.reports += [report for report in reports if report[0] == "revealed"]
+            assert witness.findings() == []
+
+
+def test_a_kill_while_drawing_leaves_one_redraw(spawn, opened):
+    desk = opened()
+
+    def dies_drawing(_report):
+        reservation = desk.reserve("q")
+        assert isinstance(reservation, Reservation)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    for state in ("reserved", "redrawn"):
+        assert spawn(dies_drawing).finish()[1] == -signal.SIGKILL
+        assert [entry.state for entry in desk.ledger.entries()] == [state]
+    with pytest.raises(EntryConflict, match="stays charged"):
+        desk.reserve("q")
+    assert desk.ledger.spent() == Fraction(1, 100)

@@ -1,0 +1,95 @@
+"""No event on the last bits of a release tells v from v + 1 better than G_mu allows.
+
+Naive float noise fails this: its last bits betray the value (Mironov 2012).
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import betaincinv, ndtr, ndtri
+
+from neyman.mechanisms import Gaussian, Laplace
+
+TRIALS = 10**6
+# Chance that one bound of one event fails for a right sampler; about 2,000 of them are read.
+ERROR_RATE = 1e-12
+
+
+def lowest_bit(released):
+    """Exponent of the lowest set bit of every number, an exact dyadic rational; 100 for zero."""
+    fraction, exponent = np.frexp(released.astype(np.float64))
+    digits = np.ldexp(fraction, 53).astype(np.int64)
+    # The lowest set bit of an integer is a power of two, whose exponent frexp reads off exactly.
+    power = np.frexp((digits & -digits).astype(np.float64))[1] - 1
+    return np.where(released == 0, 100, power + exponent - 53)
+
+
+def events(released):
+    """Indicators of events on the last bits: their lowest set bit, and residues of integers."""
+    lowest = lowest_bit(released)
+    for exponent in range(-70, 8):
+        yield lowest == exponent
+        yield lowest >= exponent
+    whole = np.floor(released).astype(np.int64)
+    for k in range(1, 6):
+        for residue in range(2**k):
+            yield (whole % 2**k == residue) & (whole == released)
+
+
+def bounds(hits):
+    """Clopper–Pearson bounds of a probability, each wrong with chance ERROR_RATE."""
+    low = betaincinv(hits, TRIALS - hits + 1, ERROR_RATE) if hits > 0 else 0.0
+    high = betaincinv(hits + 1, TRIALS - hits, 1 - ERROR_RATE) if hits < TRIALS else 1.0
+    return low, high
+
+
+def separates(here, there, power):
+    """Whether some event is likelier under one than `power` of its chance under the other."""
+    for one, other in zip(events(here), events(there), strict=True):
+        (low, high), (low_other, high_other) = map(
+            bounds, (int(np.count_nonzero(one)), int(np.count_nonzero(other)))
+        )
+        if low > power(high_other) or low_other > power(high):
+            return True
+    return False
+
+
+def gaussian_power(mu):
+    return lambda alpha: ndtr(ndtri(alpha) + mu)
+
+
+def pure_power(epsilon):
+    return lambda alpha: min(1.0, np.exp(epsilon) * alpha, 1 - np.exp(-epsilon) * (1 - alpha))
+
+
+CASES = [
+    (Gaussian(scale=3), gaussian_power(1 / 3)),
+    (Gaussian(scale=2**20), gaussian_power(2.0**-20)),
+    (Gaussian(scale=Fraction(1, 8)), gaussian_power(8)),
+    (Laplace(scale=3), pure_power(1 / 3)),
+    (Laplace(scale=2**20), pure_power(2.0**-20)),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "power"), CASES, ids=lambda case: repr(case)[:40])
+@pytest.mark.parametrize("value", [0, 12345])
+def test_last_bits_keep_the_guarantee(mechanism, power, value):
+    here, there = (mechanism.add_noise(np.full(TRIALS, v)) for v in (value, value + 1))
+    assert not separates(here, there, power)
+
+
+@pytest.mark.parametrize("scale", [3.0, 8.0])
+def test_broken_twin_of_float_noise_is_caught(scale):
+    rng = np.random.default_rng(1)
+    here, there = (v + scale * rng.standard_normal(TRIALS) for v in (0, 1))
+    assert separates(here, there, gaussian_power(1 / scale))
+    here, there = (v + scale * rng.laplace(size=TRIALS) for v in (0, 1))
+    assert separates(here, there, pure_power(1 / scale))
+
+
+def test_broken_twin_with_half_the_noise_is_caught():
+    """A narrower sampler's residues tell the neighbours apart, so the integer events have power."""
+    narrow = Gaussian(scale=Fraction(3, 2))
+    here, there = (narrow.add_noise(np.full(TRIALS, v)) for v in (0, 1))
+    assert separates(here, there, gaussian_power(1 / 3))

@@ -1,0 +1,177 @@
+"""The spec: what is read, and what every mistake is told."""
+
+import random
+import tomllib
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neyman import approx_dp, gdp, pure_dp
+from neyman.errors import SpecError
+from neyman.publish import read_spec
+
+GOOD = """
+[data]
+path = "t.parquet"
+[unit]
+entity = "who"
+max_groups = 2
+max_rows_per_group = 3
+[columns.x]
+lower = 0
+upper = 10
+grid = 0.1
+[keys.wards]
+ward = ["north", "south"]
+[budget]
+ledger = "t.ledger"
+mu = 1
+[[query]]
+entry = "a"
+statistic = "count"
+by = "wards"
+mu = 0.1
+[[query]]
+entry = "b"
+statistic = "mean"
+column = "x"
+epsilon = 0.5
+"""
+
+
+def read(tmp_path, text):
+    path = tmp_path / "spec.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_spec(path)
+
+
+def test_a_good_spec_is_read_with_exact_decimals(tmp_path):
+    spec = read(tmp_path, GOOD)
+    assert spec.budget.cap == gdp(1)
+    assert spec.columns["x"].grid == Decimal("0.1")
+    assert spec.query[0].mu == Decimal("0.1")
+    assert spec.unit.entity == "who"
+
+
+@pytest.mark.parametrize(
+    ("cap", "curve"),
+    [
+        ("mu = 0.5", gdp(0.5)),
+        ("epsilon = 1", pure_dp(1)),
+        ("epsilon = 1\ndelta = 1e-6", approx_dp(1, Decimal("1e-6"))),
+    ],
+)
+def test_the_three_caps(tmp_path, cap, curve):
+    assert read(tmp_path, GOOD.replace("mu = 1\n", cap + "\n", 1)).budget.cap == curve
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('path = "t.parquet"', "path = 3", "data.path: "),
+        ('path = "t.parquet"', "", "data.path: is missing"),
+        ("max_groups = 2", "max_groups = 0", "unit.max_groups: "),
+        ("max_groups = 2", "", "an entity needs max_groups and max_rows_per_group"),
+        ("max_groups = 2", "max_group = 2", "unit.max_group: no such key; write max_groups"),
+        ('entity = "who"', "", "give rows = true, or entity"),
+        ('entity = "who"', 'entity = "who"\nrows = true', "one of the two"),
+        ("upper = 10", 'upper = "10"', "columns.x.upper: it should be a number; found '10'"),
+        ("upper = 10", "upper = inf", "columns.x.upper: "),
+        ("grid = 0.1", "grid = 0", "columns.x.grid: "),
+        ("mu = 1\n", "mu = nan\n", "budget.mu: "),
+        ("mu = 1\n", "mu = -1\n", "budget.mu: "),
+        ("mu = 1\n", "mu = true\n", "budget.mu: "),
+        ("mu = 1\n", "mu = 1\nepsilon = 1\n", "give one of the three"),
+        ("mu = 1\n", "mu = 1\ndelta = 0.1\n", "delta goes with epsilon"),
+        ("mu = 1\n", "", "give one of the three"),
+        ("mu = 1\n", "epsilon = 1\ndelta = 2\n", "budget.delta: "),
+        ('statistic = "count"', 'statistic = "median"', "query 'a'.statistic: "),
+        ('by = "wards"', 'by = "ward"', "write [keys.ward]"),
+        ('column = "x"', 'column = "y"', "write [columns.y]"),
+        ('column = "x"', "", "sum and mean need a column"),
+        ("mu = 0.1", "mu = 0.1\nepsilon = 1", "one of them"),
+        ("mu = 0.1", "", "give mu for Gaussian noise or epsilon"),
+        ('entry = "b"', 'entry = "a"', "stands twice"),
+        ('ward = ["north", "south"]', "ward = [1.5]", "keys.wards.ward[0]: "),
+        ("[data]", "[data", "cannot be used"),
+    ],
+)
+def test_every_mistake_is_told_by_its_key_and_its_fix(tmp_path, old, new, said):
+    assert old in GOOD
+    with pytest.raises(SpecError) as caught:
+        read(tmp_path, GOOD.replace(old, new, 1))
+    assert said in str(caught.value)
+
+
+def test_all_mistakes_are_told_at_once(tmp_path):
+    broken = GOOD.replace("max_groups = 2", "max_groups = 0").replace("upper = 10", 'upper = "a"')
+    with pytest.raises(SpecError, match="2 to mend") as caught:
+        read(tmp_path, broken)
+    assert "unit.max_groups" in str(caught.value)
+    assert "columns.x.upper" in str(caught.value)
+
+
+def test_a_missing_file_or_a_folder_is_refused(tmp_path):
+    for path in (tmp_path / "none.toml", tmp_path):
+        with pytest.raises(SpecError, match="cannot be used"):
+            read_spec(path)
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
+    assert read_spec(path).title == "Private statistics"
+
+
+def test_keys_may_be_dates(tmp_path):
+    spec = read(tmp_path, GOOD.replace('ward = ["north", "south"]', "ward = [2013-01-02]"))
+    assert spec.keys["wards"]["ward"] == [date(2013, 1, 2)]
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_bytes(b"\xff\xfe\x00[data]")
+    with pytest.raises(SpecError):
+        read_spec(path)
+
+
+@given(st.integers(0, 2**32))
+def test_mangled_specs_are_read_or_refused_and_nothing_else(tmp_path_factory, seed):
+    chance = random.Random(seed)
+    lines = GOOD.splitlines()
+    for _ in range(chance.randint(1, 4)):
+        i = chance.randrange(len(lines))
+        kind = chance.randrange(4)
+        if kind == 0:
+            del lines[i]
+        elif kind == 1:
+            lines.insert(i, lines[chance.randrange(len(lines))])
+        elif kind == 2:
+            key = lines[i].split("=")[0]
+            value = chance.choice(['"x"', "1", "-1", "[]", "{}", "nan", "1e999", "true", "0.5"])
+            lines[i] = f"{key}= {value}"
+        else:
+            at = chance.randrange(len(lines[i]) + 1)
+            lines[i] = lines[i][:at] + chance.choice('"[]{}=.\x00é') + lines[i][at:]
+        if not lines:
+            break
+    path = tmp_path_factory.mktemp("spec") / "s.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    try:
+        read_spec(path)
+    except SpecError as error:
+        assert str(error)  # noqa: PT017
+
+
+def test_the_demo_and_the_docs_hold_good_specs(tmp_path):
+    from pathlib import Path
+
+    root = Path(__file__).parents[2]
+    assert len(read_spec(root / "examples/flights/flights.toml").query) == 5
+    page = (root / "docs/howto/publish.md").read_text(encoding="utf-8")
+    block = page.split("```toml\n")[1].split("```")[0]
+    assert tomllib.loads(block)
+    assert len(read(tmp_path, block).query) == 2

@@ -1,0 +1,86 @@
+"""What people read: true sentences, safe sides, nothing unescaped."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+import neyman as ny
+from neyman.publish import Publication
+from neyman.report import html, statement
+
+
+def numbers(sentence):
+    return [float(x) for x in re.findall(r"\d+(?:\.\d+)?", sentence)]
+
+
+@pytest.mark.parametrize(
+    "curve", [ny.gdp(0.1), ny.gdp(1), ny.gdp(6), ny.pure_dp(1), ny.approx_dp(2, 0.01)]
+)
+def test_every_number_of_the_statement_is_on_the_safe_side(curve):
+    said = statement(curve, "one row", "add_remove")
+    assert numbers(said[1])[0] / 1000 <= curve.bayes_error(0.5)
+    for sentence, fpr in zip(said[2:5], (0.01, 0.05, 0.1), strict=True):
+        assert numbers(sentence)[2] / 100 >= curve.tpr(fpr)
+        assert numbers(sentence)[2] / 100 <= curve.tpr(fpr) + 0.001
+    assert numbers(said[5])[-1] / 100 >= curve.posterior(0.1, fpr=0.05)
+
+
+def test_perfect_privacy_leaves_the_attacker_with_guessing():
+    said = statement(ny.identity(), "one row", "add_remove")
+    # Rounded to the attacker's advantage, so one short of 500.
+    assert numbers(said[1])[0] in (499, 500)
+    assert numbers(said[2])[2] == pytest.approx(1, abs=0.1)
+
+
+def test_the_relation_is_said():
+    assert "with one row taken out" in statement(ny.gdp(1), "one row", "add_remove")[0]
+    assert "changed at will" in statement(ny.gdp(1), "one row", "replace_one")[0]
+
+
+def test_markup_in_names_is_text(tmp_path):
+    wicked = '<script>alert("x")</script>'
+    publication = Publication(
+        title=wicked,
+        releases=(),
+        cap=ny.gdp(1),
+        total=ny.gdp(0.5),
+        unit=wicked,
+        neighbors="add_remove",
+        ledger=Path(tmp_path) / "a&b.ledger",
+    )
+    page = html(publication, tradeoff_svg="<svg></svg>", release_svgs={}, notes=[wicked])
+    assert "<script" not in page
+    assert "a&amp;b.ledger" in page
+    assert "gdp(mu=0.5)" in page
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.3, 0.5, 0.7348469, 1, 2.5])
+def test_what_is_headed_at_most_is_never_below_the_truth(tmp_path, mu):
+    curve = ny.gdp(mu)
+    page = html(
+        Publication(
+            title="x",
+            releases=(),
+            cap=curve,
+            total=curve,
+            unit="one row",
+            neighbors="add_remove",
+            ledger=tmp_path / "a",
+        ),
+        tradeoff_svg="<svg></svg>",
+        release_svgs={},
+    )
+    cells = dict(re.findall(r"<tr><td class=text>([^<]*)</td><td>([^<]*)</td></tr>", page))
+    for delta in (1e-5, 1e-6, 1e-9):
+        printed = float(cells[f"epsilon at delta = {delta:g}"])
+        assert curve.epsilon(delta) <= printed <= curve.epsilon(delta) * (1 + 1e-5)
+    assert float(cells["advantage of the best attack"]) >= curve.advantage()
+    assert float(cells["mu (Gaussian DP)"]) >= curve.mu()
+
+
+def test_the_statement_of_an_endless_loss_holds():
+    said = statement(ny.approx_dp(0, 1), "one row", "add_remove")
+    assert numbers(said[1])[0] == 0
+    assert math.isinf(ny.approx_dp(0, 1).mu())

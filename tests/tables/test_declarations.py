@@ -1,0 +1,134 @@
+"""Bounds, units and keys refuse what they cannot mean."""
+
+import math
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neyman.errors import InvalidParameter, InvalidTable
+from neyman.tables import Bounds, Entity, Keys, Rows
+
+
+def test_bounds_are_exact_decimals():
+    bounds = Bounds(-0.3, Decimal("0.7"), grid=0.1)
+    assert (bounds.lower, bounds.upper, bounds.grid) == (
+        Fraction(-3, 10), Fraction(7, 10), Fraction(1, 10))  # fmt: skip
+    assert bounds.steps == (-3, 7)
+    assert bounds == Bounds(Fraction(-3, 10), 0.7, 0.1)
+    assert hash(bounds) == hash(Bounds(-0.3, 0.7, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "says"),
+    [
+        ((0, math.inf, 1), "not finite"),
+        ((math.nan, 1, 1), "not finite"),
+        ((0, "1", 1), "write an int"),
+        ((0, True, 1), "write an int"),
+        ((1, 1, 1), "not below"),
+        ((2, 1, 1), "not below"),
+        ((0, 1, 0), "write a positive grid"),
+        ((0, 1, -1), "write a positive grid"),
+        ((0, 1e-301, 1e-301), "write a positive grid"),
+        ((0, 10, 3), "write upper=9 or upper=12"),
+        ((-0.25, 1, 0.1), r"write lower=-0.3 or lower=-0.2"),
+        ((0, 2**50 + 1, 1), "write a coarser grid"),
+        ((-(2**60), 1, 1), "write a coarser grid"),
+    ],
+)
+def test_refused_bounds(numbers, says):
+    with pytest.raises((InvalidTable, InvalidParameter), match=says):
+        Bounds(*numbers)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.0, True, "1", None, 2**41])
+def test_refused_entities(bad):
+    with pytest.raises(InvalidParameter, match="max_groups="):
+        Entity("who", max_groups=bad, max_rows_per_group=1)
+    with pytest.raises(InvalidParameter, match="max_rows_per_group="):
+        Entity("who", max_groups=1, max_rows_per_group=bad)
+
+
+def test_a_row_has_no_other_bounds():
+    with pytest.raises(InvalidTable, match=r"unit=Entity\(column, ...\)"):
+        Rows().bounded(2, 3)
+    assert Entity("who", 1, 1).bounded(2, 3) == Entity("who", 2, 3)
+
+
+def test_units_in_words():
+    assert Rows().label == "one row"
+    assert Entity("tailnum", 12, 20).label == "all rows of one tailnum"
+
+
+def test_products_and_tuples():
+    keys = Keys({"g": ["b", "a"], "m": [2, 1, 3]})
+    assert keys.rows() == [("b", 2), ("b", 1), ("b", 3), ("a", 2), ("a", 1), ("a", 3)]
+    chosen = Keys.tuples(("g", "m"), [("a", 3), ("b", 2), ("a", 1)])
+    assert chosen.rows() == [("a", 3), ("b", 2), ("a", 1)]
+    assert chosen.to_columns() == {"g": ["a", "b", "a"], "m": [3, 2, 1]}
+    day = Keys({"d": [date(2020, 2, 29)]})
+    assert day.to_columns() == {"d": ["2020-02-29"]}
+    assert Keys({"m": np.array([1, 2])}) == Keys({"m": [1, 2]})
+    assert Keys({"m": (i for i in (1, 2))}) == Keys({"m": [1, 2]})
+
+
+@pytest.mark.parametrize(
+    ("domains", "says"),
+    [
+        ({}, "keys without a column"),
+        ({"g": []}, "no keys"),
+        ({"g": ["a", "a"]}, "'a' appears twice"),
+        ({"g": ["a", None]}, "cannot be asked for"),
+        ({"g": ["a", 1]}, "mix int and str"),
+        ({"g": [True, 1]}, "mix bool and int"),
+        ({"g": [1.5]}, "write text, integers, booleans or dates"),
+        ({"g": [["a"]]}, "write text, integers, booleans or dates"),
+        ({"g": [datetime(2020, 1, 1)]}, "write a date"),
+        ({"g": [2**63]}, "64 bits"),
+        ({"g": ["\0"]}, "without NUL"),
+        ({"g": ["\ud800"]}, "half surrogates"),
+        ({"g": "AA"}, r"write \['AA'\]"),
+        ({1: ["a"]}, "no column name"),
+        (["a"], r"write Keys\({\"ward\":"),
+        ("a", r"write Keys\({\"ward\":"),
+        ({"g": 5}, r"write \[5\]"),
+        ({"g": range(1001), "m": range(1000)}, "1001000 groups"),
+        ({c: range(2) for c in "abcdefghijklmnopqrstu"}, "2097152 groups"),
+    ],
+)
+def test_refused_keys(domains, says):
+    with pytest.raises(InvalidTable, match=says):
+        Keys(domains)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "says"),
+    [
+        ((), [], "keys without a column"),
+        ("g", [("a",)], "the columns are the text 'g'"),
+        (("g",), ["AA"], "'AA' is no tuple of keys"),
+        (("g",), [1], "1 is no tuple of keys"),
+        (("g",), [], "no keys"),
+        (("g", "g"), [("a", "b")], "'g' appears twice"),
+        (("g", "m"), [("a",)], "has 1 parts for 2 columns"),
+        (("g", "m"), [("a", 1), ("b", 1), ("a", 1)], "appears twice"),
+        (("g", "m"), [("a", []), ("a", [])], "no key of column 'm'"),
+        (tuple("abcd"), [(i, i, i, i) for i in range(2**16)], "2^62 combinations"),
+    ],
+)
+def test_refused_tuples(columns, rows, says):
+    with pytest.raises(InvalidTable, match=says.replace("^", r"\^")):
+        Keys.tuples(columns, rows)
+
+
+def test_many_keys_are_described_by_their_digest():
+    few, many = Keys({"m": range(1000)}), Keys({"m": range(1001)})
+    assert len(few.describe()["values"]) == 1000
+    assert many.describe()["count"] == 1001
+    assert many.describe() != Keys({"m": range(1, 1002)}).describe()
+    assert "values" not in many.describe()
+    # The same text of another type is another question.
+    assert Keys({"m": [1]}).describe() != Keys({"m": ["1"]}).describe()

@@ -1,0 +1,107 @@
+"""Removing a unit never moves the integers by more than the sensitivity, and can move them so."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neyman.sensitivity import Sensitivity
+from neyman.tables import Bounds, Entity, Keys, Rows, open_table
+
+COLUMNS = ("u VARCHAR", "g VARCHAR", "x DOUBLE")
+KEYS = Keys({"g": ["a", "b", "c"]})
+rows = st.lists(
+    st.tuples(
+        st.sampled_from(["u", "v"]),
+        st.sampled_from(["a", "b", "c", "d"]),
+        st.one_of(st.none(), st.sampled_from([-9.0, -1.0, 0.0, 2.0, 9.0])),
+    ),
+    max_size=30,
+)
+units = st.builds(Entity, st.just("u"), st.integers(1, 3), st.integers(1, 3))
+
+
+def ask(fill, table, unit, statistic, by, bounds=Bounds(-1, 2, grid=1)):  # noqa: B008
+    opened = open_table(
+        fill("sensitivity", COLUMNS, table), unit=unit, bounds={"x": bounds}, name="sensitivity"
+    )
+    return {
+        "count": lambda: opened.count(by),
+        "sum": lambda: opened.sum("x", by),
+        "mean": lambda: opened.mean("x", by),
+    }[statistic]()
+
+
+def moved(before, after) -> tuple[int, int]:
+    change = (before - after).tolist()
+    return sum(map(abs, change)), sum(part**2 for part in change)
+
+
+@pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
+@settings(max_examples=40, deadline=None)
+@given(table=rows, unit=units, keyed=st.booleans())
+def test_removing_an_entity(fill, statistic, table, unit, keyed):
+    by = KEYS if keyed else None
+    aggregate = ask(fill, table, unit, statistic, by)
+    whole = aggregate.compute()
+    for gone in {row[0] for row in table}:
+        left = [row for row in table if row[0] != gone]
+        rest = ask(fill, left, unit, statistic, by).compute()
+        l1, l2_squared = moved(whole, rest)
+        assert l1 <= aggregate.sensitivity.l1
+        assert l2_squared <= aggregate.sensitivity.l2_squared
+
+
+@pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
+@settings(max_examples=20, deadline=None)
+@given(table=rows.filter(bool), keyed=st.booleans())
+def test_removing_a_row(fill, statistic, table, keyed):
+    by = KEYS if keyed else None
+    aggregate = ask(fill, table, Rows(), statistic, by)
+    rest = ask(fill, table[1:], Rows(), statistic, by).compute()
+    l1, l2_squared = moved(aggregate.compute(), rest)
+    assert l1 <= aggregate.sensitivity.l1
+    assert l2_squared <= aggregate.sensitivity.l2_squared
+
+
+@pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
+@pytest.mark.parametrize("unit", [Entity("u", 2, 3), Entity("u", 3, 1), Rows()], ids=str)
+@pytest.mark.parametrize("keyed", [True, False])
+def test_a_worst_case_attains_both_norms(fill, statistic, unit, keyed):
+    groups = ["a", "b", "c"] if unit.entity else ["a"]
+    table = [("u", g, 9.0) for g in groups for _ in range(5 if unit.entity else 1)]
+    if not keyed and unit.entity:
+        assert ask(fill, table, unit, "count", None).sensitivity.l1 == unit.rows
+    by = KEYS if keyed else None
+    aggregate = ask(fill, table, unit, statistic, by)
+    l1, l2_squared = moved(aggregate.compute(), ask(fill, [], unit, statistic, by).compute())
+    assert (l1, l2_squared) == (aggregate.sensitivity.l1, aggregate.sensitivity.l2_squared)
+
+
+def test_formulas(fill):
+    unit = Entity("u", 5, 7)
+    bounds = Bounds(-60, 180, grid=1)
+    found = {s: ask(fill, [], unit, s, KEYS, bounds).sensitivity for s in ("count", "sum", "mean")}
+    g, r, w, a = 5, 7, 180, 120
+    expected = {
+        "count": (g * r, g * r**2),
+        "sum": (g * r * w, g * (r * w) ** 2),
+        "mean": (g * r * (a + a), g * r**2 * (a**2 + a**2)),
+    }
+    for statistic, (l1, l2_squared) in expected.items():
+        assert found[statistic] == Sensitivity(
+            neighbors="add_remove", l1=Fraction(l1), l2_squared=Fraction(l2_squared)
+        )
+
+
+def test_crossing_max_rows_clamps_and_does_not_raise(fill):
+    opened = open_table(
+        fill("sensitivity", COLUMNS, [("u", "a", 2.0)] * 9 + [("u", "b", -2.0)] * 9),
+        unit=Rows(),
+        bounds={"x": Bounds(-1, 2, grid=1)},
+        max_rows=4,
+        name="sensitivity",
+    )
+    assert opened.count(KEYS).compute().tolist() == [4, 4, 0]
+    assert opened.sum("x", KEYS).compute().tolist() == [8, -8, 0]
