@@ -16,7 +16,7 @@ from neyman.errors import (
     SensitivityMismatch,
 )
 
-SECRET = 123_456_789
+SECRET = 123_456_789_123_456_789
 
 
 class Plain:
@@ -181,8 +181,9 @@ def test_a_hundred_tenths_fill_a_cap_of_one_and_the_next_is_refused(ledger):
 
 def test_no_exact_value_is_in_any_repr(ledger):
     aggregate = question(Source())
-    # So wide that noise of 0, which would show the exact value, has probability below 1e-8.
-    release = ny.release(aggregate, ny.Gaussian(scale=2**30), ledger, entry="a")
+    # So wide that noise of 0, which would show the exact value, has probability 4e-13, and the
+    # secret so long that only an end of its interval (as unlikely) could spell it besides.
+    release = ny.release(aggregate, ny.Gaussian(scale=2**40), ledger, entry="a")
     for text in (repr(aggregate), repr(release), str(release), repr(ledger)):
         assert str(SECRET) not in text
     assert "here" not in repr(aggregate)

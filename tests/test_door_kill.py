@@ -19,7 +19,7 @@ class Plain:
     def columns(self, noisy, noise, confidence):
         return {"count": noisy.tolist()}
 
-ledger = ny.Ledger.open(sys.argv[1], cap=ny.gdp(1), unit="one row", neighbors="add_remove")
+ledger = ny.Ledger.open(sys.argv[1], cap=ny.gdp(5), unit="one row", neighbors="add_remove")
 ny.Gaussian(scale=20).add_noise(np.zeros(3, dtype=np.int64))
 print("ready", flush=True)
 # Some that are stored, then new ones.
@@ -40,11 +40,16 @@ for i in range(max(int(sys.argv[2]) - 3, 0), 10_000):
 
 
 def test_killed_lives_of_one_ledger_keep_every_promise(tmp_path):
-    """20 kills at random times; each next life goes on where the last one fell.
+    """20 kills, each a random time after some new answers; the next life goes on where one fell.
 
     An entry that was killed twice stays charged and is passed over.
     """
     path, chance, revealed = tmp_path / "a.ledger", random.Random(5), {}
+
+    def see(line):
+        record = json.loads(line)
+        assert revealed.setdefault(record["id"], record["values"]) == record["values"]
+
     for _ in range(20):
         life = subprocess.Popen(
             [sys.executable, "-c", LIFE, str(path), str(len(revealed))],
@@ -53,14 +58,17 @@ def test_killed_lives_of_one_ledger_keep_every_promise(tmp_path):
         )
         assert life.stdout is not None
         assert life.stdout.readline() == "ready\n"
-        time.sleep(chance.uniform(0, 0.3))
+        # By number, so that a slow disk or a busy machine takes longer and shows no less.
+        enough = len(revealed) + chance.randrange(7)
+        while len(revealed) < enough:
+            see(life.stdout.readline())
+        time.sleep(chance.uniform(0, 0.03))
         life.kill()
         out, _ = life.communicate()
         # The last line may be cut: it was not shown whole.
         for line in out.splitlines(keepends=True):
             if line.endswith("\n"):
-                record = json.loads(line)
-                assert revealed.setdefault(record["id"], record["values"]) == record["values"]
+                see(line)
         ledger = ny.Ledger.existing(path)
         stored = {entry.id: entry for entry in ledger.entries()}
         assert not ledger.check()

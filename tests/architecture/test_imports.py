@@ -22,7 +22,7 @@ BLOCKER = "import sys\nfor name in {blocked}:\n    sys.modules[name] = None\n"
 
 def run(code: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -149,7 +149,10 @@ def from_outside(spawn, life, path, dice, size):
     child = spawn(lambda report: life(report, path))
     time.sleep(dice.uniform(0, size["seconds"]))
     child.kill()
-    return child.finish()
+    reports, status = child.finish()
+    # However busy the machine is or was, about every second kill meets a living child.
+    size["seconds"] *= 1.25 if status == -signal.SIGKILL else 0.8
+    return reports, status
 
 
 def measured(spawn, life, path):
@@ -209,9 +212,15 @@ def test_nothing_is_lost_to_a_thousand_kills(spawn, tmp_path, way):
 
 @pytest.mark.parametrize("life", [reveals_first, charges_last])
 def test_the_harness_catches_a_broken_life(spawn, tmp_path, life):
-    # At least one kill in ten meets a broken life where it breaks a promise: power 1 - 0.9^40.
-    found, _ = trial(spawn, tmp_path, life, by_itself, kills=40, seed=3)
-    assert found != []
+    # About one kill in ten meets a broken life where it breaks a promise. The seeds are fixed, but
+    # the lines are counted anew for each Python: forty kills would miss one in 70, 200 one in 10^9.
+    def caught(seed):
+        directory = tmp_path / f"{seed}"
+        directory.mkdir()
+        found, _ = trial(spawn, directory, life, by_itself, kills=40, seed=seed)
+        return found != []
+
+    assert any(caught(seed) for seed in range(3, 8))
 
 
 @pytest.mark.soak

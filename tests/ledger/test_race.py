@@ -1,6 +1,7 @@
 """Many writers at once: processes, threads, forks; and two broken ledgers that must be caught."""
 
 import contextlib
+import gc
 import os
 import secrets
 import threading
@@ -20,6 +21,10 @@ from neyman.tradeoff import gdp, pure_dp
 
 WRITERS = 8
 COST = Fraction(1, 30)
+# Whether writers meet is up to the machine, so what only shows where they do may take several
+# races. In 42 no race was without it, 12 of them beside three busy neighbours on one core; were it
+# missing from one race in three, twenty would all be without it one time in 10^9.
+RACES = 20
 
 
 class Gate:
@@ -93,21 +98,34 @@ def winners(spawn, ledger, reserve):
     return race(spawn, work)
 
 
-def test_writers_never_pass_the_cap(spawn, opened):
-    ledger = opened().ledger
-    won = winners(spawn, ledger, one_transaction)
-    assert len(won) == 30
-    assert {f"{writer}/{number}" for writer, number in won} == {e.id for e in ledger.entries()}
-    assert len({writer for writer, _ in won}) > 1
-    assert ledger.spent() == 1
-    assert ledger.check() == ()
+def some_race(shows):
+    """Race until one shows something; tell whether any did."""
+    return any(shows(number) for number in range(RACES))
 
 
-def test_the_race_catches_check_then_write(spawn, opened):
+def test_writers_never_pass_the_cap(spawn, opened, tmp_path):
+    def shared(number):
+        ledger = opened(path=tmp_path / f"{number}").ledger
+        won = winners(spawn, ledger, one_transaction)
+        assert len(won) == 30
+        assert {f"{writer}/{n}" for writer, n in won} == {e.id for e in ledger.entries()}
+        assert ledger.spent() == 1
+        assert ledger.check() == ()
+        return len({writer for writer, _ in won}) > 1
+
+    assert some_race(shared)
+
+
+def test_the_race_catches_check_then_write(spawn, opened, tmp_path):
     # Eight writers, each asleep for 5 ms between its check and its write, at the cap's end too.
-    ledger = opened().ledger
-    assert len(winners(spawn, ledger, check_then_write)) > 30
-    assert any("above the capacity" in finding for finding in ledger.check())
+    def overspent(number):
+        ledger = opened(path=tmp_path / f"{number}").ledger
+        won = winners(spawn, ledger, check_then_write)
+        found = any("above the capacity" in finding for finding in ledger.check())
+        assert found == (len(won) > 30)
+        return found
+
+    assert some_race(overspent)
 
 
 def reveals_stored(ledger, reservation, drawn):
@@ -150,10 +168,13 @@ def test_one_question_has_one_answer(spawn, opened):
     assert desk.ledger.spent() == Fraction(20, 100)
 
 
-def test_the_race_catches_a_shown_loser(spawn, opened):
+def test_the_race_catches_a_shown_loser(spawn, opened, tmp_path):
     # Twenty questions, all drawn twice where a second writer comes within 10 ms of the first.
-    answers = same_id(spawn, opened(), reveals_own)
-    assert max(len(found) for found in answers.values()) > 1
+    def shown(number):
+        answers = same_id(spawn, opened(path=tmp_path / f"{number}"), reveals_own)
+        return max(len(found) for found in answers.values()) > 1
+
+    assert some_race(shown)
 
 
 def test_racing_openers_make_one_ledger(spawn, tmp_path):
@@ -188,7 +209,7 @@ def test_threads_share_a_handle(opened):
 
 
 def forks_while_threads_write(spawn, desk, forks, patience_s):
-    """Fork in the middle of four threads' calls; return how many children answered."""
+    """Fork in the middle of four threads' calls; return how many children answered in a row."""
     done = threading.Event()
 
     def write(writer):
@@ -197,43 +218,49 @@ def forks_while_threads_write(spawn, desk, forks, patience_s):
             with contextlib.suppress(LedgerUnavailable):
                 desk.answer(f"thread {writer}/{number}")
                 number += 1
+            # Threads that never rest keep the children waiting: half a minute on a busy machine.
+            time.sleep(0.01)
 
     threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
     for thread in threads:
         thread.start()
-    answered = 0
-    for number in range(forks):
+    answered, number = 0, 0
+    while answered == number < forks:
         child = spawn(lambda report, entry=f"fork {number}": report(desk.answer(entry).entry))
         # One that inherited a lock of SQLite's own waits for ever.
         alarm = threading.Timer(patience_s, child.kill)
         alarm.start()
         answered += child.finish() == ([f"fork {number}"], 0)
         alarm.cancel()
+        number += 1
     done.set()
     for thread in threads:
         thread.join()
     return answered
 
 
-def test_forks_while_threads_write(spawn, opened):
+def test_forks_while_threads_write(spawn, opened, monkeypatch):
     desk = opened(gdp(100))
-    assert forks_while_threads_write(spawn, desk, 20, patience_s=60) == 20
+    # A child that only waits for its turn at the file is not one that hangs.
+    monkeypatch.setattr(_sqlite, "_PATIENCE_S", 120.0)
+    assert forks_while_threads_write(spawn, desk, 20, patience_s=300) == 20
     assert {f"fork {number}" for number in range(20)} < {e.id for e in desk.ledger.entries()}
     assert desk.ledger.check() == ()
 
 
 def test_forks_need_the_guard(spawn, opened, monkeypatch):
     # Without it most forks meet an open connection: 52 children of 60 failed, in a measurement.
+    # If only every second did, all sixty would still come through one time in 10^18.
     desk = opened(gdp(100))
     monkeypatch.setattr(_sqlite, "_ONE_AT_A_TIME", threading.Semaphore(100))
     monkeypatch.setattr(_sqlite, "_PATIENCE_S", 0.5)
 
     def unguarded(report):
-        report(forks_while_threads_write(spawn, desk, 6, patience_s=2))
+        report(forks_while_threads_write(spawn, desk, 60, patience_s=2))
 
     (answered,), status = spawn(unguarded).finish()
     assert status == 0
-    assert answered < 6
+    assert answered < 60
 
 
 @pytest.mark.parametrize("cap", [gdp(1), pure_dp(1)])
@@ -244,6 +271,7 @@ def test_no_descriptor_outlives_a_call(opened, cap):
         return len(list(home.iterdir())) if home.exists() else 0
 
     desk = opened(cap)
+    gc.collect()  # What other tests left to be collected is gone before the count.
     before = descriptors()
     desk.answer("q", curve=pure_dp(0.1))
     assert len(desk.ledger.entries()) == 1

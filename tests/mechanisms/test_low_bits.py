@@ -12,7 +12,7 @@ from scipy.special import betaincinv, ndtr, ndtri
 from neyman.mechanisms import Gaussian, Laplace
 
 TRIALS = 10**6
-# Chance that one bound of one event fails for a right sampler; about 2,000 of them are read.
+# Chance that one bound of one event fails for a right sampler; below 10,000 of them are read.
 ERROR_RATE = 1e-12
 
 

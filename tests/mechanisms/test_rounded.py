@@ -17,8 +17,9 @@ from neyman.testing import SeededBits
 
 CELLS = json.loads((Path(__file__).parents[1] / "truth" / "noise_cells.json").read_text())
 DRAWS = 10**7
-# Chance that a right sampler fails one chi-square test; there are ten, on the system's own bits.
-ERROR_RATE = 1e-9
+# Nominal chance that a right sampler fails one chi-square test; there are ten, on the system's own
+# bits. Counts of 15 to 300 have heavier tails than chi-square: all ten together fail at 2e-10.
+ERROR_RATE = 1e-12
 
 
 def law_of(name, scale):
@@ -98,7 +99,7 @@ def test_seeded_stream_is_the_same_on_every_machine(name, exponent, digest):
 
 @pytest.mark.parametrize(("name", "spread"), [("gaussian", 1.0), ("laplace", 2.0**0.5)])
 def test_largest_scale_has_the_right_spread(name, spread):
-    """Error rate below 1e-12: seven standard errors of the variance of 10^5 draws."""
+    """Error rate below 2e-11: seven standard errors of the mean and variance of 10^5 draws."""
     noise = draw(law_of(name, Fraction(2**40)), 10**5, OPERATING_SYSTEM) / (2.0**40 * spread)
     assert abs(np.mean(noise**2) - 1) < 7 * np.std(noise**2) / 10**2.5
     assert abs(np.mean(noise)) < 7 / 10**2.5

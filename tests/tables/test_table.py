@@ -275,7 +275,7 @@ except KeyboardInterrupt as error:
 def test_ctrl_c_stays_ctrl_c():
     """DuckDB makes an error of its own of it."""
     child = subprocess.run(
-        [sys.executable, "-c", SLOW], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", SLOW], capture_output=True, text=True, timeout=300, check=False
     )
     assert (child.stdout, child.returncode) == ("stopped\n", 0), child.stderr
 

@@ -174,11 +174,12 @@ MALFORMED = [
 
 @pytest.mark.parametrize("number", range(len(MALFORMED)))
 def test_malformed_records_are_refused_at_once(number):
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(InvalidParameter) as caught:
         TradeOff.from_json(MALFORMED[number])
     assert len(str(caught.value)) < 400
-    assert time.perf_counter() - started < 1
+    # Of its own work, whatever else runs; an eager reader takes minutes and gigabytes.
+    assert time.process_time() - started < 20
 
 
 JSON = st.recursive(
