@@ -117,11 +117,15 @@ def test_every_public_name_is_there_and_has_words():
 
 def test_the_public_surface_changes_only_on_purpose():
     classes = (
-        "Aggregate Bounds Bracket Entity Gaussian Guarantee Keys Laplace Ledger Release Rows "
-        "Sensitivity Table TradeOff"
+        "Advantage Aggregate Answer BayesError Bounds Calibration Entity EpsilonDelta Gaussian "
+        "Guarantee Keys Laplace Ledger MuSlack Release Rows Sensitivity Table TprAtFpr TradeOff"
     )
-    functions = "approx_dp gdp identity laplace open_table pure_dp release"
-    rooms = "errors plots publish report"
+    functions = (
+        "approx_dp best by_lattice calibrate discrete discrete_gaussian discrete_laplace dp_sgd "
+        "from_dp_event gaussian_mixture gdp group identity laplace mixture open_table poisson "
+        "poisson_replace pure_dp randomized_response rdp read release worst zcdp"
+    )
+    rooms = "accounting errors plots publish report"
     assert sorted(neyman.__all__) == sorted(f"{classes} {functions} {rooms}".split())
 
 

@@ -70,7 +70,9 @@ def test_composition_costs(curve, everything):
         both = tried(lambda other=other: curve @ other)
         if both is not None and both.certified:
             assert both.delta(0.3) >= curve.delta(0.3, bracket=True).lower
-            assert both.beta(0.1) <= curve.beta(0.1, bracket=True).upper
+            # The hull of two directions is asked in tests/laws/test_shape.py; it takes long.
+            if both.remove == both.add:
+                assert both.beta(0.1) <= curve.beta(0.1, bracket=True).upper
 
 
 def test_gaussians_compose_exactly():
@@ -118,17 +120,21 @@ def test_only_guarantees_compose(other):
 
 
 @pytest.mark.parametrize(
-    "compose",
+    ("whole", "parts"),
     [
-        lambda: laplace(1) ** 2,
-        lambda: pure_dp(1) @ pure_dp(1),
-        lambda: gdp(1) @ laplace(1),
-        lambda: approx_dp(1, 0.1) ** 2,
+        (laplace(1) ** 2, (laplace(1), laplace(1))),
+        (pure_dp(1) @ pure_dp(0.5), (pure_dp(1), pure_dp(0.5))),
+        (gdp(1) @ laplace(1), (gdp(1), laplace(1))),
+        (approx_dp(1, 0.1) ** 2, (approx_dp(1, 0.1), approx_dp(1, 0.1))),
     ],
+    ids=str,
 )
-def test_what_has_no_closed_form_is_refused_with_a_valid_bound(compose):
-    with pytest.raises(UnsupportedComposition, match=r"no closed form.*gdp\(f\.mu\(\)\)"):
-        compose()
+def test_a_composition_lies_between_its_parts_and_their_sum(whole, parts):
+    grid = np.linspace(-3, 3, 13)
+    both = np.maximum(*(part.delta(grid, bracket=True).lower for part in parts))
+    assert np.all(whole.delta(grid) >= both)
+    bound = gdp(parts[0].mu(slack=0.2)) @ gdp(parts[1].mu(slack=0.2)) @ approx_dp(0, 0.2) ** 2
+    assert np.all(whole.delta(grid, bracket=True).lower <= bound.delta(grid))
 
 
 def test_what_grows_out_of_range_is_refused():

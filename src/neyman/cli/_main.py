@@ -74,6 +74,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_release(commands)
     _add_ledger(commands)
     _add_convert(commands)
+    _add_account(commands)
+    _add_calibrate(commands)
     parser.set_defaults(module="_help", parser=parser)
     return parser
 
@@ -126,3 +128,61 @@ def _add_convert(commands: Any) -> None:
     convert.add_argument("--delta", help="with --epsilon; or, with --mu or --rho, asks for epsilon")
     convert.add_argument("--json", action="store_true", help="print JSON")
     convert.set_defaults(module="_convert")
+
+
+def _add_account(commands: Any) -> None:
+    account = commands.add_parser(
+        "account",
+        help="what a training with noisy gradients (DP-SGD) costs",
+        description="Say what a training with noisy gradients (DP-SGD, Poisson sampling) costs: "
+        "certified bounds, rounded to the safe side, what they rest on and what breaks them.",
+        epilog=_EPILOG,
+    )
+    _add_training(account)
+    account.add_argument(
+        "--phase",
+        action="append",
+        metavar="noise=S,q=Q,steps=T",
+        help="a phase, in place of the above; repeat it for each",
+    )
+    account.add_argument(
+        "--delta", required=True, help="probability set aside for mu and for epsilon"
+    )
+    account.add_argument(
+        "--fpr", action="append", help="false positive rate of an attack; may be repeated"
+    )
+    account.add_argument("--json", action="store_true", help="print JSON")
+    account.set_defaults(module="_account")
+
+
+def _add_calibrate(commands: Any) -> None:
+    calibrate = commands.add_parser(
+        "calibrate",
+        help="the noise, the steps or the sampling probability that meets a target",
+        description="Find what just meets a target. Of noise multiplier, sampling probability and "
+        "steps, write two; the third is found and rounded to the private side.",
+        epilog=_EPILOG,
+    )
+    _add_training(calibrate)
+    calibrate.add_argument("--epsilon", help="target, with --delta")
+    calibrate.add_argument("--delta", help="target, with --epsilon")
+    calibrate.add_argument("--mu", help="target, with --slack: mu of Gaussian DP")
+    calibrate.add_argument("--slack", help="probability set aside for mu; 0 for none")
+    calibrate.add_argument("--advantage", help="target: true less false positive rate, at most")
+    calibrate.add_argument("--tpr", help="target, with --fpr: true positive rate, at most")
+    calibrate.add_argument("--fpr", help="false positive rate of that attack")
+    calibrate.add_argument("--json", action="store_true", help="print JSON")
+    calibrate.set_defaults(module="_calibrate")
+
+
+def _add_training(parser: Any) -> None:
+    parser.add_argument(
+        "--noise-multiplier", metavar="S", help="standard deviation of the noise / clipping norm"
+    )
+    parser.add_argument(
+        "--sampling-probability", metavar="Q", help="with which each record enters a step"
+    )
+    parser.add_argument("--records", metavar="N", help="with --batch, in place of Q = B / N")
+    parser.add_argument("--batch", metavar="B", help="expected size of a batch")
+    parser.add_argument("--steps", metavar="T", help="how many are taken")
+    parser.add_argument("--epochs", metavar="E", help="in place of T = E / Q, rounded up")

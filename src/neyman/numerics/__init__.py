@@ -3,8 +3,11 @@
 Knows no privacy.
 """
 
+from neyman.numerics._atoms import Atoms
 from neyman.numerics._bisect import first_double
-from neyman.numerics._bracket import ULP, Array, Bracket, around, exp_outward, outward
+from neyman.numerics._bracket import ULP, Array, Bracket, around, complement, exp_outward, outward
+from neyman.numerics._complex import ComplexArray
+from neyman.numerics._contour import DELTA, P_ABOVE, Q_ABOVE, Contour, Functional
 from neyman.numerics._digits import at_least, at_most
 from neyman.numerics._dominated import dominated
 from neyman.numerics._exact import (
@@ -17,18 +20,41 @@ from neyman.numerics._exact import (
     standing,
     text,
 )
+from neyman.numerics._loss_law import LossLaw, LossSum, Span
+from neyman.numerics._mixture_law import GaussianMixtureLaw, Shifts
 from neyman.numerics._normal import gaussian_log_delta, normal_quantile_gap, normal_tail
+from neyman.numerics._root import proved_root
+from neyman.numerics._simple_laws import AtomicLaw, NormalLaw
 from neyman.numerics._special import log_ndtr, ndtri
+from neyman.numerics._tails import LossTails
+from neyman.numerics._weighted import WeightedLosses
 
 __all__ = [
+    "DELTA",
+    "P_ABOVE",
+    "Q_ABOVE",
     "ULP",
     "Array",
+    "AtomicLaw",
+    "Atoms",
     "Bracket",
+    "ComplexArray",
+    "Contour",
+    "Functional",
+    "GaussianMixtureLaw",
+    "LossLaw",
+    "LossSum",
+    "LossTails",
+    "NormalLaw",
     "Real",
+    "Shifts",
+    "Span",
+    "WeightedLosses",
     "around",
     "at_least",
     "at_most",
     "ceil_float",
+    "complement",
     "dominated",
     "exact",
     "exp_outward",
@@ -41,6 +67,7 @@ __all__ = [
     "normal_tail",
     "ordinary",
     "outward",
+    "proved_root",
     "square_roots",
     "standing",
     "text",

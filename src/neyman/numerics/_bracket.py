@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ULP", "Array", "Bracket", "around", "exp_outward", "outward"]
+__all__ = ["ULP", "Array", "Bracket", "around", "complement", "exp_outward", "outward"]
 
 Array: TypeAlias = npt.NDArray[np.float64]
 ULP = 8 * 2.0**-53
@@ -53,3 +53,9 @@ def exp_outward(log: Bracket) -> Bracket:
         upper = np.nextafter(np.exp(log.upper) * (1 + ULP), np.inf)
     exact_zero = np.isneginf(log.upper)
     return Bracket(np.maximum(lower, 0.0), np.where(exact_zero, 0.0, np.minimum(upper, 1.0)))
+
+
+def complement(value: Array) -> Bracket:
+    """Return a bracket of 1 - x, x the decimal that `value` in [0, 1] prints as."""
+    near = around(value)
+    return Bracket(np.maximum(1 - near.upper, 0.0), np.minimum(1 - near.lower, 1.0))

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from neyman.errors import InvalidParameter
+from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import Real, exact, text
 from neyman.tradeoff._erased import erased
 from neyman.tradeoff._gaussian import GaussianPair
@@ -10,9 +10,18 @@ from neyman.tradeoff._identity import IdentityPair
 from neyman.tradeoff._laplace import LaplacePair
 from neyman.tradeoff._pair import Pair
 from neyman.tradeoff._randomized_response import RandomizedResponsePair
+from neyman.tradeoff._sampled import sampled
 from neyman.tradeoff._tradeoff import TradeOff
 
-__all__ = ["approx_dp", "gdp", "identity", "laplace", "pure_dp"]
+__all__ = [
+    "approx_dp",
+    "gdp",
+    "identity",
+    "laplace",
+    "poisson",
+    "pure_dp",
+    "randomized_response",
+]
 
 
 def identity() -> TradeOff:
@@ -103,6 +112,56 @@ def approx_dp(epsilon: Real, delta: Real) -> TradeOff:
     value, failure = _at_least_zero(epsilon, "epsilon"), _at_least_zero(delta, "delta")
     core: Pair = RandomizedResponsePair(value) if value else IdentityPair()
     return _both_ways(erased(core, ((failure, 1),)))
+
+
+def randomized_response(epsilon: Real) -> TradeOff:
+    """Return the curve of a binary answer kept with probability e^epsilon / (1 + e^epsilon).
+
+    It is epsilon-DP at its worst, f_{epsilon,0}.
+
+    Args:
+        epsilon: 0, or in [2^-500, 700].
+
+    >>> randomized_response(1) == pure_dp(1)
+    True
+    """
+    return approx_dp(epsilon, 0)
+
+
+def poisson(f: TradeOff, sampling_probability: Real) -> TradeOff:
+    """Return f on a Poisson sample: every record takes part with this probability, by itself.
+
+    remove: P, (1 - q) P + q Q of f's own; add: the same of f's other direction, swapped. The two
+    are composed apart, and joined by the views.
+
+    Args:
+        f: the guarantee on the sample, for one record added or removed.
+        sampling_probability: q in [0, 1].
+
+    Guarantee: for neighbours that differ by one record, add_remove.
+
+    Raises:
+        InvalidParameter: if q is outside.
+        RelationMismatch: if f is proved for another neighbouring relation.
+
+    Source: Zhu, Dong and Wang (2022), "Optimal accounting of differential privacy via
+    characteristic function", theorem 11.
+
+    >>> f"{poisson(gdp(1), 0.01).delta(1):.3e}"
+    '2.732e-09'
+    """
+    q = _at_least_zero(sampling_probability, "sampling_probability")
+    if q > 1:
+        raise InvalidParameter(
+            f"sampling_probability={text(q)} is above 1; write a probability in [0, 1]"
+        )
+    for pair in (f.remove, f.add):
+        if pair.neighbors not in (None, "add_remove"):
+            raise RelationMismatch(
+                f"{pair} is proved for neighbors={pair.neighbors!r}, and Poisson sampling for "
+                "'add_remove'; sample a guarantee of that relation"
+            )
+    return TradeOff(sampled(f.remove, q), sampled(f.add.swap(), q).swap())
 
 
 def _both_ways(pair: Pair) -> TradeOff:

@@ -1,8 +1,10 @@
 """The views that every guarantee has, derived once from a handful of bracketed primitives."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +21,32 @@ from neyman.numerics import (
 )
 from neyman.tradeoff._order import least_mu, least_rho
 
-__all__ = ["Answer", "Curve"]
+__all__ = ["Answer", "Curve", "View"]
 
-# A float for a scalar question, a float64 array of its shape for an array, a `Bracket` of either
-# when one is asked for.
-Answer: TypeAlias = Any
+# A float for a scalar question, a float64 array of its shape for an array, an `Answer` of either
+# when a bracket is asked for.
+View: TypeAlias = Any
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A number, or an array of numbers, with its bracket; it unpacks into (lower, upper).
+
+    Attributes:
+        value: the safe side: the upper one of a loss, the lower one of an error.
+        lower: proved lower bound.
+        upper: proved upper bound.
+        method: "closed form", "contour" or "lattice".
+    """
+
+    value: View
+    lower: View
+    upper: View
+    method: str
+
+    def __iter__(self) -> Iterator[View]:
+        return iter((self.lower, self.upper))
 
 
 class Curve(ABC):
@@ -31,7 +54,7 @@ class Curve(ABC):
 
     f(alpha) is the smallest type II error of a test with type I error alpha that tells two
     neighbouring datasets apart. Losses (delta, epsilon, Rényi, mu, rho, power) are rounded up,
-    errors (beta, Bayes error) down; `bracket=True` gives both sides as `Bracket(lower, upper)`.
+    errors (beta, Bayes error) down; `bracket=True` gives both sides, as an `Answer`.
     A float stands for the decimal that it prints as, in arguments, in answers and in brackets.
 
     Source: Dong, Roth and Su (2022), "Gaussian differential privacy", section 2.
@@ -60,6 +83,19 @@ class Curve(ABC):
     @abstractmethod
     def delta_bracket(self, epsilon: Array) -> Bracket:
         """Bracket delta at any real epsilon."""
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """Bracket the smallest epsilon >= 0 with delta(epsilon) <= delta, to the last bit."""
+        upper = first_double(lambda e: self.delta_bracket(e).upper <= delta, delta.shape)
+        lower = first_double(lambda e: self.delta_bracket(e).lower <= delta, delta.shape)
+        # The double before it was seen to have a larger delta.
+        lower = np.where(np.isfinite(lower), np.maximum(np.nextafter(lower, -1.0), 0.0), lower)
+        return Bracket(np.minimum(lower, upper), upper)
+
+    @property
+    @abstractmethod
+    def method(self) -> str:
+        """How the views are evaluated: "closed form", "contour", "lattice"."""
 
     @abstractmethod
     def beta_bracket(self, alpha: Array) -> Bracket:
@@ -107,14 +143,14 @@ class Curve(ABC):
 
     # -- the privacy profile ------------------------------------------------------------------
 
-    def delta(self, epsilon: npt.ArrayLike, *, bracket: bool = False) -> Answer:
+    def delta(self, epsilon: npt.ArrayLike, *, bracket: bool = False) -> View:
         """Return the privacy profile, rounded up.
 
         delta(epsilon) = E_P[(e^L - e^epsilon)_+], L = log dQ/dP
 
         Args:
             epsilon: any real numbers, any shape.
-            bracket: return `Bracket(lower, upper)`.
+            bracket: return an `Answer` with `.lower` and `.upper`.
 
         Error: the bracket; relative, about 1e-14 for closed forms, more in far tails.
         Source: Dong, Roth and Su (2022), proposition 2.12; for Gaussians Balle and Wang (2018).
@@ -125,7 +161,7 @@ class Curve(ABC):
         """
         return self._answer(self.delta_bracket(_real(epsilon, "epsilon")), bracket, up=True)
 
-    def log_delta(self, epsilon: npt.ArrayLike, *, bracket: bool = False) -> Answer:
+    def log_delta(self, epsilon: npt.ArrayLike, *, bracket: bool = False) -> View:
         """Return log delta(epsilon), which lives on where delta underflows, rounded up.
 
         >>> from neyman.tradeoff import gdp
@@ -134,31 +170,25 @@ class Curve(ABC):
         """
         return self._answer(self.log_delta_bracket(_real(epsilon, "epsilon")), bracket, up=True)
 
-    def epsilon(self, delta: npt.ArrayLike, *, bracket: bool = False) -> Answer:
+    def epsilon(self, delta: npt.ArrayLike, *, bracket: bool = False) -> View:
         """Return the smallest epsilon >= 0 with delta(epsilon) <= delta, rounded up.
 
         Infinite where delta is below the mass that betrays the dataset outright.
 
         Args:
             delta: in [0, 1], any shape.
-            bracket: return `Bracket(lower, upper)`.
+            bracket: return an `Answer` with `.lower` and `.upper`.
 
         >>> from neyman.tradeoff import gdp
         >>> f"{gdp(1).epsilon(1e-5):.10f}"
         '4.3771780957'
         """
         target = _within(delta, "delta", 0.0, 1.0)
-        upper = first_double(lambda e: self.delta_bracket(e).upper <= target, target.shape)
-        lower = upper
-        if bracket:
-            lower = first_double(lambda e: self.delta_bracket(e).lower <= target, target.shape)
-            # The double before it was seen to have a larger delta.
-            lower = np.where(np.isfinite(lower), np.maximum(np.nextafter(lower, -1.0), 0.0), lower)
-        return self._answer(Bracket(np.minimum(lower, upper), upper), bracket, up=True)
+        return self._answer(self.epsilon_bracket(target), bracket, up=True)
 
     # -- the errors of the best test ----------------------------------------------------------
 
-    def beta(self, alpha: npt.ArrayLike, *, bracket: bool = False) -> Answer:
+    def beta(self, alpha: npt.ArrayLike, *, bracket: bool = False) -> View:
         """Return f(alpha), the least type II error at type I error alpha, rounded down.
 
         >>> from neyman.tradeoff import gdp
@@ -167,22 +197,22 @@ class Curve(ABC):
         """
         return self._answer(self.beta_bracket(_within(alpha, "alpha", 0, 1)), bracket, up=False)
 
-    def tpr(self, fpr: npt.ArrayLike, *, bracket: bool = False) -> Answer:
+    def tpr(self, fpr: npt.ArrayLike, *, bracket: bool = False) -> View:
         """Return the largest true positive rate 1 - f(fpr) of an attack, rounded up."""
         return self._answer(self.tpr_bracket(_within(fpr, "fpr", 0, 1)), bracket, up=True)
 
-    def advantage(self, *, bracket: bool = False) -> Answer:
+    def advantage(self, *, bracket: bool = False) -> View:
         """Return max_alpha (1 - alpha - f(alpha)) = delta(0), the total variation, rounded up."""
         return self.delta(0.0, bracket=bracket)
 
-    def bayes_error(self, prior: npt.ArrayLike, *, bracket: bool = False) -> Answer:
+    def bayes_error(self, prior: npt.ArrayLike, *, bracket: bool = False) -> View:
         """Return the least error probability of a guess at this prior, rounded down.
 
         min_alpha (1 - prior) alpha + prior f(alpha) = prior (1 - delta(log((1 - prior)/prior)))
 
         Args:
             prior: probability of the alternative before looking, in (0, 1), any shape.
-            bracket: return `Bracket(lower, upper)`.
+            bracket: return an `Answer` with `.lower` and `.upper`.
         """
         odds = _prior(prior)
         delta = self.delta_bracket(np.log1p(-odds) - np.log(odds))
@@ -193,9 +223,7 @@ class Curve(ABC):
         upper = np.minimum(odds * (1 - delta.lower) + slack, np.minimum(odds, 1 - odds) * (1 + ULP))
         return self._answer(Bracket(lower, upper), bracket, up=False)
 
-    def posterior(
-        self, prior: npt.ArrayLike, *, fpr: npt.ArrayLike, bracket: bool = False
-    ) -> Answer:
+    def posterior(self, prior: npt.ArrayLike, *, fpr: npt.ArrayLike, bracket: bool = False) -> View:
         """Return the belief that an accusation is right, at best, rounded up.
 
         prior tpr / (prior tpr + (1 - prior) fpr), for the best attack of that false positive rate.
@@ -203,7 +231,7 @@ class Curve(ABC):
         Args:
             prior: probability of the alternative before looking, in (0, 1).
             fpr: false positive rate of the attack, in (0, 1], broadcast against `prior`.
-            bracket: return `Bracket(lower, upper)`.
+            bracket: return an `Answer` with `.lower` and `.upper`.
         """
         odds, rate = np.broadcast_arrays(_prior(prior), _within(fpr, "fpr", 5e-324, 1.0))
         power, near = self.tpr_bracket(rate), around(rate)
@@ -220,12 +248,12 @@ class Curve(ABC):
 
     # -- moments and one-number summaries -----------------------------------------------------
 
-    def renyi(self, order: npt.ArrayLike, *, bracket: bool = False) -> Answer:
+    def renyi(self, order: npt.ArrayLike, *, bracket: bool = False) -> View:
         """Return the Rényi divergence D_order(Q || P) = K(order) / (order - 1), rounded up.
 
         Args:
             order: positive; 1 is Kullback-Leibler, infinity the largest loss.
-            bracket: return `Bracket(lower, upper)`.
+            bracket: return an `Answer` with `.lower` and `.upper`.
 
         Source: Mironov (2017), "Rényi differential privacy".
         """
@@ -234,12 +262,12 @@ class Curve(ABC):
             raise InvalidParameter(f"order={order!r} is not positive; write an order above 0")
         return self._answer(self.renyi_bracket(orders), bracket, up=True)
 
-    def mu(self, *, slack: float = 0.0, bracket: bool = False) -> Answer:
+    def mu(self, *, slack: float = 0.0, bracket: bool = False) -> View:
         """Return the smallest mu with f >= G_mu ⊗ f_{0,slack}, rounded up; infinite if none.
 
         Args:
             slack: probability in [0, 1) that is set aside before the Gaussian is fitted.
-            bracket: return `Bracket(lower, upper)`.
+            bracket: return an `Answer` with `.lower` and `.upper`.
 
         Error: the bracket; relative about 1e-13 without slack, 1e-10 to 1e-6 with it.
         """
@@ -247,7 +275,7 @@ class Curve(ABC):
         bounds = self.mu_bracket(share)
         return self._answer(Bracket(np.asarray(bounds[0]), np.asarray(bounds[1])), bracket, up=True)
 
-    def zcdp(self, *, bracket: bool = False) -> Answer:
+    def zcdp(self, *, bracket: bool = False) -> View:
         """Return the smallest rho with D_order <= rho order for all orders > 1, rounded up.
 
         Error: the bracket, relative 1e-8 to 1e-6 where no closed form is known.
@@ -258,18 +286,19 @@ class Curve(ABC):
 
     # -- internals ----------------------------------------------------------------------------
 
-    def _answer(self, bounds: Bracket, bracket: bool, *, up: bool) -> Answer:
+    def _answer(self, bounds: Bracket, bracket: bool, *, up: bool) -> View:
+        value = _plain(bounds.upper if up else bounds.lower)
         if not bracket:
-            return _plain(bounds.upper if up else bounds.lower)
+            return value
         if not self.certified:
             raise NotCertified(
                 f"bracket=True was asked of {self}, which gives estimates only; ask without "
                 "bracket, or give its pair proved brackets (docs/contributing/curve.md)"
             )
-        return Bracket(_plain(bounds.lower), _plain(bounds.upper))
+        return Answer(value, _plain(bounds.lower), _plain(bounds.upper), self.method)
 
 
-def _plain(value: Array) -> Answer:
+def _plain(value: Array) -> View:
     return float(value) if np.ndim(value) == 0 else value
 
 

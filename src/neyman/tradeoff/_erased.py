@@ -13,6 +13,7 @@ from neyman.numerics import (
     ULP,
     Array,
     Bracket,
+    ComplexArray,
     around,
     exact,
     exp_outward,
@@ -24,7 +25,7 @@ from neyman.numerics import (
 )
 from neyman.tradeoff._curve import Curve
 from neyman.tradeoff._order import inner_gaussian_square, proved_below
-from neyman.tradeoff._pair import ComplexArray, Pair, Tails
+from neyman.tradeoff._pair import Pair, Tails
 
 __all__ = ["ErasedPair", "Failures", "erased"]
 
@@ -170,6 +171,30 @@ class ErasedPair(Pair):
         lower = np.where(core.lower > 0, (down + (1 - down) * core.lower) * (1 - ULP), down)
         upper = np.where(core.upper > 0, (up + (1 - up) * core.upper) * (1 + ULP), up)
         return Bracket(lower, np.minimum(upper, 1.0))
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """The core's at (delta - d) / (1 - d); infinite below d."""
+        (down, up), (low, high) = self.mass, self.kept
+        near = around(delta)
+        least = np.maximum(near.lower - up, 0.0) / (high if high > 0 else 1.0) * (1 - 4 * ULP)
+        most = np.maximum(near.upper - down, 0.0) / (low if low > 0 else 1.0) * (1 + 4 * ULP)
+        upper = self.core.epsilon_bracket(np.clip(least, 0.0, 1.0)).upper
+        lower = self.core.epsilon_bracket(np.clip(most, 0.0, 1.0)).lower
+        exact = (delta == down) & (delta == up)
+        at_mass = self.core.epsilon_bracket(np.zeros(()))
+        upper = np.where(exact, at_mass.upper, np.where(delta < up, np.inf, upper))
+        lower = np.where(exact, at_mass.lower, np.where(delta < down, np.inf, lower))
+        return Bracket(np.minimum(lower, upper), upper)
+
+    @property
+    def method(self) -> str:
+        """As the core."""
+        return self.core.method
+
+    @property
+    def neighbors(self) -> str | None:
+        """As the core."""
+        return self.core.neighbors
 
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
         """Logarithm of the above, which cannot underflow."""

@@ -10,6 +10,11 @@ from neyman.numerics import (
     ULP,
     Array,
     Bracket,
+    ComplexArray,
+    GaussianMixtureLaw,
+    LossSum,
+    NormalLaw,
+    Shifts,
     around,
     at_most,
     ceil_float,
@@ -21,11 +26,12 @@ from neyman.numerics import (
     normal_tail,
     ordinary,
     outward,
+    proved_root,
     square_roots,
     text,
 )
 from neyman.tradeoff._curve import Curve
-from neyman.tradeoff._pair import ComplexArray, Pair, Tails
+from neyman.tradeoff._pair import Pair, Tails
 
 __all__ = ["GaussianPair"]
 
@@ -82,6 +88,15 @@ class GaussianPair(Pair):
         """mu^2 s (s - 1) / 2."""
         return float(self.mu_squared) * s * (s - 1) / 2
 
+    def loss_law(self) -> LossSum:
+        """Normal."""
+        return LossSum.of(NormalLaw(float(self.mu_squared)))
+
+    def sampled_law(self, probability: float) -> LossSum:
+        """A mixture of two normals."""
+        q, mu = probability, self._mu[0]
+        return LossSum.of(GaussianMixtureLaw(Shifts((0.0,), (1.0,)), Shifts((0.0, mu), (1 - q, q))))
+
     def merged(self, other: Pair) -> Pair | None:
         """Squares of mu add."""
         if isinstance(other, GaussianPair):
@@ -99,6 +114,28 @@ class GaussianPair(Pair):
         if down == up:
             return upper
         return Bracket(gaussian_log_delta(epsilon, np.asarray(down)).lower, upper.upper)
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """Newton's method on log delta, proved on both sides."""
+        flat = np.ravel(delta)
+        lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
+        lower[flat == 0] = upper[flat == 0] = np.inf
+        at_zero = self.delta_bracket(np.zeros(()))
+        asked = (flat > 0) & (flat < at_zero.upper)
+        if np.any(asked):
+            mu, target = self._mu[1], np.log(flat[asked])
+            # Chernoff's bound.
+            start = mu * mu / 2 + mu * np.sqrt(-2 * target)
+            found = proved_root(
+                self.log_delta_bracket,
+                lambda e: self.log_delta_bracket(e).upper,
+                target,
+                start,
+                -start / (mu * mu) - 1 / mu,
+            )
+            lower[asked] = np.where(flat[asked] < at_zero.lower, np.maximum(found.lower, 0.0), 0.0)
+            upper[asked] = np.maximum(found.upper, 0.0)
+        return Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
 
     def beta_bracket(self, alpha: Array) -> Bracket:
         """Phi(-z - mu) with z = Phi^-1(alpha)."""

@@ -6,10 +6,10 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket, around, outward
+from neyman.numerics import ULP, Array, Bracket, ComplexArray, around, outward
 from neyman.tradeoff._bounded import BoundedPair
 from neyman.tradeoff._curve import Curve
-from neyman.tradeoff._pair import ComplexArray, Pair, Tails
+from neyman.tradeoff._pair import Pair, Tails
 
 __all__ = ["IdentityPair"]
 

@@ -6,12 +6,22 @@ from fractions import Fraction
 from typing import cast
 
 from neyman.errors import InvalidParameter
+from neyman.sensitivity import Neighbors
+from neyman.tradeoff._clones import ClonesPair
+from neyman.tradeoff._composed import ComposedPair, composed
+from neyman.tradeoff._discrete import DiscreteGaussianPair, DiscreteLaplacePair, DiscretePair
 from neyman.tradeoff._erased import ErasedPair, erased
 from neyman.tradeoff._gaussian import GaussianPair
+from neyman.tradeoff._gaussian_mixture import GaussianMixturePair, gaussian_mixture_pair
 from neyman.tradeoff._identity import IdentityPair
 from neyman.tradeoff._laplace import LaplacePair
+from neyman.tradeoff._lattice_algebra import BestPair, MixturePair, WorstPair, joined, mixed
 from neyman.tradeoff._pair import Pair, SwappedPair
 from neyman.tradeoff._randomized_response import RandomizedResponsePair
+from neyman.tradeoff._rdp import RdpPair
+from neyman.tradeoff._sampled import SampledPair, SampledSwapPair
+from neyman.tradeoff._symmetrised import SymmetrisedPair
+from neyman.tradeoff._zcdp import ZcdpPair
 
 __all__ = ["pair_from_json", "pair_to_json"]
 
@@ -25,8 +35,28 @@ def pair_from_json(record: object) -> Pair:
     """Rebuild a pair.
 
     Raises:
-        InvalidParameter: if the record is not one that `pair_to_json` wrote.
+        InvalidParameter: if the record is not one that `pair_to_json` wrote, or is deeper than
+            any that is written here.
     """
+    return _read(record if _shallow(record) else None)
+
+
+def _shallow(record: object) -> bool:
+    layer = [record]
+    for _ in range(_DEEPEST):
+        inner: list[object] = []
+        for item in layer:
+            if isinstance(item, Mapping):
+                inner.extend(cast("Mapping[str, object]", item).values())
+            elif isinstance(item, list | tuple):
+                inner.extend(cast("list[object]", item))
+        if not inner:
+            return True
+        layer = inner
+    return False
+
+
+def _read(record: object) -> Pair:
     pair = _rebuilt(record)
     # Equal guarantees have one record each, so what is read must be what would be written.
     if pair is None or pair_to_json(pair) != record:
@@ -44,7 +74,7 @@ def _rebuilt(record: object) -> Pair | None:
     build = _KINDS.get(str(fields.get("kind")))
     try:
         return build(fields) if build is not None else None
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
         return None
 
 
@@ -61,21 +91,67 @@ def _whole(value: object) -> int:
     return value
 
 
+def _rationals(value: object) -> tuple[Fraction, ...]:
+    return tuple(_rational(item) for item in cast("list[object]", value))
+
+
+def _couples(value: object) -> tuple[tuple[Fraction, Fraction], ...]:
+    pairs = cast("list[tuple[object, object]]", value)
+    return tuple((_rational(first), _rational(second)) for first, second in pairs)
+
+
 def _erased(fields: Mapping[str, object]) -> Pair:
     core = _inner(fields["core"], ErasedPair.kind)
     failures = cast("list[tuple[object, object]]", fields["failures"])
     return erased(core, tuple((_rational(delta), _whole(times)) for delta, times in failures))
 
 
+def _sampled(fields: Mapping[str, object]) -> SampledPair:
+    refused = SampledPair.kind, SampledSwapPair.kind, ComposedPair.kind
+    base = _inner(fields["base"], *refused)
+    return SampledPair(base, _rational(fields["sampling_probability"]))
+
+
+def _composed(fields: Mapping[str, object]) -> Pair:
+    parts = cast("list[tuple[object, object]]", fields["parts"])
+    refused = ErasedPair.kind, ComposedPair.kind, IdentityPair.kind
+    return composed((_inner(record, *refused), _whole(times)) for record, times in parts)
+
+
+def _gaussian_mixture(fields: Mapping[str, object]) -> Pair:
+    relation = fields["neighbors"]
+    if relation not in (None, "add_remove", "replace_one"):
+        raise ValueError
+    p = [(-mean, weight) for mean, weight in _couples(fields["p"])]
+    q = _couples(fields["q"])
+    return gaussian_mixture_pair(_rational(fields["variance"]), p, q, cast("Neighbors", relation))
+
+
+def _mixture(fields: Mapping[str, object]) -> Pair:
+    parts = cast("list[tuple[object, object]]", fields["parts"])
+    weights = tuple(_rational(weight) for _, weight in parts)
+    return mixed(weights, tuple(_inner(record, MixturePair.kind) for record, _ in parts))
+
+
+def _joined(build: type[WorstPair] | type[BestPair]) -> Callable[[Mapping[str, object]], Pair]:
+    def read(fields: Mapping[str, object]) -> Pair:
+        parts = cast("list[object]", fields["parts"])
+        return joined(build, tuple(_inner(record, build.kind) for record in parts))
+
+    return read
+
+
 def _inner(record: object, *refused: str) -> Pair:
-    """Rebuild a pair within a pair; refusing kinds that never nest bounds the depth."""
+    """Rebuild a pair within a pair, of a kind that occurs there."""
     fields = cast("Mapping[str, object]", record)
     if fields["kind"] in refused:
         raise ValueError
-    return pair_from_json(fields)
+    return _read(fields)
 
 
 _LONGEST = 8192
+# Layers of objects and lists; a pair within a pair takes two or three.
+_DEEPEST = 40
 _RATIONAL = re.compile(r"[0-9]+(/[0-9]+)?")
 _KINDS: Mapping[str, Callable[[Mapping[str, object]], Pair]] = {
     IdentityPair.kind: lambda _: IdentityPair(),
@@ -85,6 +161,31 @@ _KINDS: Mapping[str, Callable[[Mapping[str, object]], Pair]] = {
         _rational(fields["epsilon"])
     ),
     ErasedPair.kind: _erased,
+    SampledPair.kind: _sampled,
+    SampledSwapPair.kind: lambda fields: _sampled(fields).swap(),
+    ComposedPair.kind: _composed,
+    GaussianMixturePair.kind: _gaussian_mixture,
+    SymmetrisedPair.kind: lambda fields: SymmetrisedPair(
+        _inner(fields["base"], SymmetrisedPair.kind, ComposedPair.kind),
+        _rational(fields["sampling_probability"]),
+    ),
+    ClonesPair.kind: lambda fields: ClonesPair(
+        _rational(fields["epsilon"]), _whole(fields["reports"])
+    ),
+    MixturePair.kind: _mixture,
+    WorstPair.kind: _joined(WorstPair),
+    BestPair.kind: _joined(BestPair),
+    ZcdpPair.kind: lambda fields: ZcdpPair(_rational(fields["rho"])),
+    RdpPair.kind: lambda fields: RdpPair(_couples(fields["points"])),
+    DiscreteGaussianPair.kind: lambda fields: DiscreteGaussianPair(
+        _rational(fields["sigma_squared"]), _whole(fields["sensitivity"])
+    ),
+    DiscreteLaplacePair.kind: lambda fields: DiscreteLaplacePair(
+        _rational(fields["a"]), _whole(fields["sensitivity"])
+    ),
+    DiscretePair.kind: lambda fields: DiscretePair(
+        _rationals(fields["p"]), _rationals(fields["q"])
+    ),
     SwappedPair.kind: lambda fields: _inner(
         fields["pair"], ErasedPair.kind, SwappedPair.kind
     ).swap(),

@@ -7,11 +7,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket, around, standing, text
+from neyman.numerics import ULP, Array, Bracket, ComplexArray, LossSum, around, standing, text
+from neyman.numerics._laplace_law import LaplaceLaw
 from neyman.tradeoff._bounded import ShiftedPair, check_epsilon
 from neyman.tradeoff._curve import Curve
 from neyman.tradeoff._order import least_rho, proved_below
-from neyman.tradeoff._pair import ComplexArray, Tails
+from neyman.tradeoff._pair import Tails
 from neyman.tradeoff._renyi import laplace_renyi
 
 __all__ = ["LaplacePair"]
@@ -75,6 +76,14 @@ class LaplacePair(ShiftedPair):
         safe = np.where(np.abs(m) < 1e-8, 1.0, m)
         ratio = np.where(np.abs(m) < 1e-8, half, np.sinh(safe * half) / safe)
         return np.asarray(np.log(np.cosh(m * half) + ratio) - half, dtype=np.complex128)
+
+    def loss_law(self) -> LossSum:
+        """Two atoms and the density between."""
+        return self.sampled_law(1.0)
+
+    def sampled_law(self, probability: float) -> LossSum:
+        """The same at log(1 + q (e^l - 1))."""
+        return LossSum.of(LaplaceLaw(float(self.epsilon0), probability))
 
     def beta_bracket(self, alpha: Array) -> Bracket:
         """Three pieces."""

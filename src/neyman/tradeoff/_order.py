@@ -36,6 +36,7 @@ class Profile(Protocol):
     def symmetric(self) -> bool: ...
     def swap(self) -> "Profile": ...
     def delta_bracket(self, epsilon: Array) -> Bracket: ...
+    def epsilon_bracket(self, delta: Array) -> Bracket: ...
     def renyi_bracket(self, order: Array) -> Bracket: ...
 
 
@@ -68,7 +69,7 @@ def proved_below(
     """
     if not (curve.symmetric and other.symmetric):
         return False
-    stop = float(first_double(lambda e: curve.delta_bracket(e).upper <= mass, ()))
+    stop = float(curve.epsilon_bracket(np.asarray(mass)).upper)
     if stop == 0 or stop > _LARGEST_EPSILON:
         return stop == 0
     return dominated(
@@ -91,7 +92,7 @@ def least_mu(curve: Profile, slack: float) -> tuple[float, float]:
 def _least_mu_one_way(curve: Profile, slack: float) -> tuple[float, float]:
     # The slack is a decimal, and off by up to half a step: less is asked below, more above.
     least, most = math.nextafter(slack, 0.0), math.nextafter(slack, 1.0)
-    stop = float(first_double(lambda e: curve.delta_bracket(e).upper <= least, ()))
+    stop = float(curve.epsilon_bracket(np.asarray(least)).upper)
     if stop == 0:
         return 0.0, 0.0
 

@@ -3,19 +3,17 @@
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, TypeAlias, final
+from typing import ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
-import numpy.typing as npt
 
 from neyman.errors import UnsupportedComposition
-from neyman.numerics import ULP, Array, Bracket, exp_outward
+from neyman.numerics import ULP, Array, Atoms, Bracket, ComplexArray, LossSum, exp_outward
 from neyman.tradeoff._curve import Curve
 from neyman.tradeoff._order import inner_gaussian_square
 
-__all__ = ["ComplexArray", "Pair", "SwappedPair", "Tails"]
+__all__ = ["BestTest", "Pair", "Profile", "SwappedPair", "Tails"]
 
-ComplexArray: TypeAlias = npt.NDArray[np.complex128]
 _STEPS = 200
 
 
@@ -26,6 +24,29 @@ class Tails(NamedTuple):
     p_below: Array
     q_above: Array
     q_below: Array
+
+
+class BestTest(NamedTuple):
+    """Brackets of the threshold t with P(L > t) = alpha, of Q(L <= t) and of Q(L > t)."""
+
+    threshold: Bracket
+    beta: Bracket
+    tpr: Bracket
+
+
+class Profile(Protocol):
+    """The certified one-way views of a composition."""
+
+    @property
+    def method(self) -> str: ...
+    def log_delta_bracket(self, epsilon: Array) -> Bracket: ...
+    def delta_bracket(self, epsilon: Array) -> Bracket: ...
+    def epsilon_bracket(self, delta: Array) -> Bracket: ...
+    def beta_bracket(self, alpha: Array) -> Bracket: ...
+    def tpr_bracket(self, alpha: Array) -> Bracket: ...
+    def log_tails(self, t: Array, *, closed: bool) -> Tails: ...
+    def log_delta_ceiling(self, epsilon: Array) -> Array: ...
+    def best_test(self, alpha: Array) -> BestTest | None: ...
 
 
 class Pair(Curve):
@@ -70,6 +91,52 @@ class Pair(Curve):
     def log_singular(self) -> tuple[float, float]:
         """Return (log Q{p = 0}, log P{q = 0}), the masses of L = +inf and L = -inf."""
         return -np.inf, -np.inf
+
+    @property
+    def neighbors(self) -> str | None:
+        """Return the neighbouring relation that the pair is proved for; None if any."""
+        return None
+
+    def factors(self) -> "tuple[tuple[Pair, int], ...]":
+        """Return the pairs that this one is composed of, with their counts."""
+        return ((self, 1),)
+
+    def unsampled(self) -> "tuple[Pair, Fraction]":
+        """Return the pair before Poisson sampling, and the probability of a sample."""
+        return self, Fraction(1)
+
+    @property
+    def method(self) -> str:
+        """How the views are evaluated."""
+        return "closed form"
+
+    def log_delta_ceiling(self, epsilon: Array) -> Array:
+        """Bound log delta from above, quickly."""
+        return self.log_delta_bracket(epsilon).upper
+
+    def best_test(self, alpha: Array) -> "BestTest | None":  # noqa: ARG002
+        """Return the best test of each size in (0, 1) with its threshold, where that is known."""
+        return None
+
+    def power_profile(self, times: int) -> "Profile | None":  # noqa: ARG002
+        """Return the views of `times` copies where they have formulas of their own."""
+        return None
+
+    def atoms(self) -> Atoms | None:
+        """Return the law of the loss where it has atoms on one grid only; None otherwise."""
+        return None
+
+    def sampled_atoms(self, probability: Fraction) -> Atoms | None:  # noqa: ARG002
+        """Return the same for (P, (1 - q) P + q Q)."""
+        return None
+
+    def loss_law(self) -> LossSum | None:
+        """Return the law of the loss for the contour, singular masses apart; None if unknown."""
+        return None
+
+    def sampled_law(self, probability: float) -> LossSum | None:  # noqa: ARG002
+        """Return the law of the loss of (P, (1 - q) P + q Q); None if unknown."""
+        return None
 
     def swap(self) -> "Pair":
         """Return (Q, P)."""
@@ -238,3 +305,18 @@ class SwappedPair(Pair):
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """K(1 - s)."""
         return self.pair.cumulant(1 - s)
+
+    @property
+    def neighbors(self) -> str | None:
+        """As the pair."""
+        return self.pair.neighbors
+
+    def atoms(self) -> Atoms | None:
+        """Swapped."""
+        atoms = self.pair.atoms()
+        return None if atoms is None else atoms.swapped()
+
+    def loss_law(self) -> LossSum | None:
+        """Reversed."""
+        law = self.pair.loss_law()
+        return None if law is None else law.reversed()

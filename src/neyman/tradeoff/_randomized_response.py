@@ -6,13 +6,29 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket, around, outward, standing, text
+from neyman.numerics import (
+    ULP,
+    Array,
+    AtomicLaw,
+    Atoms,
+    Bracket,
+    ComplexArray,
+    LossSum,
+    WeightedLosses,
+    around,
+    outward,
+    standing,
+    text,
+)
 from neyman.tradeoff._bounded import TINY, ShiftedPair, check_epsilon
 from neyman.tradeoff._curve import Curve
-from neyman.tradeoff._pair import ComplexArray, Tails
+from neyman.tradeoff._pair import Profile, Tails
 from neyman.tradeoff._renyi import randomized_response_renyi
+from neyman.tradeoff._response_profile import ResponseProfile, atoms_of_randomized_response
 
 __all__ = ["RandomizedResponsePair"]
+
+_LONG = 5_000
 
 
 @final
@@ -65,6 +81,40 @@ class RandomizedResponsePair(ShiftedPair):
         """log(1 + 2 sinh(s epsilon/2) sinh((s - 1) epsilon/2) / cosh(epsilon/2))."""
         half = float(self.epsilon0) / 2
         return np.log1p(2 * np.sinh(s * half) * np.sinh((s - 1) * half) / np.cosh(half))
+
+    def atoms(self) -> Atoms:
+        """Two, at epsilon and -epsilon."""
+        return atoms_of_randomized_response(self.epsilon0)
+
+    def sampled_atoms(self, probability: Fraction) -> Atoms:
+        """Two losses are always on a grid, here one of doubles."""
+        q, bound = float(probability), float(self.epsilon0)
+        high, low = np.log1p(q * np.expm1([bound, -bound])).tolist()
+        log_p = -np.logaddexp(0.0, [-bound, bound])[::-1]
+        return Atoms(
+            Fraction(low),
+            Fraction(high) - Fraction(low),
+            np.array([0, 1], dtype=np.int64),
+            log_p[::-1],
+            log_p[::-1] + np.asarray([low, high]),
+            place_error=4 * ULP * max(abs(low), abs(high)),
+        )
+
+    def power_profile(self, times: int) -> Profile | None:
+        """Binomial tails, where a table of all losses would be long."""
+        return ResponseProfile(self.epsilon0, times) if times > _LONG else None
+
+    def loss_law(self) -> LossSum:
+        """Two atoms."""
+        return self.sampled_law(1.0)
+
+    def sampled_law(self, probability: float) -> LossSum:
+        """Two atoms, at log(1 + q (e^(+-epsilon) - 1))."""
+        bound = float(self.epsilon0)
+        signs = np.asarray([bound, -bound])
+        log_weight = -np.logaddexp(0.0, signs)
+        r = probability * np.expm1(signs)
+        return LossSum.of(AtomicLaw(WeightedLosses.of(log_weight, r)))
 
     def beta_bracket(self, alpha: Array) -> Bracket:
         """max(1 - e^epsilon alpha, e^-epsilon (1 - alpha))."""

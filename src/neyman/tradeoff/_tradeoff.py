@@ -1,25 +1,30 @@
 """The guarantee: what holds whichever of the two neighbours is the larger."""
 
+import json
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import cast, final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.numerics import ULP, Array, Bracket, around
+from neyman.numerics import ULP, Array, Bracket, around, exp_outward
+from neyman.tradeoff._composed import composed
 from neyman.tradeoff._curve import Curve
-from neyman.tradeoff._erased import ErasedPair, Failures, erased
-from neyman.tradeoff._identity import IdentityPair
+from neyman.tradeoff._hull import hull_test
 from neyman.tradeoff._json import pair_from_json, pair_to_json
 from neyman.tradeoff._pair import Pair
 
-__all__ = ["TradeOff"]
+__all__ = ["TradeOff", "read"]
 
 _FORMAT, _VERSION = "neyman.tradeoff", 1
 _GOLDEN = (5**0.5 - 1) / 2
+_SECTIONS = 64
+# Chernoff's bound costs as much as so many points.
+_FEW = 8
 
 
 @final
@@ -76,7 +81,10 @@ class TradeOff(Curve):
         """
         if not isinstance(other, TradeOff):  # pyright: ignore[reportUnnecessaryIsInstance]
             return NotImplemented
-        return TradeOff(_composed(self.remove, other.remove), _composed(self.add, other.add))
+        return TradeOff(
+            composed(((self.remove, 1), (other.remove, 1))),
+            composed(((self.add, 1), (other.add, 1))),
+        )
 
     def __pow__(self, times: int) -> "TradeOff":
         """Return the `times`-fold composition of f with itself; f ** 0 is the identity.
@@ -86,7 +94,7 @@ class TradeOff(Curve):
             UnsupportedComposition: where no closed form is known.
         """
         count = _count(times)
-        return TradeOff(_repeated(self.remove, count), _repeated(self.add, count))
+        return TradeOff(composed(((self.remove, count),)), composed(((self.add, count),)))
 
     def swap(self) -> "TradeOff":
         """Return f^-1, the two datasets exchanged."""
@@ -165,31 +173,85 @@ class TradeOff(Curve):
         first = self.remove.log_delta_bracket(epsilon)
         if self.remove == self.add:
             return first
-        return self._larger(first, self.add.log_delta_bracket(epsilon))
+        open_ = self._open(epsilon, first.lower)
+        if np.any(open_):
+            lower, upper = np.array(first.lower), np.array(first.upper)
+            second = self.add.log_delta_bracket(epsilon[open_])
+            lower[open_] = np.maximum(lower[open_], second.lower)
+            upper[open_] = np.maximum(upper[open_], second.upper)
+            return Bracket(lower, upper)
+        return first
+
+    def _open(self, epsilon: Array, least: Array) -> npt.NDArray[np.bool_]:
+        """Return where `add` may have the larger delta; for a few points it is not worth asking."""
+        open_ = np.ones(epsilon.shape, dtype=bool)
+        if epsilon.size > _FEW:
+            right = epsilon >= 0
+            open_[right] = self.add.log_delta_ceiling(epsilon[right]) > least[right]
+        return open_
 
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """The larger of the two."""
+        """Exponential of the above where that is how the pairs go, else the larger of the two."""
+        if self.remove != self.add and self.method != "closed form":
+            return exp_outward(self.log_delta_bracket(epsilon))
         first = self.remove.delta_bracket(epsilon)
         if self.remove == self.add:
             return first
         return self._larger(first, self.add.delta_bracket(epsilon))
 
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        """The convex hull of the smaller: sup over x of 1 - delta(x) - e^x alpha."""
-        first = self.remove.beta_bracket(alpha)
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """The larger of the two."""
+        first = self.remove.epsilon_bracket(delta)
         if self.remove == self.add:
             return first
-        above = np.minimum(first.upper, self.add.beta_bracket(alpha).upper)
+        return self._larger(first, self.add.epsilon_bracket(delta))
+
+    @property
+    def method(self) -> str:
+        """That of the direction with the harder one."""
+        return max(self.remove.method, self.add.method)
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """The convex hull of the smaller."""
+        if self.remove == self.add:
+            return self.remove.beta_bracket(alpha)
+        found = self._hull(alpha)
+        if found is not None:
+            return found[0]
+        above = np.minimum(
+            self.remove.beta_bracket(alpha).upper, self.add.beta_bracket(alpha).upper
+        )
         lower = np.maximum(1 - self._power(alpha) - ULP, 0.0)
         return Bracket(np.minimum(lower, above), above)
 
     def tpr_bracket(self, alpha: Array) -> Bracket:
         """The concave hull of the larger."""
-        first = self.remove.tpr_bracket(alpha)
         if self.remove == self.add:
-            return first
-        below = np.maximum(first.lower, self.add.tpr_bracket(alpha).lower)
+            return self.remove.tpr_bracket(alpha)
+        found = self._hull(alpha)
+        if found is not None:
+            return found[1]
+        below = np.maximum(self.remove.tpr_bracket(alpha).lower, self.add.tpr_bracket(alpha).lower)
         return Bracket(below, np.maximum(self._power(alpha), below))
+
+    def _hull(self, alpha: Array) -> tuple[Bracket, Bracket] | None:
+        """Both, where the pairs know their best tests."""
+        flat = np.ravel(alpha)
+        inner = (flat > 0) & (flat < 1)
+        ends = [pair.tpr_bracket(np.zeros(1)) for pair in (self.remove, self.add)]
+        first = max(float(end.lower[0]) for end in ends), max(float(end.upper[0]) for end in ends)
+        tpr = Bracket(*(np.where(flat <= 0, side, 1.0) for side in first))
+        beta = Bracket(1 - tpr.upper, 1 - tpr.lower)
+        if np.any(inner):
+            found = hull_test(self.remove, self.add, flat[inner])
+            if found is None:
+                return None
+            for whole, part in zip((beta, tpr), found, strict=True):
+                whole.lower[inner], whole.upper[inner] = part.lower, part.upper
+        return (
+            Bracket(*(side.reshape(alpha.shape) for side in beta)),
+            Bracket(*(side.reshape(alpha.shape) for side in tpr)),
+        )
 
     def _power(self, alpha: Array) -> Array:
         """Return inf over x of delta(x) + e^x alpha, rounded up.
@@ -201,9 +263,11 @@ class TradeOff(Curve):
         def line(x: Array) -> Array:
             return (self.delta_bracket(x).upper + np.exp(x) * near) * (1 + ULP * (1 + np.abs(x)))
 
-        low, high = np.full(alpha.shape, -700.0), np.full(alpha.shape, 700.0)
+        # A line of slope -e^x tells something of sizes about e^-x.
+        reach = np.minimum(60.0 - np.log(np.maximum(alpha, 5e-324)), 700.0)
+        low, high = -reach, reach
         best = np.ones(alpha.shape)
-        for _ in range(120):
+        for _ in range(_SECTIONS):
             left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
             at_left, at_right = line(left), line(right)
             best = np.minimum(best, np.minimum(at_left, at_right))
@@ -242,6 +306,32 @@ class TradeOff(Curve):
         return min(self.remove.inner_pure(), self.add.inner_pure())
 
 
+def read(record: str | Mapping[str, object]) -> TradeOff:
+    """Rebuild a guarantee from the JSON text, or the object, that `to_json` wrote.
+
+    Raises:
+        InvalidParameter: if it is no such record.
+
+    >>> import json
+    >>> from neyman.tradeoff import gdp, poisson
+    >>> f = poisson(gdp(1), 0.01) ** 1000
+    >>> read(json.dumps(f.to_json())) == f
+    True
+    """
+    if not isinstance(record, str):
+        return TradeOff.from_json(record)
+    try:
+        found: object = json.loads(record)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidParameter(
+            f"a text of {len(record)} characters was found that is no JSON object; "
+            "write what json.dumps(f.to_json()) gives"
+        )
+    return TradeOff.from_json(cast("dict[str, object]", found))
+
+
 def _largest(first: Fraction | None, second: Fraction | None) -> Fraction | None:
     return None if first is None or second is None else max(first, second)
 
@@ -257,29 +347,3 @@ def _count(times: int) -> int:
             "int of at least 0"
         )
     return count
-
-
-def _split(pair: Pair) -> tuple[Pair, Failures]:
-    if isinstance(pair, ErasedPair):
-        return pair.core, pair.failures
-    return pair, ()
-
-
-def _composed(first: Pair, second: Pair) -> Pair:
-    core, failures = _split(first)
-    other, more = _split(second)
-    merged = core.merged(other) or other.merged(core)
-    if merged is None:
-        raise core.unsupported(other)
-    return erased(merged, failures + more)
-
-
-def _repeated(pair: Pair, times: int) -> Pair:
-    core, failures = _split(pair)
-    if times == 0:
-        # The identity is what composing nothing leaves.
-        return IdentityPair()
-    repeated = core if times == 1 else core.repeated(times)
-    if repeated is None:
-        raise core.unsupported(f"itself, {times} times")
-    return erased(repeated, tuple((delta, count * times) for delta, count in failures))

@@ -1,0 +1,124 @@
+"""Edgeworth's expansion of the loss of a composition: estimates, never bounds."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.accounting._estimate import Estimate
+from neyman.errors import InvalidParameter
+from neyman.numerics import Array, log_ndtr
+from neyman.tradeoff import Pair, TradeOff
+
+__all__ = ["Edgeworth", "edgeworth", "loss_cumulants"]
+
+_POINTS = 64
+_TARGET = 0.1
+_FACTORIALS = np.asarray([1.0, 2.0, 6.0, 24.0])
+
+
+def loss_cumulants(pair: Pair, at: float) -> Array:
+    """Return the first four cumulants of L under P (at = 0) or under Q (at = 1).
+
+    Derivatives of K at 0 and 1, by Cauchy's formula on a circle where |K| is at most 0.1: there
+    exp(K) has no zero, the trapezoid is exact to rounding, and few digits cancel.
+
+    Error: an estimate; relative about 1e-12 for closed forms.
+    """
+    if max(pair.log_singular) > -np.inf:
+        raise InvalidParameter(
+            f"the cumulants of the loss of {pair} were asked, and a mass of it is infinite; factor "
+            "f_{0,delta} out and compose it by itself: approx_dp(0, delta) ** n"
+        )
+    angles = 2 * np.pi * np.arange(_POINTS) / _POINTS
+    circle = np.asarray(np.exp(1j * angles), dtype=np.complex128)
+    radius = 2.0**40
+    for _ in range(120):
+        with np.errstate(all="ignore"):
+            values = pair.cumulant(np.asarray(at + radius * circle, dtype=np.complex128))
+        if np.all(np.isfinite(values)) and float(np.max(np.abs(values))) <= _TARGET:
+            break
+        radius /= 2
+    else:
+        raise InvalidParameter(
+            f"the cumulants of the loss of {pair} were asked, and K is not small near {at:g}; "
+            "the expansion needs a pair with exponential moments"
+        )
+    powers = circle[None, :] ** -np.arange(1, 5)[:, None]
+    return _FACTORIALS * np.real(powers @ values) / _POINTS / radius ** np.arange(1, 5)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Edgeworth:
+    """The loss of a composition under P and Q, each by its first four cumulants.
+
+    F(z) = Phi(z) - phi(z) (l3 (z^2 - 1)/6 + l4 (z^3 - 3z)/24 + l3^2 (z^5 - 10 z^3 + 15 z)/72)
+
+    Attributes:
+        under_p: cumulants of the sum of losses under P.
+        under_q: the same under Q.
+
+    Source: Wang, Gao, Zhang, Shen and Su (2022), "Analytical composition of differential privacy
+        via the Edgeworth accountant"; their bounds of the error are not used.
+    """
+
+    under_p: tuple[float, float, float, float]
+    under_q: tuple[float, float, float, float]
+
+    def beta(self, alpha: float) -> Estimate:
+        """Estimate f(alpha), at the threshold where the first error is alpha."""
+        if not 0 < alpha < 1:
+            raise InvalidParameter(f"alpha={alpha!r} leaves (0, 1); write a number in it")
+        center, spread = self.under_p[0], math.sqrt(self.under_p[1])
+        low, high = center - 12 * spread, center + 12 * spread
+        for _ in range(200):
+            middle = (low + high) / 2
+            low, high = (middle, high) if _above(middle, self.under_p) > alpha else (low, middle)
+        value = 1 - _above(high, self.under_q)
+        return Estimate(min(max(value, 0.0), 1 - alpha), "Edgeworth expansion of order 2")
+
+    def delta(self, epsilon: float) -> Estimate:
+        """Estimate Q(L > epsilon) - e^epsilon P(L > epsilon), one way."""
+        value = _above(epsilon, self.under_q) - math.exp(epsilon) * _above(epsilon, self.under_p)
+        return Estimate(min(max(value, 0.0), 1.0), "Edgeworth expansion of order 2")
+
+
+def edgeworth(steps: Sequence[tuple[TradeOff, int]]) -> Edgeworth:
+    """Return Edgeworth's expansion of a composition, in the remove direction.
+
+    Args:
+        steps: trade-off functions, each with how many times it is run.
+
+    Raises:
+        InvalidParameter: if K is not analytic near 0 and 1, or nothing is composed.
+        UnsupportedComposition: if a guarantee has no pair of laws.
+
+    >>> from neyman.tradeoff import pure_dp
+    >>> print(edgeworth([(pure_dp(0.1), 100)]).beta(0.3))
+    estimate 0.31696 (Edgeworth expansion of order 2)
+    """
+
+    def total(at: float) -> tuple[float, float, float, float]:
+        sums = [count * loss_cumulants(curve.remove, at) for curve, count in steps]
+        first, second, third, fourth = (float(x) for x in np.sum(sums, axis=0))
+        return first, second, third, fourth
+
+    if not any(count > 0 for _, count in steps):
+        raise InvalidParameter("nothing is composed; write [(curve, count), ...]")
+    return Edgeworth(total(0.0), total(1.0))
+
+
+def _above(threshold: float, cumulants: tuple[float, float, float, float]) -> float:
+    """Return the expansion of P(L > threshold)."""
+    mean, variance, third, fourth = cumulants
+    if variance <= 0:
+        return float(threshold < mean)
+    z = (threshold - mean) / math.sqrt(variance)
+    l3, l4 = third / variance**1.5, fourth / variance**2
+    shape = l3 * (z * z - 1) / 6 + l4 * (z**3 - 3 * z) / 24
+    shape += l3 * l3 * (z**5 - 10 * z**3 + 15 * z) / 72
+    density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    return float(np.exp(log_ndtr(np.asarray(-z)))) + density * shape

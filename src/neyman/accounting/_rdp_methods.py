@@ -1,0 +1,163 @@
+"""(epsilon, delta) from a whole curve of Rényi divergences, and the moments accountant."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.accounting._conversions import MIRONOV, Conversion
+from neyman.errors import InvalidParameter
+from neyman.numerics import ULP, Array
+from neyman.tradeoff import Pair, TradeOff
+
+__all__ = ["moments_delta", "moments_epsilon", "rdp_delta", "rdp_epsilon"]
+
+Divergence: TypeAlias = TradeOff | Callable[[Array], npt.ArrayLike]
+# Orders less 1 that are searched; every one of them gives a bound.
+_LOW, _HIGH, _COUNT, _ROUNDS = -7.0, 16.0, 93, 8
+
+
+def rdp_delta(
+    source: Divergence,
+    epsilon: float,
+    *,
+    by: Conversion,
+    orders: npt.ArrayLike | None = None,
+) -> float:
+    """Return the least delta that a conversion gives over orders, rounded up.
+
+    Args:
+        source: a trade-off function, or a function from orders to divergences (both directions).
+        epsilon: real.
+        by: which conversion.
+        orders: the only ones to ask for, at least 1; None searches real orders.
+
+    Guarantee: an upper bound, if the divergences are.
+
+    >>> from neyman.accounting._conversions import CANONNE_KAMATH_STEINKE
+    >>> from neyman.tradeoff import gdp
+    >>> f"{rdp_delta(gdp(1), 4.7284, by=CANONNE_KAMATH_STEINKE):.1e}"
+    '1.0e-05'
+    """
+    at = _number(epsilon, "epsilon", -np.inf, np.inf)
+    return min(_over_orders(_divergences(source), lambda a, r: by.delta(a, r, at), orders), 1.0)
+
+
+def rdp_epsilon(
+    source: Divergence,
+    delta: float,
+    *,
+    by: Conversion,
+    orders: npt.ArrayLike | None = None,
+) -> float:
+    """Return the least epsilon that a conversion gives over orders, rounded up.
+
+    Args:
+        source: a trade-off function, or a function from orders to divergences (both directions).
+        delta: in [0, 1].
+        by: which conversion.
+        orders: the only ones to ask for, at least 1; None searches real orders.
+
+    Guarantee: an upper bound, if the divergences are.
+
+    >>> from neyman.accounting._conversions import CANONNE_KAMATH_STEINKE
+    >>> from neyman.tradeoff import gdp
+    >>> f"{rdp_epsilon(gdp(1), 1e-5, by=CANONNE_KAMATH_STEINKE):.4f}"
+    '4.7284'
+    """
+    at = _number(delta, "delta", 0.0, 1.0)
+    return _over_orders(_divergences(source), lambda a, r: by.epsilon(a, r, at), orders)
+
+
+def moments_delta(steps: Sequence[tuple[TradeOff, int]], epsilon: float) -> float:
+    """Return min over lambda of e^(sum K(lambda + 1) - lambda epsilon), rounded up.
+
+    The moments accountant: Chernoff's bound on the cumulant of the composition, over real lambda,
+    for each direction by itself.
+
+    Args:
+        steps: trade-off functions, each with how many times it is run.
+        epsilon: real.
+
+    Source: Abadi et al. (2016), theorem 2.
+
+    >>> from neyman.tradeoff import gdp
+    >>> f"{moments_delta([(gdp(0.1), 100)], 5.2985):.1e}"
+    '1.0e-05'
+    """
+    return max(rdp_delta(side, epsilon, by=MIRONOV) for side in _sides(steps))
+
+
+def moments_epsilon(steps: Sequence[tuple[TradeOff, int]], delta: float) -> float:
+    """Return min over lambda of (sum K(lambda + 1) + log(1/delta)) / lambda, rounded up.
+
+    Args:
+        steps: trade-off functions, each with how many times it is run.
+        delta: in [0, 1].
+
+    Source: Abadi et al. (2016), theorem 2.
+    """
+    return max(rdp_epsilon(side, delta, by=MIRONOV) for side in _sides(steps))
+
+
+def _sides(steps: Sequence[tuple[TradeOff, int]]) -> list[Callable[[Array], Array]]:
+    def total(pairs: Sequence[tuple[Pair, int]]) -> Callable[[Array], Array]:
+        def divergence(order: Array) -> Array:
+            sums = [count * pair.renyi_bracket(order).upper for pair, count in pairs if count]
+            # K(lambda + 1) = lambda D_(lambda + 1), and lambda is common.
+            return np.sum(sums, axis=0) * (1 + len(sums) * ULP) + np.zeros_like(order)
+
+        return divergence
+
+    return [
+        total([(curve.remove, count) for curve, count in steps]),
+        total([(curve.add, count) for curve, count in steps]),
+    ]
+
+
+def _divergences(source: Divergence) -> Callable[[Array], Array]:
+    read = source.renyi if isinstance(source, TradeOff) else source
+    return lambda order: np.asarray(read(order), dtype=np.float64)
+
+
+def _number(value: float, name: str, low: float, high: float) -> Array:
+    number = float(value)
+    if not low <= number <= high:
+        raise InvalidParameter(f"{name}={value!r} leaves [{low:g}, {high:g}]; write a number in it")
+    return np.asarray(number)
+
+
+def _over_orders(
+    divergence: Callable[[Array], Array],
+    bound: Callable[[Array, Array], Array],
+    orders: npt.ArrayLike | None,
+) -> float:
+    """Return the least bound over the orders given, or over real ones by zooming."""
+
+    def values(points: Array) -> Array:
+        known = divergence(points)
+        usable = np.isfinite(known) & (known >= 0)
+        with np.errstate(all="ignore"):
+            found = bound(points, np.where(usable, known, 1.0))
+        return np.where(usable & ~np.isnan(found), found, np.inf)
+
+    if orders is not None:
+        return float(np.min(values(_listed(orders))))
+    best = float(values(np.ones(1))[0])
+    grid: Array = np.asarray(np.linspace(_LOW, _HIGH, _COUNT), dtype=np.float64)
+    for _ in range(_ROUNDS):
+        found = values(1 + np.exp(grid))
+        at, best = int(np.argmin(found)), min(best, float(np.min(found)))
+        ends = float(grid[max(at - 1, 0)]), float(grid[min(at + 1, len(grid) - 1)])
+        grid = np.asarray(np.linspace(*ends, 17), dtype=np.float64)
+    return best
+
+
+def _listed(orders: npt.ArrayLike) -> Array:
+    points = np.atleast_1d(np.asarray(orders, dtype=np.float64))
+    if points.size == 0 or not np.all(points >= 1):
+        raise InvalidParameter(
+            f"orders={orders!r} holds one below 1, or none; write orders of at least 1"
+        )
+    return points

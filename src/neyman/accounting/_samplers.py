@@ -1,0 +1,215 @@
+"""What each way of choosing batches is worth, and for which neighbouring relation."""
+
+import operator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
+from neyman.numerics import Real, exact, text
+from neyman.sensitivity import Neighbors
+from neyman.tradeoff import TradeOff, poisson
+from neyman.tradeoff._clones import ClonesPair
+from neyman.tradeoff._gaussian import GaussianPair
+from neyman.tradeoff._gaussian_mixture import gaussian_mixture_pair
+from neyman.tradeoff._identity import IdentityPair
+from neyman.tradeoff._pair import Pair
+from neyman.tradeoff._symmetrised import SymmetrisedPair
+
+__all__ = [
+    "DOUBLED_POISSON",
+    "Sampled",
+    "deterministic_shuffle",
+    "shuffled",
+    "truncated_poisson",
+    "without_replacement",
+]
+
+DOUBLED_POISSON = (
+    "a batch drawn without replacement loses no more under composition, for one record replaced, "
+    "than a Poisson sample of the same rate whose one record moves the sum by as much; no proof "
+    "of this is known"
+)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampled:
+    """What a sampler guarantees.
+
+    Attributes:
+        curve: of one step; compose it by `curve ** steps`.
+        neighbors: the relation that it holds for.
+        assumptions: what is taken for granted without proof, a sentence each; empty if nothing.
+    """
+
+    curve: TradeOff
+    neighbors: Neighbors
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def proved(self) -> bool:
+        """Whether nothing is taken for granted."""
+        return not self.assumptions
+
+
+def without_replacement(
+    f: TradeOff, *, records: int, batch: int, assume: str | None = None
+) -> Sampled:
+    """Return f on a batch of fixed size, drawn anew at each step, for one record replaced.
+
+    C_p(f) = min(f_p, f_p^-1)**, f_p = p f + (1 - p) Id, p = batch / records: proved, step by step,
+    and loose under composition, for both directions are charged in every step.
+
+    Args:
+        f: the guarantee on the batch for one record replaced; symmetric.
+        records: n, how many there are; public.
+        batch: how many are drawn, at most n.
+        assume: None, or `DOUBLED_POISSON`: the tighter rule that rests on it. It is then recorded
+            among the assumptions of the result.
+
+    Raises:
+        InvalidParameter: if the sizes make no sense, or another assumption is named.
+        RelationMismatch: if f is proved for add_remove.
+        UnsupportedComposition: if f is not symmetric.
+
+    Source: Dong, Roth and Su (2022), theorem 4.2.
+
+    >>> from neyman.tradeoff import gdp
+    >>> step = without_replacement(gdp(1), records=100, batch=10)
+    >>> f"{step.curve.delta(0):.6f}"
+    '0.038292'
+    """
+    if assume not in (None, DOUBLED_POISSON):
+        raise InvalidParameter(
+            f"assume={assume!r} names no assumption that is known here; write "
+            "neyman.accounting.DOUBLED_POISSON, or None for what is proved"
+        )
+    n, m = _whole(records, "records"), _whole(batch, "batch")
+    if not 1 <= m <= n:
+        raise InvalidParameter(
+            f"a batch of {m} of {n} records was asked; write 1 <= batch <= records"
+        )
+    _check_relation(f, "replace_one", "sampling without replacement")
+    if m == n:
+        return Sampled(curve=f, neighbors="replace_one")
+    share = Fraction(m, n)
+    if assume is not None:
+        curve = TradeOff(_assumed(f.remove, share), _assumed(f.add, share).swap())
+        return Sampled(curve=curve, neighbors="replace_one", assumptions=(DOUBLED_POISSON,))
+    curve = TradeOff(_symmetrised(f.remove, share), _symmetrised(f.add, share))
+    return Sampled(curve=curve, neighbors="replace_one")
+
+
+def shuffled(epsilon0: Real, *, reports: int) -> Sampled:
+    """Return what a shuffler of local reports gives away, for one report replaced.
+
+    Each report is epsilon0-DP by itself, of the earlier ones too; all are permuted at random.
+
+    Args:
+        epsilon0: of each report; in (0, 700].
+        reports: n, in [2, 10^6]; public.
+
+    Guarantee: an upper bound for every local randomiser (the factor e^-epsilon0 of the clones;
+        2/(e^epsilon0 + 1), proved for some randomisers only, is not used).
+
+    Raises:
+        InvalidParameter: if a parameter is outside.
+
+    Source: Feldman, McMillan and Talwar (2021), theorem 3.1.
+
+    >>> f"{shuffled(2, reports=10_000).curve.epsilon(1e-6):.5f}"
+    '0.15505'
+    """
+    pair = ClonesPair(exact(epsilon0, "epsilon0"), _whole(reports, "reports"))
+    return Sampled(curve=TradeOff(pair, pair), neighbors="replace_one")
+
+
+def deterministic_shuffle(
+    f: TradeOff, *, records: int, batch: int, epochs: int, delta: float
+) -> TradeOff:
+    """Refuse, with the two numbers between which the truth is not known.
+
+    Args:
+        f: the guarantee on a batch, for one record added or removed.
+        records: n.
+        batch: records in each batch.
+        epochs: how many times the data is passed.
+        delta: at which the numbers are quoted.
+
+    Raises:
+        UnsupportedComposition: always.
+
+    Source: Chua et al. (2024), "How private are DP-SGD implementations?"
+    """
+    n, m, passes = _whole(records, "records"), _whole(batch, "batch"), _whole(epochs, "epochs")
+    if not 1 <= m <= n:
+        raise InvalidParameter(
+            f"a batch of {m} of {n} records was asked; write 1 <= batch <= records"
+        )
+    whole = (f**passes).epsilon(delta)
+    steps = passes * -(-n // m)
+    hoped = (poisson(f, Fraction(m, n)) ** steps).epsilon(delta)
+    raise UnsupportedComposition(
+        "batches of a shuffled pass were to be accounted, and no amplification is proved for them. "
+        f"Without any, each record is in one batch a pass: epsilon={whole:.6g} at delta={delta:g}, "
+        f"write f ** {passes}. Poisson sampling would give {hoped:.6g}, which shuffling must not "
+        "be taken for: it can lose more. Sample by Poisson to have it"
+    )
+
+
+def truncated_poisson(f: TradeOff, *, sampling_probability: Real, most: int) -> TradeOff:
+    """Refuse: what a Poisson sample cut off at a largest size is worth has no proof here.
+
+    Raises:
+        UnsupportedComposition: always.
+    """
+    raise UnsupportedComposition(
+        f"{f} on a Poisson sample of {text(exact(sampling_probability, 'sampling_probability'))} "
+        f"cut off at {most} records was asked. Cutting off couples the records: one more can push "
+        "another out, and no pair is proved for that here. Write poisson(f, sampling_probability) "
+        "and take the whole sample, or raise the largest size until a larger sample never comes"
+    )
+
+
+def _symmetrised(pair: Pair, share: Fraction) -> Pair:
+    if pair.kind in (IdentityPair.kind,):
+        return pair
+    if not pair.symmetric:
+        raise UnsupportedComposition(
+            f"{pair} is not its own inverse, and sampling without replacement is known here for "
+            "curves that are; write gdp(f.mu()) where mu is finite, which is a valid bound"
+        )
+    return SymmetrisedPair(pair, share)
+
+
+def _assumed(pair: Pair, share: Fraction) -> Pair:
+    square = pair.outer_gaussian() if pair.kind == GaussianPair.kind else None
+    if square is None:
+        raise UnsupportedComposition(
+            f"{pair} was to be sampled under an assumption that is about Gaussian noise; "
+            "write gdp(f.mu()) where mu is finite, or assume nothing"
+        )
+    none, one = Fraction(0), Fraction(1)
+    return gaussian_mixture_pair(
+        1 / square, [(none, one)], [(none, 1 - share), (one, share)], "replace_one"
+    )
+
+
+def _check_relation(f: TradeOff, relation: Neighbors, what: str) -> None:
+    for pair in (f.remove, f.add):
+        if pair.neighbors not in (None, relation):
+            raise RelationMismatch(
+                f"{pair} is proved for neighbors={pair.neighbors!r}, and {what} for {relation!r}; "
+                "write a guarantee of that relation"
+            )
+
+
+def _whole(value: int, name: str) -> int:
+    try:
+        count = operator.index(value)
+    except TypeError:
+        count = 0
+    if count < 1 or isinstance(value, bool):
+        raise InvalidParameter(f"{name}={value!r} was found; write an int of at least 1")
+    return count

@@ -1,0 +1,187 @@
+"""The last parameter of a monotone family at which a proof still holds, in few trials."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import final
+
+from neyman.accounting._targets import Room
+
+__all__ = ["Axis", "Reals", "Wholes", "crossing", "proved_missed"]
+
+# Of a parameter, relatively: the least step between two trials.
+_STEP = 2e-11
+# Whole numbers beyond are no longer doubles, and their logarithms no longer tell them apart.
+_MOST = 2**52
+
+
+class Axis(ABC):
+    """Positive parameters of one kind, searched by their logarithm.
+
+    Numbers are passed as floats; `parameter` makes what the user's function is given.
+    """
+
+    __slots__ = ()
+
+    first_power: int
+    most_power: int
+    least_power: int
+
+    @abstractmethod
+    def bounds(self, low: float, high: float) -> bool:
+        """Return whether these can bound a search; low < high are given."""
+
+    @abstractmethod
+    def parameter(self, x: float) -> float:
+        """Return a float or an int."""
+
+    @abstractmethod
+    def place(self, x: float) -> float:
+        """Return the coordinate in which the room is nearly straight."""
+
+    @abstractmethod
+    def between(self, near: float, far: float, share: float) -> float | None:
+        """Return what lies a share of the way from `near` to `far`; None if nothing does."""
+
+    @abstractmethod
+    def beside(self, x: float, towards: float, steps: int) -> float:
+        """Return what lies some least steps from x, not beyond `towards`."""
+
+
+@final
+class Reals(Axis):
+    """Floats, in steps of 2e-11 relatively."""
+
+    __slots__ = ()
+    first_power, most_power, least_power = 1, 64, -64
+
+    def bounds(self, low: float, high: float) -> bool:
+        """Finite and not negative."""
+        return low >= 0 and high < math.inf
+
+    def parameter(self, x: float) -> float:
+        """The float."""
+        return x
+
+    def place(self, x: float) -> float:
+        """The logarithm."""
+        return math.log(x)
+
+    def between(self, near: float, far: float, share: float) -> float | None:
+        """By logarithms, and no nearer to either end than a step."""
+        start, width = math.log(near), math.log(far) - math.log(near)
+        least = _STEP / abs(width) if width else 1.0
+        if least > 0.5:
+            return None
+        return math.exp(start + min(max(share, least), 1 - least) * width)
+
+    def beside(self, x: float, towards: float, steps: int) -> float:
+        """Steps are relative."""
+        moved = x * (1 + steps * _STEP) if towards > x else x * (1 - min(steps * _STEP, 1.0))
+        return min(moved, towards) if towards > x else max(moved, towards)
+
+
+@final
+class Wholes(Axis):
+    """Ints from 0 to 2^52."""
+
+    __slots__ = ()
+    # Counts are large as a rule, and a few steps cost more to total than a thousand.
+    first_power, most_power, least_power = 10, 52, 0
+
+    def bounds(self, low: float, high: float) -> bool:
+        """Whole."""
+        return low >= 0 and high <= _MOST and low % 1 == high % 1 == 0
+
+    def parameter(self, x: float) -> int:
+        """The int."""
+        return round(x)
+
+    def place(self, x: float) -> float:
+        """log(1 + x), for 0 is one of them."""
+        return math.log1p(x)
+
+    def between(self, near: float, far: float, share: float) -> float | None:
+        """The nearest int strictly between."""
+        low, high = min(near, far), max(near, far)
+        if high - low <= 1:
+            return None
+        start = math.log1p(near)
+        x = round(math.expm1(start + share * (math.log1p(far) - start)))
+        return float(min(max(x, low + 1), high - 1))
+
+    def beside(self, x: float, towards: float, steps: int) -> float:
+        """Steps are 1."""
+        return min(x + steps, towards) if towards > x else max(x - steps, towards)
+
+
+def crossing(
+    measure: Callable[[float], Room], axis: Axis, met: float, open_: float
+) -> tuple[float, float]:
+    """Return neighbours (met, open): at the one the target is proved to be met, at the other not.
+
+    Inverse quadratic interpolation of the room's guess where it is safe, halving elsewhere.
+
+    Source: Chandrupatla (1997), *Advances in Engineering Software* 28, 145-149.
+    """
+    here, there = met, open_
+    value, other = measure(here).guess, measure(there).guess
+    share = value / (value - other) if math.isfinite(value - other) else 0.5
+    while (x := axis.between(here, there, share)) is not None:
+        room = measure(x)
+        found = room.guess
+        if math.isinf(found) and not room.met and not room.missed:
+            # No proof either way, and nothing to interpolate: go back until there is one.
+            here, there = _retreat(measure, axis, x, here if value >= 0 else there)
+            value, other, share = measure(here).guess, found, 0.5
+            continue
+        if (found >= 0) == (value >= 0):
+            third, last = here, value
+        else:
+            third, last, there, other = there, other, here, value
+        here, value = x, found
+        share = _share(
+            (axis.place(here), value), (axis.place(there), other), (axis.place(third), last)
+        )
+    return (here, there) if value >= 0 else (there, here)
+
+
+def _retreat(
+    measure: Callable[[float], Room], axis: Axis, open_: float, met: float
+) -> tuple[float, float]:
+    """Return the first place from `open_` on at which the target is met, and the last before."""
+    x, steps = axis.beside(open_, met, 1), 4
+    while x != met and not measure(x).met:
+        open_, x, steps = x, axis.beside(x, met, steps), 4 * steps
+    return x, open_
+
+
+def _share(
+    here: tuple[float, float], there: tuple[float, float], third: tuple[float, float]
+) -> float:
+    """Return which share of the way from `here` to `there` the root is expected at."""
+    (a, fa), (b, fb), (c, fc) = here, there, third
+    if not (math.isfinite(fa) and math.isfinite(fb) and math.isfinite(fc)) or fc in (fa, fb):
+        return 0.5
+    xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+    if not (phi * phi < xi and (1 - phi) ** 2 < 1 - xi):
+        return 0.5
+    quadratic = (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    return fa / (fb - fa) * fc / (fb - fc) + quadratic
+
+
+def proved_missed(
+    measure: Callable[[float], Room], axis: Axis, open_: float, missed: float
+) -> float:
+    """Return the first place found, from `open_` on, at which the target is proved to be missed.
+
+    Args:
+        measure: the room.
+        axis: of the parameter.
+        open_: where to begin.
+        missed: where it is proved already.
+    """
+    x, steps = open_, 1
+    while x != missed and not measure(x).missed:
+        x, steps = axis.beside(open_, missed, steps), 4 * steps
+    return x

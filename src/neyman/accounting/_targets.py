@@ -1,0 +1,310 @@
+"""What a guarantee may be asked to reach, and how far a curve is from it."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from neyman.errors import InvalidParameter
+from neyman.numerics import ULP, Array, Bracket, Real, around, exact, ndtri, normal_quantile_gap
+from neyman.tradeoff import TradeOff
+
+__all__ = [
+    "Advantage",
+    "AtLeast",
+    "BayesError",
+    "EpsilonDelta",
+    "MuSlack",
+    "Room",
+    "Target",
+    "TprAtFpr",
+]
+
+# A sign for what its own rounding would call zero.
+_LEAST = 5e-324
+_LARGEST_EPSILON = 700.0
+_ZOOMS = 4
+
+
+class Room(NamedTuple):
+    """Bounds of the signed distance that is left to a target, on a scale made for root finding.
+
+    Attributes:
+        lower: proved.
+        upper: proved.
+        guess: where a root finder may believe it; its sign says whether the target is met.
+    """
+
+    lower: float
+    upper: float
+    guess: float
+
+    @property
+    def met(self) -> bool:
+        """Whether the target is proved to be met."""
+        return self.lower >= 0
+
+    @property
+    def missed(self) -> bool:
+        """Whether the target is proved to be missed."""
+        return self.upper < 0
+
+
+class Target(ABC):
+    """A demand on a guarantee. More privacy gives more room, and room >= 0 means that it is met."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def room(self, curve: TradeOff) -> Room:
+        """Return how far the curve is on the safe side, from both sides.
+
+        Raises:
+            NotCertified: if the curve gives estimates only.
+        """
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EpsilonDelta(Target):
+    """delta_f(epsilon) <= delta: (epsilon, delta)-DP.
+
+    Room: log(-log delta_f(epsilon)) - log(-log delta), nearly straight in the logarithm of the
+    noise; for delta = 0, the logarithm of epsilon over the largest loss.
+
+    Args:
+        epsilon: at least 0; positive if delta is 0.
+        delta: in [0, 1).
+    """
+
+    epsilon: Real
+    delta: Real
+
+    def __post_init__(self) -> None:
+        """Refuse what is always or never met."""
+        epsilon, delta = exact(self.epsilon, "epsilon"), exact(self.delta, "delta")
+        if epsilon < 0 or not 0 <= delta < 1 or epsilon == delta == 0:
+            raise InvalidParameter(
+                f"a target of epsilon={self.epsilon}, delta={self.delta} was given; write "
+                "epsilon >= 0 and delta in [0, 1), not both 0"
+            )
+
+    def room(self, curve: TradeOff) -> Room:
+        """Through the logarithm of delta, which lives on where delta underflows."""
+        epsilon, delta = float(self.epsilon), float(self.delta)
+        if delta == 0:
+            return _below(curve.epsilon(0.0, bracket=True), epsilon)
+        bounds, goal = curve.log_delta(epsilon, bracket=True), math.log(delta)
+        # More than what exp and the decimals of delta and epsilon can lose.
+        margin = 8 * ULP * (1 - goal)
+        return _known(
+            _log(-bounds.upper) - _log(margin - goal), _log(-bounds.lower) - _log(-goal - margin)
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MuSlack(Target):
+    """f >= G_mu ⊗ f_{0,slack}: mu-GDP outside an event of probability `slack`.
+
+    Room: log mu - log mu_f(slack), as wide as the bracket of that view (1e-10 to 1e-6).
+
+    Args:
+        mu: positive.
+        slack: in [0, 1).
+    """
+
+    mu: Real
+    slack: Real
+
+    def __post_init__(self) -> None:
+        """Refuse what is always or never met."""
+        if exact(self.mu, "mu") <= 0 or not 0 <= exact(self.slack, "slack") < 1:
+            raise InvalidParameter(
+                f"a target of mu={self.mu}, slack={self.slack} was given; write mu > 0 and slack "
+                "in [0, 1)"
+            )
+
+    def room(self, curve: TradeOff) -> Room:
+        """Through the smallest Gaussian."""
+        return _below(curve.mu(slack=float(self.slack), bracket=True), float(self.mu))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Advantage(Target):
+    """max over attacks of (true - false positive rate) <= value.
+
+    Room: in the logarithm of the mu that has this advantage.
+
+    Args:
+        value: in (0, 1).
+    """
+
+    value: Real
+
+    def __post_init__(self) -> None:
+        """Refuse what is always or never met."""
+        _inside(self.value, "advantage")
+
+    def room(self, curve: TradeOff) -> Room:
+        """Through delta(0)."""
+        return _below(
+            curve.advantage(bracket=True),
+            float(self.value),
+            lambda advantage: normal_quantile_gap(advantage, 1 - advantage),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TprAtFpr(Target):
+    """1 - f(fpr) <= tpr: an attack that accuses `fpr` of the absent finds at most `tpr`.
+
+    Room: in the logarithm of the mu that has this power.
+
+    Args:
+        tpr: in (fpr, 1).
+        fpr: in (0, 1).
+    """
+
+    tpr: Real
+    fpr: Real
+
+    def __post_init__(self) -> None:
+        """Refuse what is always or never met."""
+        _inside(self.fpr, "fpr")
+        _inside(self.tpr, "tpr")
+        if exact(self.tpr, "tpr") <= exact(self.fpr, "fpr"):
+            raise InvalidParameter(
+                f"tpr={self.tpr} at fpr={self.fpr} was asked, and a coin does as well; "
+                "write a tpr above the fpr"
+            )
+
+    def room(self, curve: TradeOff) -> Room:
+        """Through the power at this level."""
+        fpr = float(self.fpr)
+        chance = ndtri(np.asarray(fpr))
+        return _below(
+            curve.tpr(fpr, bracket=True),
+            float(self.tpr),
+            lambda power: float(ndtri(np.asarray(power)) - chance),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BayesError(Target):
+    """Whoever guesses, with this prior, errs with probability at least `error`.
+
+    Room: in the logarithm of what looking gains over guessing the likelier side.
+
+    Args:
+        error: positive, below min(prior, 1 - prior).
+        prior: in (0, 1).
+    """
+
+    error: Real
+    prior: Real
+
+    def __post_init__(self) -> None:
+        """Refuse what is always or never met."""
+        _inside(self.prior, "prior")
+        prior, error = exact(self.prior, "prior"), exact(self.error, "error")
+        if not 0 < error < min(prior, 1 - prior):
+            raise InvalidParameter(
+                f"an error of {self.error} at prior={self.prior} was asked; write one above 0 and "
+                f"below {float(min(prior, 1 - prior))}, which guessing without looking has"
+            )
+
+    def room(self, curve: TradeOff) -> Room:
+        """Through the least error."""
+        prior, (down, up) = float(self.prior), map(float, around(float(self.error)))
+        blind = min(prior, 1 - prior)
+        least, most = curve.bayes_error(prior, bracket=True)
+        return _decided(
+            _log(blind - up) - _log(blind - least),
+            _log(blind - down) - _log(blind - most),
+            met=least >= up,
+            missed=most < down,
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AtLeast(Target):
+    """f >= curve everywhere, as `f.implies(curve)` proves it.
+
+    Room: the least of log delta_curve - log delta_f that is found over epsilon >= 0; where it is
+    negative that is a proof, where it is not, `implies` decides.
+    """
+
+    curve: TradeOff
+
+    def room(self, curve: TradeOff) -> Room:
+        """Through the profiles, then by proof."""
+
+        def gap(epsilon: Array) -> Array:
+            mine = curve.log_delta(epsilon, bracket=True).lower
+            with np.errstate(invalid="ignore"):
+                left = self.curve.log_delta(epsilon, bracket=True).upper - mine
+            # Two logarithms of 0 tell nothing.
+            return np.where(np.isnan(left), np.inf, left)
+
+        found = self._least(gap)
+        if found < 0:
+            return Room(-math.inf, found, found)
+        if curve.implies(self.curve):
+            return Room(0.0, found, found)
+        return Room(-math.inf, found, -math.inf)
+
+    def _least(self, gap: Callable[[Array], Array]) -> float:
+        points: Array = np.append(np.linspace(0, 5, 60), np.geomspace(5.1, _LARGEST_EPSILON, 60))
+        # From where the target's profile rests on, the gap only grows.
+        rest = min(float(self.curve.epsilon(self.curve.delta(np.inf))), _LARGEST_EPSILON)
+        points = np.append(points[points < rest], rest)
+        least = math.inf
+        for _ in range(_ZOOMS):
+            gaps = gap(points)
+            at = int(np.argmin(gaps))
+            least = min(least, float(gaps[at]))
+            left, right = points[max(at - 1, 0)], points[min(at + 1, points.size - 1)]
+            points = np.linspace(float(left), float(right), 33)
+        return least
+
+
+def _inside(value: object, name: str) -> None:
+    if not 0 < exact(value, name) < 1:
+        raise InvalidParameter(f"{name}={value} was given; write a number strictly between 0 and 1")
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
+
+
+def _known(lower: float, upper: float) -> Room:
+    """Return the bounds; what infinities leave open is open."""
+    least = -math.inf if math.isnan(lower) else lower
+    return Room(least, math.inf if math.isnan(upper) else upper, least)
+
+
+def _decided(lower: float, upper: float, *, met: bool, missed: bool) -> Room:
+    """Return bounds whose signs are those of an exact comparison, whatever a logarithm rounds."""
+    room = _known(lower, upper)
+    least = max(room.lower, 0.0) if met else min(room.lower, -_LEAST)
+    return Room(least, min(room.upper, -_LEAST) if missed else max(room.upper, 0.0), least)
+
+
+def _below(bounds: Bracket, goal: float, scale: Callable[[float], float] = float) -> Room:
+    """Return log(scale(goal)) - log(scale(loss)), for a loss that shall be at most `goal`."""
+    least, most = float(bounds.lower), float(bounds.upper)
+    down, up = float(around(goal).lower), float(around(goal).upper)
+    return _decided(
+        _log(scale(down)) - _log(scale(most)),
+        _log(scale(up)) - _log(scale(least)),
+        met=most <= down,
+        missed=least > up,
+    )

@@ -1,0 +1,127 @@
+"""`neyman calibrate`."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from neyman.accounting._calibrate import Calibration, calibrate
+from neyman.accounting._targets import Advantage, EpsilonDelta, MuSlack, Target, TprAtFpr
+from neyman.cli._numbers import WrongUsage, number
+from neyman.cli._phases import Phase, probability, steps_of
+from neyman.cli._statement import USUAL_RATES, Statement
+from neyman.numerics import at_least, at_most, exact
+
+__all__ = ["run"]
+
+_DIGITS = 10
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Unknown:
+    """The parameter that is looked for."""
+
+    name: str
+    phase: Callable[[Fraction], Phase]
+    within: tuple[float, float] | None
+    integer: bool
+
+    def solve(self, target: Target) -> Calibration:
+        return calibrate(
+            lambda x: self.phase(exact(x, self.name)).curve,
+            target,
+            within=self.within,
+            integer=self.integer,
+        )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the noise, the steps or the sampling probability that meets a target."""
+    try:
+        target, delta = _target(options)
+        unknown = _unknown(options)
+    except WrongUsage as error:
+        print(f"neyman calibrate: {error}", file=sys.stderr)
+        return 2
+    found = unknown.solve(target)
+    value, other = _printed(found, exactly=unknown.integer)
+    phase = unknown.phase(Fraction(value))
+    reached = number(options.epsilon, "--epsilon") if options.epsilon is not None else None
+    statement = Statement([phase], phase.curve, delta, USUAL_RATES, reached)
+    if options.json:
+        record = {
+            "format": "neyman.calibrate",
+            "version": 1,
+            "solved": unknown.name,
+            "value": found.value if unknown.integer else float(value),
+            "meets": found.value,
+            "misses": found.upper if found.value == found.lower else found.lower,
+            "evaluations": found.evaluations,
+            **statement.to_json(),
+        }
+        print(json.dumps(record, indent=1))
+        return 0
+    print(f"{unknown.name}  {value}   meets the target; {other} is proved to miss it")
+    print(statement)
+    return 0
+
+
+def _printed(found: Calibration, *, exactly: bool) -> tuple[str, str]:
+    """Return the value, rounded to the private side, and the other end, rounded away from it."""
+    if exactly:
+        return str(found.value), str(found.upper if found.value == found.lower else found.lower)
+    if found.value == found.upper:
+        return at_most(found.upper, _DIGITS), at_least(found.lower, _DIGITS)
+    return at_least(found.lower, _DIGITS), at_most(found.upper, _DIGITS)
+
+
+def _target(options: argparse.Namespace) -> tuple[Target, Fraction | None]:
+    """Return the target, and the probability to set aside in the statement."""
+    names = ("epsilon", "delta", "mu", "slack", "advantage", "tpr", "fpr")
+    given = {
+        name: number(words, f"--{name}")
+        for name in names
+        if (words := getattr(options, name)) is not None
+    }
+    match given:
+        case {"epsilon": epsilon, "delta": delta, **rest} if not rest:
+            return EpsilonDelta(epsilon, delta), delta
+        case {"mu": mu, "slack": slack, **rest} if not rest:
+            return MuSlack(mu, slack), slack
+        case {"advantage": advantage, **rest} if not rest:
+            return Advantage(advantage), None
+        case {"tpr": tpr, "fpr": fpr, **rest} if not rest:
+            return TprAtFpr(tpr, fpr), None
+        case _:
+            raise WrongUsage(
+                "write one target: --epsilon and --delta, or --mu and --slack, or --advantage, or "
+                "--tpr and --fpr"
+            )
+
+
+def _unknown(options: argparse.Namespace) -> _Unknown:
+    """Return what is looked for: the one of noise, steps and sampling probability not given."""
+    chance = probability(options)
+    steps = steps_of(options, chance)
+    noise = options.noise_multiplier and number(options.noise_multiplier, "--noise-multiplier")
+    if noise is None and chance is not None and steps is not None:
+        return _Unknown(
+            "noise multiplier", lambda x: Phase(x, chance, steps), within=None, integer=False
+        )
+    if noise is not None and chance is None and steps is not None:
+        return _Unknown(
+            "sampling probability",
+            lambda x: Phase(noise, x, steps),
+            within=(0.0, 1.0),
+            integer=False,
+        )
+    if noise is not None and chance is not None and steps is None:
+        return _Unknown("steps", lambda x: Phase(noise, chance, int(x)), within=None, integer=True)
+    raise WrongUsage(
+        "write two of --noise-multiplier, --sampling-probability (or --records and --batch) and "
+        "--steps (or --epochs); the third is found"
+    )

@@ -1,0 +1,111 @@
+"""A law with atoms only, on an arithmetic progression, under two measures."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.errors import InvalidParameter
+from neyman.numerics._bracket import ULP, Array
+
+__all__ = ["Atoms", "Steps", "common_unit"]
+
+Steps = npt.NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Atoms:
+    """Masses p and q at the places offset + unit * step, with log q - log p = place.
+
+    Attributes:
+        offset: exact.
+        unit: exact, positive.
+        steps: int64, increasing, shape (m,).
+        log_p: logarithms of the masses under P, shape (m,); -inf where there is none.
+        log_q: the same under Q.
+        relative_error: of every mass, or of each, both ways; the rounding of the logarithm itself
+            is counted by whoever uses it.
+        place_error: absolute error of the places; 0 for a true arithmetic progression.
+        log_lost_p: logarithm of an upper bound of the P-mass that the steps leave out.
+        log_lost_q: the same under Q.
+        log_only_q: logarithm of Q{p = 0}, the mass at +inf; within the relative error.
+        log_only_p: logarithm of P{q = 0}, the mass at -inf.
+    """
+
+    offset: Fraction
+    unit: Fraction
+    steps: Steps
+    log_p: Array
+    log_q: Array
+    relative_error: Array | float = 4 * ULP
+    place_error: float = 0.0
+    log_lost_p: float = -math.inf
+    log_lost_q: float = -math.inf
+    log_only_q: float = -math.inf
+    log_only_p: float = -math.inf
+
+    def __post_init__(self) -> None:
+        """Refuse what is no law on a progression."""
+        shapes = {self.steps.shape, self.log_p.shape, self.log_q.shape}
+        if len(shapes) != 1 or self.steps.ndim != 1 or np.any(np.diff(self.steps) <= 0):
+            raise InvalidParameter(
+                f"atoms of shapes {sorted(shapes)} were given, or steps that do not increase; "
+                "write increasing steps and one mass of each measure for each"
+            )
+        if self.unit <= 0:
+            raise InvalidParameter(f"unit={self.unit} is not positive; write a positive unit")
+
+    @property
+    def reduced(self) -> "Atoms":
+        """The same law with its first step at 0 and without a common divisor of the steps."""
+        first = int(self.steps[0]) if self.steps.size else 0
+        steps = self.steps - first
+        divisor = int(np.gcd.reduce(steps)) or 1
+        return Atoms(
+            self.offset + self.unit * first,
+            self.unit * divisor,
+            steps // divisor,
+            self.log_p,
+            self.log_q,
+            self.relative_error,
+            self.place_error,
+            self.log_lost_p,
+            self.log_lost_q,
+            self.log_only_q,
+            self.log_only_p,
+        )
+
+    def swapped(self) -> "Atoms":
+        """Return the law with the measures exchanged: the places change sign."""
+        last = int(self.steps[-1]) if self.steps.size else 0
+        error = np.asarray(self.relative_error)
+        return Atoms(
+            -self.offset - self.unit * last,
+            self.unit,
+            (last - self.steps)[::-1],
+            self.log_q[::-1],
+            self.log_p[::-1],
+            error[::-1] if error.ndim else self.relative_error,
+            self.place_error,
+            self.log_lost_q,
+            self.log_lost_p,
+            self.log_only_p,
+            self.log_only_q,
+        )
+
+    @property
+    def places(self) -> Array:
+        """The places as doubles; error at most (|place| + |place - base|) 2^-53, base next to 0."""
+        base = min(max(round(-self.offset / self.unit), -(2**62)), 2**62)
+        near = self.offset + self.unit * base
+        return float(near) + float(self.unit) * (self.steps - base).astype(np.float64)
+
+
+def common_unit(units: list[Fraction]) -> Fraction:
+    """Return the largest rational of which all of `units` are whole multiples."""
+    denominator = math.lcm(*(unit.denominator for unit in units))
+    return Fraction(math.gcd(*(int(unit * denominator) for unit in units)), denominator)

@@ -1,0 +1,338 @@
+"""Tails of a sum of losses from its cumulant, by a vertical line and with a bracket.
+
+For c to the right of the poles, and R = 2π/h,
+
+    h/2π Σ_j e^(K(s_j) - (s_j - a) t) / d(s_j) = Σ_k e^((c - a) kR) F(t + kR),   s_j = c + ijh,
+
+where F, a and d are those of one of
+
+    delta(t) = E_P[(e^L - e^t)_+]   a = 1, d = s (s - 1), c > 1
+    Q(L > t)                        a = 1, d = s - 1,     c > 1
+    P(L > t)                        a = 0, d = s,         c > 0.
+
+F >= 0, so the sum is an upper bound of the term k = 0 as it stands, and what it exceeds it by is
+bounded by F(t) <= e^(K(x) - (x - a) t) at other points x of the strip, and by F <= 1. The rest of
+the line is bounded by the law's decay. Proofs: docs/theory/contour.md.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._complex import ComplexArray
+from neyman.numerics._loss_law import LossNodes, LossSum, RealCumulant, Span, SumNodes
+from neyman.numerics._steady import Removed, SteadyRest, line_without, steady_part
+from neyman.numerics._steady_pieces import SteadyTail
+
+__all__ = ["DELTA", "P_ABOVE", "Q_ABOVE", "Contour", "Functional", "Line", "chernoff", "line_at"]
+
+# What the aliases and the rest of the line may add, relatively: e^-34 = 2e-15.
+_CUT = 34.0
+# The same for a line that falls like a power only: 5e-12.
+_STEADY_CUT = 26.0
+_STEPS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 16.0)
+_MOST_NODES, _STEADY_NODES = 2**19, 2**14
+# Thresholds times nodes taken at once: two megabytes.
+_BLOCK = 2**17
+# Errors of an exponent above it tell nothing.
+_KNOWN = 20.0
+_CHERNOFF = (0.125, 0.5, 2.0, 8.0, 32.0, 128.0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Functional:
+    """One of the three tails: `shift` is a, `double` says whether both poles divide."""
+
+    shift: float
+    double: bool
+
+    def log_denominator(self, s: Array) -> Array:
+        """Log d on the real line."""
+        return np.log(s) + np.log(s - 1) if self.double else np.log(s - self.shift)
+
+
+DELTA = Functional(1.0, True)
+Q_ABOVE = Functional(1.0, False)
+P_ABOVE = Functional(0.0, False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Contour:
+    """The values on one line: answers for every threshold near its saddle."""
+
+    functional: Functional
+    c: float
+    step: float
+    u: Array
+    weight: ComplexArray  # e^(K(s_j) - K(c)) / d(s_j), the first one halved
+    fuzz: float  # what rounding may add to the sum of the weights, whatever the threshold
+    sway: float  # and per ULP and |t|
+    base: float  # K(c)
+    base_error: float
+    log_rest: float  # log of what the rest of the line may add to the sum, per e^(K(c) - (c-a) t)
+    points: Array  # other points of the strip, for the aliases
+    values: Array  # upper bounds of K there
+    steady: SteadyTail | None  # what the weights leave out ...
+    left: float  # ... and 0 where that is everything, else 1
+
+    def _sum(self, t: Array) -> Array:
+        """The trapezoidal sum over e^(K(c) - (c - a) t)."""
+        parts = np.array_split(np.asarray(t), t.size * self.u.size // _BLOCK + 1)
+        return np.concatenate([self._part(part) for part in parts])
+
+    def _part(self, t: Array) -> Array:
+        phase = np.outer(t, self.u)
+        return (np.cos(phase) @ self.weight.real + np.sin(phase) @ self.weight.imag) * self.unit
+
+    @property
+    def unit(self) -> float:
+        """Both halves of the line."""
+        return self.step / math.pi
+
+    def middle(self, t: Array) -> Array:
+        """Return about the logarithm of the functional."""
+        log_scale = self.base - (self.c - self.functional.shift) * t
+        total = self._sum(t)
+        if self.steady is not None:
+            total = total + self.steady.middle(t)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return log_scale + np.log(total)
+
+    def log_bracket(self, t: Array) -> Bracket:
+        """Bracket the logarithm of the functional at thresholds t."""
+        shift = self.functional.shift
+        total = self._sum(t)
+        wrong = (self.fuzz + ULP * self.sway * np.abs(t)) * self.unit
+        log_scale = self.base - (self.c - shift) * t
+        rest = math.exp(min(self.log_rest, 700.0))
+        apart = 0.0, 0.0
+        if self.steady is not None:
+            apart = self.steady.scaled(t)
+        upper = total + wrong + rest + apart[1]
+        alias = np.exp(np.minimum(self._log_alias(t) - log_scale, 700.0)) * self.left
+        lower = total - wrong - rest - alias + apart[0]
+        slack = self.base_error + ULP * (4 + abs(self.base) + np.abs((self.c - shift) * t))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            high = log_scale + np.log(np.maximum(upper, 0.0)) + slack
+            low = log_scale + np.log(np.maximum(lower, 0.0)) - slack
+        return Bracket(low, np.minimum(np.minimum(high, self._chernoff(t)), 0.0))
+
+    def _chernoff(self, t: Array) -> Array:
+        bounds = self.values - (self.points - self.functional.shift) * t[:, None]
+        size = np.max(np.abs(self.values)) + np.abs(t) * np.max(np.abs(self.points))
+        return bounds.min(axis=1) + ULP * (4 + size)
+
+    def _log_alias(self, t: Array) -> Array:
+        """Bound log of the sum over k != 0 of e^((c - a) kR) F(t + kR)."""
+        period, shift = 2 * math.pi / self.step, self.functional.shift
+        gap = self.points - self.c
+        here = self.values - (self.points - shift) * t[:, None]
+        decay = np.abs(gap) * period
+        with np.errstate(divide="ignore"):
+            geometric = -decay - np.log(-np.expm1(-decay))
+        bound = np.where(gap == 0, np.inf, here + geometric)
+        above = np.where(gap > 0, bound, np.inf).min(axis=1)
+        below = np.where(gap < 0, bound, np.inf).min(axis=1)
+        plain = -(self.c - shift) * period
+        trivial = plain - math.log(-math.expm1(plain))
+        size = np.max(np.abs(self.values)) + np.abs(t) * np.max(np.abs(self.points))
+        return np.logaddexp(above, np.minimum(below, trivial)) + ULP * (8 + size + period)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Line:
+    """K along Re s = c, with what bounds the rest: serves all functionals on its side."""
+
+    c: float
+    step: float
+    u: Array
+    exponent: ComplexArray  # K(s_j) - K(c)
+    error: Array
+    base: float
+    base_error: float
+    points: Array
+    values: Array
+    nodes: LossNodes
+    removed: Removed | None  # what does not decay, and is composed exactly
+
+    def tail(self, functional: Functional) -> Contour:
+        """Return the contour of a functional whose poles lie left of c."""
+        s = self.c + 1j * self.u
+        shift = functional.shift
+        denominator = s * (s - 1) if functional.double else s - shift
+        weight = np.exp(self.exponent) / denominator
+        size = np.abs(weight)
+        steady, left, rest = None, 1.0, self.nodes
+        # An exponent that is not known at all is still at most its value on the real line.
+        unknown = ~(self.error < _KNOWN)
+        most = (size + math.exp(min(self.base_error, 700.0)) / np.abs(denominator))[unknown]
+        rounding = ULP * (8 + self.u.size / 64 + np.abs(self.exponent))
+        wrong = size * (np.expm1(np.where(unknown, 0.0, self.error)) + rounding)
+        fuzz = float(wrong.sum() + most.sum())
+        if self.removed is not None:
+            steady = self.removed.tail(double=functional.double, shift=shift, base=self.base)
+            left, rest = self.removed.left, self.removed.rest(self.nodes)
+            weight = left * weight - self.removed.values / denominator
+            fuzz = left * fuzz + float(np.sum(self.removed.wrong / np.abs(denominator)))
+        weight[0] /= 2
+        last = np.maximum(self.u[-1:], self.step)
+        # Left of its poles a functional has no bound from K.
+        right = self.points > shift
+        return Contour(
+            functional,
+            self.c,
+            self.step,
+            self.u,
+            weight,
+            fuzz,
+            float(np.abs(weight) @ self.u),
+            self.base,
+            self.base_error,
+            float(_beyond(rest, functional, self.c, last)[0]),
+            self.points[right],
+            self.values[right],
+            steady,
+            left,
+        )
+
+    def reversed(self) -> "Line":
+        """Return the same line for the reversed loss: K(1 - s), at 1 - c, mirrored."""
+        return Line(
+            1 - self.c,
+            self.step,
+            self.u,
+            np.conj(self.exponent),
+            self.error,
+            self.base,
+            self.base_error,
+            1 - self.points[::-1],
+            self.values[::-1],
+            SumNodes(((self.nodes, 1.0, True),)),
+            None if self.removed is None else self.removed.reversed(),
+        )
+
+
+def line_at(law: LossSum, functional: Functional, c: float, spread: float, t: Array) -> Line | None:
+    """Return the line through c for thresholds t; None where K leaves the doubles.
+
+    Args:
+        law: the sum of the losses.
+        functional: which tail it is laid for.
+        c: real part.
+        spread: standard deviation of the tilted loss there, about.
+        t: thresholds, near the saddle's.
+    """
+    points = _others(functional, c, spread, law.usable)
+    # Where to end and how fine to go is only sought here; what is proved comes after.
+    near = law.sketched(Span(float(points[0]), float(points[-1]), 0.0))
+    guesses = near.real(points).value
+    here = float(guesses[points == c][0])
+    log_size = float(-functional.log_denominator(np.asarray(c))) - math.log(3 * spread)
+    ends = float(np.min(t)), float(np.max(t))
+    usable = np.isfinite(guesses)
+    period = _period(functional, c, here, (points[usable], guesses[usable]), ends, log_size)
+    if not (math.isfinite(here) and 0 < period < math.inf):
+        return None
+    step = 2 * math.pi / period
+    steady = steady_part(law, near, c)
+    decaying = near if steady is None else SteadyRest(steady, near)
+    cut, most = (_CUT, _MOST_NODES) if steady is None else (_STEADY_CUT, _STEADY_NODES)
+    height = _height(decaying, functional, c, (step, most * step), log_size - cut)
+    u = step * np.arange(math.floor(height / step) + 1.0)
+    nodes = law.prepared(Span(float(points[0]), float(points[-1]), float(u[-1])))
+    points, values = _bounded(nodes, points)
+    if c not in points:
+        return None
+    value, error, removed = line_without(law, nodes, c, u)
+    if not np.isfinite(value[0]) or not np.isfinite(error[0]):
+        return None
+    base, base_error = float(value[0].real), float(error[0])
+    # |e^K(s)| <= e^K(c): what was computed above it is off by as much.
+    exponent = value - base
+    exponent = np.asarray(np.minimum(exponent.real, 0.0) + 1j * exponent.imag, np.complex128)
+    return Line(c, step, u, exponent, error, base, base_error, points, values, nodes, removed)
+
+
+def _others(functional: Functional, c: float, spread: float, strip: tuple[float, float]) -> Array:
+    """Return c and points on both sides of it, of the part of the strip that is usable."""
+    tau = np.asarray(_STEPS) / spread
+    points = np.concatenate([c - tau[::-1], [c], c + tau])
+    # Next to the end of what is usable there is still room for the first of them.
+    top = max(strip[1], 2 * c - functional.shift)
+    return points[(points > max(strip[0], functional.shift)) & (points < top)]
+
+
+def _bounded(near: LossNodes, points: Array) -> tuple[Array, Array]:
+    """Return the points with upper bounds of K, where there is one."""
+    real: RealCumulant = near.real(points)
+    usable = np.isfinite(real.value) & np.isfinite(real.error)
+    return points[usable], (real.value + real.error)[usable]
+
+
+def chernoff(law: LossSum, functional: Functional, t: Array) -> Array:
+    """Bound the logarithm of the functional from above, at a few points of the strip."""
+    best = np.zeros(t.shape)
+    low, high = law.usable
+    for gap in _CHERNOFF:
+        c = functional.shift + gap
+        if low < c < high:
+            real = law.prepared(Span(c, c, 0.0)).real(np.asarray([c]))
+            bound = float(real.value[0] + real.error[0]) - gap * t
+            best = np.fmin(best, bound + ULP * (4 + np.abs(gap * t)))
+    return best
+
+
+def _period(
+    functional: Functional,
+    c: float,
+    base: float,
+    others: tuple[Array, Array],
+    ends: tuple[float, float],
+    log_size: float,
+) -> float:
+    """Return an R that keeps the aliases below e^-_CUT of the functional at both ends."""
+    points, values = others
+    shift = functional.shift
+    up, down = points > c, points < c
+    longest = 0.0
+    for t in ends:
+        size = base - (c - shift) * t + log_size - _CUT
+        room = values - (points - shift) * t - size
+        above = np.min(room[up] / (points[up] - c), initial=np.inf)
+        below = np.min(room[down] / (c - points[down]), initial=-size / (c - shift))
+        longest = max(longest, float(above), float(below))
+    return longest
+
+
+def _height(
+    near: LossNodes | SteadyRest,
+    functional: Functional,
+    c: float,
+    between: tuple[float, float],
+    target: float,
+) -> float:
+    """Return where to end the line."""
+    first, last = between
+    for _ in range(3):
+        u = np.geomspace(first, last, 10)
+        bound = np.nan_to_num(_beyond(near, functional, c, u), nan=1e300, posinf=1e300)
+        # Where the target is out of reach, what comes within e^2 of the best is as good.
+        good = np.flatnonzero(bound <= max(target, float(bound[-1]) + 2))
+        at = int(good[0])
+        if at == 0:
+            return float(u[0])
+        first, last = float(u[at - 1]), float(u[at])
+    return last
+
+
+def _beyond(near: LossNodes | SteadyRest, functional: Functional, c: float, u: Array) -> Array:
+    """Bound the log of h/π Σ of |e^(K - K(c)) / d| over the nodes above u."""
+    if functional.double:
+        return near.decay(c, u, 1.0) - np.log(math.pi * u)
+    return near.decay_integral(c, u, 1.0) - math.log(math.pi)

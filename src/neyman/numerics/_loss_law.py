@@ -1,0 +1,250 @@
+"""What the contour asks of the law of a loss, and sums of independent losses."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._complex import ComplexArray
+from neyman.numerics._split import Split
+
+__all__ = ["LossLaw", "LossNodes", "LossSum", "RealCumulant", "Span", "SumNodes"]
+
+
+class Span(NamedTuple):
+    """A part of the strip: real parts in [low, high], imaginary parts up to `height`."""
+
+    low: float
+    high: float
+    height: float
+
+
+class RealCumulant(NamedTuple):
+    """K on the real line with a bound of its error, and estimates of its first derivatives."""
+
+    value: Array
+    error: Array
+    slope: Array
+    curvature: Array
+
+
+class LossNodes(ABC):
+    """A law prepared for a span: everything that does not depend on s is computed."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def real(self, c: Array) -> RealCumulant:
+        """K at real points c of the span."""
+
+    @abstractmethod
+    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+        """K(c + iu), u equally spaced from 0 to the height, and a bound of the absolute error."""
+
+    @abstractmethod
+    def at(self, s: ComplexArray) -> ComplexArray:
+        """K at any points above and below the span, about."""
+
+    @abstractmethod
+    def decay(self, c: float, u: Array, count: float) -> Array:
+        """Bound log |e^(K(c + iv) - K(c))| for all v >= u at once; its own shape is u's.
+
+        Args:
+            c: real point of the span.
+            u: positive.
+            count: how many copies will be multiplied, a hint at which u will matter.
+        """
+
+    @abstractmethod
+    def decay_integral(self, c: float, u: Array, count: float) -> Array:
+        """Bound the logarithm of the integral of |e^(K(c + iv) - K(c))| dv/v over v >= u."""
+
+    def density(
+        self,
+        c: float,  # noqa: ARG002
+        u: Array,
+        value: ComplexArray,  # noqa: ARG002
+        error: Array,  # noqa: ARG002
+    ) -> tuple[ComplexArray, Array]:
+        """Return the transform of what is not an atom, over e^K, and a bound of its error.
+
+        Args:
+            c: as for `line`.
+            u: as for `line`.
+            value: K there, by `line`.
+            error: of K.
+        """
+        return np.ones(u.shape, dtype=np.complex128), np.zeros(u.shape)
+
+    def shares(self, c: float) -> tuple[float, float]:  # noqa: ARG002
+        """Bound |e^K| of the atoms, and u times that of the rest, over e^K(c)."""
+        return 0.0, np.inf
+
+
+class LossLaw(ABC):
+    """The law of a loss L under P, with Q of density e^L against it; K(s) = log E_P[e^(sL)]."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def strip(self) -> tuple[float, float]:
+        """The open interval of real s where K is finite."""
+
+    @property
+    def usable(self) -> tuple[float, float]:
+        """The part of the strip where K is worth computing: the whole unless a law says less."""
+        return self.strip
+
+    @property
+    @abstractmethod
+    def range(self) -> tuple[float, float]:
+        """An interval that holds all losses, its ends rounded outwards."""
+
+    @abstractmethod
+    def prepared(self, span: Span) -> LossNodes:
+        """Return the law ready for a span inside the strip."""
+
+    @abstractmethod
+    def sketched(self, span: Span) -> LossNodes:
+        """Return the same cheaply, with errors of no account: for finding one's way."""
+
+    def split(self) -> Split | None:
+        """Return the atoms and the rest apart; None if there are none, or too many."""
+        return None
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """Return K at any complex points of the strip, about to ULP (1 + |K|)."""
+        if not s.size:
+            return s
+        height = float(np.max(np.abs(s.imag)))
+        return self.prepared(Span(float(s.real.min()), float(s.real.max()), height)).at(s)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SumNodes(LossNodes):
+    """Sum of n_i K_i(s), or of n_i K_i(1 - s) where the term is reversed."""
+
+    terms: tuple[tuple[LossNodes, float, bool], ...]
+
+    def real(self, c: Array) -> RealCumulant:
+        """Values and errors add."""
+        total = np.zeros((4, *c.shape))
+        for nodes, count, reversed_ in self.terms:
+            part = nodes.real(1 - c if reversed_ else c)
+            sign = -1 if reversed_ else 1
+            error = part.error + ULP * np.abs(part.value)
+            total += count * np.stack([part.value, error, sign * part.slope, part.curvature])
+        value, error, slope, curvature = (np.asarray(row) for row in total)
+        return RealCumulant(value, error, slope, curvature)
+
+    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+        """K(1 - c - iu) is the conjugate of K(1 - c + iu)."""
+        total, error = np.zeros(u.shape, dtype=np.complex128), np.zeros(u.shape)
+        for nodes, count, reversed_ in self.terms:
+            value, wrong = nodes.line(1 - c if reversed_ else c, u)
+            total += count * (np.conj(value) if reversed_ else value)
+            error += count * (wrong + ULP * np.abs(value))
+        return total, error
+
+    def at(self, s: ComplexArray) -> ComplexArray:
+        """Values add."""
+        total = np.zeros(s.shape, dtype=np.complex128)
+        for nodes, count, reversed_ in self.terms:
+            total += count * nodes.at(1 - s if reversed_ else s)
+        return total
+
+    def decay(self, c: float, u: Array, count: float) -> Array:
+        """Logarithms add."""
+        return self._decays(c, u, count).sum(axis=0)
+
+    def _decays(self, c: float, u: Array, count: float) -> Array:
+        return np.stack(
+            [
+                n * np.minimum(nodes.decay(1 - c if reversed_ else c, u, n * count), 0.0)
+                for nodes, n, reversed_ in self.terms
+            ]
+        )
+
+    def decay_integral(self, c: float, u: Array, count: float) -> Array:
+        """All factors but one at u, and the integral of the last; the best choice of it."""
+        decays = self._decays(c, u, count)
+        total = decays.sum(axis=0)
+        best = np.full(u.shape, np.inf)
+        for row, (nodes, n, reversed_) in zip(decays, self.terms, strict=True):
+            one = nodes.decay_integral(1 - c if reversed_ else c, u, n * count)
+            best = np.minimum(best, total - row * (1 / n) + one)
+        return best
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LossSum(LossLaw):
+    """Independent losses added: (law, count, whether it is reversed, L -> -L with P and Q)."""
+
+    terms: tuple[tuple[LossLaw, float, bool], ...]
+
+    @classmethod
+    def of(cls, law: LossLaw) -> "LossSum":
+        """Return the one law as a sum."""
+        return cls(((law, 1.0, False),))
+
+    @property
+    def strip(self) -> tuple[float, float]:
+        """Where all are finite."""
+        return _intersection([(law.strip, back) for law, _, back in self.terms])
+
+    @property
+    def usable(self) -> tuple[float, float]:
+        """Where all are."""
+        return _intersection([(law.usable, back) for law, _, back in self.terms])
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The ranges add."""
+        low = high = 0.0
+        for law, count, reversed_ in self.terms:
+            least, most = law.range
+            least, most = (-most, -least) if reversed_ else (least, most)
+            low, high = low + count * least, high + count * most
+        slack = ULP * (1 + len(self.terms))
+        return low - slack * abs(low), high + slack * abs(high)
+
+    def prepared(self, span: Span) -> SumNodes:
+        """Each term for its own span."""
+        return SumNodes(
+            tuple(
+                (law.prepared(_reversed(span) if reversed_ else span), count, reversed_)
+                for law, count, reversed_ in self.terms
+            )
+        )
+
+    def sketched(self, span: Span) -> SumNodes:
+        """Each term for its own span."""
+        return SumNodes(
+            tuple(
+                (law.sketched(_reversed(span) if reversed_ else span), count, reversed_)
+                for law, count, reversed_ in self.terms
+            )
+        )
+
+    def times(self, count: int) -> "LossSum":
+        """Return so many independent copies."""
+        return LossSum(tuple((law, n * count, back) for law, n, back in self.terms))
+
+    def reversed(self) -> "LossSum":
+        """P and Q exchanged."""
+        return LossSum(tuple((law, count, not back) for law, count, back in self.terms))
+
+
+def _reversed(span: Span) -> Span:
+    return Span(1 - span.high, 1 - span.low, span.height)
+
+
+def _intersection(intervals: list[tuple[tuple[float, float], bool]]) -> tuple[float, float]:
+    lows = [1 - high if back else low for (low, high), back in intervals]
+    highs = [1 - low if back else high for (low, high), back in intervals]
+    return max(lows), min(highs)

@@ -1,0 +1,197 @@
+"""What the trapezoidal sum over a mixture's density can miss, cell by cell.
+
+The integrand e^(sl) - 1 - s (e^l - 1), over P's density, is bounded on cells [x, x + step] and on
+lines beside them, by factors each of which is monotone on a cell (docs/theory/contour.md).
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._complex import ComplexArray, complex_log1p
+from neyman.numerics._loss_law import Span
+from neyman.numerics._shifts import Rows, Shifts
+
+if TYPE_CHECKING:
+    from neyman.numerics._mixture_law import GaussianMixtureLaw
+
+__all__ = ["LOG_SQRT_2PI", "REACH", "Cells", "Grid"]
+
+# The grid ends so many deviations beyond the last mean that matters.
+REACH = 14.0
+# Beyond it e^(tz) is not formed.
+_HIGHEST = 680.0
+LOG_SQRT_2PI = math.log(2 * math.pi) / 2
+_MARGIN = 44.0
+_COARSEST = 0.4
+# Share of a quarter turn that a line may rise, and the most: moduli grow with it.
+_REACHED, _DEEPEST = 0.8, 2.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Bounds over cells of what is summed, over |s (s - 1)|, in logarithms.
+
+    With r = e^l - 1 and ρ = |e^l|, φ |A| |r|² ∫ (1 - t) |1 + tr|^(c-2) dt, less φ's own growth, is
+    at most e^`log_size`(c): on the cell log ρ is at most `most` and, if positive, at least `more`;
+    -log ρ is at most `less`; `turn` is what the angle of e^l takes from
+    |1 + tr| >= |1 - t + tρ| cos(angle/2).
+    """
+
+    base: Array
+    most: Array
+    more: Array
+    less: Array
+    turn: Array
+
+    def log_size(self, c: Array) -> Array:
+        """A row for each real part."""
+        c = np.reshape(c, (-1, 1))
+        above, below = np.maximum(c - 2, 0.0), np.maximum(2 - c, 0.0)
+        log = self.base + above * self.most
+        if np.all(c >= 2):
+            return log
+        deep = np.clip(1 - c, 0.0, 1.0) * np.log1p(self.less) + np.maximum(-c, 0.0) * self.less
+        flat = np.minimum(below, 1.0) * (np.log1p(self.more) - self.more)
+        return log + below * self.turn + deep + flat
+
+    def total(self, c: Array) -> Array:
+        """Return the sum over the cells for each real part."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_size(c)).sum(axis=1)
+
+    def plus(self, log: Array) -> "Cells":
+        """Return the bounds times e^log."""
+        return replace(self, base=self.base + log)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Nodes x for a span of s, with the terms of both mixtures on them."""
+
+    law: "GaussianMixtureLaw"
+    span: Span
+    step: float
+    depth: float
+    x: Array
+    p: Rows
+    q: Rows
+
+    @classmethod
+    def over(cls, law: "GaussianMixtureLaw", span: Span, finer: float) -> "Grid":
+        """Lay the grid; `finer` than the step that is tried first."""
+        depth = min(_REACHED * law.reach, _DEEPEST)
+        step = min(math.pi * depth / (_MARGIN + depth * depth / 2), _COARSEST) / finer
+        low, high = _window(law, span)
+        low = max(low, -_HIGHEST / max(law.p.far, law.q.far))
+        high = min(high, _HIGHEST / max(law.p.far, law.q.far))
+        places = np.arange(math.floor(low / step), math.ceil(high / step) + 1)
+        x = np.asarray(places * step, dtype=np.float64)
+        return cls(law, span, step, depth, x, law.p.on(x), law.q.on(x))
+
+    def cells(self, depth: float) -> Cells:
+        """Bound the summand over cells, on lines up to `depth` beside the real one."""
+        left, right = self.x[:-1], self.x[1:]
+        a, b = self.p.value, self.q.value
+        nearest = np.where(left * right < 0, 0.0, np.minimum(np.abs(left), np.abs(right)))
+        moved = self.q.bound(depth) + self.p.bound(depth)
+        # |A| falls and |B| rises along x, and both are least where they turn most.
+        a_least, b_least = self.p.least(depth)[1:], self.q.least(depth)[:-1]
+        all_depth = np.full(self.x.shape, depth)
+        angle = self._ended(self.q.angles(all_depth) + np.abs(self.p.angles(all_depth)), all_depth)
+        base = -nearest * nearest / 2 + 2 * np.log(moved) + np.log(self.step / a_least)
+        base = base + np.where(self._unbounded, np.inf, -LOG_SQRT_2PI)
+        most = np.log(np.maximum(b[1:] / a_least, 1.0))
+        least = np.log(b_least / a[:-1])
+        more, less = np.maximum(least, 0.0), np.maximum(-least, 0.0)
+        return Cells(base, most, more, less, -np.log(np.cos(angle / 2)))
+
+    @property
+    def _unbounded(self) -> npt.NDArray[np.bool_]:
+        """Whether a cell is an end where the window was cut."""
+        cut = np.zeros(self.x.size - 1, dtype=np.bool_)
+        low, high = _window(self.law, self.span)
+        cut[0], cut[-1] = self.x[0] > low, self.x[-1] < high
+        return cut
+
+    def _ended(self, angle: Array, d: Array) -> Array:
+        """The end cells stand for all that lies beyond, where the angles come to be full."""
+        angle[[0, -1]] = (self.law.p.far + self.law.q.far) * d[[0, -2]]
+        return angle
+
+    @property
+    def shift(self) -> float:
+        """How far above the real line the nodes of a line lie: half the depth."""
+        return self.depth / 2
+
+    def log_alias(self) -> Array:
+        """Return the log of what each cell adds to the error of a sum, over its size.
+
+        The nodes lie on x + i shift. Up to x + i depth and down to x the phase only shrinks, so
+
+            error <= (∫ |F(x + i depth)| dx + ∫ |F(x)| dx) / (e^(2π shift/step) - 1)
+
+        whatever the height, by upper Riemann sums.
+        """
+        damping = self._log_damping(np.asarray(self.shift))
+        total = np.full(self.x.size - 1, np.logaddexp(self.depth**2 / 2, 0.0) - damping)
+        total[[0, -1]] += math.log1p(1 / self.step)
+        return total
+
+    def _log_damping(self, d: Array) -> Array:
+        """Return log(e^(2π d/step) - 1)."""
+        exponent = 2 * math.pi * d / self.step
+        return exponent + np.log(-np.expm1(-exponent))
+
+    def loss(self) -> tuple[Array, Array, Array]:
+        """Return log A, l and e^l - 1: by differences from 1 where they are small."""
+        a, b, both = self.p.excess, self.q.excess, (self.p.value, self.q.value)
+        log_a = np.where(np.abs(a) < 0.5, np.log1p(np.maximum(a, -0.5)), np.log(both[0]))
+        r = (b - a) / both[0]
+        near = np.abs(r) < 0.5
+        loss = np.where(near, np.log1p(np.where(near, r, 0.0)), np.log(both[1]) - np.log(both[0]))
+        return log_a, loss, np.where(near, r, np.expm1(loss))
+
+    def turned(self) -> tuple[ComplexArray, ComplexArray, ComplexArray]:
+        """Return log A, l and e^l - 1 on x + i shift."""
+        a, b = self.p.lifted(self.shift), self.q.lifted(self.shift)
+        r = (b - a) / (1 + a)
+        near = np.abs(r) < 0.5
+        log_a = complex_log1p(a)
+        loss = np.where(
+            near,
+            complex_log1p(np.where(near, r, 0.0)),
+            np.log(self.q.lifted_value(self.shift)) - log_a,
+        )
+        return log_a, loss, r
+
+    def log_rounding(self, log_a: Array) -> Array:
+        """Return the log of the relative error of each summand: of the weights and of r."""
+        p, q, wide = self.p.rounding(), self.q.rounding(), np.maximum(self.x**2, 1)
+        moved = np.maximum(self.q.bound(0.0) + self.p.bound(0.0), 1e-300)
+        steep = 2 * (p + q) / moved + 4 * (p / self.p.value[1:] + q / self.q.value[:-1])
+        flat = 16 + np.maximum(wide[1:], wide[:-1]) / 2 + 2 * np.abs(log_a[:-1])
+        return np.log(ULP * (flat + steep))
+
+
+def _window(law: "GaussianMixtureLaw", span: Span) -> tuple[float, float]:
+    """Return where the sums may end: what is summed falls by e^-13 a unit from there on.
+
+    The logarithm of its bound has the slope of -x²/2 and, outwards, at most a drift: by the
+    largest mean where it grows, and by the mean at x where it grows ever more slowly.
+    """
+
+    def end(drift: float, power: float, shifts: Shifts, side: int) -> float:
+        x = REACH + drift
+        while x - drift - power * abs(shifts.slope_at(side * x)) < REACH - 1:
+            x *= 1.2
+        return side * x
+
+    low = end(max(1 - span.low, 2.0) * law.p.far, max(-span.low, 0.0) + 1, law.q, -1)
+    return low, end(max(span.high, 2.0) * law.q.far, max(span.high - 1, 1.0), law.p, 1)

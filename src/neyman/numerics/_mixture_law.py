@@ -1,0 +1,315 @@
+"""The loss between two mixtures of normals of one variance, shifted to opposite sides.
+
+P has density φ(z) A(z) and Q density φ(z) B(z), with
+
+    A = Σ p_j e^(t_j z - t_j²/2), t_j <= 0,    B = Σ q_j e^(t_j z - t_j²/2), t_j >= 0,
+
+so that the loss l(z) = log B - log A increases. Expectations under P are trapezoidal sums over z.
+Both certificates come from shifting the line of integration, z -> z + id
+(docs/theory/contour.md):
+
+    quadrature   the aliases of the sum, by two paths x ± i d(x), on which the phase costs
+                 e^(u arg) on one side only, so that d(x) shrinks where u l'(x) is large;
+    truncation   |e^K(c+iv)| <= e^(d²/2) E_φ[|A|^(1-c) |B|^c e^(-v (arg B - arg A))] at z + id,
+                 which decreases in v: one number bounds the rest of the contour.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._complex import ComplexArray
+from neyman.numerics._loss_law import LossLaw, LossNodes, RealCumulant, Span
+from neyman.numerics._mixture_cells import LOG_SQRT_2PI, Cells, Grid
+from neyman.numerics._shifts import Shifts
+from neyman.numerics._weighted import Numbers, WeightedLosses, loss_minus, turned_at, turned_line
+
+__all__ = ["GaussianMixtureLaw", "Shifts"]
+
+# Nodes whose weight is below e^-48 of the largest are left out, and counted.
+_WINDOW, _BULK = 48.0, 8.5
+_MOST_NODES = 2**13
+_QUADRATURE = 2.0**-56
+_FINER = 1.3
+# Exponents above it tell nothing.
+_MOST = 300.0
+# Means of the tilted law, in deviations, and tilts that are still followed.
+_FARTHEST, _STEEPEST = 600.0, 1e6
+_SHIFTS = 1.5 ** -np.arange(7.0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GaussianMixtureLaw(LossLaw):
+    """See the module; `p` has means <= 0, `q` means >= 0."""
+
+    p: Shifts
+    q: Shifts
+
+    @property
+    def strip(self) -> tuple[float, float]:
+        """Everywhere."""
+        return -math.inf, math.inf
+
+    @property
+    def usable(self) -> tuple[float, float]:
+        """As far as a grid of some thousand nodes follows the tilt."""
+        high = _FARTHEST / self.q.far if self.q.far else math.inf
+        low = 1 - _FARTHEST / self.p.far if self.p.far else -math.inf
+        return max(low, -_STEEPEST), min(high, _STEEPEST)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Down to the log weight of Q's unmoved part, if P is not moved; up likewise."""
+        low = self.q.log_unmoved if self.p.far == 0 else -math.inf
+        high = -self.p.log_unmoved if self.q.far == 0 else math.inf
+        return low - ULP * abs(low), high + ULP * abs(high)
+
+    @property
+    def reach(self) -> float:
+        """A quarter turn of all angles together: the most that a line may be shifted."""
+        return math.pi / 2 / (self.p.far + self.q.far)
+
+    def prepared(self, span: Span) -> "MixtureNodes":
+        """Choose the step by the proved quadrature error, and take the nodes that matter."""
+        finer = 1.0
+        while True:
+            grid = Grid.over(self, span, finer)
+            plain, aliased = grid.cells(0.0), grid.cells(grid.depth).plus(grid.log_alias())
+            ends = np.asarray([span.low, span.high])
+            enough = np.all(aliased.total(ends) <= _QUADRATURE * plain.total(ends))
+            if enough or grid.x.size > _MOST_NODES:
+                # Where the step does not do, the error says so.
+                return _nodes(self, grid, plain, aliased)
+            finer *= _FINER
+
+    def sketched(self, span: Span) -> "MixtureNodes":
+        """A coarse grid, no cells."""
+        step = min(0.25, self.reach / 6)
+        low = -9.0 - max(1 - span.low, 1.0) * self.p.far
+        high = 9.0 + max(span.high, 1.0) * self.q.far
+        z = np.arange(low, high, step)
+        span = Span(span.low, span.high, 0.0)
+        grid = Grid(self, span, step, 0.0, z, self.p.on(z), self.q.on(z))
+        log_a, loss, r = grid.loss()
+        log_weight = -z * z / 2 - LOG_SQRT_2PI + math.log(step) + log_a
+        none = Cells(*(np.zeros(0) for _ in range(5)))
+        points = WeightedLosses.of(log_weight, r, loss)
+        lifted = Lifted(log_weight, np.exp(log_weight), loss, points.drift)
+        return MixtureNodes(self, z, points, lifted, step, none, none, Outside.none())
+
+
+def _nodes(law: GaussianMixtureLaw, grid: Grid, plain: Cells, aliased: Cells) -> "MixtureNodes":
+    log_a, loss, r = grid.loss()
+    log_weight = -grid.x * grid.x / 2 - LOG_SQRT_2PI + math.log(grid.step) + log_a
+    first, last = _kept(grid, plain, log_weight[:-1], loss[:-1])
+    # The end cells stand for all that lies beyond, where the weights fall by e^(-13 x).
+    missing = np.ones(grid.x.size - 1)
+    missing[first : last + 1] = 0
+    missing[[0, -1]] += 1 / grid.step
+    share = np.exp(grid.log_rounding(log_a)) + missing
+    part = slice(first, last + 1)
+    points = WeightedLosses.of(log_weight[part], r[part], loss[part])
+    outside = Outside.of(grid, plain, (log_a, loss), missing)
+    # On the line above, moduli are larger by what the Gaussian grows.
+    rounded = grid.cells(grid.shift).plus(np.log(share) + grid.shift**2 / 2)
+    lifted = Lifted.of(grid, part)
+    return MixtureNodes(law, grid.x[part], points, lifted, grid.step, rounded, aliased, outside)
+
+
+def _kept(grid: Grid, plain: Cells, log_weight: Array, loss: Array) -> tuple[int, int]:
+    """Return the first and the last node that matter."""
+    ends = (grid.span.low, grid.span.high)
+    # The bulk of the tilted laws is kept too: the bounds on the decay need it.
+    tilted = [log_weight + c * loss for c in ends]
+    weights = np.stack([*plain.log_size(np.asarray(ends)), *tilted])
+    kept = (weights > weights.max(axis=1, keepdims=True) - _WINDOW).any(axis=0)
+    kept |= np.abs(grid.x[:-1]) < _BULK
+    first, last = np.flatnonzero(kept)[[0, -1]].tolist()
+    return first, last
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """The points on a line above the real one, where e^(iul) only shrinks."""
+
+    log_weight: Numbers
+    weight: Numbers
+    loss: Numbers
+    drift: complex
+
+    @classmethod
+    def of(cls, grid: Grid, part: slice) -> "Lifted":
+        """Take the kept nodes of the grid."""
+        log_a, loss, r = (values[part] for values in grid.turned())
+        z = grid.x[part] + 1j * grid.shift
+        log_weight = -z * z / 2 - LOG_SQRT_2PI + math.log(grid.step) + log_a
+        weight = np.exp(log_weight)
+        return cls(log_weight, weight, loss, complex(weight @ loss_minus(loss, r)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Bounds over the cells of the nodes that were left out, and of all that lies beyond.
+
+    φ A^(1-c) B^c is at most e^base times powers of A and B at the ends of the cell.
+    """
+
+    base: Array
+    log_a: tuple[Array, Array]
+    log_b: tuple[Array, Array]
+    least_slope: float
+
+    @classmethod
+    def none(cls) -> "Outside":
+        """Return no cells: for a sketch."""
+        nothing = np.zeros(0)
+        return cls(nothing, (nothing, nothing), (nothing, nothing), 1e-20)
+
+    @classmethod
+    def of(cls, grid: Grid, plain: Cells, logs: tuple[Array, Array], missing: Array) -> "Outside":
+        """Take the cells where something is missing; `missing` counts it."""
+        left, right, out = grid.x[:-1], grid.x[1:], missing > 0
+        log_a, log_b = logs[0], logs[0] + logs[1]
+        nearest = np.where(left * right < 0, 0.0, np.minimum(np.abs(left), np.abs(right)))
+        base = math.log(grid.step) - LOG_SQRT_2PI - nearest * nearest / 2
+        base = np.where(np.isinf(plain.base), np.inf, base)[out] + np.log(missing[out]) + 1e-9
+        slopes = grid.q.slope()[0], -grid.p.slope()[-1]
+        return cls(
+            base,
+            (log_a[:-1][out], log_a[1:][out]),
+            (log_b[:-1][out], log_b[1:][out]),
+            max(*slopes, 1e-300),
+        )
+
+    def log_total(self, c: float) -> float:
+        """Return the log of the sum at c."""
+        if not self.base.size:
+            return -math.inf
+        total = self.base + max(c, 0.0) * self.log_b[1] + min(c, 0.0) * self.log_b[0]
+        total = total + max(1 - c, 0.0) * self.log_a[0] + min(1 - c, 0.0) * self.log_a[1]
+        return float(np.logaddexp.reduce(total))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MixtureNodes(LossNodes):
+    """The nodes of the trapezoidal sum, and cells that bound its errors."""
+
+    law: GaussianMixtureLaw
+    z: Array
+    points: WeightedLosses
+    lifted: Lifted
+    step: float
+    rounded: Cells
+    aliased: Cells
+    outside: Outside
+
+    def _wrong(self, c: Array) -> Array:
+        """Bound |G_computed - G| / |s (s - 1)| on Re s = c, but for what the sums round."""
+        return self.rounded.total(c) + self.aliased.total(c)
+
+    def real(self, c: Array) -> RealCumulant:
+        """By the points."""
+        with np.errstate(over="ignore"):
+            return self.points.real(c, np.abs(c * (c - 1)) * self._wrong(c))
+
+    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+        """By the points above the real line; u = 0 by those on it."""
+        s, above = c + 1j * u, self.lifted
+        wrong = np.abs(s * (s - 1)) * float(self._wrong(np.asarray([c]))[0])
+        value, error = turned_line(
+            above.log_weight, above.weight, above.loss, above.drift, (c, u), wrong
+        )
+        value[0], error[0] = (float(side[0]) for side in self.real(np.asarray([c]))[:2])
+        return value, error
+
+    def at(self, s: ComplexArray) -> ComplexArray:
+        """By the points above the real line, on which K is symmetric."""
+        above = self.lifted
+        up = np.where(s.imag < 0, np.conj(s), s)
+        value = turned_at(above.log_weight, above.weight, above.loss, above.drift, up)
+        value = np.where(s.imag < 0, np.conj(value), value)
+        return np.where(s.imag == 0, self.points.at(s), value)
+
+    def _turned(self, c: float, count: float) -> tuple[Array, Array, Array]:
+        """Return the shifts d, and log |A|^(1-c) |B|^c and arg B - arg A at z + id less z's.
+
+        The logarithm is rounded up and the angle down.
+        """
+        # Copies that shrink like e^(-d²/2) need no more than d²/2 = 40 together.
+        d = min(math.sqrt(80 / max(count, 1.0)), 0.6 * self.law.reach, 6.0) * _SHIFTS
+        p, q = self.law.p.on(self.z).turned(d), self.law.q.on(self.z).turned(d)
+        wrong = self._rounded(c)
+        bend = abs(1 - c) * (self.law.p.far * d) ** 2 + abs(c) * (self.law.q.far * d) ** 2
+        size = (1 - c) * p[0] + c * q[0] + (wrong * bend)[:, None]
+        return d, size, (q[1] - p[1]) * (1 - wrong)
+
+    def _rounded(self, c: float) -> float:
+        """Bound the relative rounding of the tilted weights, the logarithms and the angles."""
+        far = max(self.law.p.far, self.law.q.far)
+        reach = float(np.max(np.abs(self.z)))
+        log = np.max(np.abs(self.points.log_weight)) + abs(c) * np.max(np.abs(self.points.loss))
+        return 4 * ULP * (16 + float(log) + far * (reach + far))
+
+    def decay(self, c: float, u: Array, count: float) -> Array:
+        """The best of a few shifts of the line of integration."""
+        d, size, angle = self._turned(c, count)
+        share, wrong, floor = self.points.tilted(c), self._rounded(c), ULP * (4 + self.z.size / 64)
+        added = floor * np.exp(np.minimum(self._lift(c, d), _MOST)) + self._slack(c, d)
+        part = _all(np.expm1, size[:, None] - u[:, None] * angle[:, None], share)
+        part = part + wrong * (1 + part) + added[:, None]
+        bounds = (d * d / 2 * (1 + ULP))[:, None] + np.log1p(part)
+        return np.minimum(np.min(bounds, axis=0), 0.0)
+
+    def decay_integral(self, c: float, u: Array, count: float) -> Array:
+        """As above, with the exponential integral E1(x) <= e^-x log(1 + 1/x)."""
+        d, size, angle = self._turned(c, count)
+        share, wrong = self.points.tilted(c), self._rounded(c)
+        far = self.law.p.far + self.law.q.far
+        x = u[:, None] * angle[:, None]
+        log = size[:, None] - x + np.log(np.log1p(1 / np.maximum(x, 1e-300)))
+        quadrature = self._quadrature(c, d)[:, None]
+        # What is added turns too, if slowly: by what is proved of the angle where it is least.
+        slowest = 0.8 * self.outside.least_slope * np.sin(far * d[:, None]) / far
+        slack = self._slack(c, d)[:, None] * (far + np.log1p(1 / (u * slowest)))
+        total = _all(np.exp, log, share) * (1 + 4 * wrong + quadrature) + slack
+        return np.min((d * d / 2 * (1 + ULP))[:, None] + np.log(total), axis=0)
+
+    def _lift(self, c: float, angle: Array) -> Array:
+        """Bound log |A|^(1-c) |B|^c at z + i angle less z's: where a power is negative."""
+        p, q = (
+            np.log(np.cos(np.minimum(shifts.spread * angle, 3.0) / 2))
+            for shifts in (self.law.p, self.law.q)
+        )
+        return -max(c - 1, 0.0) * p - max(-c, 0.0) * q
+
+    def _slack(self, c: float, d: Array) -> Array:
+        """Bound both of the following together."""
+        return self._quadrature(c, d) + self._missing(c, d)
+
+    def _quadrature(self, c: float, d: Array) -> Array:
+        """Bound the errors of the trapezoidal sums, relative to e^K(c), by a second shift e."""
+        e = np.asarray([[0.1], [0.2], [0.4]]) * self.law.reach
+        exponent = 2 * math.pi * e / self.step
+        damping = exponent + np.log(-np.expm1(-exponent))
+        best = np.min(e * e / 2 + self._lift(c, d + e) - damping + math.log(4), axis=0)
+        return np.exp(np.minimum(best, _MOST))
+
+    def _missing(self, c: float, d: Array) -> Array:
+        """Bound what the nodes left out would have added, relative to e^K(c)."""
+        log = self.points.log_weight + c * self.points.loss
+        relative = self.outside.log_total(c) - float(np.logaddexp.reduce(log))
+        return np.exp(np.minimum(relative + self._lift(c, d), _MOST))
+
+
+def _all(function: np.ufunc, log: Array, share: Array) -> Array:
+    """Return the sums of function(log) share; infinite where the doubles do not hold them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        part = function(log) @ share
+    return np.where(np.isnan(part), np.inf, part)

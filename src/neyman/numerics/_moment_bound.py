@@ -1,0 +1,100 @@
+"""What one power moment of a likelihood ratio says about its excess over a threshold.
+
+U >= 0 has E U <= 1 and E (U^a - 1)/(a - 1) <= R E(b R), with b = a - 1 and E(x) = (e^x - 1)/x. Then
+
+    E (U - e^eps)_+  <=  (R E(bR) + B) / (a z e^(-by) E(bz)),   B = a ∫_0^y (1 - e^-t) e^(-bt) dt
+
+for every z > 0 and every y >= S(z) - eps, S(z) = z/2 + log(sinhc(az/2) / sinhc(bz/2)): the line
+(u - e^eps)_+ lies below a multiple of the Bregman divergence of u^a from v = e^-y, tangent to it at
+w = v e^z, and that divergence has a known mean. The least such bound is attained, by U on {v, w}.
+At y = infinity it is the tangent power alone.
+"""
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array
+
+__all__ = ["excess_threshold", "log_excess_bound", "log_growth"]
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_UNIT, _HALVES = (_NODES + 1) / 2, _WEIGHTS / 2
+# Above, e^-x is nothing beside 1.
+_FAR = 40.0
+# Beyond, e^x is near the end of the doubles.
+_LARGEST = 600.0
+
+
+def log_growth(x: Array) -> Array:
+    """Return log((e^x - 1)/x), 0 at 0; absolute error within ULP (3 + |x|)."""
+    middle = np.where(x == 0, 1.0, np.minimum(x, _FAR))
+    far = np.maximum(x, _FAR)
+    near = np.where(x == 0, 0.0, np.log(np.expm1(middle) / middle))
+    return np.where(x > _FAR, far - np.log(far), near)
+
+
+def _log_sinhc(x: Array) -> Array:
+    """Return log(sinh(x)/x) for x >= 0, with relative accuracy."""
+    small = np.minimum(x, 1.0) ** 2
+    series = np.ones_like(small)
+    for k in range(9, 0, -1):
+        series = 1 + small / ((2 * k + 2) * (2 * k + 3)) * series
+    large = np.maximum(x, 1.0)
+    far = large - np.log(2 * large) + np.log1p(-np.exp(-2 * large))
+    return np.where(x < 1, np.log1p(small / 6 * series), far)
+
+
+def excess_threshold(b: Array, z: Array) -> Array:
+    """Return S(z), rounded up.
+
+    Args:
+        b: order less 1, at least -1/2.
+        z: positive.
+    """
+    a = b + 1
+    wide = b * z > 1
+    tall = np.where(wide, b, 1.0)
+    long = np.where(wide, b * z, 1.0)
+    # (1 - e^-az) / (1 - e^-bz) - 1, which keeps its digits at the largest orders.
+    excess = np.exp(-long) * np.expm1(-z) / np.expm1(-long)
+    lost = np.log1p(1 / tall) - np.log1p(excess)
+    short = np.where(wide, 1.0, z)
+    upper, lower = _log_sinhc(a * short / 2), _log_sinhc(np.abs(b) * short / 2)
+    near = short / 2 + upper - lower
+    return np.where(
+        wide,
+        z - lost + 2 * ULP * (z + np.log1p(1 / tall)),
+        near + 2 * ULP * (short / 2 + upper + lower),
+    )
+
+
+def _bregman(b: Array, y: Array) -> Array:
+    """Return B; relative error within 16 ULP."""
+    narrow = (y < 1) & (np.abs(b) * y < 1)
+    step = np.where(narrow, y, 0.5)
+    slope = np.where(narrow, b, 0.0)
+    nodes = step[..., None] * _UNIT
+    area = step * ((-np.expm1(-nodes) * np.exp(-slope[..., None] * nodes)) @ _HALVES)
+    wide = np.where(narrow, 1.0, y)
+    by = b * wide
+    safe = np.maximum(by, -_LARGEST)
+    closed = wide * np.exp(log_growth(-safe)) + np.exp(-safe) * np.expm1(-wide)
+    return np.where(by < -_LARGEST, np.inf, np.where(narrow, (b + 1) * area, closed))
+
+
+def log_excess_bound(b: Array, divergence: Array, y: Array, z: Array) -> Array:
+    """Return the logarithm of the bound above, rounded up.
+
+    Args:
+        b: order less 1, at least -1/2.
+        divergence: R, an upper bound of the Rényi divergence of that order, positive.
+        y: -log v, at least 0.
+        z: log(w/v), positive.
+
+    Error: ULP (40 + |bR| + |by| + |bz| + |logs|), added.
+    """
+    moment = np.log(divergence) + log_growth(b * divergence)
+    top = np.logaddexp(moment, np.log(np.maximum(_bregman(b, y), 1e-320)))
+    growth = log_growth(b * z)
+    log = top - np.log1p(b) - np.log(z) + b * y - growth
+    size = np.abs(moment) + np.abs(b) * (divergence + y + z) + np.abs(np.log(z)) + np.abs(growth)
+    return log + ULP * (40 + size)

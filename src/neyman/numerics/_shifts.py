@@ -1,0 +1,129 @@
+"""A mixture of shifted unit normals against the standard one, on a grid and beside it."""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.numerics._bracket import Array
+from neyman.numerics._complex import ComplexArray
+
+__all__ = ["Rows", "Shifts"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shifts:
+    """Means t_j, all on one side of 0, and weights w_j: f(z) = Σ w_j e^(t_j z - t_j²/2)."""
+
+    means: tuple[float, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def far(self) -> float:
+        """The largest |t_j|."""
+        return max(map(abs, self.means))
+
+    @property
+    def spread(self) -> float:
+        """The largest distance between two means."""
+        return max(self.means) - min(self.means)
+
+    def slope_at(self, x: float) -> float:
+        """Return the derivative of log f at one place, however far."""
+        means = np.asarray(self.means)
+        log = means * x - means * means / 2 + np.log(np.asarray(self.weights))
+        share = np.exp(log - log.max())
+        return float(means @ share / share.sum())
+
+    @property
+    def log_unmoved(self) -> float:
+        """The log of the weight at mean 0."""
+        unmoved = math.fsum(w for t, w in zip(self.means, self.weights, strict=True) if t == 0)
+        return math.log(unmoved) if unmoved > 0 else -math.inf
+
+    def on(self, x: Array) -> "Rows":
+        """Return the terms on a grid."""
+        means, weights = np.asarray(self.means)[:, None], np.asarray(self.weights)
+        log = means * x - means * means / 2
+        with np.errstate(over="ignore", under="ignore"):
+            return Rows(means, weights, x, np.exp(log), np.expm1(log))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """e^(t_j x - t_j²/2) and the same less 1, a row for each mean; cells are [x_k, x_(k+1)]."""
+
+    means: Array
+    weights: Array
+    x: Array
+    grown: Array
+    less_one: Array
+
+    @property
+    def excess(self) -> Array:
+        """f(x) - 1."""
+        return self.weights @ self.less_one
+
+    @property
+    def value(self) -> Array:
+        """f(x)."""
+        return self.weights @ self.grown
+
+    def lifted(self, d: float) -> ComplexArray:
+        """f(x + id) - 1."""
+        turn = 1j * np.sin(self.means * d) - 2 * np.sin(self.means * d / 2) ** 2
+        return np.asarray(self.weights @ (self.less_one + self.grown * turn), np.complex128)
+
+    def lifted_value(self, d: float) -> ComplexArray:
+        """f(x + id), relatively accurate where it is small."""
+        return np.asarray(self.weights @ (self.grown * np.exp(1j * self.means * d)), np.complex128)
+
+    def bound(self, depth: float) -> Array:
+        """Bound |f(x + id) - 1| over cells by the sum of the moduli, d <= depth."""
+        size = np.abs(self.less_one)
+        flat = self.weights @ np.maximum(size[:, :-1], size[:, 1:])
+        if depth == 0:
+            return flat
+        turned = self.weights * 2 * np.abs(np.sin(self.means[:, 0] * depth / 2))
+        return flat + turned @ np.maximum(self.grown[:, :-1], self.grown[:, 1:])
+
+    def least(self, depth: float) -> Array:
+        """Bound |f(x + id)| from below for d <= depth up to a quarter turn.
+
+        By Re f(x + i depth), or f(x) times the cosine of half the angle between the terms.
+        """
+        real = (self.weights * np.cos(self.means[:, 0] * depth)) @ self.grown
+        return np.maximum(real, np.cos(np.ptp(self.means) * depth / 2) * self.value)
+
+    def rounding(self) -> Array:
+        """Bound the error of f - 1 over cells that comes from t z - t²/2, in ULP."""
+        size = np.abs(self.means) * (np.abs(self.x) + np.abs(self.means)) * self.grown
+        return self.weights @ np.maximum(size[:, :-1], size[:, 1:])
+
+    def shares(self) -> Array:
+        """Return the posterior weights of the means, a row for each."""
+        share = self.grown * self.weights[:, None]
+        return share / share.sum(axis=0)
+
+    def slope(self) -> Array:
+        """Return the derivative of log f."""
+        return self.means[:, 0] @ self.shares()
+
+    def angles(self, d: Array) -> Array:
+        """Return what bounds |arg f| on cells, moved up by at most the depths of their left ends.
+
+        Arg f grows along x: from 0 where the means are positive, and towards it where negative.
+        """
+        ends = slice(1, None) if self.means.max() > 0 else slice(None, -1)
+        share, angle = self.grown[:, ends] * self.weights[:, None], self.means * d[:-1]
+        return np.arctan2((share * np.sin(angle)).sum(axis=0), (share * np.cos(angle)).sum(axis=0))
+
+    def turned(self, d: Array) -> tuple[Array, Array]:
+        """Return log |f(x + id)/f(x)| and arg f(x + id), a row for each d."""
+        share, angle = self.shares(), d[:, None] * self.means[:, 0]
+        real = -2 * (np.sin(angle / 2) ** 2 @ share)
+        imag = np.sin(angle) @ share
+        return np.log1p(real * (2 + real) + imag * imag) / 2, np.arctan2(imag, 1 + real)

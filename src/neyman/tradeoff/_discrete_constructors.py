@@ -1,0 +1,81 @@
+"""The named guarantees of discrete noise."""
+
+from collections.abc import Sequence
+
+from neyman.errors import InvalidParameter
+from neyman.numerics import Real, exact, text
+from neyman.tradeoff._discrete import DiscreteGaussianPair, DiscreteLaplacePair, DiscretePair
+from neyman.tradeoff._pair import Pair
+from neyman.tradeoff._tradeoff import TradeOff
+
+__all__ = ["discrete", "discrete_gaussian", "discrete_laplace"]
+
+
+def discrete_gaussian(sigma: Real, *, sensitivity: int = 1) -> TradeOff:
+    """Return the curve of discrete Gaussian noise on a whole number of that sensitivity.
+
+    P[k] proportional to exp(-k^2 / (2 sigma^2)), Q shifted by the sensitivity
+
+    Args:
+        sigma: in [0.01, 1000], in units of the grid.
+        sensitivity: a whole number of at least 1, at most 26 sigma.
+
+    Raises:
+        InvalidParameter: if either is outside.
+
+    Source: Canonne, Kamath and Steinke (2020). It is not 1/sigma-GDP.
+
+    >>> f"{discrete_gaussian(2).epsilon(1e-6):.6f}"
+    '2.275793'
+    """
+    scale = exact(sigma, "sigma")
+    if scale <= 0:
+        raise InvalidParameter(f"sigma={text(scale)} is not positive; write a noise scale above 0")
+    return _symmetric(DiscreteGaussianPair(scale**2, sensitivity))
+
+
+def discrete_laplace(epsilon: Real, *, sensitivity: int = 1) -> TradeOff:
+    """Return the curve of discrete Laplace (two-sided geometric) noise.
+
+    P[k] proportional to exp(-epsilon |k|), Q shifted by the sensitivity
+
+    Args:
+        epsilon: the loss per unit of the grid, positive.
+        sensitivity: a whole number of at least 1; epsilon * sensitivity at most 700.
+
+    Raises:
+        InvalidParameter: if either is outside.
+
+    Source: Ghosh, Roughgarden and Sundararajan (2009).
+
+    >>> discrete_laplace(0.1, sensitivity=3).epsilon(0)
+    0.3...
+    """
+    rate = exact(epsilon, "epsilon")
+    if rate <= 0:
+        raise InvalidParameter(f"epsilon={text(rate)} is not positive; write a number above 0")
+    return _symmetric(DiscreteLaplacePair(rate, sensitivity))
+
+
+def discrete(p: Sequence[Real], q: Sequence[Real]) -> TradeOff:
+    """Return the curve of two laws on the same outcomes, asked in both directions.
+
+    Args:
+        p: probabilities of the outcomes on one dataset; a float stands for the decimal it prints
+            as, and they add up to exactly 1.
+        q: probabilities on its neighbour.
+
+    Raises:
+        InvalidParameter: if these are not two laws on as many outcomes.
+
+    >>> f"{discrete([0.5, 0.5, 0], [0.25, 0.5, 0.25]).delta(0):.6f}"
+    '0.250000'
+    """
+    first = DiscretePair(
+        tuple(exact(mass, "p") for mass in p), tuple(exact(mass, "q") for mass in q)
+    )
+    return TradeOff(first, first.swap())
+
+
+def _symmetric(pair: Pair) -> TradeOff:
+    return TradeOff(pair, pair)

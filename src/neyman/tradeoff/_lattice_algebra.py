@@ -1,0 +1,363 @@
+"""The worst and the best of several guarantees, and the one of a mixture."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.errors import RelationMismatch
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    ComplexArray,
+    LossSum,
+    around,
+    exp_outward,
+    standing,
+    text,
+)
+from neyman.numerics._mixed_law import MixedLaw
+from neyman.tradeoff._pair import Pair, Tails
+
+__all__ = ["BestPair", "MixturePair", "WorstPair", "joined", "mixed"]
+
+_GOLDEN = (5**0.5 - 1) / 2
+
+
+def joined(build: "type[WorstPair] | type[BestPair]", parts: tuple[Pair, ...]) -> Pair:
+    """Return the worst or the best of the pairs, in its one normal form."""
+    found: dict[Pair, None] = {}
+    for part in parts:
+        inner = part.parts if isinstance(part, build) else (part,)
+        found.update(dict.fromkeys(inner))
+    _check_relation(tuple(found))
+    return next(iter(found)) if len(found) == 1 else build(tuple(sorted(found, key=str)))
+
+
+def mixed(shares: tuple[Fraction, ...], parts: tuple[Pair, ...]) -> Pair:
+    """Return the mixture of the pairs, in its one normal form."""
+    total: dict[Pair, Fraction] = {}
+    for share, part in zip(shares, parts, strict=True):
+        total[part] = total.get(part, Fraction(0)) + share
+    _check_relation(tuple(total))
+    if len(total) == 1:
+        return next(iter(total))
+    found = sorted(total.items(), key=lambda item: str(item[0]))
+    return MixturePair(tuple((part, share) for part, share in found))
+
+
+def _check_relation(parts: tuple[Pair, ...]) -> None:
+    found = sorted({part.neighbors for part in parts} - {None}, key=str)
+    if len(found) > 1:
+        raise RelationMismatch(
+            f"pairs proved for neighbors={' and '.join(map(repr, found))} were to be joined; "
+            "join pairs that are proved for one neighbouring relation"
+        )
+
+
+class JoinedPair(Pair):
+    """A pair known by its parts."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def all_parts(self) -> tuple[Pair, ...]:
+        """The parts."""
+
+    @property
+    def certified(self) -> bool:
+        """Where all parts are."""
+        return all(part.certified for part in self.all_parts)
+
+    @property
+    def symmetric(self) -> bool:
+        """Where all parts are."""
+        return all(part.symmetric for part in self.all_parts)
+
+    @property
+    def neighbors(self) -> str | None:
+        """That of the parts, checked when they were joined."""
+        return next((part.neighbors for part in self.all_parts if part.neighbors), None)
+
+    @property
+    def method(self) -> str:
+        """The hardest of the parts'."""
+        return max(part.method for part in self.all_parts)
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of the logarithm."""
+        return exp_outward(self.log_delta_bracket(epsilon))
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """1 - f."""
+        beta = self.beta_bracket(alpha)
+        return Bracket(np.maximum(1 - beta.upper - ULP, 0.0), np.minimum(1 - beta.lower + ULP, 1.0))
+
+    def outer_gaussian(self) -> Fraction | None:
+        """The largest of the parts'."""
+        squares = [part.outer_gaussian() for part in self.all_parts]
+        return None if None in squares else max(square for square in squares if square is not None)
+
+    def outer_pure(self) -> Fraction | None:
+        """The largest of the parts'."""
+        bounds = [part.outer_pure() for part in self.all_parts]
+        return None if None in bounds else max(bound for bound in bounds if bound is not None)
+
+    def inner_pure(self) -> Fraction:
+        """The smallest of the parts'."""
+        return min(part.inner_pure() for part in self.all_parts)
+
+    def inner_gaussian(self) -> Fraction:
+        """The smallest of the parts'."""
+        return min(part.inner_gaussian() for part in self.all_parts)
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """The loss of a hull is not that of a part."""
+        del t, closed
+        raise self.unsupported("itself")
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """As above."""
+        del s
+        raise self.unsupported("itself")
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """At most the largest of the parts'."""
+        upper = np.max([part.renyi_bracket(order).upper for part in self.all_parts], axis=0)
+        return Bracket(np.zeros(order.shape), upper)
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """At most the largest of the parts'."""
+        return 0.0, max(part.zcdp_bracket()[1] for part in self.all_parts)
+
+    def _supported(self, alpha: Array) -> Array:
+        """Return sup over x of 1 - delta(x) - e^x alpha, rounded down; any x is a bound."""
+        near = around(alpha).upper
+
+        def line(x: Array) -> Array:
+            value = self.delta_bracket(x).upper + np.exp(x) * near
+            return value * (1 + ULP * (1 + np.abs(x)))
+
+        low, high = np.full(alpha.shape, -60.0), np.full(alpha.shape, 700.0)
+        least = np.ones(alpha.shape)
+        for _ in range(80):
+            left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+            at_left, at_right = line(left), line(right)
+            least = np.minimum(least, np.minimum(at_left, at_right))
+            low = np.where(at_left > at_right, left, low)
+            high = np.where(at_left > at_right, high, right)
+        return np.maximum(1 - least - ULP, 0.0)
+
+
+def _records(parts: tuple[Pair, ...]) -> list[dict[str, object]]:
+    return [{"kind": part.kind, **part.parameters()} for part in parts]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WorstPair(JoinedPair):
+    """delta is the largest of the parts'; f the convex hull of the smallest."""
+
+    parts: tuple[Pair, ...]
+
+    kind: ClassVar[str] = "worst"
+
+    @property
+    def all_parts(self) -> tuple[Pair, ...]:
+        """The parts."""
+        return self.parts
+
+    def parameters(self) -> dict[str, object]:
+        """The parts."""
+        return {"parts": _records(self.parts)}
+
+    def __str__(self) -> str:
+        return f"worst({', '.join(map(str, self.parts))})"
+
+    def swap(self) -> Pair:
+        """Each part swapped."""
+        return joined(WorstPair, tuple(part.swap() for part in self.parts))
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """The largest."""
+        q, p = zip(*(part.log_singular for part in self.parts), strict=True)
+        return max(q), max(p)
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """The largest."""
+        bounds = [part.log_delta_bracket(epsilon) for part in self.parts]
+        return Bracket(
+            np.max([b.lower for b in bounds], axis=0), np.max([b.upper for b in bounds], axis=0)
+        )
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """Supporting lines from below, the smallest part from above."""
+        upper = np.min([part.beta_bracket(alpha).upper for part in self.parts], axis=0)
+        return Bracket(np.minimum(self._supported(alpha), upper), upper)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BestPair(JoinedPair):
+    """f is the largest of the parts'; delta at most the smallest."""
+
+    parts: tuple[Pair, ...]
+
+    kind: ClassVar[str] = "best"
+
+    @property
+    def all_parts(self) -> tuple[Pair, ...]:
+        """The parts."""
+        return self.parts
+
+    def parameters(self) -> dict[str, object]:
+        """The parts."""
+        return {"parts": _records(self.parts)}
+
+    def __str__(self) -> str:
+        return f"best({', '.join(map(str, self.parts))})"
+
+    def swap(self) -> Pair:
+        """Each part swapped."""
+        return joined(BestPair, tuple(part.swap() for part in self.parts))
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """The smallest."""
+        q, p = zip(*(part.log_singular for part in self.parts), strict=True)
+        return min(q), min(p)
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """The smallest from above; from below what tests of the larger curve show."""
+        bounds = [part.log_delta_bracket(epsilon) for part in self.parts]
+        upper = np.min([b.upper for b in bounds], axis=0)
+        near = around(epsilon).upper
+        levels = np.concatenate([np.geomspace(1e-300, 1e-3, 64), np.linspace(1e-3, 1.0, 257)])
+        beta = self.beta_bracket(levels).upper
+        with np.errstate(over="ignore", divide="ignore"):
+            shown = 1 - beta - np.exp(near)[..., None] * levels * (1 + ULP) - 2 * ULP
+            lower = np.log(np.maximum(np.max(shown, axis=-1), 0.0)) * (1 + ULP)
+        return Bracket(np.minimum(lower, upper), upper)
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """The largest."""
+        bounds = [part.beta_bracket(alpha) for part in self.parts]
+        return Bracket(
+            np.max([b.lower for b in bounds], axis=0), np.max([b.upper for b in bounds], axis=0)
+        )
+
+    def outer_gaussian(self) -> Fraction | None:
+        """The smallest that is known."""
+        known = [s for s in (part.outer_gaussian() for part in self.parts) if s is not None]
+        return min(known, default=None)
+
+    def outer_pure(self) -> Fraction | None:
+        """The smallest that is known."""
+        known = [b for b in (part.outer_pure() for part in self.parts) if b is not None]
+        return min(known, default=None)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """At most the smallest: a larger curve has a smaller divergence."""
+        upper = np.min([part.renyi_bracket(order).upper for part in self.parts], axis=0)
+        return Bracket(np.zeros(order.shape), upper)
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """At most the smallest."""
+        return 0.0, min(part.zcdp_bracket()[1] for part in self.parts)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MixturePair(JoinedPair):
+    """One of the parts, drawn with its share and seen: e^K = Σ w_i e^(K_i)."""
+
+    parts: tuple[tuple[Pair, Fraction], ...]
+
+    kind: ClassVar[str] = "mixture"
+
+    @property
+    def all_parts(self) -> tuple[Pair, ...]:
+        """The parts."""
+        return tuple(part for part, _ in self.parts)
+
+    def parameters(self) -> dict[str, object]:
+        """The parts with their exact shares."""
+        return {
+            "parts": [
+                [r, str(w)] for r, (_, w) in zip(_records(self.all_parts), self.parts, strict=True)
+            ]
+        }
+
+    def __str__(self) -> str:
+        return "mixture(" + ", ".join(f"{text(w)} of {part}" for part, w in self.parts) + ")"
+
+    def swap(self) -> Pair:
+        """Each part swapped."""
+        return mixed(tuple(w for _, w in self.parts), tuple(part.swap() for part, _ in self.parts))
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """The mean."""
+        masses = [np.log(float(w)) + np.asarray(part.log_singular) for part, w in self.parts]
+        q, p = np.logaddexp.reduce(masses, axis=0).tolist()
+        return q, p
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """The mean."""
+        sides: tuple[list[Array], list[Array]] = ([], [])
+        for part, w in self.parts:
+            bounds, (low, high) = part.log_delta_bracket(epsilon), standing(w)
+            sides[0].append(np.log(low) + bounds.lower)
+            sides[1].append(np.log(high) + bounds.upper)
+        lower: Array = np.logaddexp.reduce(np.stack(sides[0]), axis=0)
+        upper: Array = np.logaddexp.reduce(np.stack(sides[1]), axis=0)
+        slack = ULP * (2 + len(self.parts))
+        with np.errstate(invalid="ignore"):
+            lower = np.where(np.isfinite(lower), lower - slack * (1 - lower), lower)
+            upper = np.where(np.isfinite(upper), upper + slack * (1 - upper), upper)
+        return Bracket(lower, np.minimum(upper, 0.0))
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """Supporting lines from below; from above the same level for all parts."""
+        upper = np.zeros(alpha.shape)
+        for part, w in self.parts:
+            upper = upper + standing(w)[1] * part.beta_bracket(alpha).upper
+        upper = np.minimum(upper * (1 + 4 * ULP), 1.0)
+        return Bracket(np.minimum(self._supported(alpha), upper), upper)
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """The mean."""
+        tails = [part.log_tails(t, closed=closed) for part, _ in self.parts]
+        logs = [np.log(float(w)) for _, w in self.parts]
+        return Tails(
+            *(
+                np.logaddexp.reduce(
+                    [log + side for log, side in zip(logs, sides, strict=True)], axis=0
+                )
+                for sides in zip(*tails, strict=True)
+            )
+        )
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """By the law, where there is one."""
+        if self.loss_law() is None:
+            return super(MixturePair, self).renyi_bracket(order)
+        return Pair.renyi_bracket(self, order)
+
+    def loss_law(self) -> LossSum | None:
+        """Where all parts have one, and no mass at infinity."""
+        laws = [part.loss_law() for part, _ in self.parts]
+        if any(law is None for law in laws) or max(self.log_singular) > -np.inf:
+            return None
+        known = tuple(law for law in laws if law is not None)
+        return LossSum.of(MixedLaw(tuple(float(w) for _, w in self.parts), known))
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """Log of the mean."""
+        total = sum(float(w) * np.expm1(part.cumulant(s)) for part, w in self.parts)
+        return np.log1p(total)

@@ -1,0 +1,41 @@
+"""Rényi divergences from the certified cumulant."""
+
+import numpy as np
+
+from neyman.numerics import ULP, Array, Bracket, LossSum, Span
+
+__all__ = ["renyi_by_law"]
+
+# D_1 lies between the divergences of orders 1 -+ it.
+_NEAR_ONE = 2.0**-12
+
+
+def renyi_by_law(law: LossSum, order: Array, log_singular: float) -> Bracket:
+    """Bracket K(order) / (order - 1).
+
+    Orders next to 1 are bracketed by their neighbours, for D grows with the order.
+
+    Args:
+        law: of the loss, without singular masses.
+        order: positive, any shape; infinity is answered by +inf from above and 0 from below.
+        log_singular: log Q{p = 0}; where there is some, orders from 1 on are infinite.
+    """
+    flat = np.ravel(order)
+    lower, upper = np.zeros(flat.shape), np.full(flat.shape, np.inf)
+    for i, a in enumerate(flat.tolist()):
+        if a >= 1 and log_singular > -np.inf:
+            lower[i] = np.inf
+        elif np.isfinite(a):
+            close = abs(a - 1) < _NEAR_ONE
+            below, above = (1 - _NEAR_ONE, 1 + _NEAR_ONE) if close else (a, a)
+            lower[i], upper[i] = _at(law, below)[0], _at(law, above)[1]
+    return Bracket(lower.reshape(order.shape), upper.reshape(order.shape))
+
+
+def _at(law: LossSum, a: float) -> tuple[float, float]:
+    real = law.prepared(Span(a, a, 0.0)).real(np.asarray([a]))
+    value, error = float(real.value[0]), float(real.error[0])
+    if not np.isfinite(value + error):
+        return 0.0, np.inf
+    sides = sorted(((value - error) / (a - 1), (value + error) / (a - 1)))
+    return max(sides[0] * (1 - 4 * ULP), 0.0), sides[1] * (1 + 4 * ULP)
