@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmarks._accountants import Answer
 from neyman import tradeoff
+from neyman.accounting import EpsilonDelta, calibrate
 from neyman.tradeoff import TradeOff, approx_dp, gdp, identity, laplace, poisson, pure_dp
 
 PACKAGE, METHOD = "neyman", "exact"
@@ -44,15 +45,11 @@ def mixed(
 
 
 def discrete_gaussian(sigma: float, times: int, delta: float) -> Answer:
-    from neyman.tradeoff import discrete_gaussian as law
-
-    return _epsilon(law(sigma) ** times, delta)
+    return _epsilon(tradeoff.discrete_gaussian(sigma) ** times, delta)
 
 
 def discrete_laplace(rate: float, sensitivity: int, times: int, delta: float) -> Answer:
-    from neyman.tradeoff import discrete_laplace as law
-
-    return _epsilon(law(rate, sensitivity=sensitivity) ** times, delta)
+    return _epsilon(tradeoff.discrete_laplace(rate, sensitivity=sensitivity) ** times, delta)
 
 
 def sampled_laplace(eps: float, q: float, times: int, delta: float) -> Answer:
@@ -63,9 +60,11 @@ def approximate(eps: float, loss: float, times: int, delta: float) -> Answer:
     return _epsilon(approx_dp(eps, loss) ** times, delta)
 
 
-def noise(epsilon: float, delta: float, q: float, steps: int) -> Answer:
-    from neyman.accounting import EpsilonDelta, calibrate
+def group(sigma: float, q: float, times: int, size: int, delta: float) -> Answer:
+    return _epsilon(tradeoff.group(_steps(sigma, q, times), size), delta)
 
+
+def noise(epsilon: float, delta: float, q: float, steps: int) -> Answer:
     found = calibrate(lambda sigma: _steps(sigma, q, steps), EpsilonDelta(epsilon, delta))
     return Answer([found.value], lambda: [found.lower])
 
@@ -89,6 +88,7 @@ ANSWERS = {
     "discrete_laplace": discrete_laplace,
     "sampled_laplace": sampled_laplace,
     "approximate": approximate,
+    "group": group,
     "noise": noise,
     "deltas": deltas,
     "rates": rates,

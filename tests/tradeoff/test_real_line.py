@@ -289,7 +289,6 @@ def test_order():
 
 
 @pytest.mark.soak
-@pytest.mark.soak
 def test_mu_with_slack():
     least, most = zcdp(0.1).mu(slack=1e-6, bracket=True)
     assert 0.44 < least < most <= zcdp(0.1).mu()

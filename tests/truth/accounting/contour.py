@@ -24,10 +24,10 @@ class Sum:
         self.steps, self.add = steps, direction == "add"
         self.extra = max(log2(float(t)) for _, t in steps) + 20
 
-    def cumulant(self, s, need=GOOD):
+    def cumulant(self, s, need=GOOD, careful=False):
         if self.add:
             s = 1 - s
-        return sum(leaf.moment(s, need + self.extra).log() * t for leaf, t in self.steps)
+        return sum(leaf.moment(s, need + self.extra, careful).log() * t for leaf, t in self.steps)
 
     def line(self, c, h, state):
         c, h = (1 - c, -h) if self.add else (c, h)
@@ -115,7 +115,7 @@ def bent(total, c, size, h, value, accuracy=FEWER):
             x, y = 0.35 * side * size * (e + 1 / e - 2) / 2, size * (e - 1 / e) / 2
             s = acb((c + x).mid(), y.mid())  # exact: at high precision its radius would count
             slope = acb(0.35 * side * y, size * (e + 1 / e) / 2)
-            part = value(s, total.cumulant(s, max(60, need))) * slope
+            part = value(s, total.cumulant(s, max(60, need), True)) * slope
             tops.append(bits(part))
             need = accuracy + 20 + min(0, tops[-1] - tops[0])
             small = small + 1 if tops[-1] - tops[0] < -accuracy - 10 else 0

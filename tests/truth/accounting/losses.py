@@ -62,12 +62,12 @@ class Mixtures:
             totals[k & 1] += (s * loss).exp() * w
         return *totals, top + log2(h) - 1.3
 
-    def moment(self, s, need):
+    def moment(self, s, need, careful=False):
         """Return E_P e^{sL} to `need` bits relatively."""
         level, prec = self.hint
-        # A coarser step could take the oscillation for another.
-        fast = 2 * abs(float(s.imag)) * self.far / self.wide if isinstance(s, acb) else 0
-        level = max(level, ceil(log2(max(1, fast * self.step / np.pi))))
+        if careful:  # a coarser step could take the oscillation for another
+            fast = 2 * abs(float(s.imag)) * self.far / self.wide
+            level = max(level, ceil(log2(max(1, fast * self.step / np.pi))))
         while True:
             even, odd, top = self.sums(s, level, prec, prec - 20)
             full, lack = (even + odd) / 2, bits(even - odd)
@@ -119,7 +119,7 @@ class Closed:
     def __init__(self, formula):
         self.formula = formula
 
-    def moment(self, s, _):
+    def moment(self, s, *_):
         return self.formula(s)
 
     def line(self, c, h, _):

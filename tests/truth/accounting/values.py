@@ -53,7 +53,7 @@ def cumulant(sigma, q, side, at):
     for fineness in (1.0, 1.13):
         s = acb(*(num(x) for x in at))
         s = 1 - s if side == "add" else s
-        found.append(dpsgd(sigma, q, fineness).moment(s, 320).log())
+        found.append(dpsgd(sigma, q, fineness).moment(s, 320, True).log())
     if at[1] == "0":
         found = [x.real for x in found]
         return [found[0], num("0")], shared(*found)
