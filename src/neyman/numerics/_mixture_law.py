@@ -8,8 +8,8 @@ so that the loss l(z) = log B - log A increases. Expectations under P are trapez
 Both certificates come from shifting the line of integration, z -> z + id
 (docs/theory/contour.md):
 
-    quadrature   the aliases of the sum, by two paths x ± i d(x), on which the phase costs
-                 e^(u arg) on one side only, so that d(x) shrinks where u l'(x) is large;
+    quadrature   the nodes of a line lie above the real one, where e^(iul) only shrinks, and so
+                 do both paths that bound the aliases of the sum, whatever the height u;
     truncation   |e^K(c+iv)| <= e^(d²/2) E_φ[|A|^(1-c) |B|^c e^(-v (arg B - arg A))] at z + id,
                  which decreases in v: one number bounds the rest of the contour.
 """

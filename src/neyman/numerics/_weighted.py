@@ -7,8 +7,9 @@ loss, for all s at once; elsewhere by sines and cosines.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -130,12 +131,7 @@ def turned_at(
 ) -> ComplexArray:
     """Return K at any complex points from points that may be complex, about."""
     y: ComplexArray = np.asarray(s[..., None] * loss, np.complex128)
-    small = np.where(np.abs(y) < 0.1, y, 0.0)
-    series = np.ones_like(small)
-    for k in range(12, 2, -1):
-        series = 1 + small / k * series
-    near = np.where(y.real < _HUGE, y, 0.0)
-    curved = np.where(np.abs(y) < 0.1, series * small * small / 2, complex_expm1(near) - near)
+    curved = _expm1_minus(np.where(y.real < _HUGE, y, 0.0), complex_expm1)
     far: ComplexArray = np.asarray(np.where(y.real < _HUGE, -np.inf, log_weight + y), np.complex128)
     # Beyond the doubles the scale is taken out, and what it leaves of the rest is nothing.
     top = np.maximum(np.max(far.real, axis=-1, initial=-np.inf) - _HUGE, 0.0)
@@ -201,13 +197,13 @@ def loss_minus(loss: Numbers, r: Numbers) -> Numbers:
     return np.where(np.abs(r) < 0.5, x * (2 * square * series - small), loss - r)
 
 
-def _expm1_minus(y: Array) -> Array:
+def _expm1_minus(y: Numbers, expm1: Callable[[Any], Any] = np.expm1) -> Any:
     """Return e^y - 1 - y; within 4 ULP of itself and, from |y| = 0.1 on, ULP |e^y - 1|."""
     small = np.where(np.abs(y) < 0.1, y, 0.0)
     series = np.ones_like(small)
     for k in range(12, 2, -1):
         series = 1 + small / k * series
-    return np.where(np.abs(y) < 0.1, series * small * small / 2, np.expm1(y) - y)
+    return np.where(np.abs(y) < 0.1, series * small * small / 2, expm1(y) - y)
 
 
 def _by_moments(loss: Numbers, weight: Numbers, s: ComplexArray) -> tuple[ComplexArray, float]:

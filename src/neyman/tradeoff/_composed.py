@@ -10,7 +10,6 @@ from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 
-from neyman.errors import RelationMismatch
 from neyman.numerics import (
     ULP,
     Array,
@@ -25,7 +24,7 @@ from neyman.tradeoff._contour_profile import ContourProfile
 from neyman.tradeoff._curve import Curve
 from neyman.tradeoff._erased import ErasedPair, Failures, erased
 from neyman.tradeoff._identity import IdentityPair
-from neyman.tradeoff._pair import BestTest, Pair, Profile, Tails
+from neyman.tradeoff._pair import BestTest, Pair, Profile, Tails, check_relation
 from neyman.tradeoff._profile import LatticeProfile
 from neyman.tradeoff._real_line_fold import folded
 
@@ -54,7 +53,7 @@ def composed(factors: Iterable[tuple[Pair, int]]) -> Pair:
             failures += tuple((delta, times * count) for delta, times in pair.failures)
         for part, times in core.factors():
             counts[part] += times * count
-    _check_relation(counts)
+    check_relation(counts, "compose", "composed")
     merged = folded(_merged(counts))
     if not merged:
         return erased(IdentityPair(), failures)
@@ -87,15 +86,6 @@ def _merged(counts: Counter[Pair]) -> Factors:
 def _order(factor: tuple[Pair, int]) -> tuple[str, str]:
     pair, _ = factor
     return pair.kind, json.dumps(pair.parameters(), sort_keys=True)
-
-
-def _check_relation(pairs: Iterable[Pair]) -> None:
-    found = sorted({pair.neighbors for pair in pairs} - {None}, key=str)
-    if len(found) > 1:
-        raise RelationMismatch(
-            f"pairs proved for neighbors={' and '.join(map(repr, found))} were to be composed; "
-            "compose pairs that are proved for one neighbouring relation"
-        )
 
 
 @final

@@ -21,7 +21,7 @@ from neyman.numerics import (
     complement,
     exp_outward,
 )
-from neyman.tradeoff._pair import BestTest, Tails
+from neyman.tradeoff._pair import BestTest, Tails, middles
 
 __all__ = ["ContourProfile"]
 
@@ -87,14 +87,13 @@ class ContourProfile:
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
         """Return the middles of the brackets of all four tails."""
         back = self.law.reversed()
-        sides = (
-            self._tail(self.law, P_ABOVE, t),
-            self._tail(back, Q_ABOVE, -t),
-            self._tail(self.law, Q_ABOVE, t),
-            self._tail(back, P_ABOVE, -t),
-        )
-        return Tails(
-            *(np.where(np.isfinite(b.lower), (b.lower + b.upper) / 2, b.upper) for b in sides)
+        return middles(
+            (
+                self._tail(self.law, P_ABOVE, t),
+                self._tail(back, Q_ABOVE, -t),
+                self._tail(self.law, Q_ABOVE, t),
+                self._tail(back, P_ABOVE, -t),
+            )
         )
 
     def beta_bracket(self, alpha: Array) -> Bracket:

@@ -15,7 +15,14 @@ from neyman.tradeoff._gaussian import GaussianPair
 from neyman.tradeoff._gaussian_mixture import GaussianMixturePair, gaussian_mixture_pair
 from neyman.tradeoff._identity import IdentityPair
 from neyman.tradeoff._laplace import LaplacePair
-from neyman.tradeoff._lattice_algebra import BestPair, MixturePair, WorstPair, joined, mixed
+from neyman.tradeoff._lattice_algebra import (
+    BestPair,
+    ExtremePair,
+    MixturePair,
+    WorstPair,
+    joined,
+    mixed,
+)
 from neyman.tradeoff._pair import Pair, SwappedPair
 from neyman.tradeoff._randomized_response import RandomizedResponsePair
 from neyman.tradeoff._rdp import RdpPair
@@ -133,7 +140,7 @@ def _mixture(fields: Mapping[str, object]) -> Pair:
     return mixed(weights, tuple(_inner(record, MixturePair.kind) for record, _ in parts))
 
 
-def _joined(build: type[WorstPair] | type[BestPair]) -> Callable[[Mapping[str, object]], Pair]:
+def _joined(build: type[ExtremePair]) -> Callable[[Mapping[str, object]], Pair]:
     def read(fields: Mapping[str, object]) -> Pair:
         parts = cast("list[object]", fields["parts"])
         return joined(build, tuple(_inner(record, build.kind) for record in parts))

@@ -7,7 +7,6 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.errors import RelationMismatch
 from neyman.numerics import (
     ULP,
     Array,
@@ -20,20 +19,20 @@ from neyman.numerics import (
     text,
 )
 from neyman.numerics._mixed_law import MixedLaw
-from neyman.tradeoff._pair import Pair, Tails
+from neyman.tradeoff._pair import Pair, Tails, check_relation
 
-__all__ = ["BestPair", "MixturePair", "WorstPair", "joined", "mixed"]
+__all__ = ["BestPair", "ExtremePair", "MixturePair", "WorstPair", "joined", "mixed"]
 
 _GOLDEN = (5**0.5 - 1) / 2
 
 
-def joined(build: "type[WorstPair] | type[BestPair]", parts: tuple[Pair, ...]) -> Pair:
+def joined(build: "type[ExtremePair]", parts: tuple[Pair, ...]) -> Pair:
     """Return the worst or the best of the pairs, in its one normal form."""
     found: dict[Pair, None] = {}
     for part in parts:
         inner = part.parts if isinstance(part, build) else (part,)
         found.update(dict.fromkeys(inner))
-    _check_relation(tuple(found))
+    check_relation(tuple(found), "join", "joined")
     return next(iter(found)) if len(found) == 1 else build(tuple(sorted(found, key=str)))
 
 
@@ -42,20 +41,11 @@ def mixed(shares: tuple[Fraction, ...], parts: tuple[Pair, ...]) -> Pair:
     total: dict[Pair, Fraction] = {}
     for share, part in zip(shares, parts, strict=True):
         total[part] = total.get(part, Fraction(0)) + share
-    _check_relation(tuple(total))
+    check_relation(tuple(total), "join", "joined")
     if len(total) == 1:
         return next(iter(total))
     found = sorted(total.items(), key=lambda item: str(item[0]))
     return MixturePair(tuple((part, share) for part, share in found))
-
-
-def _check_relation(parts: tuple[Pair, ...]) -> None:
-    found = sorted({part.neighbors for part in parts} - {None}, key=str)
-    if len(found) > 1:
-        raise RelationMismatch(
-            f"pairs proved for neighbors={' and '.join(map(repr, found))} were to be joined; "
-            "join pairs that are proved for one neighbouring relation"
-        )
 
 
 class JoinedPair(Pair):
@@ -157,14 +147,11 @@ def _records(parts: tuple[Pair, ...]) -> list[dict[str, object]]:
     return [{"kind": part.kind, **part.parameters()} for part in parts]
 
 
-@final
 @dataclass(frozen=True, slots=True)
-class WorstPair(JoinedPair):
-    """delta is the largest of the parts'; f the convex hull of the smallest."""
+class ExtremePair(JoinedPair):
+    """The worst or the best of its parts."""
 
     parts: tuple[Pair, ...]
-
-    kind: ClassVar[str] = "worst"
 
     @property
     def all_parts(self) -> tuple[Pair, ...]:
@@ -176,11 +163,19 @@ class WorstPair(JoinedPair):
         return {"parts": _records(self.parts)}
 
     def __str__(self) -> str:
-        return f"worst({', '.join(map(str, self.parts))})"
+        return f"{self.kind}({', '.join(map(str, self.parts))})"
 
     def swap(self) -> Pair:
         """Each part swapped."""
-        return joined(WorstPair, tuple(part.swap() for part in self.parts))
+        return joined(type(self), tuple(part.swap() for part in self.parts))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WorstPair(ExtremePair):
+    """delta is the largest of the parts'; f the convex hull of the smallest."""
+
+    kind: ClassVar[str] = "worst"
 
     @property
     def log_singular(self) -> tuple[float, float]:
@@ -203,28 +198,10 @@ class WorstPair(JoinedPair):
 
 @final
 @dataclass(frozen=True, slots=True)
-class BestPair(JoinedPair):
+class BestPair(ExtremePair):
     """f is the largest of the parts'; delta at most the smallest."""
 
-    parts: tuple[Pair, ...]
-
     kind: ClassVar[str] = "best"
-
-    @property
-    def all_parts(self) -> tuple[Pair, ...]:
-        """The parts."""
-        return self.parts
-
-    def parameters(self) -> dict[str, object]:
-        """The parts."""
-        return {"parts": _records(self.parts)}
-
-    def __str__(self) -> str:
-        return f"best({', '.join(map(str, self.parts))})"
-
-    def swap(self) -> Pair:
-        """Each part swapped."""
-        return joined(BestPair, tuple(part.swap() for part in self.parts))
 
     @property
     def log_singular(self) -> tuple[float, float]:

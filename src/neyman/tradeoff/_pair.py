@@ -1,18 +1,19 @@
 """An ordered pair of laws, known by its privacy loss."""
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
 
-from neyman.errors import UnsupportedComposition
+from neyman.errors import RelationMismatch, UnsupportedComposition
 from neyman.numerics import ULP, Array, Atoms, Bracket, ComplexArray, LossSum, exp_outward
 from neyman.tradeoff._curve import Curve
 from neyman.tradeoff._order import inner_gaussian_square
 
-__all__ = ["BestTest", "Pair", "Profile", "SwappedPair", "Tails"]
+__all__ = ["BestTest", "Pair", "Profile", "SwappedPair", "Tails", "check_relation", "middles"]
 
 _STEPS = 200
 
@@ -24,6 +25,11 @@ class Tails(NamedTuple):
     p_below: Array
     q_above: Array
     q_below: Array
+
+
+def middles(sides: Iterable[Bracket]) -> Tails:
+    """Return the middles of brackets of the four tails; the upper end where the lower is none."""
+    return Tails(*(np.where(np.isfinite(b.lower), (b.lower + b.upper) / 2, b.upper) for b in sides))
 
 
 class BestTest(NamedTuple):
@@ -268,6 +274,20 @@ class Pair(Curve):
             f"{self} was to be composed with {other}, and this has no closed form here; Gaussians "
             "compose exactly, and f_{0,delta} factors out of anything. A valid bound is "
             "gdp(f.mu()) @ gdp(g.mu())"
+        )
+
+
+def check_relation(pairs: Iterable[Pair], do: str, done: str) -> None:
+    """Refuse pairs that are proved for different neighbouring relations.
+
+    Raises:
+        RelationMismatch: if there are two relations among them.
+    """
+    found = sorted({pair.neighbors for pair in pairs} - {None}, key=str)
+    if len(found) > 1:
+        raise RelationMismatch(
+            f"pairs proved for neighbors={' and '.join(map(repr, found))} were to be {done}; "
+            f"{do} pairs that are proved for one neighbouring relation"
         )
 
 

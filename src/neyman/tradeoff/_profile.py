@@ -21,7 +21,7 @@ from neyman.numerics._tail_views import (
     places_of_excess,
     powers,
 )
-from neyman.tradeoff._pair import BestTest, Pair, Tails
+from neyman.tradeoff._pair import BestTest, Pair, Tails, middles
 
 __all__ = ["LatticeProfile", "TailBrackets"]
 
@@ -161,12 +161,7 @@ class LatticeProfile:
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
         """Return the middles of the brackets of the tails."""
         tails = self.log_tails_bracket(t, closed=closed)
-        return Tails(
-            *(
-                np.where(np.isfinite(side.lower), (side.lower + side.upper) / 2, side.upper)
-                for side in (tails.p_above, tails.p_below, tails.q_above, tails.q_below)
-            )
-        )
+        return middles((tails.p_above, tails.p_below, tails.q_above, tails.q_below))
 
     def log_tails_bracket(self, t: Array, *, closed: bool = False) -> TailBrackets:
         """Return brackets of the log tails of the loss; only an exact lattice has them.

@@ -13,7 +13,7 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Atoms, Bracket, around, exp_outward
 from neyman.numerics._binomial import log_binomial_tail
 from neyman.tradeoff._bounded import check_epsilon
-from neyman.tradeoff._pair import BestTest, Tails
+from neyman.tradeoff._pair import BestTest, Tails, middles
 
 __all__ = ["ResponseProfile", "atoms_of_randomized_response"]
 
@@ -77,9 +77,7 @@ class ResponseProfile:
             self._q_above(k),
             self._q_below(k),
         )
-        return Tails(
-            *(np.where(np.isfinite(b.lower), (b.lower + b.upper) / 2, b.upper) for b in sides)
-        )
+        return middles(sides)
 
     def _gap(self) -> float:
         return float(np.tanh(float(self.epsilon0) / 2)) / 2

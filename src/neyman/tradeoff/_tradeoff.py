@@ -209,7 +209,8 @@ class TradeOff(Curve):
     @property
     def method(self) -> str:
         """That of the direction with the harder one."""
-        return max(self.remove.method, self.add.method)
+        method = self.remove.method
+        return method if self.remove == self.add else max(method, self.add.method)
 
     def beta_bracket(self, alpha: Array) -> Bracket:
         """The convex hull of the smaller."""
