@@ -7,6 +7,7 @@ import neyman as ny
 from neyman import functional
 from neyman.errors import InvalidParameter, RelationMismatch, SensitivityMismatch
 from neyman.functional import Circle, Interval, Weights
+from neyman.nodes import Nodes
 
 DECLARED = {
     "domain": Interval(0, 24, outside="clip"),
@@ -48,7 +49,7 @@ def test_a_public_count_goes_through_a_ledger_of_replaced_records(tmp_path):
 
 def test_no_data_are_read_before_the_charge(monkeypatch):
     read = []
-    monkeypatch.setattr(functional.Basis, "node_of", lambda *_: read.append(1))
+    monkeypatch.setattr(Nodes, "index", lambda *_: read.append(1))
     ask([1.0, 2.0])
     assert not read
 

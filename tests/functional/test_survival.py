@@ -23,7 +23,7 @@ RELATIONS = ["add_remove", "replace_one"]
 
 
 class Answer:
-    """What `survival_curve` needs of a release."""
+    """What `function` needs of a release."""
 
     def __init__(self, aggregate, noisy, noise):
         self.query = aggregate.query
@@ -41,7 +41,7 @@ def curve_of(times, observed, *, mu, seed=1, **changed):
         ny.Gaussian(scale=1) if mu is None else ny.Gaussian.calibrate(question.sensitivity, mu=mu)
     )
     noisy = noise.add_noise(question.compute(), SeededBits(seed))
-    return functional.survival_curve(Answer(question, noisy, noise))
+    return functional.function(Answer(question, noisy, noise))
 
 
 def kaplan_meier(times, observed, at):
@@ -203,10 +203,10 @@ def test_a_band_holds_the_curve_and_repeats(trial):
 def test_records_come_back_and_others_are_refused(trial, neighbors):
     curve = curve_of(*trial, mu=1, neighbors=neighbors)
     record = json.loads(json.dumps(curve.to_json()))
-    assert functional.read_survival(record) == curve
-    for name, value in (("version", 2), ("records", "many"), ("integers", [1]), ("channels", {})):
+    assert functional.read(record) == curve
+    for name, value in (("version", 3), ("records", "many"), ("integers", [1]), ("channels", {})):
         with pytest.raises(InvalidParameter):
-            functional.read_survival(record | {name: value})
+            functional.read(record | {name: value})
     density = functional.density(
         np.array([1.0]),
         domain=functional.Interval(0, 1, outside="clip"),
@@ -216,8 +216,8 @@ def test_records_come_back_and_others_are_refused(trial, neighbors):
         name="x",
     )
     other = Answer(density, density.compute(), ny.Gaussian(scale=1))
-    with pytest.raises(InvalidParameter, match="something else"):
-        functional.survival_curve(other)
+    with pytest.raises(InvalidParameter, match="was given"):
+        functional.function(other, functional.SurvivalCurve)
 
 
 def test_it_goes_through_the_door(trial, tmp_path):
@@ -228,7 +228,7 @@ def test_it_goes_through_the_door(trial, tmp_path):
     noise = ny.Gaussian.calibrate(question.sensitivity, mu=0.5)
     release = ny.release(question, noise, ledger, entry="survival")
     assert release.guarantee.curve == ny.gdp(0.5)
-    curve = functional.survival_curve(release)
+    curve = functional.function(release)
     # Twenty times the standard deviation of noise and sampling.
     assert abs(float(curve(4.0)) - np.exp(-4 / 6)) < 0.3
     assert "event" in str(release)

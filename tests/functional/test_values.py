@@ -19,7 +19,7 @@ from neyman.functional import (
     SquaredExponential,
     curve_mean,
     density_at,
-    interpolant,
+    function,
     kernel_machine,
 )
 from neyman.functional._curves import shortened
@@ -380,14 +380,14 @@ def test_the_function_through_released_values():
     rng = np.random.default_rng(13)
     points = np.linspace(-2, 2, 41)
     asked = density(rng.normal(0, 0.7, 500), points)
-    f = interpolant(Answer(asked))
+    f = function(Answer(asked))
     values = np.array(read(asked)["value"])
     np.testing.assert_allclose(f(points), values, atol=1e-4 * values.max())
     x = rng.uniform(-2, 2, 101)
     assert (f(x[::-1]) == f(x)[::-1]).all()
     assert f(float(x[5])) == f(x)[5]
     rough = curves(np.ones((4, 30)), neighbors="replace_one", radius=100)
-    assert np.abs(interpolant(Answer(rough))(np.arange(30.0)) - 1).max() < 0.1
+    assert np.abs(function(Answer(rough))(np.arange(30.0)) - 1).max() < 0.1
 
 
 def test_a_machines_function_between_its_points():
@@ -396,7 +396,7 @@ def test_a_machines_function_between_its_points():
     y = np.where(np.sin(2 * x) > 0, 1.0, -1.0)
     grid, between = np.linspace(-2, 2, 33), np.linspace(-1.9, 1.9, 20)
     kernel = SquaredExponential(0.5)
-    f = interpolant(Answer(machine(x, y, grid, kernel=kernel)))
+    f = function(Answer(machine(x, y, grid, kernel=kernel)))
     exact = read(machine(x, y, between, kernel=kernel))["value"]
     np.testing.assert_allclose(f(between), exact, atol=1e-4)
     assert np.abs(f(between)).max() > 0.5
@@ -406,8 +406,8 @@ def test_a_release_of_something_else_is_refused():
     asked = density([0.0])
     other = Answer(asked)
     other.query = {"statistic": "count"}
-    with pytest.raises(InvalidParameter, match="something else"):
-        interpolant(other)
+    with pytest.raises(InvalidParameter, match="'count' was given"):
+        function(other)
 
 
 @pytest.mark.parametrize("box", [[Circle(24)], Interval(0, 24, outside="clip")])

@@ -1,5 +1,6 @@
 """Curves as releases: the coefficients are released, the function is a view of them."""
 
+from neyman.functional._abstract import Function
 from neyman.functional._band import Band, noise_band, total_band
 from neyman.functional._basis import Basis
 from neyman.functional._curves import curve_mean
@@ -7,7 +8,7 @@ from neyman.functional._density_values import density_at
 from neyman.functional._domain import Circle, Domain, Interval
 from neyman.functional._function import ReleasedFunction
 from neyman.functional._generator import Generator
-from neyman.functional._interpolant import Interpolant, interpolant
+from neyman.functional._interpolant import Interpolant
 from neyman.functional._kernels import Kernel, Matern, SquaredExponential
 from neyman.functional._losses import Hinge, Huber, Logistic, Loss
 from neyman.functional._machine import kernel_machine
@@ -20,7 +21,7 @@ from neyman.functional._risk import Risk, normal_risk
 from neyman.functional._select import select_bandwidth
 from neyman.functional._simulated import simulate_axes, simulate_grid, simulate_line
 from neyman.functional._survival import survival
-from neyman.functional._survival_curve import SurvivalCurve, read_survival, survival_curve
+from neyman.functional._survival_curve import SurvivalCurve
 from neyman.functional._target import Cumulative, Density, Scales, Target, Weights
 from neyman.functional._units import Units
 
@@ -31,6 +32,7 @@ __all__ = [
     "Cumulative",
     "Density",
     "Domain",
+    "Function",
     "Generator",
     "Hinge",
     "Huber",
@@ -56,7 +58,6 @@ __all__ = [
     "density_at",
     "density_norm",
     "function",
-    "interpolant",
     "kernel_machine",
     "load",
     "machine_norm",
@@ -65,13 +66,11 @@ __all__ = [
     "normal_risk",
     "pilot_bandwidth",
     "read",
-    "read_survival",
     "save",
     "select_bandwidth",
     "simulate_axes",
     "simulate_grid",
     "simulate_line",
     "survival",
-    "survival_curve",
     "total_band",
 ]

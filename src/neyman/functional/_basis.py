@@ -8,11 +8,11 @@ from typing import Final, cast, final
 
 import numpy as np
 
-from neyman.aggregate import IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._domain import Domain, domain_of
 from neyman.functional._target import Target, target_of
 from neyman.functional._written import number
+from neyman.nodes import Nodes
 from neyman.numerics import Array, text
 
 __all__ = ["BITS", "Basis", "multipliers"]
@@ -106,19 +106,10 @@ class Basis:
         squares *= self.target.weights(frequencies, float(self.bandwidth))
         return 2.0**BITS * np.sqrt(squares / squares.sum())
 
-    def node_of(self, values: Array) -> IntArray:
-        """Return the nearest node of each value; `nodes` for a value at no place.
-
-        A total function of doubles, so no value can raise, and one value has one node.
-        """
-        step = self.period / self.circle_nodes
-        place = np.rint(self.domain.offsets(values) / step)
-        nodes = np.where(np.isnan(place), -1.0, place).astype(np.int64)
-        last = self.nodes
-        if self.domain.closed:
-            nodes[nodes >= last] = 0
-        nodes[nodes < 0] = last
-        return np.minimum(nodes, last)
+    @property
+    def places(self) -> Nodes:
+        """The nodes of the domain, and the rule by which a value is at one of them."""
+        return self.domain.places(self.period / self.circle_nodes, self.nodes)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield (rows, features) of the integer matrix, as doubles, shape (rows, nodes).

@@ -16,6 +16,7 @@ from neyman.functional._kernels import COVARIANCE_ERROR, Kernel, SquaredExponent
 from neyman.functional._private import public_number, rows, source
 from neyman.functional._values import SCALE, Question, in_lattice
 from neyman.functional._whitening import Whitening
+from neyman.nodes import Nodes, histogram
 from neyman.numerics import ULP, Real, exact, text
 from neyman.sensitivity import Neighbors, check_neighbors
 
@@ -132,14 +133,14 @@ class _Columns:
             )
         squared = whitening.kernel.bump_norm_squared(bandwidth, d)
         scale = SCALE * _peak(bandwidth, d) / math.sqrt(squared)
-        shape = tuple(_nodes(side, bandwidth) for side in box)
-        nodes = math.prod(shape)
+        sides = [_places(side, bandwidth) for side in box]
+        nodes = math.prod(side.number for side in sides)
         if nodes * whitening.size > _MOST_ENTRIES:
             raise InvalidParameter(
                 f"{whitening.size} points and {nodes} nodes were asked for; write fewer points, or "
                 f"a larger bandwidth: their product is at most {_MOST_ENTRIES}"
             )
-        axes = [s.start + _step(s, k) * np.arange(k) for s, k in zip(box, shape, strict=True)]
+        axes = [side.start + side.step * np.arange(side.number) for side in sides]
         places = np.stack([x.ravel() for x in np.meshgrid(*axes, indexing="ij")], axis=1)
         bump = SquaredExponential(bandwidth)
         integers = np.empty((whitening.size, nodes), np.int32)
@@ -161,7 +162,7 @@ class _Columns:
         Counts are cut into 12 low bits and the rest: with entries of at most 2^24, blocks of 2^16
         nodes and 2^36 records, products and sums of doubles stay below 2^52.
         """
-        counts = self._histogram(values)
+        counts = histogram([_places(side, self.bandwidth) for side in self.box], values)
         total = np.zeros(self.whitening.size, np.int64)
         for first in range(0, counts.size, _BLOCK):
             part = counts[first : first + _BLOCK]
@@ -189,28 +190,10 @@ class _Columns:
         distance = self.scale * (apart * (1 + (d + 4) * ULP) + 2 * error)
         return max(Fraction(largest), in_lattice(distance, self.whitening.size))
 
-    def _histogram(self, values: npt.NDArray[np.generic]) -> IntArray:
-        nodes = self.integers.shape[1]
-        counts = np.zeros(nodes + 1, np.int64)
-        for first in range(0, len(values), _BLOCK):
-            block = values[first : first + _BLOCK].astype(np.float64)
-            index = np.zeros(len(block), np.int64)
-            lost = np.zeros(len(block), np.bool_)
-            for side, column in zip(self.box, block.T, strict=True):
-                number = _nodes(side, self.bandwidth)
-                place = np.rint(side.offsets(column) / _step(side, number))
-                lost |= np.isnan(place)
-                index = index * number + np.clip(np.nan_to_num(place), 0, number - 1).astype(int)
-            counts += np.bincount(np.where(lost, nodes, index), minlength=nodes + 1)
-        return counts[:nodes]
 
-
-def _nodes(side: Interval, bandwidth: Fraction) -> int:
-    return math.ceil(side.length * _NODES_A_BANDWIDTH / bandwidth) + 1
-
-
-def _step(side: Interval, nodes: int) -> float:
-    return float(side.length) / (nodes - 1)
+def _places(side: Interval, bandwidth: Fraction) -> Nodes:
+    number = math.ceil(side.length * _NODES_A_BANDWIDTH / bandwidth) + 1
+    return side.places(float(side.length) / (number - 1), number)
 
 
 def _peak(bandwidth: Fraction, dimension: int) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from neyman.errors import InvalidParameter
 from neyman.functional._written import number
+from neyman.nodes import Nodes
 from neyman.numerics import Array, Real, exact, text
 
 __all__ = ["Circle", "Domain", "Interval", "Outside", "domain_of"]
@@ -53,8 +54,12 @@ class Domain(ABC):
         """Whether the upper end is the lower end."""
 
     @abstractmethod
-    def offsets(self, values: Array) -> Array:
-        """Return distances from the lower end, in [0, length]; NaN for a value at no place."""
+    def offsets(self, points: Array) -> Array:
+        """Return distances of points of the domain from the lower end, in [0, length]."""
+
+    @abstractmethod
+    def places(self, step: float, number: int) -> Nodes:
+        """Return the first `number` nodes at this step, and the rule for what is outside."""
 
     @abstractmethod
     def record(self) -> dict[str, object]:
@@ -137,13 +142,20 @@ class Interval(Domain):
         """No."""
         return False
 
-    def offsets(self, values: Array) -> Array:
+    def offsets(self, points: Array) -> Array:
+        """Subtract the lower end."""
+        return np.clip(points - self.start, 0.0, float(self.length))
+
+    def places(self, step: float, number: int) -> Nodes:
         """Clip, or drop what is outside."""
-        ends = float(self.lower), float(self.upper)
-        inside = np.clip(values, *ends)
-        if self.outside == "drop":
-            inside = np.where(inside == values, inside, np.nan)
-        return np.clip(inside - ends[0], 0.0, float(self.length))
+        return Nodes(
+            start=self.start,
+            end=float(self.upper),
+            step=step,
+            number=number,
+            closed=False,
+            dropped=self.outside == "drop",
+        )
 
     def record(self) -> dict[str, object]:
         """Return ends and rule."""
@@ -160,8 +172,8 @@ class Interval(Domain):
 class Circle(Domain):
     """Values that are the same if they differ by a period: hours of the day, angles.
 
-    >>> Circle(24).offsets(np.array([25.0, -1.0, np.inf]))
-    array([ 1., 23., nan])
+    >>> Circle(24).offsets(np.array([25.0, -1.0]))
+    array([ 1., 23.])
 
     Attributes:
         around: the period, exact.
@@ -207,10 +219,15 @@ class Circle(Domain):
         """Yes."""
         return True
 
-    def offsets(self, values: Array) -> Array:
-        """Take remainders; those of infinity are NaN."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(np.mod(values, self.period))
+    def offsets(self, points: Array) -> Array:
+        """Take remainders."""
+        return np.asarray(np.mod(points, self.period))
+
+    def places(self, step: float, number: int) -> Nodes:
+        """Take remainders; infinity is at no node."""
+        return Nodes(
+            start=0.0, end=self.period, step=step, number=number, closed=True, dropped=False
+        )
 
     def record(self) -> dict[str, object]:
         """Return the period."""

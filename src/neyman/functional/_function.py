@@ -1,27 +1,30 @@
 """A released density: a function made of public integers."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import final
+from typing import ClassVar, Self, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
+from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._basis import Basis, multipliers
 from neyman.functional._projected import ProjectedDensity, nearest_masses
 from neyman.functional._series import Series
+from neyman.functional._written import number
 from neyman.numerics import Array, ComplexArray, Real, exact, text
 
 __all__ = ["ReleasedFunction"]
 
-FORMAT, VERSION = "neyman.function", 1
+VERSION = 2
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class ReleasedFunction:
+class ReleasedFunction(Function):
     """A private density, to be called, integrated, smoothed and stored as often as one likes.
 
         f(x) = (1/n) (1/L) sum_j m_j lambda_j(h) Re(y_j exp(i w_j x)) / a_j
@@ -37,11 +40,38 @@ class ReleasedFunction:
         bandwidth: h of the kernel as read, at least that of the basis.
     """
 
+    kind: ClassVar[str] = "density"
+    statistics: ClassVar[tuple[str, ...]] = ("density",)
+
     basis: Basis
     integers: tuple[int, ...] = field(repr=False)
     stddev: float
     records: int | None
     bandwidth: Fraction
+
+    @classmethod
+    def of_release(cls, release: Released) -> Self:
+        """Make it of a release of `functional.density`, at the bandwidth of the release."""
+        columns = release.columns
+        basis = Basis.of_record(cast("Mapping[str, object]", release.query["basis"]))
+        return cls(
+            basis,
+            tuple(cast("int", value) for value in columns["coefficient"]),
+            cast("float", columns["stddev"][0]),
+            cast("int | None", release.query["records"]),
+            basis.bandwidth,
+        )
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, object]) -> Self:
+        """Rebuild it, bit by bit."""
+        return cls(
+            Basis.of_record(cast("Mapping[str, object]", record["basis"])),
+            tuple(cast("list[int]", record["integers"])),
+            float.fromhex(str(record["stddev"])),
+            cast("int | None", record["records"]),
+            number(record["bandwidth"]),
+        )
 
     def __post_init__(self) -> None:
         """Refuse what does not fit together.
@@ -209,6 +239,7 @@ class ReleasedFunction:
         return {
             "format": FORMAT,
             "version": VERSION,
+            "kind": self.kind,
             "basis": self.basis.record(),
             "records": self.records,
             "bandwidth": text(self.bandwidth),

@@ -2,45 +2,84 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Self, cast, final
+from typing import ClassVar, Self, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
+from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._kernels import Kernel, Matern, SquaredExponential, table
-from neyman.functional._records import Released
 from neyman.functional._whitening import Whitening
+from neyman.functional._written import number
 from neyman.numerics import Array
 
-__all__ = ["Interpolant", "interpolant"]
+__all__ = ["Interpolant"]
+
+
+VERSION = 1
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Interpolant:
+class Interpolant(Function):
     """f(x) = sum_j k(x, p_j) w_j, (K + t I) w = v: the smoothest function near released values.
 
     Of all functions it has the least ||f||_H^2 + sum_j (f(p_j) - v_j)^2 / t; the nugget t of a
     release at 2^-26 makes it go through them. Far from all points it falls to 0.
 
     Attributes:
-        kernel: k, of the release.
-        points: p_j, public, shape (m, d).
+        whitening: kernel k of the release, points p_j and nugget t, all public.
+        values: v_j, released, shape (m,).
+        stddev: of the noise of each value, shape (m,).
         weights: w_j.
     """
 
-    kernel: Kernel
-    points: Array = field(repr=False)
-    weights: Array = field(repr=False)
+    kind: ClassVar[str] = "values"
+    statistics: ClassVar[tuple[str, ...]] = ("density_at", "kernel_machine", "curve_mean")
+
+    whitening: Whitening = field(repr=False)
+    values: Array = field(repr=False)
+    stddev: Array = field(repr=False)
+    weights: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Solve for the weights.
+
+        Raises:
+            InvalidParameter: if there is not one finite value, with its noise, for each point.
+        """
+        size = self.whitening.size
+        fits = self.values.shape == self.stddev.shape == (size,)
+        if not (fits and np.isfinite(self.values).all() and (self.stddev > 0).all()):
+            raise InvalidParameter(f"values that are no release at these {size} points were given")
+        coordinates = self.whitening.whiten(self.values[:, None])[:, 0]
+        weights = np.asarray(np.linalg.solve(self.whitening.factor.T, coordinates), np.float64)
+        for array in (self.values, self.stddev, weights):
+            array.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
 
     @classmethod
-    def through(cls, whitening: Whitening, values: Array) -> Self:
-        """Solve for the weights."""
-        coordinates = whitening.whiten(values[:, None])[:, 0]
-        weights = np.linalg.solve(whitening.factor.T, coordinates)
-        return cls(whitening.kernel, whitening.points, np.asarray(weights, np.float64))
+    def of_release(cls, release: Released) -> Self:
+        """Make it of a release of `density_at`, `kernel_machine` or `curve_mean`."""
+        values, stddev = (
+            np.array(cast("list[float]", release.columns[name])) for name in ("value", "stddev")
+        )
+        return cls(_whitening_of(release.query), values, stddev)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, object]) -> Self:
+        """Rebuild it, bit by bit."""
+        values, stddev = (
+            np.array([float.fromhex(x) for x in cast("list[str]", record[name])])
+            for name in ("values", "stddev")
+        )
+        return cls(_whitening_of(record), values, stddev)
+
+    @property
+    def points(self) -> Array:
+        """p_j, public, shape (m, d)."""
+        return self.whitening.points
 
     def __call__(self, x: npt.ArrayLike) -> Array:
         """Return f at points of shape (m, d), or (m,) on the line; or at a number.
@@ -57,30 +96,26 @@ class Interpolant:
         total = np.zeros(len(places))
         # Elementwise and in a fixed order; a matrix product sums as it likes.
         for point, weight in zip(self.points, self.weights.tolist(), strict=True):
-            total += weight * self.kernel.covariance(places, point[None])[:, 0]
+            total += weight * self.whitening.kernel.covariance(places, point[None])[:, 0]
         return total.reshape(() if given.ndim == 0 else len(places))
 
+    def to_json(self) -> dict[str, object]:
+        """Return everything, JSON-able; `functional.read` gives the same function back."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "kind": self.kind,
+            "values": [x.hex() for x in self.values.tolist()],
+            "stddev": [x.hex() for x in self.stddev.tolist()],
+        } | dict(self.whitening.record())
 
-def interpolant(release: Released) -> Interpolant:
-    """Make a function of a release of `density_at`, `kernel_machine` or `curve_mean`.
 
-    Raises:
-        InvalidParameter: if it is a release of something else.
-    """
-    try:
-        query = release.query
-        whitening = Whitening.of(
-            kernel_of(cast("Mapping[str, object]", query["kernel"])),
-            cast("Sequence[Sequence[float]]", query["points"]),
-            Fraction(str(query["nugget"])),
-        )
-        values = np.array(cast("list[float]", release.columns["value"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidParameter(
-            "a release of something else was given; write interpolant(release) for a release of "
-            "density_at, kernel_machine or curve_mean"
-        ) from error
-    return Interpolant.through(whitening, values)
+def _whitening_of(record: Mapping[str, object]) -> Whitening:
+    return Whitening.of(
+        kernel_of(cast("Mapping[str, object]", record["kernel"])),
+        cast("Sequence[Sequence[float]]", record["points"]),
+        number(record["nugget"]),
+    )
 
 
 def kernel_of(record: Mapping[str, object]) -> Kernel:
@@ -90,9 +125,9 @@ def kernel_of(record: Mapping[str, object]) -> Kernel:
         InvalidParameter: if it is of no known kind, or its numbers are unusable.
         KeyError, ValueError: if it is no such record.
     """
-    length_scale = Fraction(str(record["length_scale"]))
+    length_scale = number(record["length_scale"])
     if record["kind"] == SquaredExponential.kind:
         return SquaredExponential(length_scale)
     if record["kind"] == Matern.kind:
-        return Matern(Fraction(str(record["smoothness"])), length_scale)
+        return Matern(number(record["smoothness"]), length_scale)
     raise InvalidParameter(f"a kernel of kind {record['kind']!r} is unknown")

@@ -1,6 +1,5 @@
 """From an array of private values to a question that the door can answer."""
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, final
@@ -16,13 +15,14 @@ from neyman.functional._features import feature_sensitivity, feature_sums
 from neyman.functional._private import public_number, real, source
 from neyman.functional._target import Density, Target
 from neyman.functional._units import Units
+from neyman.nodes import histogram
 from neyman.numerics import Real, exact
 from neyman.sensitivity import Neighbors, check_neighbors
 
-__all__ = ["CoefficientReading", "density", "histogram", "pilot_bandwidth"]
+__all__ = ["CoefficientReading", "density", "pilot_bandwidth"]
 
 # Raise it whenever the integers of an unchanged question change.
-_RULES: Final = 1
+_RULES: Final = 2
 
 
 def density(
@@ -84,7 +84,7 @@ def density(
 
     def compute() -> IntArray:
         kept = private if units is None else units.kept(private)
-        return feature_sums(basis, histogram(basis, kept))
+        return feature_sums(basis, histogram([basis.places], kept[:, None]))
 
     return Aggregate(
         query={
@@ -165,13 +165,3 @@ def _check_units(units: Units | None, values: npt.NDArray[np.generic], *, counte
             "units with several values were given under replace_one, where the number of values "
             'is public; write neighbors="add_remove"'
         )
-
-
-def histogram(basis: Basis, values: npt.NDArray[np.generic]) -> IntArray:
-    """Count values at each node, in pieces that fit the cache."""
-    counts = np.zeros(basis.nodes + 1, np.int64)
-    piece = 1 << 16
-    for start in range(0, math.ceil(values.size / piece) * piece, piece):
-        nodes = basis.node_of(values[start : start + piece].astype(np.float64))
-        counts += np.bincount(nodes, minlength=counts.size)
-    return counts[: basis.nodes]

@@ -1,67 +1,90 @@
-"""Released functions as releases, records and files."""
+"""Released functions from releases, records and files."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Final, TypeVar, cast, overload
 
 import numpy as np
 
 from neyman.errors import InvalidParameter
-from neyman.functional._basis import Basis
+from neyman.functional._abstract import Function, Released
 from neyman.functional._function import ReleasedFunction
-from neyman.functional._written import number, strictly
+from neyman.functional._interpolant import Interpolant
+from neyman.functional._survival_curve import SurvivalCurve
+from neyman.functional._written import strictly
 
-__all__ = ["Released", "function", "load", "read", "save"]
+__all__ = ["function", "load", "read", "save"]
 
+# A new kind of function is one more line.
+_KINDS: Final[tuple[type[Function], ...]] = (ReleasedFunction, SurvivalCurve, Interpolant)
 
-class Released(Protocol):
-    """What is needed of a `Release`: the question and the columns of its answer."""
-
-    @property
-    def query(self) -> Mapping[str, object]: ...
-    @property
-    def columns(self) -> Mapping[str, Sequence[object]]: ...
+_Kind = TypeVar("_Kind", bound=Function)
 
 
-def function(release: Released) -> ReleasedFunction:
-    """Make a function of a release of `functional.density`.
+@overload
+def function(release: Released) -> Function: ...
+@overload
+def function(release: Released, kind: type[_Kind]) -> _Kind: ...
+def function(release: Released, kind: type[Function] = Function) -> Function:
+    """Make a function of a release of any question of `functional`.
+
+    Args:
+        release: what the door returned.
+        kind: the class that is expected, for type checkers and for clear errors; any by default.
 
     Raises:
         InvalidParameter: if it is a release of something else.
     """
-    try:
-        columns = release.columns
-        integers = tuple(cast("int", value) for value in columns["coefficient"])
-        basis = Basis.of_record(cast("Mapping[str, object]", release.query["basis"]))
-        records = cast("int | None", release.query["records"])
-        stddev = cast("float", columns["stddev"][0])
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InvalidParameter(
-            "a release of something else was given; write function(release) for a release of "
-            "functional.density"
-        ) from error
-    return ReleasedFunction(basis, integers, stddev, records, basis.bandwidth)
+    for known in _KINDS:
+        if issubclass(known, kind) and release.query.get("statistic") in known.statistics:
+            try:
+                return known.of_release(release)
+            except (KeyError, TypeError, ValueError, IndexError) as error:
+                raise InvalidParameter(
+                    f"a damaged release of {' or '.join(known.statistics)} was given; write "
+                    "function(release) with what release(...) returned"
+                ) from error
+    asked = [name for known in _KINDS if issubclass(known, kind) for name in known.statistics]
+    raise InvalidParameter(
+        f"a release of {release.query.get('statistic')!r} was given; write function(release) for a "
+        f"release of functional.{', '.join(asked)}"
+    )
 
 
-def read(record: Mapping[str, object]) -> ReleasedFunction:
-    """Rebuild a function from what `to_json` returned.
+@overload
+def read(record: Mapping[str, object]) -> Function: ...
+@overload
+def read(record: Mapping[str, object], kind: type[_Kind]) -> _Kind: ...
+def read(record: Mapping[str, object], kind: type[Function] = Function) -> Function:
+    """Rebuild a function from what its `to_json` returned.
 
     Raises:
-        InvalidParameter: if it is no such record, or of a later version.
+        InvalidParameter: if it is no such record, of another kind, or of a later version.
     """
-    return strictly(_read, record, "a function")
+    for known in _KINDS:
+        if issubclass(known, kind) and record.get("kind") == known.kind:
+            return strictly(known.of_record, record, known.kind)
+    kinds = [known.kind for known in _KINDS if issubclass(known, kind)]
+    raise InvalidParameter(
+        f"a record of kind {record.get('kind')!r} was given; write what to_json returned, of kind "
+        f"{', '.join(kinds)}"
+    )
 
 
-def save(function: ReleasedFunction, path: str | Path) -> None:
-    """Write an .npz file: the integers, and all the rest as JSON; `load` reads it."""
+def save(function: Function, path: str | Path) -> None:
+    """Write an .npz file: the integers, if any, and all the rest as JSON; `load` reads it."""
     record = function.to_json()
-    integers = np.array(record.pop("integers"), dtype=np.int64)
+    integers = np.array(record.pop("integers", []), dtype=np.int64)
     with Path(path).open("wb") as file:
         np.savez(file, integers=integers, record=np.array(json.dumps(record)))
 
 
-def load(path: str | Path) -> ReleasedFunction:
+@overload
+def load(path: str | Path) -> Function: ...
+@overload
+def load(path: str | Path, kind: type[_Kind]) -> _Kind: ...
+def load(path: str | Path, kind: type[Function] = Function) -> Function:
     """Read what `save` wrote.
 
     Raises:
@@ -71,14 +94,5 @@ def load(path: str | Path) -> ReleasedFunction:
         if set(file.files) != {"integers", "record"}:
             raise InvalidParameter(f"{path} holds no function; write it by save")
         record = cast("dict[str, object]", json.loads(str(file["record"])))
-        return read(record | {"integers": file["integers"].tolist()})
-
-
-def _read(record: Mapping[str, object]) -> ReleasedFunction:
-    return ReleasedFunction(
-        Basis.of_record(cast("Mapping[str, object]", record["basis"])),
-        tuple(cast("list[int]", record["integers"])),
-        float.fromhex(str(record["stddev"])),
-        cast("int | None", record["records"]),
-        number(record["bandwidth"]),
-    )
+        integers = file["integers"].tolist()
+        return read(record | ({"integers": integers} if integers else {}), kind)

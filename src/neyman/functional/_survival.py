@@ -13,15 +13,16 @@ from neyman.functional._basis import Basis
 from neyman.functional._domain import Interval
 from neyman.functional._features import feature_sensitivity, feature_sums
 from neyman.functional._private import public_number, real, source
-from neyman.functional._query import CoefficientReading, histogram
+from neyman.functional._query import CoefficientReading
 from neyman.functional._target import Cumulative
+from neyman.nodes import histogram
 from neyman.numerics import Array, Real, exact, text
 from neyman.sensitivity import Neighbors, Sensitivity, check_neighbors
 
 __all__ = ["TwoChannels", "survival"]
 
 # Raise it whenever the integers of an unchanged question change.
-_RULES: Final = 1
+_RULES: Final = 2
 
 
 @final
@@ -76,7 +77,7 @@ def survival(
 
     Two smoothed counts over time are released: N(t), of events, and C(t), of censorings. The
     product limit of the two, S(t) = prod_{s <= t} (1 - dN(s) / Y(s)), Y = n - N - C before s, is
-    post-processing: `functional.survival_curve` makes it.
+    post-processing: `functional.function` makes it.
 
     Args:
         durations: private times from entry to event or censoring, a NumPy array of any shape. They
@@ -138,7 +139,7 @@ def _sums(channels: TwoChannels, times: Array, status: Array) -> IntArray:
     # A NaN is no event, and no duration either.
     event = (status != 0) & ~np.isnan(status) & (times <= float(channels.horizon))
     sums = (
-        feature_sums(basis, histogram(basis, times[chosen]))
+        feature_sums(basis, histogram([basis.places], times[chosen][:, None]))
         for basis, chosen in ((channels.events, event), (channels.censored, ~event))
     )
     return np.concatenate(list(sums))

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast, final
+from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
+from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._band import Band
 from neyman.functional._basis import Basis
 from neyman.functional._generator import Generator
@@ -22,21 +23,20 @@ from neyman.functional._product_limit import (
     survival_of,
     transform_of,
 )
-from neyman.functional._records import Released
 from neyman.functional._survival import TwoChannels
-from neyman.functional._written import number, strictly
+from neyman.functional._written import number
 from neyman.numerics import Array, ComplexArray
 
-__all__ = ["SurvivalCurve", "read_survival", "survival_curve"]
+__all__ = ["SurvivalCurve"]
 
-FORMAT, VERSION = "neyman.survival", 1
+VERSION = 2
 # The curve is shown while the number at risk is at least so many standard deviations of its noise.
 _SIGNIFICANT = 3.0
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class SurvivalCurve:
+class SurvivalCurve(Function):
     """The private Kaplan-Meier curve, to be read as often as one likes.
 
         S(t) = prod_{s <= t} (1 - dN(s) / Y(s)),   Y(s) = n - N(s-) - C(s-)
@@ -53,10 +53,34 @@ class SurvivalCurve:
         records: n where it is public, else None.
     """
 
+    kind: ClassVar[str] = "survival"
+    statistics: ClassVar[tuple[str, ...]] = ("survival",)
+
     channels: TwoChannels
     integers: tuple[int, ...] = field(repr=False)
     stddev: float
     records: int | None
+
+    @classmethod
+    def of_release(cls, release: Released) -> Self:
+        """Make it of a release of `functional.survival`."""
+        columns = release.columns
+        return cls(
+            _channels_of(cast("Mapping[str, object]", release.query["channels"])),
+            tuple(cast("int", value) for value in columns["coefficient"]),
+            cast("float", columns["stddev"][0]),
+            cast("int | None", release.query["records"]),
+        )
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, object]) -> Self:
+        """Rebuild it, bit by bit."""
+        return cls(
+            _channels_of(cast("Mapping[str, object]", record["channels"])),
+            tuple(cast("list[int]", record["integers"])),
+            float.fromhex(str(record["stddev"])),
+            cast("int | None", record["records"]),
+        )
 
     def __post_init__(self) -> None:
         """Refuse what does not fit together.
@@ -166,10 +190,11 @@ class SurvivalCurve:
         return Band(nodes, shown, np.maximum(lower, 0.0), np.minimum(upper, 1.0), width)
 
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; `read_survival` gives the same curve back."""
+        """Return everything, JSON-able; `functional.read` gives the same curve back."""
         return {
             "format": FORMAT,
             "version": VERSION,
+            "kind": self.kind,
             "channels": self.channels.record(),
             "records": self.records,
             "stddev": self.stddev.hex(),
@@ -230,46 +255,6 @@ class SurvivalCurve:
 
     def _noise(self, generator: Generator, basis: Basis) -> Array:
         return self.stddev * generator.standard_normal(basis.size)
-
-
-def survival_curve(release: Released) -> SurvivalCurve:
-    """Make a curve of a release of `functional.survival`.
-
-    Raises:
-        InvalidParameter: if it is a release of something else.
-    """
-    try:
-        columns = release.columns
-        channels = _channels_of(cast("Mapping[str, object]", release.query["channels"]))
-        return SurvivalCurve(
-            channels,
-            tuple(cast("int", value) for value in columns["coefficient"]),
-            cast("float", columns["stddev"][0]),
-            cast("int | None", release.query["records"]),
-        )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InvalidParameter(
-            "a release of something else was given; write survival_curve(release) for a release "
-            "of functional.survival"
-        ) from error
-
-
-def read_survival(record: Mapping[str, object]) -> SurvivalCurve:
-    """Rebuild a curve from what `to_json` returned.
-
-    Raises:
-        InvalidParameter: if it is no such record, or of a later version.
-    """
-    return strictly(_read, record, "a survival curve")
-
-
-def _read(record: Mapping[str, object]) -> SurvivalCurve:
-    return SurvivalCurve(
-        _channels_of(cast("Mapping[str, object]", record["channels"])),
-        tuple(cast("list[int]", record["integers"])),
-        float.fromhex(str(record["stddev"])),
-        cast("int | None", record["records"]),
-    )
 
 
 def _channels_of(record: Mapping[str, object]) -> TwoChannels:

@@ -36,7 +36,7 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
         raise InvalidParameter(
             f"a release of {statistic!r} was to be drawn, which is a function; make it one, and "
             "write plots.density(functional.function(release)) or "
-            "plots.survival(functional.survival_curve(release), generator=...)"
+            "plots.survival(functional.function(release), generator=...)"
         )
     values = cast("list[float]", columns[statistic])
     lower, upper = (cast("list[float]", columns[name]) for name in ("lower", "upper"))
