@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_name
 from neyman.sensitivity import Sensitivity
 
 __all__ = ["Aggregate", "Columns", "IntArray", "Noise", "Reading"]
@@ -71,3 +72,11 @@ class Aggregate:
     size: int
     reading: Reading = field(repr=False)
     compute: Callable[[], IntArray] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a unit that no ledger is opened for.
+
+        Raises:
+            InvalidParameter: if it is no text, empty, too long, or not printable.
+        """
+        check_name("unit", self.unit)

@@ -15,7 +15,6 @@ from neyman.functional import (
     ReleasedFunction,
     SurvivalCurve,
     density,
-    noise_band,
     survival,
 )
 from neyman.functional._survival import TwoChannels
@@ -33,7 +32,7 @@ def test_a_density_is_drawn_with_both_its_bands():
         "noise, 90 %",
         "private density",
     ]
-    band = noise_band(f, 0.9)
+    band = f.band(0.9, "noise")
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), band.estimate)
     (axes,) = plots.density(f, truth=lambda x: 0 * x + 0.1).axes
     assert set(axes.lines[1].get_ydata()) == {0.1}

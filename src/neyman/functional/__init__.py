@@ -1,7 +1,7 @@
 """Curves as releases: the coefficients are released, the function is a view of them."""
 
 from neyman.functional._abstract import Function
-from neyman.functional._band import Band, noise_band, total_band
+from neyman.functional._band import Band
 from neyman.functional._basis import Basis
 from neyman.functional._curves import curve_mean
 from neyman.functional._density_values import density_at
@@ -62,7 +62,6 @@ __all__ = [
     "load",
     "machine_norm",
     "mean_norm",
-    "noise_band",
     "normal_risk",
     "pilot_bandwidth",
     "read",
@@ -72,5 +71,4 @@ __all__ = [
     "simulate_grid",
     "simulate_line",
     "survival",
-    "total_band",
 ]

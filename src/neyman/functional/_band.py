@@ -1,16 +1,20 @@
 """Bands that hold everywhere at once."""
 
 import math
-from typing import NamedTuple
+from fractions import Fraction
+from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
+from neyman.arguments import given
 from neyman.errors import InvalidParameter
-from neyman.functional._basis import multipliers
-from neyman.functional._function import ReleasedFunction
+from neyman.functional._basis import Basis, multipliers
 from neyman.numerics import Array
 
-__all__ = ["Band", "noise_band", "total_band"]
+__all__ = ["Band", "BandKind", "check_band_kind", "noise_band", "total_band"]
+
+BandKind: TypeAlias = Literal["noise", "total"]
 
 
 class Band(NamedTuple):
@@ -31,6 +35,35 @@ class Band(NamedTuple):
     width: float
 
 
+def check_band_kind(kind: str) -> BandKind:
+    """Return `kind` if it names a band.
+
+    Raises:
+        InvalidParameter: if it is neither "noise" nor "total".
+    """
+    for known in get_args(BandKind):
+        if type(kind) is str and kind == known:
+            return known
+    raise InvalidParameter(
+        f'{given("kind", kind)} is no kind of band; write "noise" (for the function of these '
+        'records) or "total" (noise and sampling, for that of the population)'
+    )
+
+
+class Smoothed(Protocol):
+    """What is needed of a released function."""
+
+    @property
+    def basis(self) -> Basis: ...
+    @property
+    def bandwidth(self) -> Fraction: ...
+    @property
+    def count(self) -> float: ...
+    def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array: ...
+    def noise_parts(self, derivative: int) -> tuple[float, float]: ...
+    def circle_density(self) -> Array: ...
+
+
 class _Spread(NamedTuple):
     """Variances of a process and of its slope, and their covariance, at each point."""
 
@@ -39,7 +72,7 @@ class _Spread(NamedTuple):
     both: Array
 
 
-def noise_band(function: ReleasedFunction, level: float) -> Band:
+def noise_band(function: Smoothed, level: float) -> Band:
     """Return a band for what the function would be without noise, everywhere at once.
 
         P(sup |Z| > u) <= 2 Phi(-u) + (1/pi) e^(-u^2/2) integral of sd(Z'),   Z = noise / its sd
@@ -53,7 +86,7 @@ def noise_band(function: ReleasedFunction, level: float) -> Band:
         level: in (0, 1), the least probability that the band covers everywhere.
 
     Raises:
-        InvalidParameter: if the level is outside (0, 1), or the count is not positive.
+        InvalidParameter: if the count is not positive.
 
     Guarantee: coverage at least `level` under replace_one, up to the quadrature; under add_remove
         to first order in the noise of the count.
@@ -65,7 +98,7 @@ def noise_band(function: ReleasedFunction, level: float) -> Band:
     return _band(function, level, x, estimate, _noise(function, estimate, slope))
 
 
-def total_band(function: ReleasedFunction, level: float) -> Band:
+def total_band(function: Smoothed, level: float) -> Band:
     """Return a band for the expected value of the kernel estimate, noise and sampling together.
 
     As `noise_band`, with the variance of a mean of n kernels added, the density in it replaced
@@ -80,7 +113,7 @@ def total_band(function: ReleasedFunction, level: float) -> Band:
     return _band(function, level, x, estimate, both)
 
 
-def _curve(function: ReleasedFunction) -> tuple[Array, Array, Array]:
+def _curve(function: Smoothed) -> tuple[Array, Array, Array]:
     basis = function.basis
     step = basis.period / basis.circle_nodes
     domain = basis.domain
@@ -89,13 +122,13 @@ def _curve(function: ReleasedFunction) -> tuple[Array, Array, Array]:
     return x, function(x), function(x, derivative=1)
 
 
-def _noise(function: ReleasedFunction, estimate: Array, slope: Array) -> _Spread:
+def _noise(function: Smoothed, estimate: Array, slope: Array) -> _Spread:
     (values, common), (slopes, _) = function.noise_parts(0), function.noise_parts(1)
     level = 1 / function.basis.period - estimate
     return _Spread(values + common * level**2, slopes + common * slope**2, -common * level * slope)
 
 
-def _sampling(function: ReleasedFunction, points: int) -> _Spread:
+def _sampling(function: Smoothed, points: int) -> _Spread:
     """Return the spread of a mean of n kernels at values with the nearest proper density."""
     basis, n = function.basis, function.count
     m, length = basis.circle_nodes, basis.period
@@ -117,11 +150,7 @@ def _sampling(function: ReleasedFunction, points: int) -> _Spread:
     )
 
 
-def _band(
-    function: ReleasedFunction, level: float, x: Array, estimate: Array, spread: _Spread
-) -> Band:
-    if not 0 < level < 1:
-        raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
+def _band(function: Smoothed, level: float, x: Array, estimate: Array, spread: _Spread) -> Band:
     speed = spread.slope / spread.value - (spread.both / spread.value) ** 2
     step = function.basis.period / function.basis.circle_nodes
     rates = np.sqrt(np.maximum(speed, 0.0))

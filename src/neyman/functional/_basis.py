@@ -8,8 +8,9 @@ from typing import Final, cast, final
 
 import numpy as np
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
-from neyman.functional._domain import Domain, domain_of
+from neyman.functional._domain import Domain, check_domain, domain_of
 from neyman.functional._target import Target, target_of
 from neyman.functional._written import number
 from neyman.nodes import Nodes
@@ -57,8 +58,14 @@ class Basis:
         """Refuse a bandwidth that the domain cannot carry.
 
         Raises:
-            InvalidParameter: if it is below a 1024th of the length or above the largest.
+            InvalidParameter: if it is below a 1024th of the length or above the largest, or one
+                of the rest is of another class.
         """
+        check_domain(self.domain)
+        check_type("bandwidth", self.bandwidth, Fraction | int, "an exact one, a Fraction")
+        check_type(
+            "target", self.target, Target, "Density(), Cumulative(), Scales() or Weights(...)"
+        )
         least = self.domain.length / _MOST_BANDWIDTHS
         most = self.domain.largest_bandwidth
         if not least <= self.bandwidth <= most:

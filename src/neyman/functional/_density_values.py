@@ -10,14 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, IntArray
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._domain import Interval
-from neyman.functional._kernels import COVARIANCE_ERROR, Kernel, SquaredExponential
+from neyman.functional._kernels import COVARIANCE_ERROR, Kernel, SquaredExponential, check_length
 from neyman.functional._private import public_number, rows, source
 from neyman.functional._values import SCALE, Question, in_lattice
 from neyman.functional._whitening import Whitening
 from neyman.nodes import Nodes, histogram
-from neyman.numerics import ULP, Real, exact, text
+from neyman.numerics import ULP, Real, text
 from neyman.sensitivity import Neighbors, check_neighbors
 
 __all__ = ["density_at"]
@@ -74,13 +75,14 @@ def density_at(
         JMLR 2013, section 4.1.
     """
     check_neighbors(neighbors)
-    h = exact(bandwidth, "bandwidth")
-    # Types are not checked by who runs it.
-    if not isinstance(box, Sequence) or any(side.closed for side in box):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidParameter(
-            f"box={box!r} was given; write one Interval for each coordinate, [Interval(...)]. On a "
-            "circle the whole curve is to be had: functional.density(domain=Circle(...))"
-        )
+    h = check_length(bandwidth, "bandwidth")
+    instead = (
+        "one Interval for each coordinate, [Interval(...)]. On a circle the whole curve is to be "
+        "had: functional.density(domain=Circle(...))"
+    )
+    check_type("box", box, Sequence, instead)
+    for side in box:
+        check_type("a side of box", side, Interval, instead)
     private = rows(values, len(box))
     records = public_number(private, neighbors)
     whitening = Whitening.of(SquaredExponential(h) if kernel is None else kernel, points)

@@ -8,12 +8,13 @@ from typing import ClassVar, Literal, TypeAlias, cast, final, get_args
 
 import numpy as np
 
+from neyman.arguments import check_type, given
 from neyman.errors import InvalidParameter
 from neyman.functional._written import number
 from neyman.nodes import Nodes
 from neyman.numerics import Array, Real, exact, text
 
-__all__ = ["Circle", "Domain", "Interval", "Outside", "domain_of"]
+__all__ = ["Circle", "Domain", "Interval", "Outside", "check_domain", "domain_of"]
 
 Outside: TypeAlias = Literal["clip", "drop"]
 
@@ -110,11 +111,11 @@ class Interval(Domain):
                 "write Interval(lower, upper, ...) with lower < upper"
             )
         _check_doubles(self.length, max(abs(self.lower), abs(self.upper)))
-        if outside not in get_args(Outside):
+        if type(outside) is not str or outside not in get_args(Outside):
             raise InvalidParameter(
-                f'outside={outside!r} was given; write "clip" (move values to the nearer end) or '
-                '"drop" (leave them out). They are never refused: an error would show that one '
-                "is there"
+                f'{given("outside", outside)} was given; write "clip" (move values to the nearer '
+                'end) or "drop" (leave them out). They are never refused: an error would show that '
+                "one is there"
             )
 
     @property
@@ -247,6 +248,16 @@ def domain_of(record: Mapping[str, object]) -> Domain:
         raise InvalidParameter(f"a domain of kind {record['kind']!r} is unknown")
     ends = (number(record[name]) for name in ("lower", "upper"))
     return Interval(*ends, outside=cast("Outside", record["outside"]))
+
+
+def check_domain(domain: object) -> None:
+    """Refuse what is no domain.
+
+    Raises:
+        InvalidParameter: if it is something else.
+    """
+    instead = 'Interval(lower, upper, outside="clip") or Circle(period)'
+    check_type("domain", domain, Domain, instead)
 
 
 def _check_doubles(length: Fraction, largest: Fraction) -> None:

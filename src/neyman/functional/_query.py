@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Columns, IntArray, Noise
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._basis import Basis
-from neyman.functional._domain import Domain
+from neyman.functional._domain import Domain, check_domain
 from neyman.functional._features import feature_sensitivity, feature_sums
 from neyman.functional._private import public_number, real, source
 from neyman.functional._target import Density, Target
@@ -121,11 +122,10 @@ def pilot_bandwidth(domain: Domain, records: int) -> Fraction:
             write what is known without looking.
 
     Raises:
-        InvalidParameter: if `records` is not a positive integer.
+        InvalidParameter: if `records` is no whole number from 1 to 2^53.
     """
-    if type(records) is not int or records < 1:
-        raise InvalidParameter(f"records={records!r} is not a positive integer; write a round one")
-    rule = 0.25 * 1.06 / 8 * records**-0.2
+    check_domain(domain)
+    rule = 0.25 * 1.06 / 8 * whole("records", records, 1, 2**53) ** -0.2
     # Three digits: a public number that people can read.
     share = min(max(Fraction(f"{rule:.3g}"), Fraction(1, 1000)), Fraction(1, 10))
     return Fraction(f"{float(share * domain.length):.3g}")
@@ -158,8 +158,11 @@ class CoefficientReading:
 def _check_units(units: Units | None, values: npt.NDArray[np.generic], *, counted: bool) -> None:
     if units is None:
         return
+    check_type("units", units, Units, "Units(ids, max_values=...)")
     if units.ids.size != values.size:
-        raise InvalidParameter("there are not as many ids as values; write one id for each value")
+        raise InvalidParameter(
+            "there are not as many ids in units as values; write one id for each value"
+        )
     if not counted:
         raise InvalidParameter(
             "units with several values were given under replace_one, where the number of values "

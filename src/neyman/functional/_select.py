@@ -2,16 +2,17 @@
 
 import numpy as np
 
+from neyman.arguments import check_type
 from neyman.functional._basis import multipliers
 from neyman.functional._function import ReleasedFunction
-from neyman.numerics import Array
+from neyman.numerics import Array, Real, exact_size
 
 __all__ = ["select_bandwidth"]
 
 _STEPS_A_DOUBLING = 8
 
 
-def select_bandwidth(function: ReleasedFunction, *, standard_errors: float = 0.5) -> float:
+def select_bandwidth(function: ReleasedFunction, *, standard_errors: Real = 0.5) -> float:
     """Return a bandwidth with a small estimated integrated squared error. Free post-processing.
 
         R(h) = sum_j (l^2 - 2 l) t_j + l^2 ((1 - t_j) / n + s_j^2),   l = lambda_j(h)
@@ -33,6 +34,8 @@ def select_bandwidth(function: ReleasedFunction, *, standard_errors: float = 0.5
     Source: Rudemo, *Empirical choice of histograms and kernel density estimators*, Scandinavian
         Journal of Statistics 1982 (the unbiased estimate, without noise).
     """
+    check_type("function", function, ReleasedFunction, "functional.function(release) of a density")
+    allowed = float(exact_size(standard_errors, "standard_errors"))
     low, high = function.bandwidths
     count = np.log2(high / low) * _STEPS_A_DOUBLING
     candidates = np.minimum(low * 2.0 ** (np.arange(int(count) + 1) / _STEPS_A_DOUBLING), high)
@@ -44,9 +47,7 @@ def select_bandwidth(function: ReleasedFunction, *, standard_errors: float = 0.5
     slopes = rows * rows * (1 - 1 / n) - 2 * rows
     risks = slopes @ unbiased + (rows * rows) @ (1 / n + noise)
     best = int(np.argmin(risks))
-    near = risks - risks[best] <= standard_errors * _errors(
-        slopes - slopes[best], unbiased, n, noise
-    )
+    near = risks - risks[best] <= allowed * _errors(slopes - slopes[best], unbiased, n, noise)
     return float(candidates[np.flatnonzero(near)[-1]])
 
 

@@ -11,11 +11,19 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._generator import Generator
-from neyman.functional._kernels import Kernel, Matern, SquaredExponential, table
+from neyman.functional._generator import Generator, check_generator
+from neyman.functional._kernels import (
+    Kernel,
+    Matern,
+    SquaredExponential,
+    check_kernel,
+    check_length,
+    table,
+)
 from neyman.functional._markov import stationary_root, step_noise, transition
-from neyman.numerics import Array, Real, exact
+from neyman.numerics import Array, Real
 
 __all__ = ["simulate_axes", "simulate_grid", "simulate_line"]
 
@@ -46,16 +54,18 @@ def simulate_grid(
     Source: Wood and Chan, *Simulation of stationary Gaussian processes in [0, 1]^d*, Journal of
         Computational and Graphical Statistics 1994.
     """
-    spacing = float(exact(step, "step"))
-    if not spacing > 0 or min(shape, default=0) < 1:
-        raise InvalidParameter(
-            f"a grid of shape {tuple(shape)} and step {step!r} was given; write positive ones"
-        )
+    check_kernel(kernel)
+    check_generator(generator)
+    spacing = float(check_length(step, "step"))
+    check_type("shape", shape, Sequence, "grid points along each axis, such as (64, 64)")
+    shape = tuple(whole("shape", n, 1, _MOST_CELLS) for n in shape)
+    if not shape:
+        raise InvalidParameter("shape=() was given; write grid points along each axis, as (64, 64)")
     room = math.ceil(min(_reach(kernel) / spacing, float(_MOST_CELLS)))
     torus = [_fast(max(n - 1 + room, 2 * room)) for n in shape]
     if math.prod(torus) > _MOST_CELLS:
         raise InvalidParameter(
-            f"a grid of shape {tuple(shape)} takes a torus of shape {tuple(torus)}, more than "
+            f"a grid of shape {shape} takes a torus of shape {tuple(torus)}, more than "
             f"{_MOST_CELLS} points; write a coarser step, or points of a shorter stretch"
         )
     squares = np.zeros(())
@@ -86,7 +96,10 @@ def simulate_axes(
 
     Error: an estimate: the covariance is within 1e-13 times the sizes of the axes.
     """
-    places = [table(axis) for axis in axes]
+    check_type("kernel", kernel, SquaredExponential, "SquaredExponential(length_scale)")
+    check_generator(generator)
+    check_type("axes", axes, Sequence, "a list of coordinates for each axis")
+    places = [table(axis, "axes") for axis in axes]
     path = generator.standard_normal(tuple(len(axis) for axis in places))
     for k, axis in enumerate(places):
         values, vectors = np.linalg.eigh(kernel.covariance(axis, axis))
@@ -111,6 +124,8 @@ def simulate_line(kernel: Matern, points: npt.ArrayLike, *, generator: Generator
     Source: Hartikainen and Sarkka, *Kalman filtering and smoothing solutions to temporal Gaussian
         process regression models*, MLSP 2010.
     """
+    check_type("kernel", kernel, Matern, "Matern(smoothness, length_scale)")
+    check_generator(generator)
     places = table(points)
     if places.shape[1] != 1:
         raise InvalidParameter(

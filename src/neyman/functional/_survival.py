@@ -103,7 +103,8 @@ def survival(
         private survival function estimation", for counts released instead of curves.
     """
     check_neighbors(neighbors)
-    times, events = real(durations).reshape(-1), real(observed).reshape(-1)
+    times = real(durations, "durations").reshape(-1)
+    events = real(observed, "observed").reshape(-1)
     if durations.shape != observed.shape:
         raise InvalidParameter(
             "durations and observed of two shapes were given; write one of each for each record"
@@ -111,7 +112,7 @@ def survival(
     records = public_number(times, neighbors)
     end = exact(horizon, "horizon")
     if end <= 0:
-        raise InvalidParameter(f"horizon={horizon!r} is not positive; write the end of the study")
+        raise InvalidParameter(f"horizon={text(end)} is not positive; write the end of the study")
     channels = TwoChannels(end, exact(bandwidth, "bandwidth"), records is None)
     both = channels.events, channels.censored
 
