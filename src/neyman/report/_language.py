@@ -96,7 +96,8 @@ def read_language(name: str) -> Language:
     }
     if type(name) is not str or name not in known:
         raise InvalidParameter(
-            f"{given('language', name)} was asked; write one of {', '.join(map(repr, sorted(known)))}"
+            f"{given('language', name)} was asked; write one of "
+            f"{', '.join(map(repr, sorted(known)))}"
         )
     words = tomllib.loads(known[name].read_text(encoding="utf-8"))
     tables = cast("Mapping[str, Mapping[str, str]]", words)
