@@ -7,7 +7,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import check_name
+from neyman.arguments import check_type
+from neyman.errors import InvalidParameter
 from neyman.sensitivity import Sensitivity
 
 __all__ = ["Aggregate", "Columns", "IntArray", "Noise", "Reading"]
@@ -74,9 +75,12 @@ class Aggregate:
     compute: Callable[[], IntArray] = field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a unit that no ledger is opened for.
+        """Refuse a question that protects nobody in words.
 
         Raises:
-            InvalidParameter: if it is no text, empty, too long, or not printable.
+            InvalidParameter: if the unit is no text, or empty.
         """
-        check_name("unit", self.unit)
+        instead = 'who is protected, in the words of the ledger, such as "one patient"'
+        check_type("unit", self.unit, str, instead)
+        if not self.unit:
+            raise InvalidParameter(f"unit of 0 characters was given; write {instead}")

@@ -262,8 +262,10 @@ def test_what_is_saved_and_where_is_named(tmp_path):
             functional.load(wrong)
 
 
-@pytest.mark.parametrize("word", ["", None, "two\nlines"])
-@pytest.mark.parametrize("name", ["unit", "name"])
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [("unit", ""), ("unit", None), ("name", ""), ("name", None), ("name", "two\nlines")],
+)
 def test_who_is_protected_and_what_the_data_are_called_is_said(name, word):
     for ask, declared in (
         (lambda **d: functional.density(VALUES, **d), DENSITY),
