@@ -88,7 +88,7 @@ def other_program(path):
 def newer(path):
     Ledger.open(path, cap=gdp(1), unit="plane", neighbors="add_remove")
     with closing(sqlite3.connect(path)) as raw:
-        raw.execute("PRAGMA user_version = 2")
+        raw.execute("PRAGMA user_version = 3")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def newer(path):
         (lambda path: path.symlink_to(path), LedgerUnavailable, "could not be|looked up"),
         (lambda path: path.symlink_to("no/where"), LedgerUnavailable, "does not exist"),
         (other_program, LedgerCorrupt, "no ledger; write another path"),
-        (newer, LedgerUnavailable, "has format 2.*upgrade"),
+        (newer, LedgerUnavailable, "has format 3.*upgrade"),
     ],
 )
 def test_what_is_no_ledger_is_refused_and_left_alone(opened, tmp_path, make, error, word):
@@ -169,12 +169,19 @@ def test_the_file_keeps_the_promised_modes(opened):
         "DELETE FROM events",
         "DELETE FROM meta",
         "INSERT OR REPLACE INTO events SELECT * FROM events",
-        "REPLACE INTO events (entry, kind, cost, payload, at) "
-        "SELECT entry, kind, '1/1000', payload, at FROM events WHERE kind = 'reserve'",
+        "REPLACE INTO events SELECT 9, event, entry || '9', kind, '1/1000', payload, at, digest "
+        "FROM events WHERE kind = 'reserve'",
+        "REPLACE INTO events SELECT 9, replace(event, substr(event, 1, 1), 'x'), entry, kind, "
+        "'1/1000', payload, at, digest FROM events WHERE kind = 'reserve'",
         "INSERT OR REPLACE INTO meta SELECT * FROM meta",
-        "INSERT INTO events (entry, kind, payload, at) VALUES ('new', 'commit', '{}', '')",
-        "INSERT INTO events (entry, kind, payload, at) VALUES ('q', 'reserve', '{}', '')",
-        "INSERT INTO events (entry, kind, payload, at) VALUES ('q', 'refund', '{}', '')",
+        f"INSERT INTO events VALUES (9, 'e', 'new', 'reserve', '1', '{{}}', '', '{'d' * 64}')",
+        f"INSERT INTO events VALUES (9, '{'e' * 32}', 'new', 'reserve', '1', '{{}}', '', 'd')",
+        f"INSERT INTO events VALUES (9, '{'e' * 32}', 'new', 'commit', "
+        f"NULL, '{{}}', '', '{'d' * 64}')",
+        f"INSERT INTO events VALUES (9, '{'e' * 32}', 'q', 'reserve', "
+        f"'1', '{{}}', '', '{'d' * 64}')",
+        f"INSERT INTO events VALUES (9, '{'e' * 32}', 'q', 'refund', "
+        f"NULL, '{{}}', '', '{'d' * 64}')",
     ],
 )
 def test_the_file_is_append_only(opened, statement):

@@ -91,7 +91,10 @@ def charges_last(report, path):
     for number in range(16):
         report(["drawing", f"{number}"])
         values = [secrets.randbits(60)]
-        reservation = ask(ledger, f"{number}")
+        try:
+            reservation = ask(ledger, f"{number}")
+        except EntryConflict:
+            continue
         if reservation.values is None:
             reservation = ledger.commit(reservation, values)
         report(["revealed", reservation.entry, list(reservation.values)])

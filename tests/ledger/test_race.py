@@ -15,6 +15,7 @@ import pytest
 from neyman.errors import BudgetExceeded, EntryConflict, LedgerUnavailable
 from neyman.ledger import Ledger, _sqlite
 from neyman.ledger._events import Events
+from neyman.ledger._meta import read_meta
 from neyman.ledger._records import canonical
 from neyman.ledger._sqlite import transact
 from neyman.tradeoff import gdp, pure_dp
@@ -68,7 +69,7 @@ def check_then_write(ledger, entry, curve):
     payload = canonical({"curve": curve.to_json(), "request": {}, "source": ""})
     transact(
         ledger.path,
-        lambda connection: Events(connection).append(
+        lambda connection: Events(connection, read_meta(connection)).append(
             entry, "reserve", payload, cost=curve.outer_gaussian()
         ),
         begin="BEGIN IMMEDIATE",

@@ -20,6 +20,7 @@ __all__ = [
     "State",
     "canonical",
     "check_curve",
+    "check_digest",
     "check_name",
     "check_type",
     "fingerprint",
@@ -94,6 +95,20 @@ def check_name(name: str, value: str) -> None:
         raise InvalidParameter(
             f"{name} of {len(value)} characters was given; "
             f"write 1 to {_LONGEST_NAME} printable characters"
+        )
+
+
+def check_digest(head: str) -> None:
+    """Refuse what is no digest of a chain.
+
+    Raises:
+        InvalidParameter: if it is something else.
+    """
+    check_type("head", head, str, "the 64 hexadecimal digits that `neyman ledger show` printed")
+    if len(head) != 64 or set(head) - set("0123456789abcdef"):
+        raise InvalidParameter(
+            f"head of {len(head)} characters is no digest; write the 64 hexadecimal digits that "
+            "`neyman ledger show` printed"
         )
 
 
