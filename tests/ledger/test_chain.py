@@ -25,24 +25,11 @@ def desk(opened):
     return desk
 
 
-def tampered(ledger, *statements):
-    """Change rows as someone does who takes the triggers away and puts them back."""
-    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as raw:
-        triggers = raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
-        triggers = triggers.fetchall()
-        for name, _ in triggers:
-            raw.execute(f"DROP TRIGGER {name}")
-        for statement in statements:
-            raw.execute(statement)
-        for _, sql in triggers:
-            raw.execute(sql)
-
-
 def sha256(*cells):
     return hashlib.sha256(json.dumps(cells, separators=(",", ":")).encode()).hexdigest()
 
 
-def rewritten(ledger, change):
+def rewritten(tamper, ledger, change):
     """Change the rows and compute the whole chain anew, as whoever knows the code can."""
     with closing(sqlite3.connect(ledger.path)) as raw:
         rows = [list(row) for row in raw.execute(f"SELECT {ROWS} FROM events ORDER BY seq")]
@@ -58,19 +45,19 @@ def rewritten(ledger, change):
             "NULL" if x is None else repr(x) if isinstance(x, int) else f"'{x}'" for x in cells
         )
         statements.append(f"INSERT INTO events VALUES ({', '.join(quoted)})")
-    tampered(ledger, *statements)
+    tamper(ledger, *statements)
 
 
-def test_a_stranger_computes_the_same_chain(desk):
+def test_a_stranger_computes_the_same_chain(desk, tamper):
     head = desk.ledger.head()
-    rewritten(desk.ledger, lambda rows: rows)
+    rewritten(tamper, desk.ledger, lambda rows: rows)
     assert desk.ledger.head() == head
     assert desk.ledger.check(head) == ()
 
 
 @pytest.mark.parametrize("seq", range(1, 6))
 @pytest.mark.parametrize("column", COLUMNS)
-def test_every_edited_cell_breaks_the_chain(desk, seq, column):
+def test_every_edited_cell_breaks_the_chain(desk, seq, column, tamper):
     """Among them a shift of the time by a microsecond and one digit of an answer."""
     with closing(sqlite3.connect(desk.ledger.path)) as raw:
         found = raw.execute(f"SELECT {column} FROM events WHERE seq = {seq}").fetchone()[0]
@@ -87,23 +74,23 @@ def test_every_edited_cell_breaks_the_chain(desk, seq, column):
         change = f"'{found[:at] + other + found[at + 1 :]}'"
     if change is None:
         return
-    tampered(desk.ledger, f"UPDATE events SET {column} = {change} WHERE seq = {seq}")
+    tamper(desk.ledger, f"UPDATE events SET {column} = {change} WHERE seq = {seq}")
     found = desk.ledger.check()
     assert any(re.match(r"the chain breaks at row|row \d+ follows", line) for line in found), found
 
 
 @pytest.mark.parametrize("seq", range(1, 5))
-def test_every_removed_row_breaks_the_chain(desk, seq):
-    tampered(desk.ledger, f"DELETE FROM events WHERE seq = {seq}")
+def test_every_removed_row_breaks_the_chain(desk, seq, tamper):
+    tamper(desk.ledger, f"DELETE FROM events WHERE seq = {seq}")
     found = desk.ledger.check()
     assert any(f"row {seq + 1} follows row {seq - 1}: what stood" in line for line in found)
     # Nor does it help to close the gap.
-    tampered(desk.ledger, f"UPDATE events SET seq = seq - 1 WHERE seq > {seq}")
+    tamper(desk.ledger, f"UPDATE events SET seq = seq - 1 WHERE seq > {seq}")
     assert any(f"the chain breaks at row {seq}," in line for line in desk.ledger.check())
 
 
-def test_rows_that_change_places_break_the_chain(desk):
-    tampered(
+def test_rows_that_change_places_break_the_chain(desk, tamper):
+    tamper(
         desk.ledger,
         "UPDATE events SET seq = 100 WHERE seq = 3",
         "UPDATE events SET seq = 3 WHERE seq = 4",
@@ -122,27 +109,27 @@ def test_rows_that_change_places_break_the_chain(desk):
         "secret = zeroblob(32)",
     ],
 )
-def test_the_chain_covers_the_opening_row(desk, change):
-    tampered(desk.ledger, f"UPDATE meta SET {change}")
+def test_the_chain_covers_the_opening_row(desk, change, tamper):
+    tamper(desk.ledger, f"UPDATE meta SET {change}")
     found = Ledger.existing(desk.ledger.path).check()
     assert any("the chain breaks at row 1, reserve of 'a'" in line for line in found)
 
 
-def test_a_cut_tail_is_found_by_a_noted_head_alone(desk):
+def test_a_cut_tail_is_found_by_a_noted_head_alone(desk, tamper):
     noted = desk.ledger.head()
-    tampered(desk.ledger, "DELETE FROM events WHERE seq >= 4")
+    tamper(desk.ledger, "DELETE FROM events WHERE seq >= 4")
     assert desk.ledger.check() == ()
     (finding,) = desk.ledger.check(noted)
     assert f"the head {noted} that was noted is on no row: rows were cut off" in finding
 
 
-def test_a_chain_written_anew_is_found_by_a_noted_head_alone(desk):
+def test_a_chain_written_anew_is_found_by_a_noted_head_alone(desk, tamper):
     noted = desk.ledger.head()
 
     def without_a(rows):
         return [row for row in rows if row[2] != "a"]
 
-    rewritten(desk.ledger, without_a)
+    rewritten(tamper, desk.ledger, without_a)
     assert desk.ledger.check() == ()
     assert len(desk.ledger.check(noted)) == 1
 

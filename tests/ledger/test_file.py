@@ -193,18 +193,6 @@ def test_the_file_is_append_only(opened, statement):
     assert desk.ledger.check() == ()
 
 
-def tampered(ledger, *statements):
-    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as raw:
-        triggers = raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
-        triggers = triggers.fetchall()
-        for name, _ in triggers:
-            raw.execute(f"DROP TRIGGER {name}")
-        for statement in statements:
-            raw.execute(statement)
-        for _, sql in triggers:
-            raw.execute(sql)
-
-
 @pytest.mark.parametrize(
     ("statement", "finding"),
     [
@@ -224,7 +212,7 @@ def tampered(ledger, *statements):
         ("UPDATE meta SET account = 'rho'", "none that a ledger writes"),
     ],
 )
-def test_check_finds_what_is_wrong(opened, statement, finding):
+def test_check_finds_what_is_wrong(opened, statement, finding, tamper):
     desk = opened()
     desk.answer("q")
     assert desk.ledger.check() == ()
@@ -232,7 +220,7 @@ def test_check_finds_what_is_wrong(opened, statement, finding):
         with closing(sqlite3.connect(desk.ledger.path)) as raw:
             raw.execute(statement)
     else:
-        tampered(desk.ledger, statement)
+        tamper(desk.ledger, statement)
     findings = desk.ledger.check()
     assert any(re.search(finding, found) for found in findings), findings
 
@@ -254,14 +242,14 @@ def test_check_finds_what_is_wrong(opened, statement, finding):
         ("DROP TABLE meta", lambda d: d.ledger.spent()),
     ],
 )
-def test_a_garbled_file_is_said_to_be_one(opened, statement, call):
+def test_a_garbled_file_is_said_to_be_one(opened, statement, call, tamper):
     desk = opened()
     desk.answer("q")
     if "DROP" in statement:
         with closing(sqlite3.connect(desk.ledger.path)) as raw:
             raw.execute(statement)
     else:
-        tampered(desk.ledger, statement)
+        tamper(desk.ledger, statement)
     with pytest.raises(LedgerCorrupt, match=r"backup|check") as refusal:
         call(desk)
     assert refusal.value.__context__ is None

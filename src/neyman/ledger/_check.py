@@ -1,7 +1,7 @@
 """Everything that can be wrong with a ledger's file, in sentences."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from neyman.accounting import Filter
@@ -12,7 +12,7 @@ from neyman.ledger._meta import Meta
 from neyman.ledger._records import Entry, read_curve, read_payload, shown
 from neyman.ledger._schema import OBJECTS
 
-__all__ = ["findings"]
+__all__ = ["damage", "findings"]
 
 # Another release may round a cost elsewhere in its last digits.
 _ROUNDING = 1 - Fraction(1, 10**6)
@@ -26,13 +26,16 @@ def findings(connection: sqlite3.Connection, meta: Meta, noted: str | None) -> t
         meta: its opening row.
         noted: a head that this ledger had once; None if nobody noted one.
     """
+    return damage(connection, meta, noted) + _collected([_budget(connection, meta)])
+
+
+def damage(connection: sqlite3.Connection, meta: Meta, noted: str | None) -> tuple[str, ...]:
+    """Return what is wrong with the rows, whatever they add up to."""
+    return _collected([_structure(connection), _chain(connection, meta, noted), _order(connection)])
+
+
+def _collected(parts: Iterable[Iterator[str]]) -> tuple[str, ...]:
     found: list[str] = []
-    parts = (
-        _structure(connection),
-        _chain(connection, meta, noted),
-        _order(connection),
-        _budget(connection, meta),
-    )
     for part in parts:
         try:
             found.extend(part)

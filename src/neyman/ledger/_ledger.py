@@ -19,6 +19,8 @@ from neyman.errors import (
 from neyman.ledger._ask import Ask
 from neyman.ledger._check import findings
 from neyman.ledger._events import Events
+from neyman.ledger._export import ledger_record
+from neyman.ledger._merge import copied, merged
 from neyman.ledger._meta import Meta, new_meta, read_meta
 from neyman.ledger._place import ledger_path, require_present
 from neyman.ledger._records import (
@@ -241,6 +243,33 @@ class Ledger:
 
         return self._transact(committed, "BEGIN IMMEDIATE", _NOT_REVEALED)
 
+    def merge(self, copy: "Ledger", *, keep_both: bool) -> tuple[str, ...]:
+        """Add what a copy of this ledger holds and this one does not.
+
+        Copies of one file that were both charged have each spent a part of the cap: the sum counts,
+        and may exceed the cap, which `check` then says; nothing more can be charged. What both
+        hold already is charged once. The copy stays as it is: take it out of use.
+
+        Args:
+            copy: a ledger whose file was once a copy of this one's, or the other way round.
+            keep_both: where both charged or answered one id after they parted: True charges both,
+                the copy's under a new id; False refuses.
+
+        Returns:
+            The ids that were added, each charged.
+
+        Raises:
+            EntryConflict: if one id was charged or answered apart. Nothing is merged.
+            LedgerMismatch: if the two are not copies of one ledger.
+            LedgerUnavailable, LedgerCorrupt: if a file cannot be used, or its chain is broken.
+        """
+        other = copy._read(copied)  # noqa: SLF001
+        return self._transact(
+            lambda connection, meta: merged(connection, meta, other, keep_both=keep_both),
+            "BEGIN IMMEDIATE",
+            "Nothing was merged.",
+        )
+
     def _require_relation(self, unit: str, neighbors: str) -> None:
         found = {"unit": self.unit, "neighbors": self.neighbors}
         asked = {"unit": unit, "neighbors": neighbors}
@@ -273,6 +302,13 @@ class Ledger:
         return self._read(
             lambda connection, meta: meta.filter().spent_curve(Events(connection, meta).spent())
         )
+
+    def export(self) -> dict[str, object]:
+        """Return everything that the ledger holds, JSON-able, with the rows of its chain.
+
+        Answers are in it, and are public; the secret that keys the datasets' fingerprints is not.
+        """
+        return self._read(ledger_record)
 
     def head(self) -> str:
         """Return the digest of the last row, which covers all that was ever charged and stored.
