@@ -25,7 +25,7 @@ from neyman.ledger import Ledger, Reservation
 from neyman.tradeoff import gdp
 
 HOME = str(Path(neyman.ledger.__file__).parent)
-COST = Fraction(1, 16)
+COST = Fraction(1, 8)
 KILLS_OF_ONE_FILE = 8
 
 
@@ -88,7 +88,7 @@ def reveals_first(report, path):
 def charges_last(report, path):
     """Broken: the charge is written when the answer is there."""
     ledger = open_ledger(path)
-    for number in range(16):
+    for number in range(8):
         report(["drawing", f"{number}"])
         values = [secrets.randbits(60)]
         try:
@@ -209,6 +209,7 @@ def test_nothing_is_lost_to_a_kill(spawn, tmp_path, way):
 @WAYS
 def test_nothing_is_lost_to_a_thousand_kills(spawn, tmp_path, way):
     found, killed = trial(spawn, tmp_path, honest, way, kills=1000, seed=2)
+    print(f"{killed} kills met a living child")
     assert found == []
     assert killed >= 1000
 

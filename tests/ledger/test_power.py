@@ -160,6 +160,7 @@ def test_nothing_is_lost_to_a_power_cut(opened, tmp_path):
 @pytest.mark.soak
 def test_nothing_is_lost_to_two_thousand_power_cuts(opened, tmp_path):
     found, halfway = trials(opened, tmp_path, cuts=2000, seed=2)
+    print(f"{halfway} cuts met a write half done")
     assert found == []
     assert halfway > 1500
 
