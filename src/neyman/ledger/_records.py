@@ -21,6 +21,7 @@ __all__ = [
     "State",
     "canonical",
     "check_curve",
+    "check_digest",
     "check_name",
     "check_type",
     "fingerprint",
@@ -81,6 +82,20 @@ class Reservation:
 def now() -> str:
     """Return the time, UTC, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def check_digest(head: str) -> None:
+    """Refuse what is no digest of a chain.
+
+    Raises:
+        InvalidParameter: if it is something else.
+    """
+    check_type("head", head, str, "the 64 hexadecimal digits that `neyman ledger show` printed")
+    if len(head) != 64 or set(head) - set("0123456789abcdef"):
+        raise InvalidParameter(
+            f"head of {len(head)} characters is no digest; write the 64 hexadecimal digits that "
+            "`neyman ledger show` printed"
+        )
 
 
 def check_curve(name: str, value: object) -> None:
