@@ -23,6 +23,10 @@ def select_bandwidth(function: ReleasedFunction, *, standard_errors: Real = 0.5)
     bandwidth whose R is within so many standard errors of the least is taken: R is flat below
     the best and rises slowly above.
 
+    Beyond the frequency up to which a sum of waves has the least estimated error,
+    sum_j 2 (1/n + s_j^2) - |y_j|^2, all t_j are taken for 0: what is left there is noise, which
+    would only make R uncertain.
+
     Args:
         function: as released; its own bandwidth plays no part.
         standard_errors: how far above the least; 0 takes the least itself.
@@ -32,7 +36,8 @@ def select_bandwidth(function: ReleasedFunction, *, standard_errors: Real = 0.5)
 
     Error: an estimate. Values heaped on a few places have no density, and get the smallest.
     Source: Rudemo, *Empirical choice of histograms and kernel density estimators*, Scandinavian
-        Journal of Statistics 1982 (the unbiased estimate, without noise).
+        Journal of Statistics 1982 (the unbiased estimate, without noise); Chiu, *Bandwidth
+        selection for kernel density estimation*, Annals of Statistics 1991 (no high frequencies).
     """
     check_type("function", function, ReleasedFunction, "functional.function(release) of a density")
     allowed = float(exact_size(standard_errors, "standard_errors"))
@@ -42,12 +47,16 @@ def select_bandwidth(function: ReleasedFunction, *, standard_errors: Real = 0.5)
     basis, n = function.basis, max(function.count, 2.0)
     noise = 2 * (function.stddev / (basis.amplitudes[1:] * n)) ** 2
     power = np.abs(function.transform[1:]) ** 2
+    told = int(np.argmin(np.cumsum([0.0, *(2 * (1 / n + noise) - power)])))
     unbiased = (power - 1 / n - noise) * (n / (n - 1))
+    unbiased[told:] = 0.0
     rows = np.array([multipliers(basis.period, basis.highest, h)[1:] for h in candidates])
     slopes = rows * rows * (1 - 1 / n) - 2 * rows
     risks = slopes @ unbiased + (rows * rows) @ (1 / n + noise)
     best = int(np.argmin(risks))
-    near = risks - risks[best] <= allowed * _errors(slopes - slopes[best], unbiased, n, noise)
+    near = risks - risks[best] <= allowed * _errors(
+        (slopes - slopes[best])[:, :told], unbiased[:told], n, noise[:told]
+    )
     return float(candidates[np.flatnonzero(near)[-1]])
 
 
