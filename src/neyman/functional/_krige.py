@@ -18,7 +18,8 @@ __all__ = ["GaussianProcess"]
 
 # Waves whose signal can be no more than this share of their noise are not looked at.
 _USELESS: Final = 0.05
-_MOST_WAVES: Final = 192
+# Nor are waves faster than this over the bandwidth, for there the density is blurred away.
+_FASTEST: Final = 2.0
 _VARIANCES: Final = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _START: Final = 3
 _LEVEL: Final = 0.25
@@ -164,9 +165,11 @@ def _modelled(table: Table, sums: Sums, level: float) -> _Model:
     first, second = table.deviations
     masses = table.masses(sums.counts)
     people = float(masses.sum())
+    h = float(table.channels.bandwidth)
     deviation = max(math.sqrt(second**2 + level * first**2), _LEAST_NOISE * people)
     scale = table.shares / deviation
-    used = min(max(int(np.sum(scale * people >= _USELESS)), 2), _MOST_WAVES, scale.size)
+    heard = (scale * people >= _USELESS) & (table.frequencies <= _FASTEST / h)
+    used = max(int(np.sum(heard)), 2)
     frequencies, scale = table.frequencies[:used], scale[:used]
     angles = np.multiply.outer(frequencies, table.places)
     both = np.concatenate([scale, scale[1:]])

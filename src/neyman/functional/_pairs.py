@@ -34,15 +34,15 @@ _ROUNDED: Final = 1 + 2.0**-7
 class PairChannels:
     """What is summed: a T_x for every record, and k T_x, k its response in steps.
 
-        a = 256,   k in [-K, K],   K = 360 under add_remove, 252 under replace_one
+        a = 256,   k in [-K, K],   K = 360 under add_remove, 300 under replace_one
 
     The noise of a curve m, from the middle of its bounds in units B of half their distance, is
     that of the second channel less m times that of the first. Under add_remove its mean square is
     proportional to (1 + a^2/K^2) (1 + v K^2/a^2), v that of m: least at (a/K)^2 = sqrt(v), and at
     a/K = 0.71 within 16 per cent of the least for all v from 0.03 to 1. Under replace_one a change
-    of sign of k alone moves the sums by 2 K, so that a up to K costs nothing.
+    of sign of k alone moves the sums by 2 K, so that a somewhat below K costs nothing.
 
-    K has many divisors: answers on a scale of 2, 3, 4, 5, 7 or 10 points are not rounded.
+    K has many divisors: answers on scales of 2 to 7 points that fill the bounds are not rounded.
 
     Attributes:
         domain: where x is.
@@ -85,7 +85,7 @@ class PairChannels:
     @property
     def steps(self) -> int:
         """K: so many steps from the middle of the response to either bound."""
-        return 360 if self.counted else 252
+        return 360 if self.counted else 300
 
     @property
     def size(self) -> int:
