@@ -70,11 +70,12 @@ class Ridge(Smoother):
         return self.bandwidth / 2
 
     def values(self, table: Table, sums: Sums) -> Array:
-        """Return the curve."""
+        """Return the curve, within the bounds."""
         waves = self._waves(table)
         h = float(table.channels.bandwidth)
         totals = table.values(sums.responses, h) * table.step * table.weights
-        return waves @ self._solved(table, sums, waves, (waves.T @ totals)[:, None])[:, 0]
+        found = self._solved(table, sums, waves, (waves.T @ totals)[:, None])[:, 0]
+        return np.clip(waves @ found, -1.0, 1.0)
 
     def spread(self, table: Table, sums: Sums) -> Array:
         """Return the deviation of a curve that is linear in the sums."""

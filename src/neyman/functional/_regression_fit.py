@@ -23,7 +23,7 @@ __all__ = ["RegressionFit"]
 class RegressionFit:
     """A curve of mean responses, linear between public nodes.
 
-    Where fewer records are in the window than three deviations of the noise of their number, as
+    Where fewer records are in the window than four deviations of the noise of their number, as
     released, the curve is NaN: nothing is known there. `stretches` are the rest.
 
     Attributes:

@@ -19,6 +19,7 @@ __all__ = ["Smoother", "Sums", "Table"]
 _NODES_A_WAVE: Final = 8
 # Kernels reach so many bandwidths beyond the ends; what lies there is folded back.
 _REACH: Final = 5.0
+_SIGNIFICANT: Final = 4.0
 _FEATURE: Final = 2.0**24
 
 
@@ -127,9 +128,9 @@ class Table:
         return np.concatenate([even, odd], axis=1)
 
     def told(self, sums: Sums, bandwidth: float) -> npt.NDArray[np.bool_]:
-        """Return where the density in a window of this bandwidth is three deviations above 0."""
+        """Return where the density in a window of this bandwidth is four deviations above 0."""
         noise = self.deviations[0] * self.sd(self.rows(bandwidth))
-        return self.values(sums.counts, bandwidth) >= 3 * noise
+        return self.values(sums.counts, bandwidth) >= _SIGNIFICANT * noise
 
     def parts(self, sums: ComplexArray) -> Array:
         """Return real parts and negative imaginary parts, shape (2 J + 1,)."""
