@@ -5,7 +5,8 @@
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final, NamedTuple, Self, final
 
 import numpy as np
@@ -20,8 +21,8 @@ __all__ = ["GaussianProcess"]
 _USELESS: Final = 0.05
 # Nor are waves faster than this over the bandwidth, for there the density is blurred away.
 _FASTEST: Final = 2.0
-_VARIANCES: Final = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-_START: Final = 3
+_VARIANCES: Final = np.array([0.01, 0.03, 0.1, 0.3, 1.0])
+_RESIDUALS: Final = np.array([0.003, 0.01, 0.03, 0.1, 0.3, 1.0])
 _LEVEL: Final = 0.25
 # Noise is taken to be at least this share of the records: else nothing is positive definite.
 _LEAST_NOISE: Final = 1e-6
@@ -76,40 +77,25 @@ class GaussianProcess(Smoother):
 
     @classmethod
     def likeliest(cls, table: Table, sums: Sums) -> Self:
-        """Return the process of the largest marginal likelihood of the released sums.
+        """Return the process that the released sums make most likely.
 
-        log p = -(z' V^-1 z + log det V) / 2,   z the whitened sums, V their covariance
-
-        over 2^(k/2) 1.5 h up to two thirds of an interval or a quarter of a circle, and variances
-        from 0.003 to 1: first all length-scales, then uphill among neighbours.
+        The length-scale of the largest marginal likelihood, and the means of both variances given
+        it: where noise hides the residuals, their likeliest variance would be far too small. Twice,
+        for the noise of the counts is known when the curve is.
         """
-        model = _modelled(table, sums, _LEVEL)
-        largest = table.period / (4 if table.closed else 3)
-        least = min(1.5 * float(table.channels.bandwidth), largest)
-        scales = least * 2 ** (np.arange(math.floor(2 * math.log2(largest / least)) + 1) / 2)
-        sampling = model.sampling
-        known: dict[tuple[int, int, int], float] = {}
-        signals: dict[int, Array] = {}
-
-        def likelihood(place: tuple[int, int, int]) -> float:
-            if place not in known:
-                length, variance, residual = place
-                if length not in signals:
-                    prior = _covariance(table, float(scales[length]))
-                    signals[length] = model.loads @ prior @ model.loads.T
-                total = np.outer(*(2 * [model.loads.sum(axis=1)]))
-                total += _VARIANCES[variance] * signals[length] + _VARIANCES[residual] * sampling
-                known[place] = _log_likelihood(total, model.data)
-            return known[place]
-
-        best = max(((i, _START, _START) for i in range(scales.size)), key=likelihood)
-        limits = (scales.size, len(_VARIANCES), len(_VARIANCES))
-        while (step := max(_near(best, limits), key=likelihood)) != best:
-            best = step
-        found = cls(float(scales[best[0]]), _VARIANCES[best[1]], _VARIANCES[best[2]], level=_LEVEL)
+        first = cls._given(table, sums, _LEVEL)
         masses = table.masses(sums.counts)
-        level = float(masses @ found.values(table, sums) ** 2 / masses.sum())
-        return replace(found, level=min(level, 1.0))
+        level = float(masses @ first.values(table, sums) ** 2 / masses.sum())
+        return cls._given(table, sums, level)
+
+    @classmethod
+    def _given(cls, table: Table, sums: Sums, level: float) -> Self:
+        scales, chances = _chances(table, sums, level)
+        best = int(np.argmax(chances.sum(axis=(1, 2))))
+        given = chances[best] / chances[best].sum()
+        variance = float(given.sum(axis=1) @ _VARIANCES)
+        residual = float(given.sum(axis=0) @ _RESIDUALS)
+        return cls(float(scales[best]), variance, residual, level)
 
     @property
     def window(self) -> float:
@@ -125,27 +111,44 @@ class GaussianProcess(Smoother):
         _, gain, model = self._fit(table, sums)
         return np.sqrt(np.sum(gain**2, axis=1)) / model.deviation
 
-    def draws(self, table: Table, sums: Sums, generator: Generator, number: int) -> Array:
-        """Return curves drawn given the released sums, shape (number, nodes).
+    def draws(
+        self, table: Table, sums: Sums, generator: Generator, number: int
+    ) -> Iterator[tuple[Array, float]]:
+        """Yield curves drawn given the released sums, each with its variance of residuals.
 
-        A curve of the process and sums of it are drawn, and what the fit to these sums misses of
-        that curve is added to the fit to the released ones.
+        Length-scale and variances are drawn by their likelihood first. Then a curve of the process
+        and sums of it are drawn, and what the fit to these sums misses of that curve is added to
+        the fit to the released ones.
 
         Source: Journel and Huijbregts, *Mining geostatistics*, 1978 (conditioning by kriging).
         """
+        scales, chances = _chances(table, sums, self.level)
+        drawn = generator.multinomial(number, chances.ravel()).reshape(chances.shape)
+        for length, variance, residual in zip(*np.nonzero(drawn), strict=True):
+            process = GaussianProcess(
+                float(scales[length]),
+                float(_VARIANCES[variance]),
+                float(_RESIDUALS[residual]),
+                self.level,
+            )
+            for curve in process.conditioned(
+                table, sums, generator, int(drawn[length, variance, residual])
+            ):
+                yield curve, process.residual
+
+    def conditioned(self, table: Table, sums: Sums, generator: Generator, number: int) -> Array:
+        """Return curves of this process, given the released sums; shape (number, nodes)."""
         values, gain, model = self._fit(table, sums)
         nodes = table.places.size
         root = _root(table, self.length_scale) * math.sqrt(self.variance)
-        rest = math.sqrt(self.residual) * np.sqrt(np.maximum(table.masses(sums.counts), 0.0))
-        found = np.empty((number, nodes))
-        for row in found:
-            turned = np.fft.rfft(generator.standard_normal(2 * root.size - 2)) * root
-            curve = np.fft.irfft(turned, 2 * root.size - 2)[:nodes]
-            curve += float(generator.standard_normal(1)[0])
-            data = model.loads @ curve + model.waves @ (rest * generator.standard_normal(nodes))
-            data += generator.standard_normal(model.data.size)
-            row[:] = values + curve - gain @ data
-        return np.clip(found, -1.0, 1.0)
+        size = 2 * root.size - 2
+        waves = np.fft.rfft(generator.standard_normal((number, size))) * root
+        curves = np.fft.irfft(waves, size)[:, :nodes] + generator.standard_normal((number, 1))
+        rest = generator.standard_normal((number, nodes))
+        rest *= np.sqrt(self.residual * table.masses(sums.counts))
+        data = curves @ model.loads.T + rest @ model.waves.T
+        data += generator.standard_normal((number, model.data.size))
+        return np.clip(values + curves - data @ gain.T, -1.0, 1.0)
 
     def _fit(self, table: Table, sums: Sums) -> _Fit:
         from scipy.linalg import cho_factor, cho_solve
@@ -177,23 +180,37 @@ def _modelled(table: Table, sums: Sums, level: float) -> _Model:
     return _Model(table.parts(sums.responses[:used]) * both, waves, waves * masses, deviation)
 
 
-def _near(place: tuple[int, int, int], limits: tuple[int, ...]) -> list[tuple[int, int, int]]:
-    """Return the place and its neighbours along each coordinate."""
-    found = [place]
-    for axis, limit in enumerate(limits):
-        for step in (-1, 1):
-            there = list(place)
-            there[axis] += step
-            if 0 <= there[axis] < limit:
-                found.append((there[0], there[1], there[2]))
-    return found
+def _chances(table: Table, sums: Sums, level: float) -> tuple[Array, Array]:
+    """Return length-scales, and the chances of each with each pair of variances, of sum 1.
+
+        log p = -(z' V^-1 z + log det V) / 2,   z the whitened sums, V their covariance
+
+    Length-scales are 1.5 h 2^(k/2), up to two thirds of an interval or a quarter of a circle; all
+    of the grid are alike before.
+    """
+    model = _modelled(table, sums, level)
+    largest = table.period / (4 if table.closed else 3)
+    least = min(1.5 * float(table.channels.bandwidth), largest)
+    scales = least * 2 ** (np.arange(math.floor(2 * math.log2(largest / least)) + 1) / 2)
+    total = model.loads.sum(axis=1)
+    fixed = np.outer(total, total)
+    fixed[np.diag_indices_from(fixed)] += 1.0
+    sampling = model.sampling
+    found = np.empty((scales.size, _VARIANCES.size, _RESIDUALS.size))
+    for i, scale in enumerate(scales):
+        signal = model.loads @ _covariance(table, float(scale)) @ model.loads.T
+        for j, variance in enumerate(_VARIANCES):
+            for k, residual in enumerate(_RESIDUALS):
+                covariance = fixed + variance * signal + residual * sampling
+                found[i, j, k] = _log_likelihood(covariance, model.data)
+    chances = np.exp(found - found.max())
+    return scales, chances / chances.sum()
 
 
 def _log_likelihood(covariance: Array, data: Array) -> float:
-    """Return log p but for a constant; the noise, of variance 1, is added to the covariance."""
+    """Return log p but for a constant."""
     from scipy.linalg import solve_triangular
 
-    covariance[np.diag_indices_from(covariance)] += 1.0
     root = np.linalg.cholesky(covariance)
     white = solve_triangular(root, data, lower=True)
     return float(-0.5 * (white @ white) - np.log(np.diag(root)).sum())

@@ -179,11 +179,10 @@ class RegressionFit:
         shares = masses / masses.sum()
         found = np.empty((repetitions, masses.size))
         if sampling:
-            for row, curve in zip(
-                found, process.draws(table, sums, generator, repetitions), strict=True
-            ):
+            draws = process.draws(table, sums, generator, repetitions)
+            for row, (curve, residual) in zip(found, draws, strict=True):
                 counts = generator.multinomial(people, shares).astype(np.float64)
-                rest = np.sqrt(process.residual * counts)
+                rest = np.sqrt(residual * counts)
                 totals = counts * curve + rest * generator.standard_normal(masses.size)
                 row[:] = self._simulated(counts, totals, generator) - curve
             return found
