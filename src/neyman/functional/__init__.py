@@ -17,6 +17,9 @@ from neyman.functional._paths import MaternPath, SmoothPath
 from neyman.functional._projected import ProjectedDensity
 from neyman.functional._query import density, pilot_bandwidth
 from neyman.functional._records import function, load, read, save
+from neyman.functional._regression import regression
+from neyman.functional._regression_curve import RegressionCurve
+from neyman.functional._regression_fit import RegressionFit
 from neyman.functional._risk import Risk, normal_risk
 from neyman.functional._select import select_bandwidth
 from neyman.functional._simulated import simulate_axes, simulate_grid, simulate_line
@@ -44,6 +47,8 @@ __all__ = [
     "Matern",
     "MaternPath",
     "ProjectedDensity",
+    "RegressionCurve",
+    "RegressionFit",
     "ReleasedFunction",
     "Risk",
     "Scales",
@@ -65,6 +70,7 @@ __all__ = [
     "normal_risk",
     "pilot_bandwidth",
     "read",
+    "regression",
     "save",
     "select_bandwidth",
     "simulate_axes",

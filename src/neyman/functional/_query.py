@@ -20,7 +20,7 @@ from neyman.nodes import histogram
 from neyman.numerics import Real, exact
 from neyman.sensitivity import Neighbors, check_neighbors
 
-__all__ = ["CoefficientReading", "density", "pilot_bandwidth"]
+__all__ = ["CoefficientReading", "check_units", "density", "pilot_bandwidth"]
 
 # Raise it whenever the integers of an unchanged question change.
 _RULES: Final = 2
@@ -80,7 +80,7 @@ def density(
     counted = records is None
     chosen = Density() if target is None else target
     basis = Basis(domain, exact(bandwidth, "bandwidth"), chosen, counted)
-    _check_units(units, private, counted=counted)
+    check_units(units, private, counted=counted)
     sensitivity = feature_sensitivity(basis, neighbors)
 
     def compute() -> IntArray:
@@ -155,7 +155,7 @@ class CoefficientReading:
         }
 
 
-def _check_units(units: Units | None, values: npt.NDArray[np.generic], *, counted: bool) -> None:
+def check_units(units: Units | None, values: npt.NDArray[np.generic], *, counted: bool) -> None:
     if units is None:
         return
     check_type("units", units, Units, "Units(ids, max_values=...)")

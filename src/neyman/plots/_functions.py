@@ -13,13 +13,14 @@ from neyman.arguments import check_type
 from neyman.functional import (
     Band,
     Generator,
+    RegressionFit,
     ReleasedFunction,
     SurvivalCurve,
 )
 from neyman.numerics import Array
 from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure
 
-__all__ = ["density", "survival"]
+__all__ = ["density", "regression", "survival"]
 
 
 def density(
@@ -73,6 +74,36 @@ def survival(
     axes.set(xlim=(0, float(noise.x[-1])), ylim=(0, 1))
     axes.set_xlabel("time", color=INK)
     axes.set_ylabel("share without the event", color=INK)
+    axes.legend(frameon=False)
+    return picture
+
+
+def regression(
+    fit: RegressionFit,
+    *,
+    generator: Generator,
+    level: float = 0.95,
+    repetitions: int = 300,
+    truth: Callable[[Array], Array] | None = None,
+) -> Figure:
+    """Draw a released regression curve with two bands: for its noise, and for noise and sampling.
+
+    Where too few records are to be told from the noise nothing is drawn.
+
+    Args:
+        fit: a reading of the curve, such as `curve.gaussian_process()`.
+        generator: for the bands, which are simulated.
+        level: that each band covers everywhere at once; both are estimates.
+        repetitions: simulated releases for each.
+        truth: the curve without noise, drawn beside. Only for data that are public anyway.
+    """
+    total, noise = (
+        fit.band(level, generator, repetitions=repetitions, sampling=sampling)
+        for sampling in (True, False)
+    )
+    picture, axes = _drawn("private mean", total, noise, f"{100 * level:g} %", truth)
+    axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
+    axes.set_ylabel("mean response", color=INK)
     axes.legend(frameon=False)
     return picture
 
