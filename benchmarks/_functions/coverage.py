@@ -60,7 +60,7 @@ def section(repetitions: int = REPETITIONS) -> Section:
             verdict(
                 f"total bands at mu = 1, n from {FROM:,} on: {least:.3f} to {most:.3f}",
                 f"{LOWEST} to {HIGHEST}",
-                met=LOWEST <= least and most <= HIGHEST,
+                met=least >= LOWEST and most <= HIGHEST,
             ),
             f"All cells: {min(float(r[4]) for r in rows):.3f} to {max(float(r[4]) for r in rows):.3f}; "
             f"n = 300: from {min(float(r[4]) for r in rows if r[2] == '300'):.3f}.",

@@ -19,7 +19,9 @@ def section(repetitions: int = 400) -> Section:
     random = np.random.default_rng(4)
     for cells in SIZES:
         peers = (summed, tree, square_root)
-        theirs = [float(np.mean([peer(cells, random) for _ in range(repetitions)])) for peer in peers]
+        theirs = [
+            float(np.mean([peer(cells, random) for _ in range(repetitions)])) for peer in peers
+        ]
         ours = float(np.mean(spectral(cells, repetitions)))
         rows.append([f"{cells:,}", ours, *theirs, ours / theirs[-1]])
     first = float(rows[0][1])
@@ -45,9 +47,7 @@ def section(repetitions: int = 400) -> Section:
 def spectral(cells: int, repetitions: int) -> list[float]:
     """Return the greatest errors of the library, from one record in the middle, twice."""
     domain = functional.Interval(0, 1, outside="clip")
-    pipeline = Pipeline(
-        domain, 1 / min(cells, 1024), MU, target=functional.Cumulative()
-    )
+    pipeline = Pipeline(domain, 1 / min(cells, 1024), MU, target=functional.Cumulative())
     values, edges = np.full(100_000, 0.5), np.arange(1, cells + 1) / cells
     # As good as without noise.
     calm = Pipeline(domain, pipeline.bandwidth, 1e5, target=functional.Cumulative())(values)

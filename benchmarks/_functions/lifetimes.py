@@ -55,7 +55,9 @@ def errors(repetitions: int = 40) -> Section:
                 rows.append([relation, name, "lifelines is not installed", "", "", "", "", ""])
                 continue
             for says, mu in budgets:
-                found = np.mean([*_errors(*data, HORIZONS[name], relation, mu, repetitions)], axis=0)
+                found = np.mean(
+                    [*_errors(*data, HORIZONS[name], relation, mu, repetitions)], axis=0
+                )
                 rows.append([relation, name, len(data[0]), says, mu, *found.tolist()])
     verdicts = [
         verdict(
