@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from neyman.accounting import random_allocation as random_allocation
     from neyman.aggregate import Aggregate as Aggregate
     from neyman.door import release as release
+    from neyman.door import release_batch as release_batch
     from neyman.ledger import Ledger as Ledger
     from neyman.mechanisms import Canonical as Canonical
     from neyman.mechanisms import DiscreteGaussian as DiscreteGaussian
@@ -112,7 +113,7 @@ _HOMES = {
         "random_allocation",
     ),
     "neyman.aggregate": ("Aggregate",),
-    "neyman.door": ("release",),
+    "neyman.door": ("release", "release_batch"),
     "neyman.ledger": ("Ledger",),
     "neyman.mechanisms": (
         "Canonical",

@@ -4,15 +4,20 @@ curve -> charge -> compute -> noise -> commit -> reveal, in this order and nowhe
 query never touches the data, and nothing is revealed that is not durably charged and stored.
 """
 
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from neyman.aggregate import Aggregate, IntArray
-from neyman.errors import EngineFailure
+from neyman.errors import EngineFailure, InvalidParameter
 from neyman.ledger import Ledger, Reservation
 from neyman.mechanisms import Mechanism
 from neyman.released import Guarantee, Release, Spending
+from neyman.tradeoff import compose
 
-__all__ = ["release"]
+__all__ = ["release", "release_batch"]
 
 _ASSUMPTIONS = (
     "The operating system's random bits are fair, independent and secret.",
@@ -56,10 +61,7 @@ def release(
     Guarantee: the output satisfies `mechanism.tradeoff(aggregate.sensitivity)`, and all releases
         of one ledger together its cap, also when each is chosen after seeing the others.
     """
-    # All that can be refused comes before the charge: these two refuse a wrong confidence.
-    mechanism.half_width(confidence)
-    mechanism.ratio_interval(0, 1, confidence)
-    mechanism.require_sampler()
+    _require_ready(mechanism, confidence)
     with ledger.turn(entry):
         reservation = ledger.reserve(
             entry=entry,
@@ -74,6 +76,82 @@ def release(
             noisy = mechanism.add_noise(_computed(aggregate))
             reservation = ledger.commit(reservation, noisy.tolist())
     return _reveal(aggregate, mechanism, ledger, reservation, confidence, replayed=replayed)
+
+
+def release_batch(
+    questions: Sequence[tuple[Aggregate, Mechanism]],
+    ledger: Ledger,
+    *,
+    entry: str,
+    confidence: float = 0.95,
+) -> tuple[Release, ...]:
+    """Charge several questions at once, by their exact composition, and answer them all.
+
+    One entry holds the whole batch: it is charged before the first draw, and stored and replayed
+    whole. Mechanisms may be mixed. In a ledger that counts mu^2, noise with a largest loss, such as
+    Laplace noise, is composed exactly, which is less than the sum: 36 % less of mu^2 for many small
+    Laplace releases. Batches and single entries combine by the filter.
+
+    Args:
+        questions: at least one, each with its noise; none may depend on another's answer.
+        ledger: pays.
+        entry: the id of the batch in the ledger.
+        confidence: of the noise intervals, in (0, 1).
+
+    Returns:
+        A release for each question, in order: its own guarantee, and the spending of the batch.
+
+    Raises:
+        InvalidParameter: if there is no question.
+        SensitivityMismatch, MissingExtra, RelationMismatch, BudgetExceeded: as `release`; nothing
+            is charged up to here.
+        EntryConflict: if the id stands for something else, or was lost twice.
+        EngineFailure: if the engine failed at one. The whole batch stays charged, shows nothing,
+            and may be run once more.
+
+    Guarantee: the answers together satisfy the composition of all `mechanism.tradeoff(...)`, and
+        all releases of one ledger together its cap, also when each batch is chosen after seeing
+        the others.
+    """
+    if not questions:
+        raise InvalidParameter("a batch of no questions was asked; write at least one")
+    for aggregate, mechanism in questions:
+        _require_ready(mechanism, confidence)
+        ledger.require_relation(aggregate.unit, aggregate.sensitivity.neighbors)
+    curves = [noise.tradeoff(aggregate.sensitivity) for aggregate, noise in questions]
+    first = questions[0][0]
+    with ledger.turn(entry):
+        reservation = ledger.reserve(
+            entry=entry,
+            request={
+                "batch": [
+                    {"query": dict(aggregate.query), "mechanism": noise.describe()}
+                    for aggregate, noise in questions
+                ]
+            },
+            source=json.dumps([aggregate.source for aggregate, _ in questions]),
+            curve=compose(*curves),
+            unit=first.unit,
+            neighbors=first.sensitivity.neighbors,
+        )
+        replayed = reservation.values is not None
+        if not replayed:
+            noisy = [noise.add_noise(_computed(aggregate)) for aggregate, noise in questions]
+            reservation = ledger.commit(reservation, np.concatenate(noisy).tolist())
+    values, released, start = reservation.values or (), list[Release](), 0
+    for (aggregate, noise), curve in zip(questions, curves, strict=True):
+        stop = start + aggregate.size
+        part = replace(reservation, curve=curve, values=values[start:stop])
+        released.append(_reveal(aggregate, noise, ledger, part, confidence, replayed=replayed))
+        start = stop
+    return tuple(released)
+
+
+def _require_ready(mechanism: Mechanism, confidence: float) -> None:
+    """Refuse, before the charge, a confidence that no interval has, and noise not to be drawn."""
+    mechanism.half_width(confidence)
+    mechanism.ratio_interval(0, 1, confidence)
+    mechanism.require_sampler()
 
 
 def _computed(aggregate: Aggregate) -> IntArray:

@@ -137,8 +137,8 @@ def test_the_public_surface_changes_only_on_purpose():
         "from_dp_event gaussian_mixture gaussian_report gdp group identity laplace "
         "levy_distance likelihood_ratio_test mixture of_curve of_profile open_table piecewise "
         "piecewise_hull poisson poisson_replace privacy_loss pure_dp random_allocation "
-        "randomized_response rdp read release renyi_divergence roc_area staircase subgaussian "
-        "subsample sup_distance symmetric_hull tcdp truncated_rho worst zcdp"
+        "randomized_response rdp read release release_batch renyi_divergence roc_area staircase "
+        "subgaussian subsample sup_distance symmetric_hull tcdp truncated_rho worst zcdp"
     )
     rooms = "accounting errors functional plots publish report"
     assert sorted(neyman.__all__) == sorted(f"{classes} {functions} {rooms}".split())

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from neyman.errors import InvalidParameter, NotCertified, UnsupportedComposition
-from neyman.tradeoff import TradeOff, gdp, identity, pure_dp
+from neyman.tradeoff import TradeOff, gdp, identity, pure_dp, tight_gaussian
 
 __all__ = ["Filter", "GaussianFilter", "PureFilter", "filter_for", "filter_from"]
 
@@ -123,7 +123,7 @@ class GaussianFilter(Filter):
         )
 
     def _bound(self, curve: TradeOff) -> Fraction | None:
-        return curve.outer_gaussian()
+        return tight_gaussian(curve)
 
     def _curve(self, amount: Fraction) -> TradeOff:
         return gdp(squared=amount)

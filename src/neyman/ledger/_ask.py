@@ -23,12 +23,12 @@ class Ask:
     request: Mapping[str, object]
     source: str = field(repr=False)
     curve: TradeOff
+    cost: Fraction
     cap: TradeOff
 
     def reserved(self, connection: sqlite3.Connection, meta: Meta) -> Reservation:
         """Charge it, or find it charged before; the caller's transaction makes it durable."""
         events, spending = Events(connection, meta), meta.filter()
-        cost = spending.cost(self.curve)
         record: dict[str, object] = {
             "curve": self.curve.to_json(),
             "request": self.request,
@@ -42,9 +42,9 @@ class Ask:
                     f"{self.curve} cannot be read back from its JSON, so it cannot be recorded; "
                     "charge a curve of this library's leaves"
                 )
-            self._require_room(cost, events.spent(), spending)
-            events.append(self.entry, "reserve", payload, cost=cost)
-            return Reservation(entry=self.entry, curve=self.curve, cost=cost)
+            self._require_room(events.spent(), spending)
+            events.append(self.entry, "reserve", payload, cost=self.cost)
+            return Reservation(entry=self.entry, curve=self.curve, cost=self.cost)
         before.require_same(read_payload(payload, self.entry))
         values = before.values()
         if values is None:
@@ -52,17 +52,17 @@ class Ask:
             events.append(self.entry, "redraw", "{}")
         return Reservation(entry=self.entry, curve=self.curve, cost=before.cost, values=values)
 
-    def _require_room(self, cost: Fraction, spent: Fraction, spending: Filter) -> None:
+    def _require_room(self, spent: Fraction, spending: Filter) -> None:
         remaining = spending.capacity - spent
-        if cost <= remaining:
+        if self.cost <= remaining:
             return
         fitting = f"the most that still fits is {spending.largest(remaining)}"
         left = f"{shown(remaining)} remains"
         if remaining < 0:
             left = f"the cap is exceeded by {shown(-remaining)} since another copy was merged in"
         raise BudgetExceeded(
-            f"entry {self.entry!r} with {self.curve} asks {spending.account} = {shown(cost)}; of "
-            f"{shown(spending.capacity)} under cap={self.cap}, {shown(spent)} is spent and "
+            f"entry {self.entry!r} with {self.curve} asks {spending.account} = {shown(self.cost)}; "
+            f"of {shown(spending.capacity)} under cap={self.cap}, {shown(spent)} is spent and "
             f"{left}, so {fitting if remaining > 0 else 'nothing fits any more'}. "
             "Nothing was charged; ask with more noise, or not at all"
         )

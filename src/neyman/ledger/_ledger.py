@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar, final
 
-from neyman.accounting import filter_for
+from neyman.accounting import filter_for, filter_from
 from neyman.errors import (
     EntryConflict,
     InvalidParameter,
@@ -206,8 +206,10 @@ class Ledger:
         check_type("request", request, Mapping, "a dict")
         check_type("source", source, str, "text that names the dataset")
         check_curve("curve", curve)
-        self._require_relation(unit, neighbors)
-        ask = Ask(entry=entry, request=request, source=source, curve=curve, cap=self.cap)
+        self.require_relation(unit, neighbors)
+        # Before the file is locked: an exact composition takes its time.
+        cost = filter_from(self.account, self.capacity).cost(curve)
+        ask = Ask(entry=entry, request=request, source=source, curve=curve, cost=cost, cap=self.cap)
         return self._transact(ask.reserved, "BEGIN IMMEDIATE", _NOTHING_DRAWN)
 
     def commit(self, reservation: Reservation, values: Sequence[int]) -> Reservation:
@@ -270,7 +272,12 @@ class Ledger:
             "Nothing was merged.",
         )
 
-    def _require_relation(self, unit: str, neighbors: str) -> None:
+    def require_relation(self, unit: str, neighbors: str) -> None:
+        """Refuse a question that protects somebody else, or in another sense.
+
+        Raises:
+            RelationMismatch: if the unit or the relation is not the ledger's.
+        """
         found = {"unit": self.unit, "neighbors": self.neighbors}
         asked = {"unit": unit, "neighbors": neighbors}
         if asked != found:

@@ -50,6 +50,7 @@ from neyman.tradeoff._privacy_loss import LossDistribution, PrivacyLoss, privacy
 from neyman.tradeoff._real_line_constructors import cdp, rdp, tcdp, zcdp
 from neyman.tradeoff._selection_constructors import bounded_range
 from neyman.tradeoff._subsample import subsample
+from neyman.tradeoff._tight import tight_gaussian
 from neyman.tradeoff._tradeoff import TradeOff, read
 from neyman.tradeoff._witness import by_lattice
 
@@ -107,6 +108,7 @@ __all__ = [
     "sup_distance",
     "symmetric_hull",
     "tcdp",
+    "tight_gaussian",
     "truncated_rho",
     "worst",
     "zcdp",
