@@ -19,7 +19,14 @@ from neyman.numerics import (
     log_ndtr,
 )
 
-__all__ = ["Deltas", "inner_gaussian_square", "least_mu", "least_rho", "proved_below"]
+__all__ = [
+    "Deltas",
+    "inner_gaussian_square",
+    "least_mu",
+    "least_mu_until",
+    "least_rho",
+    "proved_below",
+]
 
 _GRID = 65
 _ZOOMS = 5
@@ -114,6 +121,12 @@ def least_mu(curve: Profile, slack: float) -> tuple[float, float]:
         return lower, upper
     other = _least_mu(asked, least, most)
     return max(lower, other[0]), min(upper, other[1])
+
+
+def least_mu_until(curve: Profile, stop: float) -> tuple[float, float]:
+    """Return bounds of the smallest mu with delta_f <= delta_mu on [-stop, stop]."""
+    sides = [curve] if curve.symmetric else [curve, curve.swap()]
+    return _least_mu([(side, stop) for side in sides], 0.0, math.nextafter(0.0, 1.0))
 
 
 def _least_mu(
