@@ -251,6 +251,7 @@ __all__ = [
     "rdp",
     "read",
     "release",
+    "release_batch",
     "renyi_divergence",
     "report",
     "roc_area",
