@@ -117,9 +117,7 @@ def contestants(
     return given
 
 
-def private(
-    values: np.ndarray, h: float, points: int, ledger: ny.Ledger, entry: str
-) -> object:
+def private(values: np.ndarray, h: float, points: int, ledger: ny.Ledger, entry: str) -> object:
     """Ask, release through the door with exact noise, evaluate."""
     side, dimension = functional.Interval(-8, 8, outside="clip"), values.shape[1]
     question = functional.density(
