@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+import neyman as ny
 from benchmarks import Section, verdict
-from benchmarks._functions.pipeline import Pipeline
+from benchmarks._functions.pipeline import Answer, Pipeline, answer
 from neyman import functional
 
 __all__ = ["section"]
@@ -28,13 +29,12 @@ def section(repetitions: int = 400) -> Section:
     return Section(
         title="Distribution functions",
         method=(
-            f"Mean over {repetitions} releases of the greatest error of the noise in the count of "
-            f"records below any of N equally spaced values, mu = {MU:g}, add/remove. neyman: "
-            "`target=Cumulative()` at the smallest bandwidth, the domain over N (at most 1,024), the "
-            "released number of records included. Peers, under the same Gaussian noise of a record: "
-            "sums of a histogram; a binary tree of counts by least squares; the square root of the "
-            "matrix of sums as strategy (a few lines here, which know the true number of records no "
-            "better)."
+            f"Mean over {repetitions} releases of the greatest error of the noise in the count "
+            f"of records below any of N equally spaced values, mu = {MU:g}, add/remove. neyman: "
+            "`target=Cumulative()` at the smallest bandwidth, the domain over N (at most 1,024), "
+            "the released number of records included. Peers, a few lines here, under the same "
+            "Gaussian noise of a record: sums of a histogram; a binary tree of counts by least "
+            "squares; the square root of the matrix of sums as strategy."
         ),
         columns=["N", "neyman", "histogram", "tree", "square root", "neyman / square root"],
         rows=rows,
@@ -48,12 +48,17 @@ def spectral(cells: int, repetitions: int) -> list[float]:
     """Return the greatest errors of the library, from one record in the middle, twice."""
     domain = functional.Interval(0, 1, outside="clip")
     pipeline = Pipeline(domain, 1 / min(cells, 1024), MU, target=functional.Cumulative())
-    values, edges = np.full(100_000, 0.5), np.arange(1, cells + 1) / cells
+    question, edges = pipeline.ask(np.full(100_000, 0.5)), np.arange(1, cells + 1) / cells
     # As good as without noise.
-    calm = Pipeline(domain, pipeline.bandwidth, 1e5, target=functional.Cumulative())(values)
-    exact = calm.count * calm.cdf(edges)
-    releases = (pipeline(values) for _ in range(repetitions))
-    return [float(np.abs(f.count * f.cdf(edges) - exact).max()) for f in releases]
+    calm = functional.function(answer(question, ny.Gaussian(scale=1)))
+    exact, sums = calm.count * calm.cdf(edges), question.compute()
+    found: list[float] = []
+    for _ in range(repetitions):
+        noisy = pipeline.noise.add_noise(sums)
+        columns = question.reading.columns(noisy, pipeline.noise, 0.95)
+        f = functional.function(Answer(question.query, columns))
+        found.append(float(np.abs(f.count * f.cdf(edges) - exact).max()))
+    return found
 
 
 def summed(cells: int, random: np.random.Generator) -> float:

@@ -38,7 +38,7 @@ class Pipeline:
     bandwidth: float
     mu: float
     neighbors: str = "add_remove"
-    target: functional.Target = functional.Density()
+    target: functional.Target | None = None
 
     def ask(self, values: np.ndarray) -> Aggregate:
         """Ask for a density."""

@@ -164,9 +164,9 @@ def test_quantiles_and_means(trial):
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["noise", "total"])
 def test_bands_cover(kind):
-    """Of 200 trials 95 % bands cover in 88 % to 100 %: outside by chance with probability 1e-5."""
+    """Of 100 trials 95 % bands cover at least 82: fewer by chance with probability 1e-6; seeded."""
     covered, at = 0, np.linspace(0.2, 5, 60)
-    for seed in range(200):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         lives, follow_up = rng.exponential(6, 800), rng.uniform(2, 14, 800)
         data = np.minimum(lives, follow_up), lives <= follow_up
@@ -174,7 +174,7 @@ def test_bands_cover(kind):
         band = curve_of(*data, mu=0.5, seed=seed).band(0.95, kind, generator=rng, repetitions=100)
         low, high = (np.interp(at, band.x, side) for side in (band.lower, band.upper))
         covered += bool(((low <= truth) & (truth <= high)).all())
-    assert covered >= 176
+    assert covered >= 82
 
 
 def test_a_band_holds_the_curve_and_repeats(trial):

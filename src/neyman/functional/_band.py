@@ -87,7 +87,7 @@ def total_band(function: Smoothed, level: float) -> Band:
     it: choose a bandwidth below the best one where the density itself is to be covered.
 
     Error: an estimate. Coverage measured at a level of 0.95, of four densities, mu from 0.25 to 4
-        and n from 300 on: from 0.94 to 0.98 ([page](../theory/functions.md)).
+        and n from 300 on: from 0.94 to 0.98.
     """
     x, estimate, slope = _curve(function)
     noise, sampling = _noise(function, estimate, slope), sampled(function, len(x))

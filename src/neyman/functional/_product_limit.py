@@ -95,14 +95,11 @@ def counts_of(
         censored = censored.copy()
         censored[0] = records - events[0]
     basis = channels.events
-    empty = [_empty(basis, part) for part in (events, censored)]
-    n, c = (
-        _monotone(_up_to(basis, part) - shares.up_to * noise)
-        for part, noise in zip((events, censored), empty, strict=True)
-    )
+    counted = [_counted(basis, part) for part in (events, censored)]
+    n, c = (_monotone(up_to - shares.up_to * empty) for up_to, empty in counted)
     total = float(events[0].real + censored[0].real)
     if records is None:
-        total -= (1 + shares.whole) * sum(empty)
+        total -= (1 + shares.whole) * sum(empty for _, empty in counted)
     return Counts(n, c, total - n - c)
 
 
@@ -196,27 +193,36 @@ def _left(basis: Basis, t: Array, *, counted: bool) -> Array:
     return np.where(t < reach, near_start, rest)
 
 
-def _empty(basis: Basis, sums: ComplexArray) -> float:
-    """Return B, the mass where nobody is."""
-    length, reach, _ = _lengths(basis)
-    series = Series(basis.period, sums * _kernel(basis) / basis.period)
-    ends = series.integral(np.array([length + reach, 2 * length - reach]))
-    return float(ends[1] - ends[0])
+def _running(basis: Basis, sums: ComplexArray, points: Array) -> tuple[Array, Array]:
+    """Return integrals from 0: up to each node of the circle and its end, and up to some points."""
+    m, period = basis.circle_nodes, basis.period
+    smoothed = sums * _kernel(basis) / period
+    waves = 2j * np.pi / period * np.arange(1, basis.highest + 1)
+    terms = np.zeros(m // 2 + 1, np.complex128)
+    terms[1 : basis.highest + 1] = smoothed[1:] / waves
+    at_nodes = m * np.fft.irfft(terms, m)
+    places = period / m * np.arange(m + 1)
+    level, start = float(smoothed[0].real), float(at_nodes[0])
+    at_points = 2 * (np.exp(np.multiply.outer(points, waves)) @ terms[1 : basis.highest + 1]).real
+    return (
+        np.append(at_nodes, start) - start + level * places,
+        np.asarray(at_points) - start + level * points,
+    )
 
 
-def _up_to(basis: Basis, sums: ComplexArray) -> Array:
-    """Return the number up to each node: the kernel's tails beyond both ends folded back."""
-    series = Series(basis.period, sums * _kernel(basis) / basis.period)
-    nodes = nodes_of(basis)
+def _counted(basis: Basis, sums: ComplexArray) -> tuple[Array, float]:
+    """Return the number up to each node, and B, the mass where nobody is.
+
+    The kernel's tails beyond both ends are folded back: what lies below 0 is at the end of the
+    circle, and beyond the horizon H a place x is folded to 2 H - x.
+    """
     length, reach, _ = _lengths(basis)
-    # What lies below 0 is at the end of the circle; beyond the horizon, x is folded to 2 H - x.
-    below = series.integral(np.full(1, basis.period)) - series.integral(
-        basis.period - np.minimum(nodes, reach)
-    )
-    beyond = series.integral(np.full(1, length + reach)) - series.integral(
-        np.minimum(2 * length - nodes, length + reach)
-    )
-    return series.integral(nodes) + below + beyond
+    ends = np.array([length + reach, 2 * length - reach])
+    running, (late, early) = _running(basis, sums, ends)
+    t, turned = nodes_of(basis), running[: -basis.nodes - 1 : -1]
+    below = running[-1] - np.where(t <= reach, turned, early)
+    beyond = late - np.where(t >= length - reach, turned, late)
+    return running[: basis.nodes] + below + beyond, float(early - late)
 
 
 def _monotone(counts: Array) -> Array:
