@@ -13,7 +13,7 @@ from neyman.errors import InvalidParameter
 __all__ = ["Nodes", "beyond", "histogram"]
 
 _PIECE: Final = 1 << 16
-_MOST: Final = 2**30
+_MOST: Final = 2**28
 _LARGEST: Final = 1e200
 # Periods beyond which doubles are further apart than half of one.
 _FAR: Final = 2.0**52
@@ -24,9 +24,8 @@ _FAR: Final = 2.0**52
 class Nodes:
     """Equally spaced nodes start + k step, k = 0 ... number - 1, and the one that a value is at.
 
-        line      t = min(max(x, start), end) - start
-        circle    t = min(max(x - floor(x / end) end, 0), end),   start = 0, end the period
-        k = floor(t / step + 1/2);   on a circle node `number` is node 0
+        line      k = floor((min(max(x, start), end) - start) / step + 1/2)
+        circle    k = floor((x - floor(x / end) end) / step + 1/2) mod number,   end the period
 
     A total function of doubles by basic operations alone, in this order, so that one value has one
     node in NumPy and in every SQL engine; no operation overflows. NaN is at none, nor is, on a
@@ -66,7 +65,7 @@ class Nodes:
         last = (self.end - self.start) / self.step + 0.5
         if not 1 <= self.number <= _MOST or not last < self.number + self.closed:
             raise InvalidParameter(
-                f"{shown} was given; write as many as reach the end, at most 2^30"
+                f"{shown} was given; write as many as reach the end, at most 2^28"
             )
 
     @property
@@ -83,12 +82,13 @@ class Nodes:
         lost = ~((values >= low) & (values <= high))
         if self.closed:
             known = np.where(lost, 0.0, values)
-            inside = np.clip(known - np.floor(known / self.end) * self.end, 0.0, self.end)
+            # Far away the product is rounded, and this is out by a period or two.
+            inside = known - np.floor(known / self.end) * self.end
         else:
             inside = np.clip(np.where(lost, self.start, values), self.start, self.end) - self.start
         nodes = np.floor(inside / self.step + 0.5).astype(np.int64)
         if self.closed:
-            nodes[nodes == self.number] = 0
+            nodes %= self.number
         nodes[lost] = self.number
         return nodes
 

@@ -1,8 +1,9 @@
 """The one SQL statement that counts rows at public nodes.
 
 values   group j, unit u and the doubles x0, x1, ... of every row of a known unit
-rows     group j, unit u and place k
-parts    group j, place k and rows n that are left after bounding
+nearest  group j, unit u and the nodes w0, w1, ... that they are at, in doubles
+rows     group j, unit u and place k, where rows of one unit are bounded together
+parts    group j, place k and rows n that are left
 answer   rows per group and place, clamped to a public range
 """
 
@@ -16,7 +17,7 @@ from neyman.nodes import Nodes
 from neyman.tables import _sql as sql
 from neyman.tables._bounding import Bounding
 from neyman.tables._keys import Keys
-from neyman.tables._places import place
+from neyman.tables._places import nearest, place
 from neyman.tables._schema import Schema
 from neyman.tables._sql import Tree
 from neyman.tables._statement import unit_rows
@@ -66,23 +67,33 @@ class Histogram:
         values = unit_rows(self.keys, self.unit, schema, relation)
         for i, name in enumerate(self.columns):
             values = values.select(sql.named(schema[name].number(), f"x{i}"))
-        steps = [("neyman_values", values), ("neyman_rows", self._rows()), *self._parts()]
+        steps = [("neyman_values", values), ("neyman_nearest", self._nearest()), *self._parts()]
         return sql.in_steps(self._answer(), steps)
 
-    def _rows(self) -> exp.Select:
-        names = ("j",) if self.unit.entity is None else ("j", "u")
-        where = place(self.axes, [sql.column(f"x{i}") for i in range(len(self.axes))])
-        query = exp.select(*map(sql.column, names), sql.named(where, "k"))
-        return query.from_(sql.relation("neyman_values"))
+    def _nearest(self) -> exp.Select:
+        names = self.names[:-1] if self.unit.entity is None else ("j", "u")
+        query = exp.select(*map(sql.column, names)).from_(sql.relation("neyman_values"))
+        for i, axis in enumerate(self.axes):
+            query = query.select(sql.named(nearest(axis, sql.column(f"x{i}")), f"w{i}"))
+        return query
 
     def _parts(self) -> list[tuple[str, exp.Query]]:
-        groups = self.unit.groups(keyed=True) if self.keys is not None else None
+        nodes = [sql.column(f"w{i}") for i in range(len(self.axes))]
+        k = sql.named(place(self.axes, nodes), "k")
         if self.unit.entity is not None:
+            groups = self.unit.groups(keyed=True) if self.keys is not None else None
             bounding = Bounding(groups=groups, rows=self.unit.rows, salt=self.salt, adds=())
-            return bounding.counted_rows()
-        by = [sql.column(name) for name in self.names]
-        parts = exp.select(*by, sql.named(sql.count(), "n")).group_by(*by)
-        return [("neyman_parts", parts.from_(sql.relation("neyman_rows")))]
+            rows = exp.select(sql.column("j"), sql.column("u"), k)
+            step = "neyman_rows", rows.from_(sql.relation("neyman_nearest"))
+            return [step, *bounding.counted_rows()]
+        group = [sql.column(name) for name in self.names[:-1]]
+        # Counted first and placed after: there are few nodes, and many rows.
+        cells = exp.select(*group, *nodes, sql.named(sql.count(), "n")).group_by(*group, *nodes)
+        parts = exp.select(*group, k, sql.column("n")).from_(sql.relation("neyman_cells"))
+        return [
+            ("neyman_cells", cells.from_(sql.relation("neyman_nearest"))),
+            ("neyman_parts", parts),
+        ]
 
     def _answer(self) -> exp.Query:
         by = [sql.column(name) for name in self.names]

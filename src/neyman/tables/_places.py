@@ -8,31 +8,45 @@ from neyman.nodes import Nodes
 from neyman.tables import _sql as sql
 from neyman.tables._sql import Tree
 
-__all__ = ["place"]
+__all__ = ["nearest", "place"]
 
 
-def place(axes: Sequence[Nodes], values: Sequence[Tree]) -> Tree:
+def nearest(axis: Nodes, value: Tree) -> Tree:
+    """Return the number of the node that a double is at, a whole double; NULL for a double at none.
+
+    On a circle it is not reduced to a number below that of the nodes yet. There are few of them
+    whatever the values are, so rows may be counted by it.
+
+    Args:
+        axis: the nodes.
+        value: a column. An expression would be computed each time that it is written here.
+    """
+    step, half = sql.double(axis.step), sql.double(0.5)
+    inside = _turned(axis, value) if axis.closed else _shifted(axis, value)
+    return exp.Floor(this=inside / step + half)
+
+
+def place(axes: Sequence[Nodes], found: Sequence[Tree]) -> Tree:
     """Return the place of a row, the last axis running fastest; NULL where it is at none.
 
     Args:
-        axes: one for each value; at most 2^30 places together.
-        values: columns of doubles. An expression would be computed once for each time that it is
-            written here.
+        axes: at most 2^30 places together.
+        found: what is nearest on each.
     """
-    first, *rest = (_node(axis, value) for axis, value in zip(axes, values, strict=True))
+    first, *rest = (_whole(axis, node) for axis, node in zip(axes, found, strict=True))
     for axis, node in zip(axes[1:], rest, strict=True):
         first = first * sql.integer(axis.number) + node
     return first
 
 
-def _node(axis: Nodes, value: Tree) -> Tree:
-    """floor(t / step + 1/2); t is in reach whatever the value is, and no cast may raise."""
-    step, half = sql.double(axis.step), sql.double(0.5)
-    inside = _turned(axis, value) if axis.closed else _shifted(axis, value)
-    node = sql.try_cast(exp.Floor(this=inside / step + half), "INT")
-    return (
-        exp.Mod(this=exp.paren(node), expression=sql.integer(axis.number)) if axis.closed else node
-    )
+def _whole(axis: Nodes, node: Tree) -> Tree:
+    # No value may raise: where an engine were wrong, as about NaN, it would show that one is there.
+    whole = sql.try_cast(node, "INT")
+    if not axis.closed:
+        return whole
+    number = sql.integer(axis.number)
+    rest = exp.Mod(this=whole, expression=number) + number
+    return exp.Mod(this=exp.paren(rest), expression=number)
 
 
 def _shifted(axis: Nodes, value: Tree) -> Tree:
@@ -48,8 +62,7 @@ def _shifted(axis: Nodes, value: Tree) -> Tree:
 def _turned(axis: Nodes, value: Tree) -> Tree:
     period = sql.double(axis.end)
     turned = value - exp.Floor(this=value / period) * period
-    inside = sql.clamped(sql.double(0.0), turned, period)
-    return exp.Case().when(_between(value, axis), inside)
+    return exp.Case().when(_between(value, axis), turned)
 
 
 def _between(value: Tree, axis: Nodes) -> Tree:
