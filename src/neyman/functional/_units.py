@@ -1,14 +1,12 @@
 """Whose values are whose, and how many of one unit count."""
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
-from neyman.sensitivity import Sensitivity
 
 __all__ = ["Units"]
 
@@ -58,19 +56,3 @@ class Units:
         begins[1:] = ids[1:] != ids[:-1]
         rank = place - np.maximum.accumulate(np.where(begins, place, 0))
         return values[np.sort(order[rank < self.max_values])]
-
-    def bound(self, one: Sensitivity) -> Sensitivity:
-        """Return how far all values of a unit move the sums, from how far one value does.
-
-        At most k columns are added, all of them of the same longest node at worst: k times the
-        norm, attained.
-        """
-        k = self.max_values
-        squared = None if one.l2_squared is None else one.l2_squared * Fraction(k * k)
-        largest = None if one.largest is None else one.largest * k
-        return Sensitivity(
-            neighbors=one.neighbors,
-            l2_squared=squared,
-            coordinates=one.coordinates,
-            largest=largest,
-        )
