@@ -9,7 +9,7 @@ from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tables import Table
 
-__all__ = ["density", "survival"]
+__all__ = ["bounded_domain", "density", "survival"]
 
 
 def density(
@@ -50,7 +50,7 @@ def density(
     _refuse_replaced(neighbors)
     columns = [column] if isinstance(column, str) else list(column)
     records = table.countable(*columns)
-    lies = _bounds(table, columns) if domain is None else domain
+    lies = bounded_domain(table, *columns) if domain is None else domain
     return density_of(records, domain=lies, bandwidth=bandwidth, target=target)
 
 
@@ -91,7 +91,13 @@ def survival(
     return survival_of(records, horizon=horizon, bandwidth=bandwidth)
 
 
-def _bounds(table: Table, columns: list[str]) -> Domain:
+def bounded_domain(table: Table, *columns: str) -> Domain:
+    """Return where the bounds that a table declares for a column say that values lie.
+
+    Raises:
+        InvalidParameter: if there is not one column.
+        InvalidTable: if none are declared.
+    """
     if len(columns) != 1:
         raise InvalidParameter(
             f"{len(columns)} columns were given without a domain; write domain= with a side for "
