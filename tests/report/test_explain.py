@@ -220,6 +220,14 @@ def test_the_terms_of_the_field_are_rounded_up(named):
 # -- the extremes ----------------------------------------------------------------------------------
 
 
+def test_a_mu_that_says_far_less_than_the_curve_is_left_out():
+    sampled = ny.accounting.dp_sgd(noise_multiplier=1, sampling_probability=0.01, steps=1000)
+    assert sampled.mu() > 30
+    assert not sentences(of(sampled, deltas=()), "mu")
+    assert sentences(of(sampled, deltas=(Fraction(1, 10**5),)), "mu_slack")
+    assert sentences(of(ny.gdp(1), deltas=()), "mu")
+
+
 def test_perfect_privacy_leaves_chance_exactly():
     told = of(ny.identity())
     for said in sentences(told, "power"):
