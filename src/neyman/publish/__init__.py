@@ -1,6 +1,6 @@
 """What a user asks for: a spec of private statistics, planned, priced and published."""
 
-from neyman.publish._functions import density, survival
+from neyman.publish._functions import density, regression, survival
 from neyman.publish._publish import Bill, Plan, Publication, Step, bill, plan, publish
 from neyman.publish._spec import Spec, read_spec
 
@@ -15,5 +15,6 @@ __all__ = [
     "plan",
     "publish",
     "read_spec",
+    "regression",
     "survival",
 ]

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.functional import Domain, Interval, Target, density_of, survival_of
+from neyman.functional import Domain, Interval, Target, density_of, regression_of, survival_of
 from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tables import Table
 
-__all__ = ["bounded_domain", "density", "survival"]
+__all__ = ["bounded_domain", "density", "regression", "survival"]
 
 
 def density(
@@ -91,7 +91,51 @@ def survival(
     return survival_of(records, horizon=horizon, bandwidth=bandwidth)
 
 
-def bounded_domain(table: Table, *columns: str) -> Domain:
+def regression(
+    table: Table,
+    *,
+    x: str,
+    y: str,
+    domain: Domain | None = None,
+    bandwidth: Real,
+    response: Interval | None = None,
+    target: Target | None = None,
+    neighbors: Neighbors = "add_remove",
+) -> Aggregate:
+    """Ask for the mean of a column at every value of another; `functional.regression` is of arrays.
+
+    Args:
+        table: from `open_table`.
+        x: the column that the curve is over.
+        y: the column of responses. A row where either is NULL or NaN counts for nothing.
+        domain: where x lies; by default between the bounds that the table declares for it.
+        bandwidth: as for `functional.regression`.
+        response: the bounds of y; by default those that the table declares for it.
+        target: as for `functional.regression`.
+        neighbors: "add_remove", the relation of all questions of a table.
+
+    Returns:
+        The question, for `release`; `functional.function` makes a curve of its release.
+
+    Raises:
+        UnknownColumn: if the table lacks a column.
+        InvalidTable: if one holds no numbers, or no bounds are declared where none are given.
+        InvalidParameter: if another declaration is unusable.
+        EngineFailure: if the table is a file that has changed since it was opened.
+
+    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    """
+    _refuse_replaced(neighbors)
+    return regression_of(
+        table.countable(x, y),
+        domain=bounded_domain(table, x) if domain is None else domain,
+        bandwidth=bandwidth,
+        response=bounded_domain(table, y) if response is None else response,
+        target=target,
+    )
+
+
+def bounded_domain(table: Table, *columns: str) -> Interval:
     """Return where the bounds that a table declares for a column say that values lie.
 
     Raises:
