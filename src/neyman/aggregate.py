@@ -1,6 +1,6 @@
 """What the rooms that see data hand to the door: exact integers with a typed sensitivity."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
-from neyman.sensitivity import Sensitivity
+from neyman.nodes import Nodes
+from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["Aggregate", "Columns", "IntArray", "Noise", "Reading"]
+__all__ = ["Aggregate", "Columns", "Countable", "IntArray", "Noise", "Reading"]
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Columns: TypeAlias = dict[str, list[str] | list[int] | list[float] | list[bool]]
@@ -45,6 +46,53 @@ class Reading(Protocol):
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return named columns of equal length: keys, values, noise intervals."""
+        ...
+
+
+class Countable(Protocol):
+    """Private records with one or more numbers each, which can be counted at public nodes.
+
+    An array in memory, or columns of a table: whoever asks for a function of the counts need not
+    know which.
+    """
+
+    @property
+    def source(self) -> str:
+        """What stands for the records in the ledger: the `source` of an `Aggregate`."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """Who is protected, in words."""
+        ...
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The neighbouring relation."""
+        ...
+
+    @property
+    def records(self) -> int | None:
+        """Their number where it is public, under replace_one."""
+        ...
+
+    def bound(self, one: Sensitivity) -> Sensitivity:
+        """Return how far a unit moves what one record moves so far."""
+        ...
+
+    def describe(self) -> dict[str, object]:
+        """Return what is public about them, JSON-able: a part of the query's record."""
+        ...
+
+    def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
+        """Return what counts them: the data are read when it is called, not before.
+
+        Args:
+            axes: one for each number. A record at no node of some axis counts for nothing.
+
+        Returns:
+            A function that gives one count for each place, int64, the last axis running fastest.
+        """
         ...
 
 

@@ -8,9 +8,15 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Nodes", "histogram"]
+from neyman.errors import InvalidParameter
+
+__all__ = ["Nodes", "beyond", "histogram"]
 
 _PIECE: Final = 1 << 16
+_MOST: Final = 2**28
+_LARGEST: Final = 1e200
+# Periods beyond which doubles are further apart than half of one.
+_FAR: Final = 2.0**52
 
 
 @final
@@ -18,12 +24,12 @@ _PIECE: Final = 1 << 16
 class Nodes:
     """Equally spaced nodes start + k step, k = 0 ... number - 1, and the one that a value is at.
 
-        line      t = min(max(x, start), end) - start
-        circle    t = min(max(x - floor(x / end) end, 0), end),   start = 0, end the period
-        k = floor(t / step + 1/2);   on a circle node `number` is node 0
+        line      k = floor((min(max(x, start), end) - start) / step + 1/2)
+        circle    k = floor((x - floor(x / end) end) / step + 1/2) mod number,   end the period
 
-    A total function of doubles by basic operations alone, so that one value has one node in NumPy
-    and in every SQL engine. NaN is at none, nor is an infinity on a circle, nor, where what is
+    A total function of doubles by basic operations alone, in this order, so that one value has one
+    node in NumPy and in every SQL engine; no operation overflows. NaN is at none, nor is, on a
+    circle, a value 2^52 periods away, whose double does not say where it is, nor, where what is
     outside is dropped, a value outside.
 
     Attributes:
@@ -42,43 +48,89 @@ class Nodes:
     closed: bool
     dropped: bool
 
+    def __post_init__(self) -> None:
+        """Refuse nodes beyond which a value could round, or on which an operation could overflow.
+
+        Raises:
+            InvalidParameter: if they are no nodes.
+        """
+        shown = f"Nodes(start={self.start}, end={self.end}, step={self.step}, number={self.number})"
+        sound = abs(self.start) <= _LARGEST and abs(self.end) <= _LARGEST and self.start < self.end
+        if not sound or not 0 < self.step < math.inf or (self.closed and self.start != 0):
+            raise InvalidParameter(
+                f"{shown} was given; write start < end within 1e200, 0 and a period on a circle, "
+                "and a positive step"
+            )
+        # On a circle the last place is that of the first node.
+        last = (self.end - self.start) / self.step + 0.5
+        if not 1 <= self.number <= _MOST or not last < self.number + self.closed:
+            raise InvalidParameter(
+                f"{shown} was given; write as many as reach the end, at most 2^28"
+            )
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the largest value at some node."""
+        if self.closed:
+            return -_FAR * self.end, _FAR * self.end
+        return (self.start, self.end) if self.dropped else (-math.inf, math.inf)
+
     def index(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """Return the node of each value; `number` for a value at none."""
+        low, high = self.range
+        # Of NaN every comparison is false.
+        lost = ~((values >= low) & (values <= high))
         if self.closed:
-            with np.errstate(invalid="ignore"):
-                turned = values - np.floor(values / self.end) * self.end
-            inside = np.clip(turned, 0.0, self.end)
+            known = np.where(lost, 0.0, values)
+            # Far away the product is rounded, and this is out by a period or two.
+            inside = known - np.floor(known / self.end) * self.end
         else:
-            kept = np.clip(values, self.start, self.end)
-            inside = (np.where(kept == values, kept, np.nan) if self.dropped else kept) - self.start
-        place = np.floor(inside / self.step + 0.5)
-        lost = np.isnan(place)
-        nodes = np.where(lost, 0.0, place).astype(np.int64)
-        nodes = np.where(nodes < self.number, nodes, 0 if self.closed else self.number - 1)
+            inside = np.clip(np.where(lost, self.start, values), self.start, self.end) - self.start
+        nodes = np.floor(inside / self.step + 0.5).astype(np.int64)
+        if self.closed:
+            nodes %= self.number
         nodes[lost] = self.number
         return nodes
 
+    def record(self) -> dict[str, object]:
+        """Return the public record, JSON-able."""
+        return {
+            "start": self.start.hex(),
+            "end": self.end.hex(),
+            "step": self.step.hex(),
+            "number": self.number,
+            "closed": self.closed,
+            "dropped": self.dropped,
+        }
 
-def histogram(axes: Sequence[Nodes], rows: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
+
+def beyond(limit: float) -> Nodes:
+    """Return two nodes: of values up to a limit, and of those beyond it."""
+    after = math.nextafter(limit, math.inf)
+    return Nodes(start=limit, end=after, step=after - limit, number=2, closed=False, dropped=False)
+
+
+def histogram(
+    axes: Sequence[Nodes], columns: Sequence[npt.NDArray[np.generic]]
+) -> npt.NDArray[np.int64]:
     """Count rows at the nodes of all axes, the last axis running fastest.
 
     A row at no node of some axis counts for nothing.
 
     Args:
         axes: one for each column.
-        rows: shape (n, axes).
+        columns: shape (n,) each; of a matrix of rows, its transpose.
     """
     nodes = math.prod(axis.number for axis in axes)
     counts = np.zeros(nodes + 1, np.int64)
     # In pieces that fit the cache.
-    for start in range(0, len(rows), _PIECE):
-        piece = rows[start : start + _PIECE].astype(np.float64)
-        place = np.zeros(len(piece), np.int64)
-        lost = np.zeros(len(piece), np.bool_)
-        for axis, column in zip(axes, piece.T, strict=True):
-            index = axis.index(column)
-            lost |= index == axis.number
+    for start in range(0, len(columns[0]), _PIECE):
+        place = np.int64(0)
+        lost = np.bool_(False)
+        for axis, column in zip(axes, columns, strict=True):
+            index = axis.index(column[start : start + _PIECE].astype(np.float64))
+            lost = lost | (index == axis.number)
             place = place * axis.number + index
-        place[lost] = nodes
+        place = np.where(lost, nodes, place)
         counts += np.bincount(place, minlength=nodes + 1)
     return counts[:nodes]

@@ -68,3 +68,22 @@ class Sensitivity:
                 f"coordinates={self.coordinates}, largest={self.largest} was given; write whole "
                 "numbers of at least 1, or None"
             )
+
+    def of_many(self, records: int, groups: int = 1) -> "Sensitivity":
+        """Return how far a unit moves as many such vectors as there are groups.
+
+        One of at most k records in each of at most g groups, from how far one record moves one
+        vector, under add_remove:
+
+        l1 = g k l1,   l2_squared = g k^2 l2_squared,   coordinates = g coordinates,
+        largest = k largest
+
+        Attained where all k push the same way.
+        """
+        return Sensitivity(
+            neighbors=self.neighbors,
+            l1=None if self.l1 is None else groups * records * self.l1,
+            l2_squared=None if self.l2_squared is None else groups * records**2 * self.l2_squared,
+            coordinates=None if self.coordinates is None else groups * self.coordinates,
+            largest=None if self.largest is None else records * self.largest,
+        )

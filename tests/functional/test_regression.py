@@ -57,7 +57,7 @@ def test_the_sums_are_those_of_whole_numbers(domain, neighbors):
         for rows, features in basis.blocks():
             matrix[rows] = features
         for place, answer in zip(x, y, strict=True):
-            node = int(basis.places.index(np.array([place]))[0])
+            node = int(basis.axes[0].index(np.array([place]))[0])
             k = steps_of(answer, steps)
             if node == basis.nodes or k is None:
                 continue
@@ -109,7 +109,7 @@ def test_the_bound_is_nearly_attained_and_a_wider_response_breaks_it(neighbors):
     assert 0.99 * allowed <= max(squared(move) for move in moves) <= allowed
     # The broken twin: responses that are not clipped at their bounds.
     channels = functional.RegressionCurve.of_release(_answer(question)).channels
-    nodes = channels.counts.places
+    nodes = channels.counts.axes[0]
     counts = np.zeros(nodes.number, np.int64)
     counts[nodes.index(np.array([0.0]))] = 1
     wide = pair_sums(channels, counts, counts * (channels.steps + 20))

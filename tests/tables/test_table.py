@@ -192,7 +192,7 @@ def test_the_query_is_public_and_says_everything():
         "unit": {"entity": "tail", "max_groups": 2, "max_rows_per_group": 3},
         "keys": {"columns": ["carrier"], "types": ["str"], "values": [["AA"], ["UA"]]},
         "max_rows": 2**40,
-        "rules": 2,
+        "rules": 3,
     }
     others = [
         flights().count(keys),

@@ -11,6 +11,7 @@ from pathlib import Path
 from neyman.errors import InvalidParameter
 from neyman.numerics import at_least, at_most
 from neyman.publish import Bill, Plan, Publication, bill, plan, publish, read_spec
+from neyman.released import Release
 
 __all__ = ["run"]
 
@@ -37,9 +38,24 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([release.to_json() for release in publication.releases], indent=1))
     else:
-        parts = [f"{release.entry}\n{release.to_text()}" for release in publication.releases]
-        print("\n\n".join(parts))
+        print("\n\n".join(map(_told, publication.releases)))
     return 0
+
+
+def _told(release: Release) -> str:
+    """Write a release for people; of a function, what is read off it and not its coefficients."""
+    from neyman.report import figures
+
+    read = figures(release)
+    if read is None:
+        return f"{release.entry}\n{release.to_text()}"
+    cells = [
+        list(read),
+        *([f"{cell:.6g}" for cell in row] for row in zip(*read.values(), strict=True)),
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(map(str.rjust, row, widths)) for row in cells]
+    return "\n".join([release.entry, *lines, release.to_text(rows=0)])
 
 
 def _silent(entry: str, done: int, total: int) -> None:
@@ -73,16 +89,16 @@ def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
     """Return what writes the report; whatever stands in its way is found before the charge."""
     # Imported now, so that a missing extra is told before anything is charged.
     from neyman.plots import released, to_svg, tradeoff
-    from neyman.report import html
+    from neyman.report import figures, html
 
     _check_target(path, inputs)
 
     def write(publication: Publication) -> None:
-        pictures = {
-            release.entry: to_svg(released(release))
-            for release in publication.releases
-            if len(next(iter(release.columns.values()))) <= _MOST_DRAWN
-        }
+        pictures: dict[str, str] = {}
+        for release in publication.releases:
+            few = len(next(iter(release.columns.values()))) <= _MOST_DRAWN
+            if few or figures(release) is not None:
+                pictures[release.entry] = to_svg(released(release))
         curve = to_svg(tradeoff({str(publication.total): publication.total}))
         page = html(publication, tradeoff_svg=curve, release_svgs=pictures)
         part = path.with_name(f"{path.name}.part")

@@ -15,15 +15,15 @@ from neyman.functional._machine import kernel_machine
 from neyman.functional._norms import density_norm, machine_norm, mean_norm
 from neyman.functional._paths import MaternPath, SmoothPath
 from neyman.functional._projected import ProjectedDensity
-from neyman.functional._query import density, pilot_bandwidth
+from neyman.functional._query import density, density_of, pilot_bandwidth
 from neyman.functional._records import function, load, read, save
-from neyman.functional._regression import regression
+from neyman.functional._regression import regression, regression_of
 from neyman.functional._regression_curve import RegressionCurve
 from neyman.functional._regression_fit import RegressionFit
 from neyman.functional._risk import Risk, normal_risk
 from neyman.functional._select import select_bandwidth
 from neyman.functional._simulated import simulate_axes, simulate_grid, simulate_line
-from neyman.functional._survival import survival
+from neyman.functional._survival import survival, survival_of
 from neyman.functional._survival_curve import SurvivalCurve
 from neyman.functional._target import Cumulative, Density, Scales, Target, Weights
 from neyman.functional._units import Units
@@ -62,6 +62,7 @@ __all__ = [
     "density",
     "density_at",
     "density_norm",
+    "density_of",
     "function",
     "kernel_machine",
     "load",
@@ -71,10 +72,12 @@ __all__ = [
     "pilot_bandwidth",
     "read",
     "regression",
+    "regression_of",
     "save",
     "select_bandwidth",
     "simulate_axes",
     "simulate_grid",
     "simulate_line",
     "survival",
+    "survival_of",
 ]

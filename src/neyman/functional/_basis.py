@@ -114,9 +114,9 @@ class Basis:
         return 2.0**BITS * np.sqrt(squares / squares.sum())
 
     @property
-    def places(self) -> Nodes:
+    def axes(self) -> tuple[Nodes]:
         """The nodes of the domain, and the rule by which a value is at one of them."""
-        return self.domain.places(self.period / self.circle_nodes, self.nodes)
+        return (self.domain.places(self.period / self.circle_nodes, self.nodes),)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield (rows, features) of the integer matrix, as doubles, shape (rows, nodes).

@@ -164,7 +164,8 @@ class _Columns:
         Counts are cut into 12 low bits and the rest: with entries of at most 2^24, blocks of 2^16
         nodes and 2^36 records, products and sums of doubles stay below 2^52.
         """
-        counts = histogram([_places(side, self.bandwidth) for side in self.box], values)
+        axes = [_places(side, self.bandwidth) for side in self.box]
+        counts = histogram(axes, list(values.T))
         total = np.zeros(self.whitening.size, np.int64)
         for first in range(0, counts.size, _BLOCK):
             part = counts[first : first + _BLOCK]

@@ -18,11 +18,13 @@ __all__ = [
     "feature_sensitivity",
     "feature_sums",
     "lag_products",
+    "whole_sums",
 ]
 
 MOST_RECORDS: Final = 2**36
 _LIMB: Final = 12
 _EXACT: Final = 2**53
+_CLAMP: Final = 2**62
 
 
 class Columns(Protocol):
@@ -56,6 +58,30 @@ def feature_sums(basis: Columns, counts: IntArray) -> IntArray:
         low, high = (features @ limbs).astype(np.int64).T
         sums[rows] = low + (high << _LIMB)
     return sums
+
+
+def whole_sums(basis: Columns, counts: IntArray) -> IntArray:
+    """Return T @ counts however many records there are, each sum clamped to [-2^62, 2^62].
+
+    Clamping moves no sum further than it was moved, so the sensitivity holds; and the number of
+    records, which is private, decides on no error. Counts are cut into digits that `feature_sums`
+    takes.
+
+    Args:
+        basis: gives T.
+        counts: records at each node, or sums over them, shape (nodes,).
+    """
+    signs, counts = np.sign(counts), np.abs(counts)
+    if float(counts.sum(dtype=np.float64)) < MOST_RECORDS:
+        return feature_sums(basis, signs * counts)
+    base = MOST_RECORDS // counts.size
+    total = np.zeros(basis.size, np.object_)
+    scale = 1
+    while counts.any():
+        counts, digits = np.divmod(counts, base)
+        total += feature_sums(basis, signs * digits).astype(np.object_) * scale
+        scale *= base
+    return np.clip(total, -_CLAMP, _CLAMP).astype(np.int64)
 
 
 def feature_sensitivity(basis: Columns, neighbors: Neighbors) -> Sensitivity:

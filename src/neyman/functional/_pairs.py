@@ -12,7 +12,7 @@ from neyman.aggregate import IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._basis import Basis
 from neyman.functional._domain import Domain, Interval, domain_of
-from neyman.functional._features import column_norms, feature_sums, lag_products
+from neyman.functional._features import column_norms, lag_products, whole_sums
 from neyman.functional._target import Target, target_of
 from neyman.functional._written import number
 from neyman.nodes import Nodes
@@ -103,11 +103,10 @@ class PairChannels:
         return float(self.response.length / 2)
 
     @property
-    def grid(self) -> Nodes:
-        """The 2 K + 1 values that a response is rounded to; the one at place i is k = i - K."""
-        return self.response.places(
-            float(self.response.length) / (2 * self.steps), 2 * self.steps + 1
-        )
+    def axes(self) -> tuple[Nodes, Nodes]:
+        """Nodes of x, and the 2 K + 1 values that y is rounded to: that at place i is k = i - K."""
+        step = float(self.response.length) / (2 * self.steps)
+        return *self.counts.axes, self.response.places(step, 2 * self.steps + 1)
 
     def record(self) -> dict[str, object]:
         """Return the public record, JSON-able."""
@@ -146,9 +145,13 @@ class PairChannels:
 @final
 @dataclass(frozen=True, slots=True)
 class _Coarse:
-    """The integers nearest to 1/256 of those of a basis: columns of squared norm 2^32, nearly."""
+    """The integers nearest to 1/256 of those of a basis, times a weight.
+
+    Without the weight columns have the squared norm 2^32, nearly.
+    """
 
     basis: Basis
+    weight: int
 
     @property
     def size(self) -> int:
@@ -164,26 +167,23 @@ class _Coarse:
 
     @property
     def amplitudes(self) -> Array:
-        return self.basis.amplitudes / COUNTED
+        return self.basis.amplitudes / COUNTED * self.weight
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         for rows, features in self.basis.blocks():
-            yield rows, np.rint(features / COUNTED)
+            yield rows, np.rint(features / COUNTED) * self.weight
 
 
 def pair_sums(channels: PairChannels, counts: IntArray, totals: IntArray) -> IntArray:
-    """Return the sums of both channels, exactly.
-
-    Entries are at most 2^16, counts at most 2^36 together and totals at most 2^36 K < 2^45, so that
-    every sum is below 2^62: see `feature_sums`.
+    """Return the sums of both channels, exactly, each clamped to [-2^62, 2^62]: see `whole_sums`.
 
     Args:
         channels: what is summed.
         counts: records at each node of x, shape (nodes,).
         totals: the sum of k over the records at each node, shape (nodes,).
     """
-    first = feature_sums(_Coarse(channels.counts), counts) * COUNTED
-    return np.concatenate([first, feature_sums(_Coarse(channels.responses), totals)])
+    first = whole_sums(_Coarse(channels.counts, COUNTED), counts)
+    return np.concatenate([first, whole_sums(_Coarse(channels.responses, 1), totals)])
 
 
 def pair_sensitivity(channels: PairChannels, neighbors: Neighbors) -> Sensitivity:
@@ -200,23 +200,24 @@ def pair_sensitivity(channels: PairChannels, neighbors: Neighbors) -> Sensitivit
 
     Error: never too small. Exact for add_remove; relatively 1e-3 too large for replace_one.
     """
-    a, k = COUNTED, channels.steps
-    bases = _Coarse(channels.counts), _Coarse(channels.responses)
+    k = channels.steps
+    bases = _Coarse(channels.counts, COUNTED), _Coarse(channels.responses, 1)
     (first, entry), (second, other) = (column_norms(basis) for basis in bases)
-    squared = Fraction(int((a * a * first + k * k * second).max()))
-    largest = max(a * entry, k * other)
+    squared = Fraction(int((first + k * k * second).max()))
+    largest = max(entry, k * other)
     if neighbors == "replace_one":
-        squared = max(squared, _exchanged(a, k, *bases))
+        squared = max(squared, _exchanged(k, *bases))
         largest *= 2
     return Sensitivity(
         neighbors=neighbors, l2_squared=squared, coordinates=channels.size, largest=largest
     )
 
 
-def _exchanged(a: int, k: int, counts: _Coarse, responses: _Coarse) -> Fraction:
+def _exchanged(k: int, counts: _Coarse, responses: _Coarse) -> Fraction:
     (t, t_slack), (u, u_slack) = lag_products(counts), lag_products(responses)
     norms = [float((basis.amplitudes**2).sum()) for basis in (counts, responses)]
-    moves = 2 * a * a * (norms[0] - t + t_slack) + 2 * k * k * (norms[1] + np.abs(u) + u_slack)
+    moves = 2 * (norms[0] - t + t_slack) + 2 * k * k * (norms[1] + np.abs(u) + u_slack)
+    a = counts.weight
     rounding = _ROUNDED * math.sqrt(a * a * counts.size + k * k * responses.size)
     bound = (math.sqrt(float(moves.max()) * (1 + 8 * ULP)) + rounding) * (1 + 8 * ULP)
     return Fraction(math.ceil(bound * bound * (1 + ULP)))

@@ -7,23 +7,21 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import Aggregate, Columns, IntArray, Noise
-from neyman.arguments import check_type, whole
-from neyman.errors import InvalidParameter
+from neyman.aggregate import Aggregate, Columns, Countable, IntArray, Noise
+from neyman.arguments import whole
+from neyman.functional._arrays import ArrayRecords
 from neyman.functional._basis import Basis
 from neyman.functional._domain import Domain, check_domain
-from neyman.functional._features import feature_sensitivity, feature_sums
-from neyman.functional._private import public_number, real, source
+from neyman.functional._features import feature_sensitivity, whole_sums
 from neyman.functional._target import Density, Target
 from neyman.functional._units import Units
-from neyman.nodes import histogram
 from neyman.numerics import Real, exact
-from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.sensitivity import Neighbors
 
-__all__ = ["CoefficientReading", "check_units", "density", "pilot_bandwidth"]
+__all__ = ["CoefficientReading", "density", "density_of", "pilot_bandwidth"]
 
 # Raise it whenever the integers of an unchanged question change.
-_RULES: Final = 2
+_RULES: Final = 3
 
 
 def density(
@@ -74,30 +72,49 @@ def density(
     Source: Hall, Rinaldo and Wasserman, *Differential privacy for functions and functional data*,
         JMLR 2013 (Gaussian process noise with the kernel of the estimator).
     """
-    check_neighbors(neighbors)
-    private = real(values).reshape(-1)
-    records = public_number(private, neighbors)
-    counted = records is None
+    return density_of(
+        ArrayRecords.of(("values", values), name=name, unit=unit, neighbors=neighbors, units=units),
+        domain=domain,
+        bandwidth=bandwidth,
+        target=target,
+    )
+
+
+def density_of(
+    records: Countable, *, domain: Domain, bandwidth: Real, target: Target | None = None
+) -> Aggregate:
+    """Ask for the kernel density of whatever can be counted at public nodes.
+
+    As `density`, of records that say themselves where they lie and who is protected: an array, or
+    columns of a table, for which `neyman.publish.density` calls this.
+
+    Args:
+        records: private, with one number each.
+        domain: as for `density`.
+        bandwidth: as for `density`.
+        target: as for `density`.
+
+    Raises:
+        InvalidParameter: if a declaration is unusable.
+    """
     chosen = Density() if target is None else target
-    basis = Basis(domain, exact(bandwidth, "bandwidth"), chosen, counted)
-    check_units(units, private, counted=counted)
-    sensitivity = feature_sensitivity(basis, neighbors)
+    basis = Basis(domain, exact(bandwidth, "bandwidth"), chosen, records.records is None)
+    count = records.counter(basis.axes)
 
     def compute() -> IntArray:
-        kept = private if units is None else units.kept(private)
-        return feature_sums(basis, histogram([basis.places], kept[:, None]))
+        return whole_sums(basis, count())
 
     return Aggregate(
         query={
             "statistic": "density",
             "basis": basis.record(),
-            "records": records,
-            "max_values": None if units is None else units.max_values,
+            "records": records.records,
             "rules": _RULES,
+            **records.describe(),
         },
-        source=source(name, private),
-        unit=unit,
-        sensitivity=sensitivity if units is None else units.bound(sensitivity),
+        source=records.source,
+        unit=records.unit,
+        sensitivity=records.bound(feature_sensitivity(basis, records.neighbors)),
         size=basis.size,
         reading=CoefficientReading(basis),
         compute=compute,
@@ -153,18 +170,3 @@ class CoefficientReading:
             "lower": [value - width for value in integers],
             "upper": [value + width for value in integers],
         }
-
-
-def check_units(units: Units | None, values: npt.NDArray[np.generic], *, counted: bool) -> None:
-    if units is None:
-        return
-    check_type("units", units, Units, "Units(ids, max_values=...)")
-    if units.ids.size != values.size:
-        raise InvalidParameter(
-            "there are not as many ids in units as values; write one id for each value"
-        )
-    if not counted:
-        raise InvalidParameter(
-            "units with several values were given under replace_one, where the number of values "
-            'is public; write neighbors="add_remove"'
-        )

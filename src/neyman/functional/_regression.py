@@ -5,23 +5,21 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import Aggregate, IntArray
+from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.errors import InvalidParameter
+from neyman.functional._arrays import ArrayRecords
 from neyman.functional._channels import ChannelReading
 from neyman.functional._domain import Domain, Interval
 from neyman.functional._pairs import PairChannels, pair_sensitivity, pair_sums
-from neyman.functional._private import public_number, real, source
-from neyman.functional._query import check_units
 from neyman.functional._target import Scales, Target
 from neyman.functional._units import Units
 from neyman.numerics import Real, exact
-from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.sensitivity import Neighbors
 
-__all__ = ["regression"]
+__all__ = ["regression", "regression_of"]
 
 # Raise it whenever the integers of an unchanged question change.
 _RULES: Final = 1
-_PIECE: Final = 1 << 16
 
 
 def regression(
@@ -72,66 +70,74 @@ def regression(
     Source: Hall, Rinaldo and Wasserman, *Differential privacy for functions and functional data*,
         JMLR 2013, for the noise; Nadaraya (1964) and Watson (1964) for the quotient.
     """
-    check_neighbors(neighbors)
-    places, answers = real(x).reshape(-1), real(y).reshape(-1)
+    records = ArrayRecords.of(
+        ("x", x), ("y", y), name=name, unit=unit, neighbors=neighbors, units=units
+    )
     if x.shape != y.shape:
         raise InvalidParameter("x and y of two shapes were given; write one of each for a record")
+    return regression_of(
+        records,
+        domain=domain,
+        bandwidth=bandwidth,
+        response=response,
+        target=target,
+    )
+
+
+def regression_of(
+    records: Countable,
+    *,
+    domain: Domain,
+    bandwidth: Real,
+    response: Interval,
+    target: Target | None = None,
+) -> Aggregate:
+    """Ask for the regression curve of whatever can be counted at public nodes.
+
+    As `regression`, of records that say themselves who is protected: arrays, or columns of a table.
+
+    Args:
+        records: private, with two numbers each, x and y.
+        domain: as for `regression`.
+        bandwidth: as for `regression`.
+        response: as for `regression`.
+        target: as for `regression`.
+
+    Raises:
+        InvalidParameter: if a declaration is unusable.
+    """
     # Types are not checked by who runs it.
     if type(response) is not Interval:
         raise InvalidParameter(
             f"response={response!r} was given; write the bounds of y, Interval(lower, upper, "
             'outside="clip")'
         )
-    records = public_number(places, neighbors)
     channels = PairChannels(
         domain,
         exact(bandwidth, "bandwidth"),
         response,
         Scales() if target is None else target,
-        records is None,
+        records.records is None,
     )
-    check_units(units, places, counted=channels.counted)
-    sensitivity = pair_sensitivity(channels, neighbors)
+    axes, k = channels.axes, channels.steps
+    count = records.counter(axes)
 
     def compute() -> IntArray:
-        if units is None:
-            return pair_sums(channels, *_at_nodes(channels, places, answers))
-        kept = units.kept(np.arange(places.size)).astype(np.int64)
-        return pair_sums(channels, *_at_nodes(channels, places[kept], answers[kept]))
+        counts = count().reshape(-1, axes[1].number)
+        return pair_sums(channels, counts.sum(axis=1), counts @ np.arange(-k, k + 1))
 
     return Aggregate(
         query={
             "statistic": "regression",
             "channels": channels.record(),
-            "records": records,
-            "max_values": None if units is None else units.max_values,
+            "records": records.records,
             "rules": _RULES,
+            **records.describe(),
         },
-        source=source(name, places, answers),
-        unit=unit,
-        sensitivity=sensitivity if units is None else units.bound(sensitivity),
+        source=records.source,
+        unit=records.unit,
+        sensitivity=records.bound(pair_sensitivity(channels, records.neighbors)),
         size=channels.size,
         reading=ChannelReading((("count", channels.counts), ("response", channels.responses))),
         compute=compute,
     )
-
-
-def _at_nodes(
-    channels: PairChannels, x: npt.NDArray[np.generic], y: npt.NDArray[np.generic]
-) -> tuple[IntArray, IntArray]:
-    """Return the number of records, and the sum of their k, at each node of x.
-
-    Sums of k are added as doubles: integers below 2^53.
-    """
-    places, grid, k = channels.counts.places, channels.grid, channels.steps
-    counts, totals = np.zeros(places.number, np.int64), np.zeros(places.number, np.int64)
-    for first in range(0, x.size, _PIECE):
-        part = slice(first, first + _PIECE)
-        node = places.index(x[part].astype(np.float64))
-        answer = grid.index(y[part].astype(np.float64))
-        there = (node < places.number) & (answer < grid.number)
-        node = node[there]
-        counts += np.bincount(node, minlength=places.number)
-        sums = np.bincount(node, weights=answer[there] - k, minlength=places.number)
-        totals += sums.astype(np.int64)
-    return counts, totals

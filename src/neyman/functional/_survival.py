@@ -7,22 +7,22 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import Aggregate, IntArray
+from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.errors import InvalidParameter
+from neyman.functional._arrays import ArrayRecords
 from neyman.functional._basis import Basis
 from neyman.functional._channels import ChannelReading
 from neyman.functional._domain import Interval
-from neyman.functional._features import feature_sensitivity, feature_sums
-from neyman.functional._private import public_number, real, source
+from neyman.functional._features import feature_sensitivity, whole_sums
 from neyman.functional._target import Cumulative
-from neyman.nodes import histogram
-from neyman.numerics import Array, Real, exact, text
-from neyman.sensitivity import Neighbors, Sensitivity, check_neighbors
+from neyman.nodes import Nodes, beyond
+from neyman.numerics import Real, exact, text
+from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["TwoChannels", "survival"]
+__all__ = ["TwoChannels", "survival", "survival_of"]
 
 # Raise it whenever the integers of an unchanged question change.
-_RULES: Final = 2
+_RULES: Final = 3
 
 
 @final
@@ -49,6 +49,12 @@ class TwoChannels:
     def censored(self) -> Basis:
         """Counted unless the number of records is public, which leaves it by subtraction."""
         return self._basis(counted=self.counted)
+
+    @property
+    def axes(self) -> tuple[Nodes, ...]:
+        """When a record ends, whether beyond the horizon, and whether by the event."""
+        status = Nodes(start=0.0, end=1.0, step=1.0, number=2, closed=False, dropped=False)
+        return *self.events.axes, beyond(float(self.horizon)), status
 
     def _basis(self, *, counted: bool) -> Basis:
         domain = Interval(0, self.horizon, outside="clip")
@@ -82,9 +88,9 @@ def survival(
     Args:
         durations: private times from entry to event or censoring, a NumPy array of any shape. They
             are read when the question is paid for, and none can raise an error: a negative one
-            counts as 0, and the record of a NaN counts for nothing.
-        observed: private; whether the time ended with the event. True, or not 0, where it did;
-            same shape.
+            counts as 0, and a record with a NaN counts for nothing.
+        observed: private; whether the time ended with the event: True, or a number of at least
+            1/2, where it did; same shape.
         horizon: public end of the study, in the units of the durations. A time beyond it is
             censored there.
         bandwidth: public; by how much events are blurred in time. A hundredth of the horizon is a
@@ -102,33 +108,65 @@ def survival(
     Source: Kaplan and Meier (1958) for the product limit; Gondara and Wang (2020), "Differentially
         private survival function estimation", for counts released instead of curves.
     """
-    check_neighbors(neighbors)
-    times = real(durations, "durations").reshape(-1)
-    events = real(observed, "observed").reshape(-1)
+    # The durations twice: where they are, and whether they lie beyond the horizon.
+    records = ArrayRecords.of(
+        ("durations", durations),
+        ("durations", durations),
+        ("observed", observed),
+        name=name,
+        unit=unit,
+        neighbors=neighbors,
+    )
     if durations.shape != observed.shape:
         raise InvalidParameter(
             "durations and observed of two shapes were given; write one of each for each record"
         )
-    records = public_number(times, neighbors)
+    return survival_of(records, horizon=horizon, bandwidth=bandwidth)
+
+
+def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggregate:
+    """Ask for the survival curve of whatever can be counted at public nodes.
+
+    As `survival`, of records that say themselves who is protected: arrays, or columns of a table,
+    for which `neyman.publish.survival` calls this.
+
+    Args:
+        records: private; of each three numbers: the duration, the duration again, and whether the
+            event was observed.
+        horizon: as for `survival`.
+        bandwidth: as for `survival`.
+
+    Raises:
+        InvalidParameter: if a declaration is unusable.
+    """
     end = exact(horizon, "horizon")
     if end <= 0:
         raise InvalidParameter(f"horizon={text(end)} is not positive; write the end of the study")
-    channels = TwoChannels(end, exact(bandwidth, "bandwidth"), records is None)
+    channels = TwoChannels(end, exact(bandwidth, "bandwidth"), records.records is None)
     both = channels.events, channels.censored
+    count = records.counter(channels.axes)
 
     def compute() -> IntArray:
-        return _sums(channels, times.astype(np.float64), events.astype(np.float64))
+        times = count().reshape(-1, 2, 2)
+        events = times[:, 0, 1]
+        return np.concatenate(
+            [
+                whole_sums(basis, part)
+                for basis, part in zip(both, (events, times.sum((1, 2)) - events), strict=True)
+            ]
+        )
 
     return Aggregate(
         query={
             "statistic": "survival",
             "channels": channels.record(),
-            "records": records,
+            "records": records.records,
             "rules": _RULES,
+            **records.describe(),
         },
-        source=source(name, times, events),
-        unit=unit,
-        sensitivity=_sensitivity(both, neighbors),
+        source=records.source,
+        unit=records.unit,
+        sensitivity=records.bound(_sensitivity(both, records.neighbors)),
         size=sum(basis.size for basis in both),
         reading=ChannelReading(
             (
@@ -138,17 +176,6 @@ def survival(
         ),
         compute=compute,
     )
-
-
-def _sums(channels: TwoChannels, times: Array, status: Array) -> IntArray:
-    """Return the sums of both channels, those of the events first."""
-    # A NaN is no event, and no duration either.
-    event = (status != 0) & ~np.isnan(status) & (times <= float(channels.horizon))
-    sums = (
-        feature_sums(basis, histogram([basis.places], times[chosen][:, None]))
-        for basis, chosen in ((channels.events, event), (channels.censored, ~event))
-    )
-    return np.concatenate(list(sums))
 
 
 def _sensitivity(both: tuple[Basis, Basis], neighbors: Neighbors) -> Sensitivity:

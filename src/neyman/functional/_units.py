@@ -1,17 +1,15 @@
 """Whose values are whose, and how many of one unit count."""
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import whole
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
-from neyman.sensitivity import Sensitivity
 
-__all__ = ["Units"]
+__all__ = ["Units", "check_units"]
 
 # So that noise for any mu from 0.016 on stays within what can be drawn, a scale of 2^40.
 _MOST: Final = 1000
@@ -57,18 +55,17 @@ class Units:
         rank = place - np.maximum.accumulate(np.where(begins, place, 0))
         return values[np.sort(order[rank < self.max_values])]
 
-    def bound(self, one: Sensitivity) -> Sensitivity:
-        """Return how far all values of a unit move the sums, from how far one value does.
 
-        At most k columns are added, all of them of the same longest node at worst: k times the
-        norm, attained.
-        """
-        k = self.max_values
-        squared = None if one.l2_squared is None else one.l2_squared * Fraction(k * k)
-        largest = None if one.largest is None else one.largest * k
-        return Sensitivity(
-            neighbors=one.neighbors,
-            l2_squared=squared,
-            coordinates=one.coordinates,
-            largest=largest,
+def check_units(units: Units | None, values: npt.NDArray[np.generic], *, counted: bool) -> None:
+    if units is None:
+        return
+    check_type("units", units, Units, "Units(ids, max_values=...)")
+    if units.ids.size != values.size:
+        raise InvalidParameter(
+            "there are not as many ids in units as values; write one id for each value"
+        )
+    if not counted:
+        raise InvalidParameter(
+            "units with several values were given under replace_one, where the number of values "
+            'is public; write neighbors="add_remove"'
         )

@@ -4,12 +4,15 @@
 # pyright: reportUnknownMemberType=false
 
 import math
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, cast
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
+from neyman.functional import ReleasedFunction, SurvivalCurve, function, select_bandwidth
+from neyman.plots._functions import density, survival
 from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure
 from neyman.released import Release
 
@@ -23,20 +26,24 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
     """Draw a released statistic, one line a group, with its noise intervals.
 
     Args:
-        release: any count, sum or mean.
+        release: any count, sum or mean; or a density of one variable or a survival curve, which
+            are drawn as `density` and `survival` do, the density at the bandwidth that the release
+            chooses.
         truth: exact values in the order of the release, drawn beside. Only for data that are
             public anyway: whoever sees them needs no release.
 
     Raises:
-        InvalidParameter: if it is a release of a function.
+        InvalidParameter: if it is a release of another function, or of one that its noise hides.
     """
     columns = release.columns
     statistic = str(release.query["statistic"])
+    if statistic in _FUNCTIONS and truth is None:
+        return _FUNCTIONS[statistic](release)
     if statistic not in columns:
         raise InvalidParameter(
-            f"a release of {statistic!r} was to be drawn, which is a function; make it one, and "
-            "write plots.density(functional.function(release)) or "
-            "plots.survival(functional.function(release), generator=...)"
+            f"a release of {statistic!r} was to be drawn, which is a function; make it one by "
+            "functional.function(release), and write plots.density or plots.survival, which take "
+            "a true function beside"
         )
     values = cast("list[float]", columns[statistic])
     lower, upper = (cast("list[float]", columns[name]) for name in ("lower", "upper"))
@@ -58,3 +65,19 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
     what = statistic if statistic == "count" else f"{statistic} of {release.query['column']}"
     axes.set_xlabel(what, color=INK)
     return picture
+
+
+def _density(release: Release) -> Figure:
+    found = function(release, ReleasedFunction)
+    return density(found.smooth(select_bandwidth(found)))
+
+
+def _survival(release: Release) -> Figure:
+    # Its bands are simulated, from public numbers.
+    return survival(function(release, SurvivalCurve), generator=np.random.default_rng())
+
+
+_FUNCTIONS: Final[Mapping[str, Callable[[Release], Figure]]] = {
+    "density": _density,
+    "survival": _survival,
+}

@@ -10,11 +10,13 @@ from neyman.accounting import filter_for
 from neyman.aggregate import Aggregate
 from neyman.door import release
 from neyman.errors import BudgetExceeded, InvalidParameter, InvalidTable, NeymanError, SpecError
+from neyman.functional import Circle, Domain, Interval, pilot_bandwidth
 from neyman.ledger import Ledger
 from neyman.mechanisms import Mechanism
 from neyman.numerics import at_least, at_most
+from neyman.publish._functions import bounded_domain, density, survival
 from neyman.publish._noise import NOISES, USUAL
-from neyman.publish._spec import Column, Query, Spec, UnitOf
+from neyman.publish._spec import Column, DomainOf, Query, Spec, UnitOf
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 from neyman.tables import Bounds, Entity, Keys, Rows, Table, open_table
@@ -198,17 +200,47 @@ def _limited(table: Table, declared: UnitOf, query: Query) -> Table:
 
 
 def _step(query: Query, table: Table, keys: Mapping[str, Keys]) -> Step:
-    by = None if query.by is None else keys[query.by]
-    if query.column is None:
-        aggregate = table.count(by=by)
-    elif query.statistic == "sum":
-        aggregate = table.sum(query.column, by=by)
-    else:
-        aggregate = table.mean(query.column, by=by)
+    try:
+        aggregate = _aggregate(query, table, keys)
+    except InvalidParameter as error:
+        raise SpecError(f"query {query.entry!r}: {error}") from error
     ((key, share),) = query.shares.items()
     noise = NOISES[query.noise or USUAL[key]]
     mechanism = noise.calibrated(query.entry, aggregate.sensitivity, key, share)
     return Step(entry=query.entry, aggregate=aggregate, mechanism=mechanism)
+
+
+def _aggregate(query: Query, table: Table, keys: Mapping[str, Keys]) -> Aggregate:
+    by = None if query.by is None else keys[query.by]
+    match query:
+        case Query(statistic="sum", column=str(column)):
+            return table.sum(column, by=by)
+        case Query(statistic="mean", column=str(column)):
+            return table.mean(column, by=by)
+        case Query(statistic="density", column=str(column)):
+            return _density(query, table, column)
+        case Query(statistic="survival", duration=str(duration), observed=str(observed)):
+            return survival(
+                table,
+                duration=duration,
+                observed=observed,
+                horizon=query.horizon or 0,
+                bandwidth=query.bandwidth or 0,
+            )
+        case _:
+            return table.count(by=by)
+
+
+def _density(query: Query, table: Table, column: str) -> Aggregate:
+    domain = bounded_domain(table, column) if query.domain is None else _domain(query.domain)
+    bandwidth = query.bandwidth or pilot_bandwidth(domain, query.records or 0)
+    return density(table, column, domain=domain, bandwidth=bandwidth)
+
+
+def _domain(declared: DomainOf) -> Domain:
+    if declared.period is not None:
+        return Circle(declared.period)
+    return Interval(declared.lower or 0, declared.upper or 0, outside=declared.outside or "clip")
 
 
 def bill(plan: Plan) -> Bill:

@@ -2,12 +2,23 @@
 
 import difflib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, Self, TypeAlias, Union, cast, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Self,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 
 from neyman.errors import MissingExtra, SpecError
 from neyman.publish._noise import NOISES
@@ -27,7 +38,7 @@ except ImportError as error:
         "a spec was to be read and pydantic is not installed; run pip install 'neyman[tables]'"
     ) from error
 
-__all__ = ["Column", "Query", "Spec", "UnitOf", "read_spec"]
+__all__ = ["Column", "DomainOf", "Query", "Spec", "UnitOf", "read_spec"]
 
 
 def _decimal(value: object) -> object:
@@ -116,12 +127,37 @@ class Budget(Section):
         return pure_dp(self.epsilon or 0)
 
 
+class DomainOf(Section):
+    """Where values lie: between two ends, or on a circle."""
+
+    lower: Number | None = None
+    upper: Number | None = None
+    outside: Literal["clip", "drop"] | None = None
+    period: Positive | None = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        interval = (self.lower, self.upper, self.outside)
+        if (None in interval) if self.period is None else interval != (None, None, None):
+            raise ValueError(
+                'give lower, upper and outside = "clip" (moved to the nearer end) or "drop" (left '
+                "out); or period alone, for hours of the day and the like"
+            )
+        return self
+
+
 class Query(Section):
-    """One statistic, and what it may spend."""
+    """One statistic or function, and what it may spend."""
 
     entry: Annotated[str, Field(min_length=1)]
-    statistic: Literal["count", "sum", "mean"]
+    statistic: Literal["count", "sum", "mean", "density", "survival"]
     column: str | None = None
+    domain: DomainOf | None = None
+    bandwidth: Positive | None = None
+    records: Count | None = None
+    duration: str | None = None
+    observed: str | None = None
+    horizon: Positive | None = None
     by: str | None = None
     noise: NoiseName | None = None
     mu: Positive | None = None
@@ -129,6 +165,11 @@ class Query(Section):
     rho: Positive | None = None
     max_groups: Count | None = None
     max_rows_per_group: Count | None = None
+
+    @property
+    def is_function(self) -> bool:
+        """Whether a whole curve is asked for, of all rows together."""
+        return self.statistic in ("density", "survival")
 
     @property
     def shares(self) -> dict[str, Decimal]:
@@ -147,9 +188,42 @@ class Query(Section):
         if self.noise is not None and key not in NOISES[self.noise].makes:
             takes = " or ".join(NOISES[self.noise].makes)
             raise ValueError(f'noise = "{self.noise}" takes {takes}; write it in place of {key}')
-        if (self.statistic == "count") != (self.column is None):
-            raise ValueError("sum and mean need a column; count takes none, it counts rows")
+        self._check_fields()
         return self
+
+    def _check_fields(self) -> None:
+        wanted, optional, sentence = _FIELDS[self.statistic]
+        given = {name for name in _DECLARED if getattr(self, name) is not None}
+        if not wanted <= given <= wanted | optional:
+            raise ValueError(sentence)
+        if self.statistic == "density" and (self.bandwidth is None) == (self.records is None):
+            raise ValueError(
+                "a density needs bandwidth, or records, a public guess of how many there are, from "
+                "which a small one follows; give one of the two"
+            )
+        if self.is_function and self.by is not None:
+            raise ValueError(f"a {self.statistic} is of all rows; delete by")
+
+
+# What each statistic must say, what it may say, and the sentence for whoever does not.
+_FIELDS: Final[Mapping[str, tuple[Set[str], Set[str], str]]] = {
+    "count": (frozenset(), frozenset(), "count takes no column, it counts rows"),
+    **dict.fromkeys(
+        ("sum", "mean"),
+        ({"column"}, frozenset(), "sum and mean need a column, and nothing else of the kind"),
+    ),
+    "density": (
+        {"column"},
+        {"domain", "bandwidth", "records"},
+        "a density needs a column, and takes domain, bandwidth or records",
+    ),
+    "survival": (
+        {"duration", "observed", "horizon", "bandwidth"},
+        frozenset(),
+        "survival needs the columns duration and observed, a horizon and a bandwidth",
+    ),
+}
+_DECLARED: Final = sorted({name for wanted, may, _ in _FIELDS.values() for name in wanted | may})
 
 
 class Spec(Section):
@@ -180,10 +254,12 @@ class Spec(Section):
                     f"query {query.entry!r} limits rows of an entity, and with rows = true each "
                     "row is one unit; delete the limits"
                 )
-            if query.column is not None and query.column not in self.columns:
+            known = query.domain is not None or query.column in self.columns
+            if query.column is not None and not known:
+                also = ", or domain in the query" if query.is_function else ""
                 raise ValueError(
                     f"query {query.entry!r} needs bounds of {query.column!r}; "
-                    f"write [columns.{query.column}] with lower, upper and grid"
+                    f"write [columns.{query.column}] with lower, upper and grid{also}"
                 )
         return self
 

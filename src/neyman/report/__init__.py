@@ -7,13 +7,16 @@ from neyman.report._explain import explain
 from neyman.report._explanation import Explanation, Section, Sentence
 
 if TYPE_CHECKING:
+    from neyman.report._functions import figures as figures
     from neyman.report._page import html as html
 
-__all__ = ["Explanation", "Section", "Sentence", "explain", "html"]
+__all__ = ["Explanation", "Section", "Sentence", "explain", "figures", "html"]
+
+_LATER = {"figures": "neyman.report._functions", "html": "neyman.report._page"}
 
 
 def __getattr__(name: str) -> object:
-    """Load the page at its first use: what it shows comes from `publish`."""
-    if name != "html":
+    """Load at its first use what shows releases: they come from `publish`."""
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("neyman.report._page").html
+    return getattr(import_module(_LATER[name]), name)

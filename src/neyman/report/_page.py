@@ -7,6 +7,7 @@ from html import escape
 from neyman.numerics import at_most
 from neyman.publish import Publication
 from neyman.released import Release
+from neyman.report._functions import figures
 from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
 from neyman.tradeoff import TradeOff
 
@@ -143,6 +144,9 @@ def _release(release: Release, svg: str | None) -> str:
     keys = sum(1 for name in columns if isinstance(release.columns[name][0], str)) if rows else 0
     query = json.dumps(dict(release.query), ensure_ascii=False)
     picture = "" if svg is None else f"<figure>{svg}</figure>"
+    read = figures(release)
+    if read is not None:
+        picture += _table(list(read), zip(*read.values(), strict=True), 0)
     return (
         f"<h3>{escape(release.entry)}</h3>"
         f'<p class="quiet">{escape(str(release.spending))}. Alone it satisfies '

@@ -5,7 +5,8 @@ kept       the g pairs of each unit that come first by md5(salt, group, unit)
 crowded    kept pairs of more than r rows
 numbered   their rows, equal ones of a pair numbered 1, 2, ... so that they part ways
 ranked     the same rows in the order of md5(salt, group, k, number, unit)
-parts      sums of the other kept pairs, and the first r rows of the crowded ones
+parts      sums of the other kept pairs, and the first r rows of the crowded ones; of a histogram
+           no sums but places k, with rows n
 
 The choice within a unit depends on that unit's rows only, so removing another unit changes
 nothing. Hashes take integers and text, never the text of a float.
@@ -46,7 +47,9 @@ class Bounding:
         """Return the steps where all rows add the same, so that any r of them will do."""
         n = exp.Least(this=sql.column("n"), expressions=[sql.integer(self.rows)], ignore_nulls=True)
         pairs = (
-            _from("rows", "u", "j").select(sql.named(_count(), "n")).group_by(*_columns("u", "j"))
+            _from("rows", "u", "j")
+            .select(sql.named(sql.count(), "n"))
+            .group_by(*_columns("u", "j"))
         )
         parts = _from("kept", "j").select(
             *(sql.named(sql.cast(n, sql.WIDE) * add, name) for name, add in self.adds)
@@ -58,7 +61,7 @@ class Bounding:
         names = [name for name, _ in self.adds]
         pairs = (
             _from("rows", "u", "j")
-            .select(sql.named(_count(), "n"))
+            .select(sql.named(sql.count(), "n"))
             .select(*(sql.named(sql.total(add), name) for name, add in self.adds))
             .group_by(*_columns("u", "j"))
         )
@@ -72,6 +75,22 @@ class Bounding:
             ("neyman_parts", self._parts(names)),
         ]
 
+    def counted_rows(self) -> list[Step]:
+        """Return the steps where rows are counted at each k; those without one are nobody's."""
+        k, n = sql.column("k"), sql.column("n")
+        cells = _from("rows", "u", "j", "k").select(sql.named(sql.count(), "n"))
+        pairs = _from("cells", "u", "j").select(sql.named(sql.total(n), "n"))
+        crowded = _from("kept", "u", "j").where(n > sql.integer(self.rows))
+        return [
+            ("neyman_cells", cells.where(sql.known(k)).group_by(*_columns("u", "j", "k"))),
+            ("neyman_pairs", pairs.group_by(*_columns("u", "j"))),
+            self._kept("n"),
+            ("neyman_crowded", crowded),
+            ("neyman_numbered", self._numbered().where(sql.known(sql.column("k", "neyman_rows")))),
+            ("neyman_ranked", self._ranked()),
+            ("neyman_parts", self._cells()),
+        ]
+
     def _kept(self, *names: str) -> Step:
         if self.groups is None:
             return "neyman_kept", _from("pairs", "u", "j", *names)
@@ -83,7 +102,7 @@ class Bounding:
         )
         return "neyman_kept", kept.where(sql.column("place") <= sql.integer(self.groups))
 
-    def _numbered(self) -> exp.Query:
+    def _numbered(self) -> exp.Select:
         u, j, k = (sql.column(name, "neyman_rows") for name in "ujk")
         same = exp.and_(
             sql.column("u", "neyman_crowded").eq(u), sql.column("j", "neyman_crowded").eq(j)
@@ -109,6 +128,21 @@ class Bounding:
         chosen = _from("ranked", "j").select(*rows).where(sql.column("place") <= most)
         return exp.union(light, chosen, distinct=False)
 
+    def _cells(self) -> exp.Query:
+        most = sql.integer(self.rows)
+        same = exp.and_(
+            *(sql.column(x, "neyman_kept").eq(sql.column(x, "neyman_cells")) for x in "uj")
+        )
+        light = (
+            exp.select(*(sql.column(name, "neyman_cells") for name in "jkn"))
+            .from_(sql.relation("neyman_cells"))
+            .join(sql.relation("neyman_kept"), on=same)
+            .where(sql.column("n", "neyman_kept") <= most)
+        )
+        one = sql.named(sql.cast(sql.integer(1), "BIGINT"), "n")
+        chosen = _from("ranked", "j", "k").select(one).where(sql.column("place") <= most)
+        return exp.union(light, chosen, distinct=False)
+
     def _hash(self, *integers: Tree) -> Tree:
         """md5 of salt:integer:...:unit; no integer holds a colon, so no two inputs are alike."""
         parts = [sql.text(f"{self.salt}:")]
@@ -123,10 +157,6 @@ def _from(step: str, *names: str) -> exp.Select:
 
 def _columns(*names: str) -> list[Tree]:
     return [sql.column(name) for name in names]
-
-
-def _count() -> Tree:
-    return exp.Count(this=exp.Star())
 
 
 def _row_number(within: Sequence[Tree], order: Sequence[Tree]) -> Tree:

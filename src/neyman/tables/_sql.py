@@ -1,5 +1,6 @@
 """Short words for the syntax trees that the room builds. Nothing here is text of a query."""
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from sqlglot import Expr, exp
@@ -10,9 +11,11 @@ __all__ = [
     "cast",
     "clamped",
     "column",
+    "count",
     "double",
     "encoded",
     "identifier",
+    "in_steps",
     "integer",
     "joined",
     "known",
@@ -105,6 +108,11 @@ def known(value: Tree) -> Tree:
     return exp.Not(this=exp.Is(this=value, expression=exp.null()))
 
 
+def count() -> Tree:
+    """Count rows."""
+    return exp.Count(this=exp.Star())
+
+
 def total(value: Tree) -> Tree:
     """Sum integers in 128 bits."""
     return exp.Sum(this=cast(value, WIDE))
@@ -115,3 +123,10 @@ def split(parts: list[str]) -> Tree:
     used = set("".join(parts))
     mark = next(chr(code) for code in range(0xE000, 0x10FFFF) if chr(code) not in used)
     return exp.Explode(this=exp.Split(this=text(mark.join(parts)), expression=text(mark)))
+
+
+def in_steps(query: exp.Query, steps: Sequence[tuple[str, exp.Query]]) -> exp.Query:
+    """Write WITH name AS (step), ... in front of a query."""
+    for name, step in steps:
+        query = query.with_(identifier(name), as_=step, copy=False)
+    return query

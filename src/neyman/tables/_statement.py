@@ -19,7 +19,7 @@ from neyman.tables._sql import Tree
 from neyman.tables._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Unit
 
-__all__ = ["Question"]
+__all__ = ["Question", "unit_rows"]
 
 
 @final
@@ -48,17 +48,11 @@ class Question:
             UnknownColumn: if the schema lacks a column.
             InvalidTable: if a column is of a type that cannot be used so.
         """
-        query = self._answer()
-        for name, step in [("neyman_rows", self._rows(schema, relation)), *self._parts()]:
-            query = query.with_(sql.identifier(name), as_=step, copy=False)
-        return query
+        steps = [("neyman_rows", self._rows(schema, relation)), *self._parts()]
+        return sql.in_steps(self._answer(), steps)
 
     def _rows(self, schema: Schema, relation: Tree) -> exp.Select:
-        query, group = grouped(self.keys, schema, relation)
-        query = query.select(sql.named(group, "j"))
-        if self.unit.entity is not None:
-            unit = schema[self.unit.entity].identity()
-            query = query.select(sql.named(unit, "u")).where(sql.known(unit))
+        query = unit_rows(self.keys, self.unit, schema, relation)
         measured = self.statistic.measured
         if measured is not None:
             value = schema[measured.column].number()
@@ -87,6 +81,21 @@ class Question:
             inside = sql.clamped(sql.integer(-most), total, sql.integer(most))
             query = query.select(sql.named(sql.cast(inside, "BIGINT"), f"s{i}"))
         return query
+
+
+def unit_rows(keys: Keys | None, unit: Unit, schema: Schema, relation: Tree) -> exp.Select:
+    """Return group j and, where a column names it, unit u of every row of a known unit.
+
+    Raises:
+        UnknownColumn: if the schema lacks a column.
+        InvalidTable: if a column is of a type that cannot be used so.
+    """
+    query, group = grouped(keys, schema, relation)
+    query = query.select(sql.named(group, "j"))
+    if unit.entity is None:
+        return query
+    named = schema[unit.entity].identity()
+    return query.select(sql.named(named, "u")).where(sql.known(named))
 
 
 def _add(component: Component) -> Tree:

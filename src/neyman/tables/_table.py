@@ -10,11 +10,12 @@ from typing import final
 
 import numpy as np
 
-from neyman.aggregate import Aggregate, IntArray
+from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import text
 from neyman.tables._attached import attached
 from neyman.tables._bounds import Bounds
+from neyman.tables._countable import TableRecords
 from neyman.tables._duckdb_engine import DuckDB
 from neyman.tables._duckdb_source import Source
 from neyman.tables._engine import Engine
@@ -30,7 +31,7 @@ from neyman.tables._unit import Unit
 __all__ = ["Table", "open_table"]
 
 # Raise it whenever the integers of an unchanged question change.
-_RULES = 2
+_RULES = 3
 _MOST = 2**62
 
 
@@ -99,6 +100,20 @@ class Table:
                 f"bounds={{{column!r}: Bounds(lower, upper, grid)}} where the table is opened"
             )
         return Measured(column, bounds)
+
+    def countable(self, *columns: str) -> Countable:
+        """Return the rows as what can be counted at public nodes: what a function is asked of.
+
+        Args:
+            columns: whose numbers place a row; they need no bounds, for nodes have their own.
+
+        Raises:
+            UnknownColumn: if the table has no such column.
+            InvalidTable: if one holds no numbers.
+        """
+        for column in columns:
+            self.engine.schema[column].number()
+        return TableRecords(self.engine, self.unit, columns, self.max_rows)
 
     def bounded(self, max_groups: int, max_rows_per_group: int) -> "Table":
         """Return the same table with other contribution bounds.

@@ -1,0 +1,164 @@
+"""Functions of a table: its rows are counted at public nodes, the rest is `functional`'s."""
+
+from collections.abc import Sequence
+
+from neyman.aggregate import Aggregate
+from neyman.errors import InvalidParameter, InvalidTable
+from neyman.functional import Domain, Interval, Target, density_of, regression_of, survival_of
+from neyman.numerics import Real
+from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.tables import Table
+
+__all__ = ["bounded_domain", "density", "regression", "survival"]
+
+
+def density(
+    table: Table,
+    column: str | Sequence[str],
+    *,
+    domain: Domain | None = None,
+    bandwidth: Real,
+    target: Target | None = None,
+    neighbors: Neighbors = "add_remove",
+) -> Aggregate:
+    """Ask for the kernel density of a column of a table; `functional.density` is of an array.
+
+    The rows are counted at public nodes by one SQL statement, out of core, and the integer
+    coefficients are made of the counts: those of the array with the same values. Of an `Entity`
+    at most max_rows_per_group rows count, r, chosen by salted hash: l2 is r times that of one row.
+
+    Args:
+        table: from `open_table`.
+        column: its name; one name for each side of a domain of several.
+        domain: where values lie; by default between the bounds that the table declares for the
+            column, what is outside moved to the nearer end.
+        bandwidth: as for `functional.density`.
+        target: as for `functional.density`.
+        neighbors: "add_remove", the relation of all questions of a table.
+
+    Returns:
+        The question, for `release`; `functional.function` makes a function of its release.
+
+    Raises:
+        UnknownColumn: if the table lacks a column.
+        InvalidTable: if one holds no numbers, or no bounds are declared where no domain is given.
+        InvalidParameter: if another declaration is unusable.
+        EngineFailure: if the table is a file that has changed since it was opened.
+
+    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    """
+    _refuse_replaced(neighbors)
+    columns = [column] if isinstance(column, str) else list(column)
+    records = table.countable(*columns)
+    lies = bounded_domain(table, *columns) if domain is None else domain
+    return density_of(records, domain=lies, bandwidth=bandwidth, target=target)
+
+
+def survival(
+    table: Table,
+    *,
+    duration: str,
+    observed: str,
+    horizon: Real,
+    bandwidth: Real,
+    neighbors: Neighbors = "add_remove",
+) -> Aggregate:
+    """Ask for the survival curve of a table's rows; `functional.survival` is of arrays.
+
+    Args:
+        table: from `open_table`.
+        duration: the column of times from entry to event or censoring.
+        observed: the column that says whether the time ended with the event: true, or a number of
+            at least 1/2, where it did. A row where either is NULL or NaN counts for nothing.
+        horizon: as for `functional.survival`.
+        bandwidth: as for `functional.survival`.
+        neighbors: "add_remove", the relation of all questions of a table.
+
+    Returns:
+        The question, for `release`; `functional.function` makes a curve of its release.
+
+    Raises:
+        UnknownColumn: if the table lacks a column.
+        InvalidTable: if one holds no numbers.
+        InvalidParameter: if another declaration is unusable.
+        EngineFailure: if the table is a file that has changed since it was opened.
+
+    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    """
+    _refuse_replaced(neighbors)
+    # The durations twice: where they are, and whether they lie beyond the horizon.
+    records = table.countable(duration, duration, observed)
+    return survival_of(records, horizon=horizon, bandwidth=bandwidth)
+
+
+def regression(
+    table: Table,
+    *,
+    x: str,
+    y: str,
+    domain: Domain | None = None,
+    bandwidth: Real,
+    response: Interval | None = None,
+    target: Target | None = None,
+    neighbors: Neighbors = "add_remove",
+) -> Aggregate:
+    """Ask for the mean of a column at every value of another; `functional.regression` is of arrays.
+
+    Args:
+        table: from `open_table`.
+        x: the column that the curve is over.
+        y: the column of responses. A row where either is NULL or NaN counts for nothing.
+        domain: where x lies; by default between the bounds that the table declares for it.
+        bandwidth: as for `functional.regression`.
+        response: the bounds of y; by default those that the table declares for it.
+        target: as for `functional.regression`.
+        neighbors: "add_remove", the relation of all questions of a table.
+
+    Returns:
+        The question, for `release`; `functional.function` makes a curve of its release.
+
+    Raises:
+        UnknownColumn: if the table lacks a column.
+        InvalidTable: if one holds no numbers, or no bounds are declared where none are given.
+        InvalidParameter: if another declaration is unusable.
+        EngineFailure: if the table is a file that has changed since it was opened.
+
+    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    """
+    _refuse_replaced(neighbors)
+    return regression_of(
+        table.countable(x, y),
+        domain=bounded_domain(table, x) if domain is None else domain,
+        bandwidth=bandwidth,
+        response=bounded_domain(table, y) if response is None else response,
+        target=target,
+    )
+
+
+def bounded_domain(table: Table, *columns: str) -> Interval:
+    """Return where the bounds that a table declares for a column say that values lie.
+
+    Raises:
+        InvalidParameter: if there is not one column.
+        InvalidTable: if none are declared.
+    """
+    if len(columns) != 1:
+        raise InvalidParameter(
+            f"{len(columns)} columns were given without a domain; write domain= with a side for "
+            "each of them"
+        )
+    bounds = table.bounds.get(columns[0])
+    if bounds is None:
+        raise InvalidTable(
+            f"column {columns[0]!r} has no bounds; write "
+            'domain=Interval(lower, upper, outside="clip"), chosen without looking at the data'
+        )
+    return Interval(bounds.lower, bounds.upper, outside="clip")
+
+
+def _refuse_replaced(neighbors: Neighbors) -> None:
+    if check_neighbors(neighbors) != "add_remove":
+        raise InvalidParameter(
+            'neighbors="replace_one" was asked of a table, whose number of rows is private; write '
+            '"add_remove", or leave it out'
+        )

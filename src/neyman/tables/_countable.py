@@ -1,0 +1,110 @@
+"""Columns of a table whose rows can be counted at public nodes."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, final
+
+import numpy as np
+
+from neyman.aggregate import IntArray
+from neyman.errors import InvalidParameter
+from neyman.nodes import Nodes
+from neyman.sensitivity import Neighbors, Sensitivity
+from neyman.tables._engine import Engine
+from neyman.tables._histogram import Histogram
+from neyman.tables._unit import Unit
+
+__all__ = ["TableRecords"]
+
+# Raise it whenever the counts of an unchanged question change.
+_RULES: Final = 1
+_MOST_PLACES: Final = 2**30
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TableRecords:
+    """A `Countable`: the rows of a table, with one or more of its columns as their numbers.
+
+    Of a unit with more rows than it may have, a pseudo-random part counts, the same on every
+    engine. A row whose unit is NULL, or with a number that is NULL, counts for nothing.
+
+    Attributes:
+        engine: reads the rows.
+        unit_of: who is protected.
+        columns: names of the columns.
+        max_rows: rows at one place beyond which their count is clamped.
+    """
+
+    engine: Engine = field(repr=False)
+    unit_of: Unit
+    columns: tuple[str, ...]
+    max_rows: int
+
+    @property
+    def source(self) -> str:
+        """The table's identity."""
+        return self.engine.identity
+
+    @property
+    def unit(self) -> str:
+        """The unit in words."""
+        return self.unit_of.label
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """Tables differ in the rows of one unit."""
+        return "add_remove"
+
+    @property
+    def records(self) -> None:
+        """Private."""
+        return
+
+    def bound(self, one: Sensitivity) -> Sensitivity:
+        """Multiply by the most rows that count of one unit."""
+        return one.of_many(self.unit_of.rows)
+
+    def describe(self) -> dict[str, object]:
+        """Return columns, unit and limits."""
+        return {
+            "columns": list(self.columns),
+            "unit": self.unit_of.describe(),
+            "max_rows": self.max_rows,
+            "count_rules": _RULES,
+        }
+
+    def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
+        """Return what runs one statement.
+
+        Raises:
+            InvalidParameter: if there are not as many axes as columns, or more than 2^30 places.
+            UnknownColumn: if the table lacks a column.
+            InvalidTable: if a column holds no numbers.
+        """
+        if len(axes) != len(self.columns):
+            raise InvalidParameter(
+                f"{len(self.columns)} columns were given for a domain of {len(axes)} sides; write "
+                "one column for each"
+            )
+        places = math.prod(axis.number for axis in axes)
+        if places > _MOST_PLACES:
+            raise InvalidParameter(
+                f"{places} places of {len(axes)} axes were asked for; write fewer nodes, at most "
+                "2^30 together"
+            )
+        asked = self.describe() | {"axes": [axis.record() for axis in axes]}
+        salt = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        histogram = Histogram(self.columns, tuple(axes), self.unit_of, None, salt, self.max_rows)
+        statement = histogram.statement(self.engine.schema, self.engine.relation)
+
+        def count() -> IntArray:
+            found = self.engine.integers(statement, 2)
+            counts = np.zeros(places + 1, np.int64)
+            counts[found[:, 0]] = found[:, 1]
+            return counts[:places]
+
+        return count

@@ -1,0 +1,71 @@
+"""The node that a value is at, in SQL: what `neyman.nodes` computes, operation by operation."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from neyman.nodes import Nodes
+from neyman.tables import _sql as sql
+from neyman.tables._sql import Tree
+
+__all__ = ["nearest", "place"]
+
+
+def nearest(axis: Nodes, value: Tree) -> Tree:
+    """Return the number of the node that a double is at, a whole double; NULL for a double at none.
+
+    On a circle it is not reduced to a number below that of the nodes yet. There are few of them
+    whatever the values are, so rows may be counted by it.
+
+    Args:
+        axis: the nodes.
+        value: a column. An expression would be computed each time that it is written here.
+    """
+    step, half = sql.double(axis.step), sql.double(0.5)
+    inside = _turned(axis, value) if axis.closed else _shifted(axis, value)
+    return exp.Floor(this=inside / step + half)
+
+
+def place(axes: Sequence[Nodes], found: Sequence[Tree]) -> Tree:
+    """Return the place of a row, the last axis running fastest; NULL where it is at none.
+
+    Args:
+        axes: at most 2^30 places together.
+        found: what is nearest on each.
+    """
+    first, *rest = (_whole(axis, node) for axis, node in zip(axes, found, strict=True))
+    for axis, node in zip(axes[1:], rest, strict=True):
+        first = first * sql.integer(axis.number) + node
+    return first
+
+
+def _whole(axis: Nodes, node: Tree) -> Tree:
+    # No value may raise: where an engine were wrong, as about NaN, it would show that one is there.
+    whole = sql.try_cast(node, "INT")
+    if not axis.closed:
+        return whole
+    number = sql.integer(axis.number)
+    rest = exp.Mod(this=whole, expression=number) + number
+    return exp.Mod(this=exp.paren(rest), expression=number)
+
+
+def _shifted(axis: Nodes, value: Tree) -> Tree:
+    # On DuckDB the least and the greatest of two would take as long as all the rest.
+    inside = exp.Case().when(_between(value, axis), value)
+    if not axis.dropped:
+        below = exp.LT(this=value, expression=sql.double(axis.start))
+        inside = inside.when(below, sql.double(axis.start))
+        inside = inside.when(exp.Not(this=exp.IsNan(this=value)), sql.double(axis.end))
+    return inside - sql.double(axis.start)
+
+
+def _turned(axis: Nodes, value: Tree) -> Tree:
+    period = sql.double(axis.end)
+    turned = value - exp.Floor(this=value / period) * period
+    return exp.Case().when(_between(value, axis), turned)
+
+
+def _between(value: Tree, axis: Nodes) -> Tree:
+    # Of NaN this is false, for engines that put it above infinity as well.
+    low, high = axis.range if axis.closed else (axis.start, axis.end)
+    return exp.Between(this=value, low=sql.double(low), high=sql.double(high))

@@ -1,0 +1,221 @@
+"""Functions of tables: the integers of the array, the same door, the same pages."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neyman import functional
+from neyman.cli import main
+from neyman.errors import InvalidParameter, InvalidTable, SpecError, UnknownColumn
+from neyman.functional import Circle, Interval
+from neyman.publish import density, plan, publish, read_spec, survival
+from neyman.report import figures
+from neyman.tables import Bounds, Entity, Rows, open_table
+
+RANDOM = np.random.default_rng(7)
+VALUES = np.concatenate(
+    [RANDOM.gamma(4, 9, 3000) - 20, [math.nan, math.inf, -math.inf, 1e308, -1e308, -0.0]]
+)
+PEOPLE = RANDOM.integers(0, 400, VALUES.size)
+TIMES = np.concatenate([RANDOM.exponential(6, VALUES.size - 6), [math.nan, -1, 10, 10, 99, 99]])
+EVENTS = RANDOM.integers(0, 2, VALUES.size) == 1
+DATA = pa.table(
+    {"x": VALUES, "who": PEOPLE, "days": TIMES, "died": EVENTS, "name": ["a"] * VALUES.size}
+)
+DECLARED = {"neighbors": "add_remove", "unit": "one row", "name": "people"}
+
+
+def table(unit=None, **options):
+    return open_table(DATA, unit=Rows() if unit is None else unit, name="people", **options)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [Interval(-60, 180, outside="clip"), Interval(-60, 18, outside="drop"), Circle(24)],
+    ids=str,
+)
+def test_a_density_is_that_of_the_array(domain):
+    of_table = density(table(), "x", domain=domain, bandwidth=2)
+    of_array = functional.density(VALUES, domain=domain, bandwidth=2, **DECLARED)
+    assert (of_table.compute() == of_array.compute()).all()
+    assert of_table.sensitivity == of_array.sensitivity
+    assert of_table.unit == "one row"
+    assert of_table.query["columns"] == ["x"]
+
+
+def test_a_survival_curve_is_that_of_the_arrays():
+    of_table = survival(table(), duration="days", observed="died", horizon=10, bandwidth=0.1)
+    of_array = functional.survival(TIMES, EVENTS, horizon=10, bandwidth=0.1, **DECLARED)
+    assert (of_table.compute() == of_array.compute()).all()
+    assert of_table.sensitivity == of_array.sensitivity
+
+
+def test_bounds_of_the_table_are_a_domain():
+    bounded = table(bounds={"x": Bounds(-60, 180, grid=1)})
+    question = density(bounded, "x", bandwidth=2)
+    domain = Interval(-60, 180, outside="clip")
+    assert (
+        question.query["basis"] == density(table(), "x", domain=domain, bandwidth=2).query["basis"]
+    )
+
+
+def test_no_person_moves_the_integers_by_more_than_stated():
+    unit = Entity("who", max_groups=1, max_rows_per_group=3)
+    domain = Interval(-60, 180, outside="clip")
+
+    def ask(rows, unit=unit):
+        data = open_table(rows, unit=unit, name="people")
+        return density(data, "x", domain=domain, bandwidth=2)
+
+    question = ask(DATA)
+    one = density(table(), "x", domain=domain, bandwidth=2).sensitivity
+    assert question.sensitivity.l2_squared == 9 * one.l2_squared
+    whole, moved = question.compute(), []
+    for who in range(12):
+        rest = ask(DATA.filter(pa.array(who != PEOPLE)))
+        difference = (whole - rest.compute()).astype(float)
+        moved.append(difference @ difference)
+    assert 0 < max(moved) <= question.sensitivity.l2_squared
+    # The broken twin: rows as units move further together than one row may.
+    difference = (
+        ask(DATA, Rows()).compute() - ask(DATA.filter(pa.array(PEOPLE != 0)), Rows()).compute()
+    )
+    assert difference.astype(float) @ difference.astype(float) > one.l2_squared
+
+
+def test_more_rows_than_doubles_hold_are_clamped_and_not_refused():
+    from neyman.functional._features import feature_sums, whole_sums
+
+    domain = Interval(0, 24, outside="clip")
+    basis = functional.Basis(domain, Fraction(1), functional.Density(), counted=True)
+    counts = RANDOM.integers(0, 2**17, basis.nodes)
+    assert (whole_sums(basis, counts) == feature_sums(basis, counts)).all()
+    many = whole_sums(basis, counts * 2**12)
+    assert (many == feature_sums(basis, counts) * 2**12).all()
+    assert np.abs(whole_sums(basis, counts * 2**40)).max() == 2**62
+
+
+def test_wrong_questions_are_refused():
+    domain = Interval(0, 1, outside="clip")
+    for column, error, says in (
+        ("y", UnknownColumn, "'x'"),
+        ("name", InvalidTable, "'name' is of type text"),
+        (("x", "days"), InvalidParameter, "one column for each"),
+    ):
+        with pytest.raises(error, match=says):
+            density(table(), column, domain=domain, bandwidth=0.1)
+    with pytest.raises(InvalidTable, match="write domain="):
+        density(table(), "x", bandwidth=1)
+    with pytest.raises(InvalidParameter, match="write domain="):
+        density(table(), ["x", "days"], bandwidth=1)
+    with pytest.raises(InvalidParameter, match="add_remove"):
+        density(table(), "x", domain=domain, bandwidth=0.1, neighbors="replace_one")
+    with pytest.raises(UnknownColumn):
+        survival(table(), duration="x", observed="gone", horizon=1, bandwidth=0.1)
+
+
+SPEC = """
+[data]
+path = "people.parquet"
+[unit]
+entity = "who"
+max_groups = 1
+max_rows_per_group = 2
+[columns.x]
+lower = -60
+upper = 180
+grid = 1
+[budget]
+ledger = "people.ledger"
+mu = 3
+[[query]]
+entry = "rows"
+statistic = "count"
+mu = 0.5
+[[query]]
+entry = "delays"
+statistic = "density"
+column = "x"
+records = 3_000
+mu = 1
+[[query]]
+entry = "hours"
+statistic = "density"
+column = "days"
+domain = { period = 24 }
+bandwidth = 1
+max_groups = 1
+max_rows_per_group = 1
+mu = 1
+[[query]]
+entry = "lives"
+statistic = "survival"
+duration = "days"
+observed = "died"
+horizon = 10
+bandwidth = 1
+mu = 1
+"""
+
+
+@pytest.fixture
+def spec(tmp_path):
+    pq.write_table(DATA, tmp_path / "people.parquet")
+    (tmp_path / "people.toml").write_text(SPEC)
+    return tmp_path / "people.toml"
+
+
+def test_a_spec_publishes_functions(spec):
+    published = publish(plan(read_spec(spec), spec.parent))
+    count, delays, hours, lives = published.releases
+    assert figures(count) is None
+    f = functional.function(delays, functional.ReleasedFunction)
+    assert abs(f.count - 800) < 8 * f.count_sd + 100
+    assert functional.function(hours, functional.ReleasedFunction).basis.domain == Circle(24)
+    assert functional.function(lives, functional.SurvivalCurve).until > 5
+    found = figures(delays)["value"]
+    assert found == sorted(found)
+    assert figures(lives)["share without the event"][0] == 1
+
+
+def test_pages_and_texts_show_what_people_can_read(spec, capsys):
+    page = spec.parent / "report.html"
+    assert main(["release", str(spec), "--report", str(page)]) == 0
+    said = capsys.readouterr().out
+    assert "share below" in said
+    assert "share without the event" in said
+    assert said.count("\n") < 80
+    text = page.read_text()
+    assert text.count("<svg") == 5
+    assert "share below" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("records = 3_000\n", "", "give one of the two"),
+        ("records = 3_000\n", "records = 3_000\nbandwidth = 1\n", "give one of the two"),
+        ("records = 3_000\n", "records = 0\n", "query 'delays'.records"),
+        ("period = 24", "lower = 0, upper = 24", "outside"),
+        ("period = 24", 'period = 24, outside = "clip"', "period alone"),
+        ("period = 24", "periods = 24", "no such key; write period"),
+        ('statistic = "count"', 'statistic = "count"\nhorizon = 1', "count takes no column"),
+        ("horizon = 10\n", "", "survival needs the columns"),
+        ('column = "x"\n', 'column = "y"\n', "or domain in the query"),
+    ],
+)
+def test_mistakes_in_a_spec_are_told(spec, old, new, said):
+    assert old in SPEC
+    spec.write_text(SPEC.replace(old, new, 1))
+    with pytest.raises(SpecError, match=said):
+        read_spec(spec)
+
+
+def test_a_bandwidth_that_does_not_fit_is_told_with_its_query(spec):
+    spec.write_text(SPEC.replace("bandwidth = 1\n", "bandwidth = 23\n"))
+    with pytest.raises(SpecError, match="query 'hours': bandwidth=23"):
+        plan(read_spec(spec), spec.parent)
