@@ -12,13 +12,14 @@ from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
 from neyman.functional import ReleasedFunction, SurvivalCurve, function, select_bandwidth
-from neyman.plots._functions import density, survival
+from neyman.plots._functions import density
 from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure
 from neyman.released import Release
 
 __all__ = ["released"]
 
 _TRUE = "true (public data)"
+_POINTS = 513
 _NOT_KEYS = {"lower", "upper", "stddev", "count", "sum", "mean"}
 
 
@@ -26,9 +27,9 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
     """Draw a released statistic, one line a group, with its noise intervals.
 
     Args:
-        release: any count, sum or mean; or a density of one variable or a survival curve, which
-            are drawn as `density` and `survival` do, the density at the bandwidth that the release
-            chooses.
+        release: any count, sum or mean; a density of one variable, drawn as `density` does at the
+            bandwidth that the release chooses; or a survival curve, without bands, which `survival`
+            draws.
         truth: exact values in the order of the release, drawn beside. Only for data that are
             public anyway: whoever sees them needs no release.
 
@@ -73,8 +74,16 @@ def _density(release: Release) -> Figure:
 
 
 def _survival(release: Release) -> Figure:
-    # Its bands are simulated, from public numbers.
-    return survival(function(release, SurvivalCurve), generator=np.random.default_rng())
+    """Draw the curve alone: its bands are simulated, and that takes a generator and a while."""
+    curve = function(release, SurvivalCurve)
+    times = np.linspace(0.0, curve.until, _POINTS)
+    picture = figure(6.4, 3.6)
+    axes = clean(picture.add_subplot())
+    axes.plot(times, curve(times), color=ACCENT, linewidth=1.6)
+    axes.set(xlim=(0, curve.until), ylim=(0, 1))
+    axes.set_xlabel("time", color=INK)
+    axes.set_ylabel("share without the event", color=INK)
+    return picture
 
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Release], Figure]]] = {
