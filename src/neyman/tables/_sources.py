@@ -75,6 +75,16 @@ def _spark_frame(data: Any, name: str | None) -> Engine:
     return spark_frame(data, name)
 
 
+def _postgres_pair(connection: Any, table: str, name: str | None) -> Engine:
+    from neyman.tables._postgres_source import postgres_table
+
+    return postgres_table(connection, table, name)
+
+
 # "" is whatever the others are not: DuckDB takes it, or says what to write.
-_PAIRS: _Classes = {("pyspark", "SparkSession"): _spark_pair, ("", ""): _duckdb_pair}
+_PAIRS: _Classes = {
+    ("pyspark", "SparkSession"): _spark_pair,
+    ("psycopg", "Connection"): _postgres_pair,
+    ("", ""): _duckdb_pair,
+}
 _FRAMES: _Classes = {("pyspark", "DataFrame"): _spark_frame, ("", ""): _duckdb_frame}

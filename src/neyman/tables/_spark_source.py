@@ -39,7 +39,7 @@ def spark_frame(data: Any, name: str | None) -> Spark:
     _refuse_old(data.sparkSession)
     stream, drawn = _told(
         # Whether a plan is deterministic, the JVM alone tells.
-        lambda: (data.isStreaming, not data._jdf.queryExecution().analyzed().deterministic()),
+        lambda: (data.isStreaming, not data._jdf.queryExecution().analyzed().deterministic()),  # noqa: SLF001
         "the DataFrame of Spark cannot be read; check that its session runs",
     )
     if stream:

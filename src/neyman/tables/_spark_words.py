@@ -4,23 +4,17 @@ No text of the user's stands in the statement as it is: Spark replaces ${...} in
 by variables of the environment, and reads backslashes by a setting. It goes as hexadecimal digits.
 """
 
-import re
-
 from sqlglot import exp
 
 from neyman.tables import _sql as sql
-from neyman.tables._spelling import Spelling
+from neyman.tables._spelling import Spelling, in_digits
 from neyman.tables._sql import Tree
 
 __all__ = ["SPELLING"]
 
-_PLAIN = re.compile(r"[0-9A-Za-z.:+-]*")
-
 
 def _literal(node: exp.Literal) -> Tree:
-    if not node.is_string or _PLAIN.fullmatch(node.this):
-        return node
-    return sql.cast(exp.HexString(this=node.this.encode().hex()), "TEXT")
+    return in_digits(node, lambda digits: sql.cast(exp.HexString(this=digits), "TEXT"))
 
 
 def _type(node: exp.DataType) -> Tree:

@@ -1,5 +1,6 @@
 """One tree, spelled as an engine reads it: what its dialect lacks, node by node."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
@@ -8,7 +9,9 @@ from sqlglot import exp
 
 from neyman.tables._sql import Tree
 
-__all__ = ["Spelling", "Words"]
+__all__ = ["Spelling", "Words", "in_digits"]
+
+_PLAIN = re.compile(r"[0-9A-Za-z.:+-]*")
 
 Words: TypeAlias = Mapping[type[Tree], Callable[[Any], Tree]]
 
@@ -35,3 +38,15 @@ class Spelling:
             if write is not None:
                 node.replace(write(node))
         return tree.sql(dialect=self.dialect)
+
+
+def in_digits(node: exp.Literal, decoded: Callable[[str], Tree]) -> Tree:
+    """Write text as the hexadecimal digits of its bytes, which no setting reads otherwise.
+
+    Args:
+        node: a number, which stays, as plain text does; or any text.
+        decoded: of digits, how the engine makes text of them.
+    """
+    if not node.is_string or _PLAIN.fullmatch(node.this):
+        return node
+    return decoded(node.this.encode().hex())
