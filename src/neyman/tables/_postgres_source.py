@@ -129,7 +129,8 @@ def _found(own: psycopg.Connection[Any], place: tuple[str, str]) -> _Found:
         ]
     database = own.execute("SELECT current_database()").fetchone()[0]
     kinds = own.execute(
-        "SELECT c.relkind::text, c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "SELECT c.relkind::text, c.oid "
+        "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
         "WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
         place,
     ).fetchone()
@@ -146,8 +147,8 @@ def _found(own: psycopg.Connection[Any], place: tuple[str, str]) -> _Found:
     ).fetchall()
     return _Found(
         own.info.parameter_status("server_encoding"),
-        server,
-        database,
+        None if server is None else server[0],
+        "" if database is None else database[0],
         None if kinds is None else kinds[0],
         tuple((name, type_) for name, type_ in columns),
         tuple(row[0] for row in others),

@@ -1,7 +1,7 @@
 """The tree in PostgreSQL's words.
 
-Its arithmetic fails on what IEEE 754 rounds to zero or infinity, and a failure tells of a row: so
-quotients too small or too large to matter are zero (`_quotient`).
+Its arithmetic fails where IEEE 754 rounds to zero, and a failure tells of a row: quotients too small
+to matter are zero (`_quotient`). Nothing in the tree overflows.
 """
 
 from sqlglot import exp
@@ -48,22 +48,16 @@ def _try_cast(node: exp.TryCast) -> Tree:
 
 
 def _quotient(node: exp.Div) -> Tree:
-    """a / b, and 0 where |a / b| < 1e-30, or > 1e50 and a is finite.
+    """Divide by a constant b, what is below 1e-30 b counting as 0.
 
-    Every quotient of the tree is added to 1/2 or floored and multiplied by b again, and what it
-    comes to is clamped. Below 1e-30 adding it to 1/2 gives 1/2, and of a period b, a - floor(a/b) b
-    is 0 or b up to rounding, which are one place. Above 1e50 it is such a period too, and the
-    spacing of the doubles near a is above b: the rest is 0, or clamped to 0 or b.
+    The tree adds quotients to 1/2, which such a one leaves as it is; or takes floor(x / b) b off
+    x, which leaves x or x + b = b: one place of a circle of period b.
     """
-    value, by = node.this, node.expression
-    size, unit = exp.Abs(this=value), exp.Abs(this=by)
-    small = exp.LT(this=size, expression=exp.Mul(this=unit, expression=sql.double(1e-30)))
-    large = exp.And(
-        this=exp.GT(this=size.copy(), expression=unit.copy() * sql.double(1e50)),
-        expression=exp.LT(this=size.copy(), expression=sql.cast(sql.text("Infinity"), "DOUBLE")),
-    )
-    outside = exp.If(this=exp.Or(this=small, expression=large), true=sql.double(0.0))
-    return exp.Case(ifs=[outside], default=exp.Div(this=value.copy(), expression=by.copy()))
+    constant = abs(float(node.expression.this.this))
+    if constant <= 1:
+        return node
+    small = exp.LT(this=exp.Abs(this=node.this.copy()), expression=sql.double(constant * 1e-30))
+    return exp.Case(ifs=[exp.If(this=small, true=sql.double(0.0))], default=node.copy())
 
 
 def _call(name: str, *arguments: Tree) -> Tree:

@@ -6,14 +6,13 @@ import os
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from neyman.errors import InvalidTable
 from neyman.tables._extra import require
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
 __all__ = ["local_spark"]
 
 _QUIET = {
