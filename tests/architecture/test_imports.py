@@ -15,7 +15,10 @@ import neyman
 SOURCE = Path(neyman.__file__).parent
 
 CORE = ("numpy", "scipy")
-HEAVY = (*CORE, "duckdb", "sqlglot", "pyarrow", "flint", "pydantic", "matplotlib", "pandas")
+HEAVY = (
+    *(*CORE, "duckdb", "sqlglot", "pyarrow", "flint", "pydantic", "matplotlib", "pandas"),
+    *("pyspark", "psycopg"),
+)
 
 BLOCKER = "import sys\nfor name in {blocked}:\n    sys.modules[name] = None\n"
 

@@ -1,4 +1,5 @@
 """PostgreSQL: one statement in a read-only session of its own."""
+# pyright: basic, reportMissingImports=false
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -84,7 +85,7 @@ class Postgres(Engine):
 
 
 @contextmanager
-def session(access: Mapping[str, Any]) -> Generator[psycopg.Connection[Any], None, None]:
+def session(access: Mapping[str, Any]) -> Generator[Any, None, None]:
     """Open a connection of our own: the user's keeps its settings and its transaction."""
     with psycopg.connect(**access, autocommit=True) as connection:
         for setting in _SETTINGS:

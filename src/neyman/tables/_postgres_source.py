@@ -1,4 +1,5 @@
 """A table of a PostgreSQL server that the user is connected to."""
+# pyright: basic, reportMissingImports=false
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -61,7 +62,7 @@ class _Found:
     others: tuple[str, ...]
 
 
-def postgres_table(connection: psycopg.Connection[Any], table: str, name: str | None) -> Postgres:
+def postgres_table(connection: Any, table: str, name: str | None) -> Postgres:
     """Return the engine for a table of the server behind a connection.
 
     The table is given by its name in the schema public, or "schema.table". It is read through
@@ -121,13 +122,11 @@ def _refuse_no_table(found: _Found, table: str) -> None:
         )
 
 
-def _found(own: psycopg.Connection[Any], place: tuple[str, str]) -> _Found:
-    server: str | None = None
+def _found(own: Any, place: tuple[str, str]) -> _Found:
+    server = None
     with suppress(psycopg.Error):
-        server = own.execute("SELECT system_identifier::text FROM pg_control_system()").fetchone()[
-            0
-        ]
-    database = own.execute("SELECT current_database()").fetchone()[0]
+        server = own.execute("SELECT system_identifier::text FROM pg_control_system()").fetchone()
+    (database,) = own.execute("SELECT current_database()").fetchone()
     kinds = own.execute(
         "SELECT c.relkind::text, c.oid "
         "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
@@ -148,7 +147,7 @@ def _found(own: psycopg.Connection[Any], place: tuple[str, str]) -> _Found:
     return _Found(
         own.info.parameter_status("server_encoding"),
         None if server is None else server[0],
-        "" if database is None else database[0],
+        database,
         None if kinds is None else kinds[0],
         tuple((name, type_) for name, type_ in columns),
         tuple(row[0] for row in others),

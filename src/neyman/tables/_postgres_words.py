@@ -1,7 +1,7 @@
 """The tree in PostgreSQL's words.
 
-Its arithmetic fails where IEEE 754 rounds to zero, and a failure tells of a row: quotients too small
-to matter are zero (`_quotient`). Nothing in the tree overflows.
+Its arithmetic fails where IEEE 754 rounds to zero, and a failure tells of a row: quotients too
+small to matter are zero (`_quotient`). Nothing in the tree overflows.
 """
 
 from sqlglot import exp

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from neyman.errors import InvalidTable
 from neyman.tables._attached import attached
@@ -33,13 +33,18 @@ def engine_of(source: object, name: str | None) -> Engine:
                     f"name={name!r} was given for a file, which names itself; leave name out"
                 )
             return _duckdb(open_file(Path(source)))
-        case (connection, str(table)):
-            opened = _by_class(connection, _PAIRS)  # pyright: ignore[reportUnknownArgumentType]
-            return opened(connection, table, name)
         case tuple():
-            return _duckdb(attached(source, name))  # pyright: ignore[reportUnknownArgumentType]
+            return _pair(cast("tuple[object, ...]", source), name)
         case _:
             return _by_class(source, _FRAMES)(source, name)
+
+
+def _pair(pair: tuple[object, ...], name: str | None) -> Engine:
+    match pair:
+        case (connection, str(table)):
+            return _by_class(connection, _PAIRS)(connection, table, name)
+        case _:
+            return _duckdb(attached(pair, name))
 
 
 def _by_class(given: object, classes: _Classes) -> Callable[..., Engine]:

@@ -1,6 +1,5 @@
 """Spark: one statement over the whole cluster, of which integers alone come back."""
-# pyright: reportMissingImports=false, reportUnknownMemberType=false
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: basic, reportMissingImports=false
 
 import logging
 from collections.abc import Callable, Generator

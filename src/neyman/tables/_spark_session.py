@@ -1,18 +1,15 @@
 """A Spark session on this machine, for those who have none."""
-# pyright: reportMissingImports=false, reportUnknownMemberType=false
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: basic, reportMissingImports=false
 
 import os
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any
 
 from neyman.errors import InvalidTable
 from neyman.tables._extra import require
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 __all__ = ["local_spark"]
 
 _QUIET = {
@@ -27,13 +24,16 @@ _QUIET = {
 }
 
 
-def local_spark(settings: Mapping[str, str] = MappingProxyType({})) -> "SparkSession":
+def local_spark(settings: Mapping[str, str] = MappingProxyType({})) -> Any:
     """Start Spark in this process, on all its cores, without a web page and without a log.
 
     Its workers run this Python, and its errors, which can quote private values, are not logged.
 
     Args:
         settings: of Spark, by name, as {"spark.driver.memory": "8g"}.
+
+    Returns:
+        The SparkSession.
 
     Raises:
         InvalidTable: if a session runs already, which would keep its own settings.

@@ -1,6 +1,5 @@
 """A data frame of Spark, or a table of its catalog."""
-# pyright: reportMissingImports=false, reportUnknownMemberType=false
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: basic, reportMissingImports=false
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
