@@ -193,15 +193,16 @@ def open_table(
     """Open a table for questions; its schema is read, its rows are not.
 
     Args:
-        source: the path of a .parquet or .csv file, a pair (duckdb connection, "table"), a
-            pyarrow Table, or a pandas or Polars DataFrame. A file is known by its content, which
-            is read once for it when the first question is built: SHA-256, kept by a ledger only
-            under its own secret key.
+        source: the path of a .parquet or .csv file, a pyarrow Table, a DataFrame of pandas,
+            Polars or Spark, or a pair (connection, "table") of DuckDB or PostgreSQL or
+            (SparkSession, "table"). A file is known by its content, which is read once for it
+            when the first question is built: SHA-256, kept by a ledger only under its own secret
+            key.
         unit: `Rows()`, or `Entity(column, max_groups, max_rows_per_group)`.
         bounds: of each column that is added up.
         max_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
             steps, w max_rows must be within 2^62.
-        name: of data in memory, which have none; stands for them in the ledger.
+        name: of data in memory or in Spark, which have none; stands for them in the ledger.
 
     Raises:
         InvalidTable: if the source, the unit, a column or a type is not usable as declared.
