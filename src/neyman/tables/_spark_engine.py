@@ -74,17 +74,19 @@ class Spark(Engine):
         """Run one statement, under a tag of its own."""
         text = SPELLING.text(statement)
         tag = f"neyman-{uuid4().hex}"
+        context = self.session.sparkContext
 
         def work() -> IntArray:
             with _silent():
-                # Tags are of a thread, and this one ends with the work.
-                self.session.addTag(tag)
+                # Of this thread, which ends with the work, and of those that Spark starts from it;
+                # a session's own tags would be of this one alone.
+                context.addJobTag(tag)
                 found = self._planned(text).toArrow()
             return np.column_stack(
                 [column.to_numpy().astype(np.int64) for column in found.itercolumns()]
             )
 
-        return interruptible(work, lambda: self.session.interruptTag(tag))
+        return interruptible(work, lambda: context.cancelJobsWithTag(tag))
 
     def is_interrupt(self, error: Exception) -> bool:  # noqa: ARG002
         """No error of Spark's stands for Ctrl-C."""
