@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
-import psycopg
 from sqlglot import exp
 
 from neyman.aggregate import IntArray
@@ -87,6 +86,8 @@ class Postgres(Engine):
 @contextmanager
 def session(access: Mapping[str, Any]) -> Generator[Any, None, None]:
     """Open a connection of our own: the user's keeps its settings and its transaction."""
+    import psycopg
+
     with psycopg.connect(**access, autocommit=True) as connection:
         for setting in _SETTINGS:
             connection.execute(setting)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, final
 
-import psycopg
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
@@ -77,7 +76,7 @@ def postgres_table(connection: Any, table: str, name: str | None) -> Postgres:
     place = (schema[0] if schema else _SCHEMA, last)
     found: _Found | None = None
     access: Mapping[str, Any] = {}
-    with suppress(psycopg.Error):
+    with suppress(Exception):
         info = connection.info
         access = {**info.get_parameters(), "password": info.password, "client_encoding": "UTF8"}
         with session(access) as own:
@@ -124,7 +123,7 @@ def _refuse_no_table(found: _Found, table: str) -> None:
 
 def _found(own: Any, place: tuple[str, str]) -> _Found:
     server = None
-    with suppress(psycopg.Error):
+    with suppress(Exception):
         server = own.execute("SELECT system_identifier::text FROM pg_control_system()").fetchone()
     (database,) = own.execute("SELECT current_database()").fetchone()
     kinds = own.execute(
