@@ -40,6 +40,11 @@ def _floor(node: exp.Floor) -> Tree:
     return exp.Case(ifs=[exp.If(this=above, true=lower)], default=nearest.copy())
 
 
+def _is_nan(node: exp.IsNan) -> Tree:
+    # ISNAN of NULL is false; NaN equals itself.
+    return exp.EQ(this=node.this, expression=sql.cast(sql.text("NaN"), "DOUBLE"))
+
+
 def _window(node: exp.Window) -> Tree:
     # Rows must have an order; here they are all alike.
     if node.args.get("order") is None:
@@ -56,6 +61,7 @@ SPELLING = Spelling(
         exp.Encode: _encode,
         exp.Split: _split,
         exp.Floor: _floor,
+        exp.IsNan: _is_nan,
         exp.Window: _window,
     },
 )
