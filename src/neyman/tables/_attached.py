@@ -83,7 +83,8 @@ def attached(pair: tuple[object, ...], name: str | None) -> AttachedTable:
         case _:
             raise InvalidTable(
                 f"a tuple of {', '.join(type(part).__name__ for part in pair)} is no table; "
-                'write (duckdb connection, "table name")'
+                'write (connection, "table name"), with a connection of DuckDB or psycopg, or a '
+                "SparkSession"
             )
     found: _Catalog | None = None
     with suppress(duckdb.Error), closing(connection.cursor()) as cursor:

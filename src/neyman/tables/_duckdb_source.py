@@ -8,11 +8,22 @@ import duckdb
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
-from neyman.tables._kind import kind_of
+from neyman.tables import _kind as kind
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
 
 __all__ = ["Source", "described", "opened"]
+
+_KINDS = {
+    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), kind.TEXT),
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), kind.INTEGER),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), kind.INTEGER),
+    **dict.fromkeys(("HUGEINT", "UHUGEINT"), kind.WIDE_INTEGER),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), kind.FLOAT),
+    "DECIMAL": kind.DECIMAL,
+    "BOOLEAN": kind.BOOLEAN,
+    "DATE": kind.DATE,
+}
 
 
 class Source(ABC):
@@ -55,7 +66,7 @@ def described(connection: duckdb.DuckDBPyConnection, relation: Tree) -> Schema:
     """Return the schema as DuckDB describes it, which reads no row."""
     query = exp.Describe(this=exp.select("*").from_(relation)).sql(dialect="duckdb")
     rows = connection.execute(query).fetchall()
-    return Schema(tuple(Column(row[0], row[0], kind_of(row[1])) for row in rows))
+    return Schema(tuple(Column(row[0], row[0], kind.kind_of(row[1], _KINDS)) for row in rows))
 
 
 def opened(read: Callable[[], Schema], what: str) -> Schema:

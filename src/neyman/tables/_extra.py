@@ -7,15 +7,15 @@ from neyman.errors import MissingExtra
 __all__ = ["require"]
 
 
-def require(*packages: str) -> None:
+def require(*packages: str, extra: str = "tables") -> None:
     """Refuse to go on without `packages`.
 
     Raises:
-        MissingExtra: naming the first that is not installed.
+        MissingExtra: naming the first that is not installed, and the extra that brings it.
     """
     for package in packages:
         if find_spec(package) is None:
             raise MissingExtra(
-                f"tables need the package {package}, which is not installed; "
-                "write pip install 'neyman[tables]'"
+                f"this needs the package {package}, which is not installed; "
+                f"write pip install 'neyman[{extra}]'"
             )

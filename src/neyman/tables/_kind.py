@@ -1,6 +1,6 @@
 """What can be done with a column of each type: add it up, name a unit by it, group by it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias, final
@@ -8,7 +8,19 @@ from typing import TypeAlias, final
 from neyman.tables._keys import Key
 from neyman.tables._sql import Tree, cast, encoded, try_cast
 
-__all__ = ["FREE_TEXT", "Cast", "Kind", "kind_of"]
+__all__ = [
+    "BOOLEAN",
+    "DATE",
+    "DECIMAL",
+    "FLOAT",
+    "FREE_TEXT",
+    "INTEGER",
+    "TEXT",
+    "WIDE_INTEGER",
+    "Cast",
+    "Kind",
+    "kind_of",
+]
 
 Cast: TypeAlias = Callable[[Tree], Tree]
 
@@ -84,29 +96,23 @@ FREE_TEXT = Kind(
     spelled=', spelled as in the file: "true", "2020-02-29"; an integer matches its plain '
     "decimal text only",
 )
-_TEXT = Kind("text", None, encoded, encoded, encoded, (str,))
-_INTEGER = Kind("integer", _double, encoded, _bigint, _bigint, (int,))
-_WIDE = Kind("integer", _double_by_text, encoded, _bigint, _bigint, (int,))
-_DECIMAL = Kind("decimal", _double_by_text)
-_FLOAT = Kind("float", _double)
-_BOOLEAN = Kind("boolean", _double_of_truth, encoded, _same, _boolean, (bool,))
-_DATE = Kind("date", None, encoded, _same, _date, (date,))
-
-_KINDS = {
-    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), _TEXT),
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), _INTEGER),
-    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), _INTEGER),
-    **dict.fromkeys(("HUGEINT", "UHUGEINT"), _WIDE),
-    **dict.fromkeys(("FLOAT", "DOUBLE"), _FLOAT),
-    "DECIMAL": _DECIMAL,
-    "BOOLEAN": _BOOLEAN,
-    "DATE": _DATE,
-}
+TEXT = Kind("text", None, encoded, encoded, encoded, (str,))
+INTEGER = Kind("integer", _double, encoded, _bigint, _bigint, (int,))
+WIDE_INTEGER = Kind("integer", _double_by_text, encoded, _bigint, _bigint, (int,))
+DECIMAL = Kind("decimal", _double_by_text)
+FLOAT = Kind("float", _double)
+BOOLEAN = Kind("boolean", _double_of_truth, encoded, _same, _boolean, (bool,))
+DATE = Kind("date", None, encoded, _same, _date, (date,))
 
 
-def kind_of(declared: str) -> Kind:
-    """Return the family of an engine's type name; parameters in brackets do not matter."""
+def kind_of(declared: str, kinds: Mapping[str, Kind]) -> Kind:
+    """Return the family of an engine's type name; parameters in brackets do not matter.
+
+    Args:
+        declared: the type as the engine writes it.
+        kinds: the engine's names of those that can be used.
+    """
     if declared.endswith("]"):
         return Kind("list")
     family = declared.partition("(")[0]
-    return _KINDS.get(family, Kind(family.lower()))
+    return kinds.get(family, Kind(family.lower()))

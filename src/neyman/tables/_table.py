@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import final
 
@@ -13,16 +12,12 @@ import numpy as np
 from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import text
-from neyman.tables._attached import attached
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
-from neyman.tables._duckdb_engine import DuckDB
-from neyman.tables._duckdb_source import Source
 from neyman.tables._engine import Engine
-from neyman.tables._files import open_file
-from neyman.tables._frames import frame
 from neyman.tables._keys import Keys
 from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_no_unit
+from neyman.tables._sources import engine_of
 from neyman.tables._statement import Question
 from neyman.tables._statistic import Measured, Statistic, sensitivity_of
 from neyman.tables._statistics import Count, Mean, Sum
@@ -213,15 +208,16 @@ def open_table(
     """Open a table for questions; its schema is read, its rows are not.
 
     Args:
-        source: the path of a .parquet or .csv file, a pair (duckdb connection, "table"), a
-            pyarrow Table, or a pandas or Polars DataFrame. A file is known by its content, which
-            is read once for it when the first question is built: SHA-256, kept by a ledger only
-            under its own secret key.
+        source: the path of a .parquet or .csv file, a pyarrow Table, a DataFrame of pandas,
+            Polars or Spark, or a pair (connection, "table") of DuckDB or PostgreSQL or
+            (SparkSession, "table"). A file is known by its content, which is read once for it
+            when the first question is built: SHA-256, kept by a ledger only under its own secret
+            key.
         unit: `Rows()`, or `Entity(column, max_groups, max_rows_per_group)`.
         bounds: of each column that is added up.
         max_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
             steps, w max_rows must be within 2^62.
-        name: of data in memory, which have none; stands for them in the ledger.
+        name: of data in memory or in Spark, which have none; stands for them in the ledger.
 
     Raises:
         InvalidTable: if the source, the unit, a column or a type is not usable as declared.
@@ -232,24 +228,9 @@ def open_table(
         raise InvalidParameter(f"max_rows={max_rows!r} is not an integer in [1, 2^62]; write one")
     refuse_no_unit(unit)
     refuse_no_bounds(bounds)
-    opened = _source(source, name)
-    table = Table(DuckDB(opened, opened.schema()), unit, MappingProxyType(dict(bounds)), max_rows)
+    table = Table(engine_of(source, name), unit, MappingProxyType(dict(bounds)), max_rows)
     if unit.entity is not None:
         table.engine.schema[unit.entity].identity()
     for column in bounds:
         table.measured(column)
     return table
-
-
-def _source(source: object, name: str | None) -> Source:
-    match source:
-        case str() | Path():
-            if name is not None:
-                raise InvalidTable(
-                    f"name={name!r} was given for a file, which names itself; leave name out"
-                )
-            return open_file(Path(source))
-        case tuple():
-            return attached(source, name)  # pyright: ignore[reportUnknownArgumentType]
-        case _:
-            return frame(source, name)

@@ -1,0 +1,94 @@
+"""PostgreSQL: one statement in a read-only session of its own."""
+# pyright: basic, reportMissingImports=false
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from sqlglot import exp
+
+from neyman.aggregate import IntArray
+from neyman.tables import _sql as sql
+from neyman.tables._engine import Engine
+from neyman.tables._postgres_words import SPELLING
+from neyman.tables._running import interruptible
+from neyman.tables._schema import Schema
+from neyman.tables._sql import Tree
+
+__all__ = ["Postgres", "session"]
+
+_SETTINGS = (
+    # Names mean what the server means by them, whatever functions the database has.
+    "SET search_path = pg_catalog",
+    "SET default_transaction_read_only = on",
+    # How long a query takes tells of the rows.
+    "SET statement_timeout = 0",
+    "SET standard_conforming_strings = on",
+    "SET datestyle = 'ISO, YMD'",
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Postgres(Engine):
+    """A table of a PostgreSQL server.
+
+    Attributes:
+        access: what the user's connection was opened with.
+        place: schema and table.
+        label: which dataset it is.
+        columns: its schema when it was opened.
+    """
+
+    access: Mapping[str, Any] = field(repr=False)
+    place: tuple[str, str]
+    label: str = field(repr=False)
+    columns: Schema
+
+    @property
+    def name(self) -> str:
+        """PostgreSQL."""
+        return "PostgreSQL"
+
+    @property
+    def identity(self) -> str:
+        """Server, database and table."""
+        return self.label
+
+    @property
+    def relation(self) -> Tree:
+        """The table with its schema."""
+        return sql.relation(*self.place)
+
+    @property
+    def schema(self) -> Schema:
+        """Read when the table was opened."""
+        return self.columns
+
+    def check(self) -> None:
+        """Nothing to compare."""
+
+    def read(self, statement: exp.Query) -> IntArray:
+        """Run one statement, which sees the rows of one moment."""
+        text = SPELLING.text(statement).encode()
+        with session(self.access) as connection:
+            cursor = connection.cursor(binary=True)
+            rows = interruptible(lambda: cursor.execute(text).fetchall(), connection.cancel_safe)
+            return np.array(rows, np.int64).reshape(len(rows), len(cursor.description or ()))
+
+    def is_interrupt(self, error: Exception) -> bool:  # noqa: ARG002
+        """No error of PostgreSQL's stands for Ctrl-C."""
+        return False
+
+
+@contextmanager
+def session(access: Mapping[str, Any]) -> Generator[Any, None, None]:
+    """Open a connection of our own: the user's keeps its settings and its transaction."""
+    import psycopg
+
+    with psycopg.connect(**access, autocommit=True) as connection:
+        for setting in _SETTINGS:
+            connection.execute(setting)
+        yield connection

@@ -1,0 +1,52 @@
+"""One tree, spelled as an engine reads it: what its dialect lacks, node by node."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, final
+
+from sqlglot import exp
+
+from neyman.tables._sql import Tree
+
+__all__ = ["Spelling", "Words", "in_digits"]
+
+_PLAIN = re.compile(r"[0-9A-Za-z.:+-]*")
+
+Words: TypeAlias = Mapping[type[Tree], Callable[[Any], Tree]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How an engine writes the tree that all engines share.
+
+    Attributes:
+        dialect: sqlglot's name for it.
+        words: what is written for a node of a type, its parts already written.
+    """
+
+    dialect: str
+    words: Words = field(repr=False)
+
+    def text(self, statement: exp.Query) -> str:
+        """Return the statement's text."""
+        tree = statement.copy()
+        # Parents come first in a walk, so parts are written before the whole.
+        for node in reversed(list(tree.walk())):
+            write = self.words.get(type(node))
+            if write is not None:
+                node.replace(write(node))
+        return tree.sql(dialect=self.dialect)
+
+
+def in_digits(node: exp.Literal, decoded: Callable[[str], Tree]) -> Tree:
+    """Write text as the hexadecimal digits of its bytes, which no setting reads otherwise.
+
+    Args:
+        node: a number, which stays, as plain text does; or any text.
+        decoded: of digits, how the engine makes text of them.
+    """
+    if not node.is_string or _PLAIN.fullmatch(node.this):
+        return node
+    return decoded(node.this.encode().hex())

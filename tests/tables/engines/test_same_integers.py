@@ -1,0 +1,133 @@
+"""The integers before noise are the same on every engine, whatever the table holds."""
+
+import math
+from datetime import date
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from neyman.tables import Bounds, Entity, Keys, Rows, open_table
+
+INF, NAN = math.inf, math.nan
+WORDS = ["a", "A", "a ", "", "ä", "a\u0308", "ß'\"; --", "\\Q.\\E\n\t", "${env:HOME}", "\U0001f600"]
+NUMBERS = [NAN, INF, -INF, 1e308, -1e308, 5e-324, -5e-324, 0.25, -0.25, -0.0, 0.5, 1.0, 2**53 + 2.0]
+INTEGERS = [-(2**63), 2**63 - 1, 2**53 + 1, -(2**53) - 1, 0, 1, -3]
+DECIMALS = [Decimal(10) ** 28, -(Decimal(10) ** 28), Decimal("0.05"), Decimal("-1.5"), Decimal(0)]
+DAYS = [date(1, 1, 1), date(1582, 10, 10), date(2020, 2, 29), date(9999, 12, 31)]
+
+SCHEMA = pa.schema(
+    [
+        ("text", pa.string()),
+        ("Group", pa.string()),
+        ("whole", pa.int64()),
+        ("small", pa.int16()),
+        ("truth", pa.bool_()),
+        ("day", pa.date32()),
+        ("real", pa.float64()),
+        ("single", pa.float32()),
+        ("money", pa.decimal128(38, 9)),
+    ]
+)
+
+
+def single(value: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
+
+
+def or_null(*values: object, more: st.SearchStrategy = st.nothing()) -> st.SearchStrategy:  # noqa: B008
+    return st.one_of(st.none(), st.sampled_from(values), more)
+
+
+ROWS = st.tuples(
+    or_null(*WORDS[:6], more=st.text(st.characters(exclude_characters="\0"), max_size=3)),
+    or_null(*WORDS),
+    or_null(*INTEGERS, more=st.integers(-(2**63), 2**63 - 1)),
+    or_null(-(2**15), 2**15 - 1, 0, 1, 2),
+    or_null(True, False),
+    or_null(*DAYS),
+    or_null(*NUMBERS, more=st.floats(-4, 5)),
+    or_null(*map(single, NUMBERS), more=st.floats(-4, 5, width=32)),
+    or_null(*DECIMALS, more=st.decimals(-4, 5, places=9)),
+)
+# Few rows over and over: ties, and units beyond their bounds.
+TABLES = st.lists(ROWS, max_size=24).flatmap(
+    lambda rows: st.lists(st.sampled_from(rows), max_size=60) if rows else st.just([])
+)
+UNITS = st.one_of(
+    st.just(Rows()),
+    st.builds(
+        Entity,
+        st.sampled_from(["text", "whole", "small", "truth", "day"]),
+        st.integers(1, 3),
+        st.integers(1, 4),
+    ),
+)
+KEYS = st.one_of(
+    st.none(),
+    st.sampled_from(
+        [
+            Keys({"Group": WORDS}),
+            Keys({"Group": WORDS[:3], "truth": [True, False]}),
+            Keys({"day": DAYS}),
+            Keys({"small": [1, 2, -(2**15), 300], "Group": ["a", "A"]}),
+            Keys.tuples(("whole", "text"), [(0, "a"), (2**63 - 1, ""), (-(2**63), "A")]),
+        ]
+    ),
+)
+BOUNDS = {
+    "real": Bounds(-2, 3, grid=0.5),
+    "single": Bounds(-2, 3, grid=0.1),
+    "whole": Bounds(-(2**50), 2**50, grid=1),
+    "money": Bounds(-10, 10, grid=0.1),
+    "truth": Bounds(0, 1, grid=1),
+}
+
+
+def arrow(rows) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else [()] * len(SCHEMA)
+    return pa.table(
+        [pa.array(list(part), field.type) for part, field in zip(columns, SCHEMA, strict=True)],
+        schema=SCHEMA,
+    )
+
+
+def answers(given, unit, by, column) -> list[list[int]]:
+    table = open_table(**given, unit=unit, bounds=BOUNDS, max_rows=2**12)
+    asked = [table.count(by), table.mean(column, by)]
+    return [aggregate.compute().tolist() for aggregate in asked]
+
+
+def compare(store, rows, unit, by, column):
+    table = arrow(rows)
+    expected = answers({"source": table, "name": "t"}, unit, by, column)
+    assert answers(store.fill(table), unit, by, column) == expected
+
+
+def many(examples: int):
+    # No shrinking: a cluster is slow, and the table is printed whole.
+    return settings(
+        max_examples=examples,
+        phases=[Phase.generate],
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+
+
+QUESTION = {"rows": TABLES, "unit": UNITS, "by": KEYS, "column": st.sampled_from(list(BOUNDS))}
+
+
+@many(12)
+@given(**QUESTION)
+def test_same_integers(store, rows, unit, by, column):
+    compare(store, rows, unit, by, column)
+
+
+@pytest.mark.soak
+@many(150)
+@given(**QUESTION)
+def test_same_integers_of_many_tables(store, rows, unit, by, column):
+    compare(store, rows, unit, by, column)
