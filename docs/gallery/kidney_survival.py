@@ -23,8 +23,8 @@ def kaplan_meier(t: np.ndarray) -> np.ndarray:
 query = functional.survival(
     years,
     died,
-    horizon=9,
-    bandwidth=0.09,
+    horizon=10,
+    bandwidth=0.25,
     neighbors="add_remove",
     unit="one patient",
     name="kidney transplants",
