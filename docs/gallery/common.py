@@ -55,4 +55,4 @@ def save(picture: Figure, name: str) -> None:
     buffer = io.BytesIO()
     picture.savefig(buffer, format="png", dpi=130)
     image = Image.open(buffer).convert("RGB")
-    image.quantize(128, dither=Image.Dither.NONE).save(folder / f"{name}.png", optimize=True)
+    image.quantize(64, dither=Image.Dither.NONE).save(folder / f"{name}.png", optimize=True)

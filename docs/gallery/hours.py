@@ -68,6 +68,6 @@ picture = plots.density(planned)
 axes = picture.axes[0]
 bars, edges = true(scheduled)
 axes.stairs(bars, edges, fill=True, label="true, 5 minutes a bar (public data)", **PUBLIC)
-axes.set(xlim=(5, 12), xticks=range(5, 13))
-label(axes, "scheduled hour of departure", "share of flights per hour")
+axes.set(xlim=(5, 12), xticks=range(5, 13), ylim=(-0.01, 0.36))
+label(axes, "scheduled hour of departure", "share of flights per hour", columns=2)
 save(picture, "scheduled_hours")
