@@ -27,17 +27,14 @@ paid = ledger(mu=0.5, unit="one household", neighbors="add_remove")
 curve = functional.function(ny.release(query, noise, paid, entry="share of food"))
 fit = curve.gaussian_process()
 
-(low, high), *more = fit.stretches
-x = np.linspace(low, high, 300)
-slope, level = np.polyfit(np.log10(income), share, 1)  # the law of Working, fitted without privacy
-error = np.sqrt(np.mean((fit(x) - level - slope * x) ** 2))
-print(
-    f"{curve.density.count:.0f} households, curve from {10**low:.0f} to {10**high:.0f} francs", more
-)
-print(f"at 500 and 1,000 francs {fit(np.log10([500, 1000])).round(3)}, fitted without privacy")
-print(
-    f"  {(level + slope * np.log10([500, 1000])).round(3)}; root mean square difference {error:.3f}"
-)
+x, private = fit.grid(400)  # NaN where too few households are left to be told from the noise
+known = np.isfinite(private)
+slope, level = np.polyfit(np.log10(income), share, 1)  # a straight line without privacy
+error = np.sqrt(np.mean((private - level - slope * x)[known] ** 2))
+two = np.log10([500, 1000])
+print(f"{curve.density.count:.0f} households, known from {fit.stretches}, in powers of ten")
+print("at 500 and 1,000 francs", fit(two).round(3), "fitted", (level + slope * two).round(3))
+print(f"root mean square difference {error:.3f}")
 
 band = fit.band(0.95, np.random.default_rng(1), repetitions=60)
 picture = figure(6.4, 3.6)
@@ -52,10 +49,10 @@ axes.fill_between(
     linewidth=0,
     label="noise and sampling, 95 %",
 )
-axes.plot(10**x, fit(x), color=ACCENT, linewidth=1.6, label="private")
+axes.plot(10**x, private, color=ACCENT, linewidth=1.6, label="private")
 axes.plot(
-    10**x,
-    level + slope * x,
+    10 ** x[known],
+    (level + slope * x)[known],
     color=TRUTH,
     linewidth=1,
     label="straight line without privacy (public data)",
