@@ -73,7 +73,11 @@ for name, values in (("all", known), ("few", few)):
 
 picture = figure(9.6, 3.4)
 panels = picture.subplots(1, 3, sharey=True)
-names = ("true, all flights (public data)", "private density of 10,000", "private histogram of 10,000")
+names = (
+    "true, all flights (public data)",
+    "private density of 10,000",
+    "private histogram of 10,000",
+)
 for axes, masses, title in zip(panels, (truth, smooth, blocks), names, strict=True):
     clean(axes).imshow(
         np.sqrt(masses).T,
