@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from neyman.functional import Band, ReleasedFunction, noise_band
+from neyman.functional import Band, ReleasedFunction
 from neyman.numerics import at_least, at_most
 from neyman.released import Release
 
@@ -19,7 +19,7 @@ _SHARES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def _band_at(f: ReleasedFunction, places: int) -> Band:
     """Return the noise band at equally spaced places of the whole domain."""
-    width = noise_band(f, LEVEL).width
+    width = f.band(LEVEL, "noise").width
     x, estimate = f.grid(places)
     reach = width * f.noise_sd(x)
     return Band(x, estimate, estimate - reach, estimate + reach, width)
