@@ -3,15 +3,16 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak lint types docs bench clean
+.PHONY: help demo gallery test soak lint types docs bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-$(VENV)/installed: pyproject.toml
+$(VENV)/installed: pyproject.toml docs/gallery/requirements.txt
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; write make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r docs/gallery/requirements.txt
 	touch $@
 
 $(VENV)/benchmarks: $(VENV)/installed
@@ -20,6 +21,9 @@ $(VENV)/benchmarks: $(VENV)/installed
 
 demo: $(VENV)/installed  ## private statistics of 336,776 real flights: report, picture, ledger
 	$(BIN)/python examples/flights/run.py
+
+gallery: $(VENV)/installed  ## draw the gallery anew, docs/gallery: private functions of public data
+	for script in $(filter-out %/common.py,$(wildcard docs/gallery/*.py)); do $(BIN)/python $$script || exit 1; done
 
 test: $(VENV)/installed lint types  ## lint, types, import contracts, every test and doctest
 	$(BIN)/lint-imports --no-cache

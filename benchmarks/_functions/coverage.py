@@ -41,7 +41,7 @@ def section(repetitions: int = REPETITIONS) -> Section:
         title="Bands of densities",
         method=(
             f"{repetitions} samples and releases each (add/remove, [-5, 5]), level {LEVEL}. "
-            "the total band against the expected kernel estimate, the noise band against the estimate "
+            "total: against the expected kernel estimate; noise: against the estimate "
             "without noise; at all nodes together. Standard deviation of a share: "
             f"{math.sqrt(LEVEL * (1 - LEVEL) / repetitions):.3f}."
         ),

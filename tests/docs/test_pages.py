@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 IMAGES = DOCS / "images"
+GALLERY = DOCS / "gallery"
 PAGES = [*sorted(DOCS.rglob("*.md")), *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING"))]
 CHAPTERS = [
     "test",
@@ -94,14 +95,15 @@ def test_the_chapters_are_in_order_lead_to_the_next_and_end_with_their_sources()
             assert re.search(rf"Next:\s+\[[^\]]+\]\({CHAPTERS[i + 1]}\.md\)", body), name
 
 
-def test_every_image_that_is_shown_is_there_and_every_image_is_shown():
-    assert shown() == {path.name for path in IMAGES.iterdir()}
+def test_every_image_that_is_shown_is_there_small_and_every_image_is_shown():
+    there = [*IMAGES.iterdir(), *GALLERY.glob("*.png")]
+    assert shown() == {path.name for path in there}
+    assert {path.name for path in there if path.stat().st_size > LARGEST} == set()
 
 
-def test_every_image_is_drawn_by_the_figures_and_small(figures):
+def test_every_image_is_drawn_by_the_figures(figures):
     drawn = {f"{name}.png" for name in figures.FIGURES}
     assert drawn | BY_HAND == {path.name for path in IMAGES.iterdir()}
-    assert {p.name for p in IMAGES.iterdir() if p.stat().st_size > LARGEST} == set()
 
 
 def test_the_same_figure_gives_the_same_bytes(figures, tmp_path):

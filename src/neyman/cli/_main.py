@@ -29,13 +29,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(command.run(options))
         sys.stdout.flush()
     except NeymanError as error:
-        return _failed("\n".join([str(error), *getattr(error, "__notes__", ())]))
+        return _failed(str(error), error)
     except BrokenPipeError:
         # Whoever read our output has gone; that is no failure, and Python must not flush again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        return _failed(f"{error.filename or 'output'} cannot be used: {error.strerror}")
+        return _failed(f"{error.filename or 'output'} cannot be used: {error.strerror}", error)
     except KeyboardInterrupt:
         _failed(
             "interrupted. What was charged stays charged; run the same command again: stored "
@@ -45,8 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _failed(why: str) -> int:
-    print(f"neyman: {why}", file=sys.stderr)
+def _failed(why: str, error: BaseException | None = None) -> int:
+    print("\n".join([f"neyman: {why}", *getattr(error, "__notes__", ())]), file=sys.stderr)
     return 1
 
 
@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_release(commands)
+    _add_density(commands)
     _add_ledger(commands)
     _add_convert(commands)
     _add_account(commands)
@@ -98,6 +99,46 @@ def _add_release(commands: Any) -> None:
         "--dry-run", action="store_true", help="price every query; charge nothing, read no row"
     )
     release.set_defaults(module="_release")
+
+
+def _add_density(commands: Any) -> None:
+    density = commands.add_parser(
+        "density",
+        help="publish the density of one column of a table",
+        description="Publish the density of one column of a table: a whole curve for the price of "
+        "one of its points. What it rests on is declared, and none of it guessed. An entry that "
+        "the ledger holds already is answered from it, free.",
+        epilog=_EPILOG,
+    )
+    density.add_argument("data", type=Path, metavar="FILE", help="a Parquet or CSV file")
+    density.add_argument("--column", metavar="NAME", help="whose values")
+    density.add_argument(
+        "--domain", nargs=2, metavar=("LOW", "HIGH"), help="where they lie, known in public"
+    )
+    density.add_argument("--period", metavar="P", help="in place of a domain: hours have 24")
+    density.add_argument(
+        "--outside",
+        choices=["clip", "drop"],
+        help="move values outside the domain to its nearer end, or leave them out",
+    )
+    density.add_argument("--records", metavar="N", help="about how many rows, known in public")
+    density.add_argument(
+        "--bandwidth", metavar="H", help="in place of --records: the least that shall be read"
+    )
+    density.add_argument("--mu", metavar="M", help="what the release spends, in Gaussian DP")
+    density.add_argument("--ledger", type=Path, metavar="PATH", help="what was spent on these data")
+    density.add_argument("--cap-mu", metavar="M", help="all it may ever spend; for a new ledger")
+    density.add_argument("--unit", choices=["rows"], help="each row is a person of its own")
+    density.add_argument("--entity", metavar="COLUMN", help="who a row is of")
+    density.add_argument("--max-rows", metavar="K", help="with --entity: rows of one that count")
+    density.add_argument("--entry", metavar="ID", help="name of the release in the ledger")
+    density.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it; or OUT.svg")
+    density.add_argument("--save", type=Path, metavar="OUT.npz", help="keep it for functional.load")
+    density.add_argument("--json", action="store_true", help="print JSON")
+    density.add_argument(
+        "--dry-run", action="store_true", help="price it; charge nothing, read no row"
+    )
+    density.set_defaults(module="_density")
 
 
 def _add_ledger(commands: Any) -> None:

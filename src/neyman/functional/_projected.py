@@ -58,7 +58,9 @@ class ProjectedDensity:
         cell, part, _ = self._cells(x)
         left, right = self.values[cell], self.values[cell + 1]
         within = self.step * part * (left + (right - left) * (part / 2))
-        return np.asarray(np.minimum(self._below[cell] + within, self._below[cell + 1]))
+        found = np.minimum(self._below[cell] + within, self._below[cell + 1])
+        # Rounding must not leave anything beyond the upper end.
+        return np.asarray(np.where(part == 1, self._below[cell + 1], found))
 
     def quantile(self, q: npt.ArrayLike) -> Array:
         """Return the smallest x, nearly, with cdf(x) >= q, for each q in [0, 1].

@@ -1,0 +1,119 @@
+"""`neyman density`."""
+
+# matplotlib's stubs leave many parameters untyped.
+# pyright: reportUnknownMemberType=false
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from neyman.cli._asked import plan_of
+from neyman.cli._density_words import LEVEL, record, text
+from neyman.cli._files import check_target, replace_whole
+from neyman.cli._numbers import WrongUsage
+from neyman.cli._price import price
+from neyman.errors import InvalidParameter, NeymanError
+from neyman.functional import (
+    ReleasedFunction,
+    function,
+    load,
+    save,
+    select_bandwidth,
+)
+from neyman.publish import Plan, publish
+from neyman.released import Release
+
+__all__ = ["run"]
+
+# By suffix, what such a file begins with.
+_PICTURES: Final[Mapping[str, bytes]] = {".png": b"\x89PNG", ".svg": b"<svg"}
+
+
+def run(options: argparse.Namespace) -> int:
+    """Release the density of one column of a table."""
+    try:
+        prepared = plan_of(options)
+    except WrongUsage as error:
+        print(f"neyman density: {error}", file=sys.stderr)
+        return 2
+    if options.dry_run:
+        return price(prepared)
+    keep = _keeper(options, prepared)
+    draw = _drawer(options, prepared)
+    (release,) = publish(prepared).releases
+    try:
+        _write(options, release, keep, draw)
+    except (NeymanError, OSError) as error:
+        error.add_note("the release is charged and stored; the same command asks again, free")
+        raise
+    return 0
+
+
+def _write(
+    options: argparse.Namespace,
+    release: Release,
+    keep: Callable[[ReleasedFunction], None],
+    draw: Callable[[ReleasedFunction], None],
+) -> None:
+    """Read the release with the bandwidth that it recommends, and write what was asked for."""
+    f = function(release, ReleasedFunction)
+    # Without a positive count there is no density; the release is kept all the same.
+    if f.count > 0:
+        f = f.smooth(select_bandwidth(f))
+    keep(f)
+    words = record(f, release) if options.json else text(f, release, options)
+    draw(f)
+    print(words)
+
+
+def _keeper(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFunction], None]:
+    """Return what saves the function, if that was asked for; its path is checked."""
+    path: Path | None = options.save
+    if path is None:
+        return _nothing
+    check_target("--save", path, {prepared.data, prepared.ledger}, "function", _is_function)
+    return lambda f: replace_whole(path, lambda part: save(f, part))
+
+
+def _drawer(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFunction], None]:
+    """Return what draws the picture, if that was asked for; its path is checked."""
+    path: Path | None = options.picture
+    if path is None:
+        return _nothing
+    # Imported now, so that a missing extra is told before anything is charged.
+    from neyman.plots import density, to_svg
+
+    kind = path.suffix.lower()
+    if kind not in _PICTURES:
+        raise InvalidParameter(f"--picture {path} is neither .png nor .svg; write one of them")
+    inputs = {prepared.data, prepared.ledger, *([options.save] if options.save else [])}
+    check_target("--picture", path, inputs, f"picture in {kind[1:]}", _is_picture)
+
+    def draw(f: ReleasedFunction) -> None:
+        picture = density(f, level=LEVEL)
+        picture.axes[0].set_xlabel(options.column)
+        if kind == ".svg":
+            replace_whole(path, lambda part: part.write_text(to_svg(picture), encoding="utf-8"))
+        else:
+            replace_whole(path, lambda part: picture.savefig(part, format="png", dpi=130))
+
+    return draw
+
+
+def _nothing(f: ReleasedFunction) -> None:
+    """Write nothing."""
+
+
+def _is_function(place: Path) -> bool:
+    try:
+        load(place, ReleasedFunction)
+    except (NeymanError, OSError, ValueError, KeyError, EOFError):
+        return False
+    return True
+
+
+def _is_picture(place: Path) -> bool:
+    with place.open("rb") as file:
+        return file.read(4) == _PICTURES[place.suffix.lower()]

@@ -1,0 +1,245 @@
+"""`neyman density`, run as a person runs it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neyman as ny
+from neyman import functional
+from neyman.cli import main
+from neyman.functional import ReleasedFunction
+
+ALL = {
+    "--column": ["minutes"],
+    "--domain": ["-20", "80"],
+    "--outside": ["clip"],
+    "--records": ["3000"],
+    "--mu": ["0.5"],
+    "--ledger": ["visits.ledger"],
+    "--cap-mu": ["1"],
+    "--unit": ["rows"],
+    "--entry": ["minutes"],
+}
+
+
+def words(*more, without=(), **instead):
+    """Return the command line of a whole question, some options left out or said otherwise."""
+    changed = {f"--{name.replace('_', '-')}": value.split() for name, value in instead.items()}
+    options = {k: v for k, v in (ALL | changed).items() if k not in without}
+    return ["density", "visits.parquet", *(w for k, v in options.items() for w in (k, *v)), *more]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    minutes = rng.normal(30, 8, 3000)
+    minutes[:5] = [np.nan, np.inf, -np.inf, 1e300, -1e300]
+    who = [f"p{i // 4}" for i in range(3000)]
+    table = pa.table({"minutes": minutes, "who": who, "hour": minutes, "ward": who})
+    pq.write_table(table, tmp_path / "visits.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_density_is_printed_drawn_kept_and_replayed_free(folder, capsys):
+    outputs = ("--picture", "curve.png", "--save", "curve.npz")
+    assert main(words(*outputs)) == 0
+    first = capsys.readouterr().out
+    assert "density of minutes on [-20, 80], values outside moved to its ends" in first
+    assert "gdp(mu=0.5), one row (add_remove)" in first
+    assert "charged    25 % of visits.ledger; 75 % remain" in first
+    assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
+    f = functional.load(folder / "curve.npz", ReleasedFunction)
+    # 3,000 rows, one of them NaN.
+    assert abs(f.count - 2999) < 9 * f.count_sd < 200
+    assert abs(float(f.project().quantile(0.5)) - 30) < 3
+    assert main(words(*outputs)) == 0
+    again = capsys.readouterr().out
+    assert again == first.replace("charged    25", "charged    earlier, 25")
+    assert functional.load(folder / "curve.npz") == f
+    assert ny.Ledger.existing(folder / "visits.ledger").spent() == 1 / 4
+    assert not list(folder.glob("*.part"))
+
+
+def test_the_json_holds_the_function_and_what_can_be_read_off_it(folder, capsys):
+    assert main(words("--json", "--save", "curve.npz")) == 0
+    record = json.loads(capsys.readouterr().out)
+    f = functional.read(record["function"], ReleasedFunction)
+    assert f == functional.load(folder / "curve.npz")
+    band = record["band"]
+    assert band["density"] == f(np.array(band["x"])).tolist()
+    assert (np.array(band["lower"]) < band["density"]).all()
+    assert record["quantiles"]["0.5"] == float(f.project().quantile(0.5))
+    assert record["release"]["entry"] == "minutes"
+    assert record["replayed"] is False
+    assert functional.function(_Release(record["release"])).smooth(f.bandwidth) == f
+
+
+class _Release:
+    def __init__(self, record):
+        self.query, self.columns = record["query"], record["columns"]
+
+
+def test_a_circle_has_no_quantiles_and_is_drawn_as_svg(folder, capsys):
+    around = words("--picture", "c.svg", without=("--domain", "--outside"), period="24")
+    around[around.index("minutes")] = "hour"
+    assert main(around) == 0
+    out = capsys.readouterr().out
+    assert "density of hour on a circle of 24\n" in out
+    assert "quantiles" not in out
+    assert (folder / "c.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_unit_of_several_rows_pays_for_them(capsys):
+    entity = {"entity": "who", "without": ("--unit",)}
+    assert main(words(max_rows="1", entry="one", **entity)) == 0
+    assert main(words(max_rows="4", entry="four", cap_mu="1", **entity)) == 0
+    one, four = capsys.readouterr().out.split("density of")[1:]
+    count = [float(out.split("records ")[1].split(",")[0]) for out in (one, four)]
+    sd = [float(out.split("noise ")[1].split("\n")[0]) for out in (one, four)]
+    # Of 750 people one row each, and all rows; four times the noise.
+    assert abs(count[0] - 750) < 9 * sd[0]
+    assert abs(count[1] - 3000) < 9 * sd[1]
+    assert sd[1] == pytest.approx(4 * sd[0], rel=0.05)
+    assert "all rows of one who" in one
+
+
+def test_a_dry_run_prices_and_touches_nothing(folder, capsys):
+    before = files(folder)
+    assert main(words("--dry-run", "--picture", "curve.png")) == 0
+    assert "25 %  to pay, of the budget" in capsys.readouterr().out
+    assert main(words("--dry-run", mu="1.1")) == 1
+    assert "does not fit" in capsys.readouterr().out
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize("option", ALL)
+def test_nothing_is_guessed(folder, capsys, option):
+    before = files(folder)
+    assert main(words(without=(option,))) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("neyman density: nothing is guessed; write also\n  ")
+    assert len(err.splitlines()) == 2
+    assert option in err
+    assert files(folder) == before
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_bare_command_lists_all_that_is_missing(capsys):
+    assert main(["density", "visits.parquet"]) == 2
+    err = capsys.readouterr().err
+    assert all(f"\n  {option} " in err for option in ALL)
+    assert main(words(without=("--unit",), entity="who")) == 2
+    assert "--max-rows K" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("instead", "status", "said"),
+    [
+        ({"period": "24"}, 2, "--domain and --period were given; write one of them"),
+        ({"bandwidth": "1"}, 2, "--bandwidth and --records were given"),
+        ({"entity": "who"}, 2, "--unit and --entity were given"),
+        ({"max_rows": "3"}, 2, "--unit and --max-rows were given"),
+        ({"column": "minute"}, 1, "minute"),
+        ({"column": "ward"}, 1, "ward"),
+        ({"domain": "80 -20"}, 1, "lower=80 is not below upper=-20"),
+        ({"domain": "0 inf"}, 1, "--domain 'inf' is not a finite number"),
+        ({"mu": "nan"}, 1, "--mu 'nan' is not a finite number"),
+        ({"mu": "0"}, 1, "mu"),
+        ({"mu": "1.1"}, 1, "nothing was charged"),
+        ({"cap_mu": "-1"}, 1, "-1"),
+        ({"records": "2.5"}, 1, "--records '2.5' is no whole number"),
+        ({"records": "0"}, 1, "records=0 is not a positive integer"),
+        ({"picture": "curve.jpg"}, 1, "--picture curve.jpg is neither .png nor .svg"),
+        ({"picture": "visits.parquet"}, 1, "--picture visits.parquet"),
+        ({"picture": "notes.png"}, 1, "--picture notes.png is a file that is no picture"),
+        ({"picture": "none/curve.png"}, 1, "--picture none/curve.png lies in no folder"),
+        ({"save": "visits.parquet"}, 1, "--save visits.parquet is a file that is no function"),
+        ({"save": "notes.png"}, 1, "--save notes.png is a file that is no function"),
+        ({"save": "."}, 1, "--save . is a folder"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence_before_any_charge(folder, capsys, instead, status, said):
+    (folder / "notes.png").write_text("mine", encoding="utf-8")
+    before = files(folder)
+    assert main(words(**instead)) == status
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert "Traceback" not in captured.err
+    assert not captured.out
+    assert files(folder) == before
+
+
+def test_a_ledger_that_exists_needs_no_cap_and_keeps_its_own(folder, capsys):
+    assert main(words()) == 0
+    assert main(words(without=("--cap-mu",), entry="again")) == 0
+    assert "50 % remain" in capsys.readouterr().out
+    assert main(words(cap_mu="2", entry="more")) == 1
+    assert "cap" in capsys.readouterr().err
+    assert main(words(domain="-20 90")) == 1
+    assert "minutes" in capsys.readouterr().err
+    assert ny.Ledger.existing(folder / "visits.ledger").spent() == 1 / 2
+
+
+def test_a_failure_after_the_charge_says_that_the_answer_is_kept(folder, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "curve.npz.part")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("neyman.cli._density.save", full)
+        assert main(words("--save", "curve.npz")) == 1
+    err = capsys.readouterr().err
+    assert "curve.npz.part cannot be used: No space left on device" in err
+    assert "the same command asks again, free" in err
+    assert main(words("--save", "curve.npz")) == 0
+    assert ny.Ledger.existing(folder / "visits.ledger").spent() == 1 / 4
+
+
+def test_noise_larger_than_the_data_is_said_after_all_is_kept(folder, capsys, monkeypatch):
+    monkeypatch.setattr(ny.Gaussian, "add_noise", lambda _, exact: -exact)
+    asked = words("--save", "curve.npz", "--picture", "curve.png")
+    assert main(asked) == 1
+    captured = capsys.readouterr()
+    assert "the released number of records is -2999, so there is no density" in captured.err
+    assert "the same command asks again, free" in captured.err
+    assert not captured.out
+    assert functional.load(folder / "curve.npz", ReleasedFunction).count == pytest.approx(-2999)
+    assert not (folder / "curve.png").exists()
+
+
+def test_an_interrupted_run_goes_on_where_it_was(folder):
+    run = "print('begun', flush=True); import sys; from neyman.cli import main; sys.exit(main())"
+    for wait in (0.3, 0.6, 0.9):
+        child = subprocess.Popen(
+            [sys.executable, "-c", run, *words("--save", "curve.npz", "--picture", "curve.png")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"begun\n"
+        time.sleep(wait)
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=300)
+        # Before main runs, Python itself reports the interrupt; after its end there is none.
+        assert child.returncode in (0, 130, -signal.SIGINT), err
+        for path, first in (("curve.npz", b"PK"), ("curve.png", b"\x89P")):
+            assert not (folder / path).exists() or (folder / path).read_bytes()[:2] == first
+    done = main(words("--save", "curve.npz", "--picture", "curve.png"))
+    ledger = ny.Ledger.existing(folder / "visits.ledger")
+    assert done == 0 or ledger.entries()[0].state != "committed"
+    assert ledger.spent() == 1 / 4
+    assert not ledger.check()
