@@ -8,9 +8,16 @@ BIN := $(VENV)/bin
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-$(VENV)/installed: pyproject.toml docs/gallery/requirements.txt
+$(VENV)/pyvenv.cfg:
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; write make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+
+# The demo needs no engine but DuckDB: Spark alone is half a gigabyte.
+$(VENV)/demo: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]'
+	touch $@
+
+$(VENV)/installed: pyproject.toml docs/gallery/requirements.txt | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r docs/gallery/requirements.txt
 	touch $@
@@ -19,7 +26,7 @@ $(VENV)/benchmarks: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	touch $@
 
-demo: $(VENV)/installed  ## private statistics of 336,776 real flights: report, picture, ledger
+demo: $(VENV)/demo  ## private statistics of 336,776 real flights: report, picture, ledger
 	$(BIN)/python examples/flights/run.py
 
 gallery: $(VENV)/installed  ## draw the gallery anew, docs/gallery: private functions of public data
