@@ -170,8 +170,8 @@ def _held(
         calm = functional.function(answer(question, ny.Gaussian(scale=1)), SurvivalCurve)
         nodes, exact = everywhere(calm)
         wide, narrow = (
-            curve.band(0.95, random, repetitions=simulated, sampling=sampling)
-            for sampling in (True, False)
+            curve.band(0.95, kind, generator=random, repetitions=simulated)
+            for kind in ("total", "noise")
         )
         truths = np.exp(-wide.x / 6), np.interp(narrow.x, nodes, exact)
         held = [

@@ -36,7 +36,7 @@ print(f"{curve.density.count:.0f} households, known from {fit.stretches}, in pow
 print("at 500 and 1,000 francs", fit(two).round(3), "fitted", (level + slope * two).round(3))
 print(f"root mean square difference {error:.3f}")
 
-band = fit.band(0.95, np.random.default_rng(1), repetitions=60)
+band = fit.band(0.95, "total", generator=np.random.default_rng(1), repetitions=60)
 picture = figure(6.4, 3.6)
 axes = clean(picture.add_subplot())
 axes.plot(income, share, ".", label="households (public data)", **PUBLIC)

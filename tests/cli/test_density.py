@@ -162,7 +162,7 @@ def test_a_bare_command_lists_all_that_is_missing(capsys):
         ({"mu": "1.1"}, 1, "nothing was charged"),
         ({"cap_mu": "-1"}, 1, "-1"),
         ({"records": "2.5"}, 1, "--records '2.5' is no whole number"),
-        ({"records": "0"}, 1, "records=0 is not a positive integer"),
+        ({"records": "0"}, 1, "records=0 was given; write a whole number"),
         ({"picture": "curve.jpg"}, 1, "--picture curve.jpg is neither .png nor .svg"),
         ({"picture": "visits.parquet"}, 1, "--picture visits.parquet"),
         ({"picture": "notes.png"}, 1, "--picture notes.png is a file that is no picture"),

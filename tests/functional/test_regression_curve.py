@@ -162,7 +162,7 @@ def test_nothing_is_shown_where_nobody_is():
         assert (low, high) == (0, 1)
         assert 0.2 < left < 0.5 < right < 0.8
         assert not np.isnan(fit([0.1, left, right, 0.9])).any()
-    band = curve.nadaraya_watson(0.03).band(0.9, rng, repetitions=20)
+    band = curve.nadaraya_watson(0.03).band(0.9, "total", generator=rng, repetitions=20)
     assert (np.isnan(band.lower) == np.isnan(band.estimate)).all()
 
 
@@ -225,7 +225,7 @@ def test_on_a_circle_the_ends_meet():
         assert float(fit(0.0)) == float(fit(24.0))
         assert abs(float(fit(23.999) - fit(0.0))) < 0.01
         assert rmse(fit(24 * AT), np.cos(2 * np.pi * AT) / 2) < 0.05
-        assert fit.band(0.9, rng, repetitions=10).x.size == fit.values.size
+        assert fit.band(0.9, "total", generator=rng, repetitions=10).x.size == fit.values.size
 
 
 def test_the_density_is_a_density(doses):
@@ -242,8 +242,8 @@ def test_the_density_is_a_density(doses):
 def test_a_band_holds_the_curve_and_repeats(reading, doses):
     fit = reading(curve_of(*doses, mu=0.5))
     bands = [
-        fit.band(0.95, np.random.default_rng(1), repetitions=30, sampling=sampling)
-        for sampling in (True, True, False)
+        fit.band(0.95, kind, generator=np.random.default_rng(1), repetitions=30)
+        for kind in ("total", "total", "noise")
     ]
     for band in bands:
         assert (band.lower <= band.estimate).all()
@@ -253,7 +253,9 @@ def test_a_band_holds_the_curve_and_repeats(reading, doses):
     assert np.mean(bands[0].upper - bands[0].lower) > np.mean(bands[2].upper - bands[2].lower)
     for wrong in ({"level": 1}, {"repetitions": 1}):
         with pytest.raises(InvalidParameter):
-            fit.band(**({"level": 0.9, "generator": np.random.default_rng(1)} | wrong))
+            fit.band(
+                **({"level": 0.9, "kind": "total", "generator": np.random.default_rng(1)} | wrong)
+            )
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
@@ -284,7 +286,7 @@ def test_records_come_back_and_others_are_refused(doses, neighbors, tmp_path):
         (lambda curve: curve.ridge(0.6, 1), "bandwidth"),
         (lambda curve: curve.ridge(0.2, 0), "regularization"),
         (lambda curve: curve.ridge(0.2, 1)(1.5), "outside"),
-        (lambda curve: curve.ridge(0.2, 1)(math.nan), "outside"),
+        (lambda curve: curve.ridge(0.2, 1)(math.nan), "NaN"),
         (lambda curve: curve.ridge(0.2, 1).grid(1), "points"),
     ],
 )
@@ -314,7 +316,7 @@ def test_bands_cover(reading):
         # Within the bounds, or clipping would bend the curve.
         y = sine(x) + (y - sine(x)) / 3
         fit = reading(curve_of(x, y, mu=1, seed=seed))
-        band = fit.band(0.95, np.random.default_rng(seed), repetitions=100)
+        band = fit.band(0.95, "total", generator=np.random.default_rng(seed), repetitions=100)
         truth = sine(band.x)
         told = fit.told
         covered += bool(((band.lower <= truth) & (truth <= band.upper))[told].all())

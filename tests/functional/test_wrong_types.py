@@ -56,6 +56,15 @@ S = functional.function(
 )
 THROUGH = functional.function(answer(functional.density_at(VALUES, POINTS, **AT)))
 P = F.project()
+REGRESSION = {
+    "domain": DOMAIN,
+    "bandwidth": 0.2,
+    "response": Interval(-1, 1, outside="clip"),
+    "neighbors": "add_remove",
+    **WORDS,
+}
+C = functional.function(answer(functional.regression(VALUES, VALUES, **REGRESSION)))
+FIT = C.gaussian_process()
 
 
 def draws():
@@ -177,6 +186,14 @@ CALLS = [
     call(S.band, level=0.9, kind="total", generator=draws(), repetitions=3),
     call(P.__call__, x=POINTS),
     call(P.cdf, x=POINTS),
+    call(functional.regression, x=VALUES, y=VALUES, **REGRESSION),
+    call(C.nadaraya_watson, bandwidth=0.2),
+    call(C.ridge, bandwidth=0.2, regularization=1),
+    call(FIT.__call__, x=POINTS),
+    call(FIT.grid, points=3),
+    call(FIT.noise_sd, x=POINTS),
+    call(FIT.band, level=0.9, kind="noise", generator=draws(), repetitions=3),
+    call(plots.regression, fit=FIT, generator=draws(), level=0.9, repetitions=3),
     call(P.quantile, q=[0.1, 0.5]),
     call(P.sample, size=3, generator=draws()),
     call(THROUGH.__call__, x=POINTS),
@@ -209,7 +226,10 @@ def test_every_public_callable_is_in_the_table():
     made = (functional.Basis, functional.Band, functional.Risk, functional.ReleasedFunction)
     made += (functional.SurvivalCurve, functional.Interpolant, functional.ProjectedDensity)
     # Files have a test of their own, as have weights; what functions are made of is no call.
-    apart = {"save", "load", "Weights"} | {one.__name__ for one in made}
+    made += (functional.RegressionCurve, functional.RegressionFit)
+    # What publish asks on behalf of tables is no user's call.
+    rooms = {"density_of", "survival_of", "regression_of"}
+    apart = {"save", "load", "Weights"} | rooms | {one.__name__ for one in made}
     for name in functional.__all__:
         thing = getattr(functional, name)
         bare = inspect.isclass(thing) and (

@@ -6,12 +6,14 @@ from typing import Self, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
-from neyman.functional._band import Band
+from neyman.functional._band import Band, BandKind, check_band_kind
 from neyman.functional._basis import Basis
 from neyman.functional._function import grid_points, offsets
-from neyman.functional._generator import Generator
+from neyman.functional._generator import Generator, check_generator
 from neyman.functional._krige import GaussianProcess
+from neyman.functional._public import check_level
 from neyman.functional._smoother import Smoother, Sums, Table
 from neyman.numerics import Array, ComplexArray
 
@@ -106,7 +108,7 @@ class RegressionFit:
         return self._between(x, channels.half * spread * np.sqrt(second**2 + (level * first) ** 2))
 
     def band(
-        self, level: float, generator: Generator, *, repetitions: int = 300, sampling: bool = True
+        self, level: float, kind: BandKind, *, generator: Generator, repetitions: int = 300
     ) -> Band:
         """Return a band for the whole curve, from simulated releases of what was released.
 
@@ -118,23 +120,26 @@ class RegressionFit:
 
         Args:
             level: in (0, 1).
+            kind: "noise", for what this reading of these records would be without noise; or
+                "total", where records are drawn anew, too, for the mean of the population.
             generator: for the simulation; public, its seed need not be secret.
             repetitions: simulated releases.
-            sampling: whether records are drawn anew: a band for the mean of the population, else
-                for what this reading of these records would be without noise.
+
+        Raises:
+            InvalidParameter: if the level is outside (0, 1), the kind is another word, or fewer
+                than 2 releases are to be simulated.
 
         Error: an estimate.
         """
-        if not 0 < level < 1:
-            raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
-        if type(repetitions) is not int or repetitions < 2:
-            raise InvalidParameter(f"repetitions={repetitions!r} were asked for; write at least 2")
+        share, sampling = check_level(level), check_band_kind(kind) == "total"
+        check_generator(generator)
+        times = whole("repetitions", repetitions, 2, 10**6)
         channels = self.table.channels
-        moves = channels.half * self._moves(generator, repetitions, sampling=sampling)[:, self.told]
+        moves = channels.half * self._moves(generator, times, sampling=sampling)[:, self.told]
         spread = np.sqrt(np.mean(moves**2, axis=0))
         # A reading at a bound may not move at all.
         scale = np.maximum(spread, 1e-9 * channels.half)
-        width = float(np.quantile(np.max(np.abs(moves) / scale, axis=1), level))
+        width = float(np.quantile(np.max(np.abs(moves) / scale, axis=1), share))
         reach = np.full(self.values.size, np.nan)
         reach[self.told] = width * scale
         low, high = float(channels.response.lower), float(channels.response.upper)
@@ -160,9 +165,9 @@ class RegressionFit:
     def _between(self, x: npt.ArrayLike, values: Array) -> Array:
         """Return values at points by a straight line between nodes, elementwise."""
         place = offsets(self._basis, x) / self.table.step
-        whole = np.floor(place)
-        cell, last = whole.astype(np.int64), values.size
-        part = place - whole
+        below = np.floor(place)
+        cell, last = below.astype(np.int64), values.size
+        part = place - below
         left, right = (
             values[(cell + k) % last if self.table.closed else np.minimum(cell + k, last - 1)]
             for k in (0, 1)

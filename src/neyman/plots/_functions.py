@@ -98,8 +98,8 @@ def regression(
         truth: the curve without noise, drawn beside. Only for data that are public anyway.
     """
     total, noise = (
-        fit.band(level, generator, repetitions=repetitions, sampling=sampling)
-        for sampling in (True, False)
+        fit.band(level, kind, generator=generator, repetitions=repetitions)
+        for kind in ("total", "noise")
     )
     picture, axes = _drawn("private mean", total, noise, f"{100 * level:g} %", truth)
     axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
