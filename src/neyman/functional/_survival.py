@@ -13,6 +13,7 @@ from neyman.functional._arrays import ArrayRecords
 from neyman.functional._basis import Basis
 from neyman.functional._domain import Interval
 from neyman.functional._features import feature_sensitivity, whole_sums
+from neyman.functional._private import real
 from neyman.functional._query import CoefficientReading
 from neyman.functional._target import Cumulative
 from neyman.nodes import Nodes, beyond
@@ -108,7 +109,8 @@ def survival(
     Source: Kaplan and Meier (1958) for the product limit; Gondara and Wang (2020), "Differentially
         private survival function estimation", for counts released instead of curves.
     """
-    if durations.shape != observed.shape:
+    # By their types first: what is no array of NumPy's has a shape that depends on its values.
+    if real(durations).shape != real(observed).shape:
         raise InvalidParameter(
             "durations and observed of two shapes were given; write one of each for each record"
         )
