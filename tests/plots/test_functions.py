@@ -121,5 +121,6 @@ def test_a_release_of_a_function_is_drawn_as_one(tmp_path):
     )
     noise = ny.Gaussian.calibrate(question.sensitivity, mu=0.5)
     release = ny.release(question, noise, ledger, entry="a")
+    assert "density" in plots.released(release).axes[0].get_ylabel()
     with pytest.raises(InvalidParameter, match=r"plots\.density"):
-        plots.released(release)
+        plots.released(release, truth=[1.0])
