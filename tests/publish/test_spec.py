@@ -172,16 +172,6 @@ def test_the_demo_and_the_docs_hold_good_specs(tmp_path):
     root = Path(__file__).parents[2]
     assert len(read_spec(root / "examples/flights/flights.toml").query) == 5
     page = (root / "docs/howto/publish.md").read_text(encoding="utf-8")
-<<<<<<< HEAD
-    block, curves, more = (part.split("```")[0] for part in page.split("```toml\n")[1:])
-    assert tomllib.loads(block)
-    assert len(read(tmp_path, block).query) == 2
-    assert {one.statistic for one in read(tmp_path, block + curves).query[2:]} == {
-        "density",
-        "survival",
-    }
-    assert read(tmp_path, block + more).query[2].noise == "staircase"
-=======
     block, *more = (part.split("```")[0] for part in page.split("```toml\n")[1:])
     assert tomllib.loads(block)
     assert len(read(tmp_path, block).query) == 2
@@ -189,4 +179,3 @@ def test_the_demo_and_the_docs_hold_good_specs(tmp_path):
     asked = ["count", "mean", "density", "density", "survival", "count"]
     assert [query.statistic for query in spec.query] == asked
     assert spec.query[5].noise == "staircase"
->>>>>>> e300e25a772fb46522254a30171c84f141343e2c
