@@ -70,15 +70,23 @@ def histogram(axes: Sequence[Nodes], rows: npt.NDArray[np.generic]) -> npt.NDArr
     """
     nodes = math.prod(axis.number for axis in axes)
     counts = np.zeros(nodes + 1, np.int64)
-    # In pieces that fit the cache.
-    for start in range(0, len(rows), _PIECE):
-        piece = rows[start : start + _PIECE].astype(np.float64)
-        place = np.zeros(len(piece), np.int64)
-        lost = np.zeros(len(piece), np.bool_)
-        for axis, column in zip(axes, piece.T, strict=True):
-            index = axis.index(column)
-            lost |= index == axis.number
-            place = place * axis.number + index
-        place[lost] = nodes
-        counts += np.bincount(place, minlength=nodes + 1)
+    # Places in pieces that fit the cache, counts for as many rows as there are nodes.
+    height = max(_PIECE, nodes)
+    for first in range(0, len(rows), height):
+        part = rows[first : first + height]
+        pieces = range(0, len(part), _PIECE)
+        places = [_places(axes, part[start : start + _PIECE]) for start in pieces]
+        counts += np.bincount(np.concatenate(places), minlength=nodes + 1)
     return counts[:nodes]
+
+
+def _places(axes: Sequence[Nodes], rows: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
+    """Return the node of each row among those of all axes; their number for a row at none."""
+    place = np.zeros(len(rows), np.int64)
+    lost = np.zeros(len(rows), np.bool_)
+    for axis, column in zip(axes, rows.astype(np.float64).T, strict=True):
+        index = axis.index(column)
+        lost |= index == axis.number
+        place = place * axis.number + index
+    place[lost] = math.prod(axis.number for axis in axes)
+    return place

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from neyman.errors import InvalidParameter
-from neyman.functional._basis import multipliers
 from neyman.functional._function import ReleasedFunction
+from neyman.functional._line_basis import multipliers
 from neyman.numerics import Array
 
 __all__ = ["Band", "noise_band", "total_band"]

@@ -1,14 +1,14 @@
 """Exact sums of integer features, and how far one record moves them."""
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
 from neyman.aggregate import IntArray
-from neyman.functional._basis import Basis
-from neyman.numerics import ULP
+from neyman.numerics import ULP, Array
 from neyman.sensitivity import Neighbors, Sensitivity
 
 __all__ = ["MOST_RECORDS", "feature_sensitivity", "feature_sums"]
@@ -18,7 +18,21 @@ _LIMB: Final = 12
 _EXACT: Final = 2**53
 
 
-def feature_sums(basis: Basis, counts: IntArray) -> IntArray:
+class Features(Protocol):
+    """Columns of integers, one for each node of a circle, that a lag moves by rotations alone."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def circle_nodes(self) -> int: ...
+    @property
+    def amplitudes(self) -> Array: ...
+    def blocks(self) -> Iterator[tuple[slice, Array]]: ...
+
+
+def feature_sums(basis: Features, counts: IntArray) -> IntArray:
     """Return T @ counts, exactly, shape (size,).
 
     Counts are cut into the low 12 bits and the rest. With |T| <= 2^24, at most 2^16 nodes and
@@ -37,7 +51,7 @@ def feature_sums(basis: Basis, counts: IntArray) -> IntArray:
     return sums
 
 
-def feature_sensitivity(basis: Basis, neighbors: Neighbors) -> Sensitivity:
+def feature_sensitivity(basis: Features, neighbors: Neighbors) -> Sensitivity:
     """Return how far one record moves the sums; a record is at one node, or at none.
 
         add_remove    l2^2 = max_x ||T_x||^2, checked as integers over all nodes
@@ -68,7 +82,7 @@ def feature_sensitivity(basis: Basis, neighbors: Neighbors) -> Sensitivity:
     )
 
 
-def _pair_bound(basis: Basis) -> Fraction:
+def _pair_bound(basis: Features) -> Fraction:
     squares = basis.amplitudes**2
     m = basis.circle_nodes
     # sum_j a_j^2 cos(w_j d) at every lag d, by one transform.

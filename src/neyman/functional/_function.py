@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
-from neyman.functional._basis import Basis, multipliers
+from neyman.functional._line_basis import LineBasis, multipliers
+from neyman.functional._margin import line_of
 from neyman.functional._projected import ProjectedDensity, nearest_masses
 from neyman.functional._series import Series
 from neyman.functional._written import number
@@ -43,7 +44,7 @@ class ReleasedFunction(Function):
     kind: ClassVar[str] = "density"
     statistics: ClassVar[tuple[str, ...]] = ("density",)
 
-    basis: Basis
+    basis: LineBasis
     integers: tuple[int, ...] = field(repr=False)
     stddev: float
     records: int | None
@@ -53,7 +54,7 @@ class ReleasedFunction(Function):
     def of_release(cls, release: Released) -> Self:
         """Make it of a release of `functional.density`, at the bandwidth of the release."""
         columns = release.columns
-        basis = Basis.of_record(cast("Mapping[str, object]", release.query["basis"]))
+        basis = line_of(cast("Mapping[str, object]", release.query["basis"]))
         return cls(
             basis,
             tuple(cast("int", value) for value in columns["coefficient"]),
@@ -66,7 +67,7 @@ class ReleasedFunction(Function):
     def of_record(cls, record: Mapping[str, object]) -> Self:
         """Rebuild it, bit by bit."""
         return cls(
-            Basis.of_record(cast("Mapping[str, object]", record["basis"])),
+            line_of(cast("Mapping[str, object]", record["basis"])),
             tuple(cast("list[int]", record["integers"])),
             float.fromhex(str(record["stddev"])),
             cast("int | None", record["records"]),
@@ -119,11 +120,11 @@ class ReleasedFunction(Function):
         """
         if type(derivative) is not int or not 0 <= derivative <= 8:
             raise InvalidParameter(f"derivative={derivative!r} was asked for; write 0, 1, ... 8")
-        return self.series.at(self._offsets(x), derivative)
+        return self.series.at(self.basis.domain.located(x), derivative)
 
     def grid(self, points: int) -> tuple[Array, Array]:
         """Return `points` equally spaced places over the whole domain, and f there."""
-        x = grid_points(self.basis, points)
+        x = self.basis.domain.grid(points)
         return x, self(x)
 
     def integral(self, a: Real, b: Real) -> float:
@@ -144,7 +145,7 @@ class ReleasedFunction(Function):
         turns = 0.0
         if self.basis.domain.closed:
             turns = np.floor(np.asarray(x, dtype=np.float64) / self.basis.period)
-        return np.asarray(self.series.integral(self._offsets(x)) + turns)
+        return np.asarray(self.series.integral(self.basis.domain.located(x)) + turns)
 
     def project(self) -> ProjectedDensity:
         """Return the nearest density: non-negative, of integral 1, on the domain.
@@ -275,38 +276,3 @@ class ReleasedFunction(Function):
     def _waves(self) -> Array:
         step = 2 * math.pi / self.basis.period
         return np.arange(self.basis.highest + 1, dtype=np.float64) * step
-
-    def _offsets(self, x: npt.ArrayLike) -> Array:
-        return offsets(self.basis, x)
-
-
-def offsets(basis: Basis, x: npt.ArrayLike) -> Array:
-    """Return distances from the lower end, in [0, L].
-
-    Raises:
-        InvalidParameter: if a point is outside the domain.
-    """
-    points = np.asarray(x, dtype=np.float64)
-    domain = basis.domain
-    low, high = domain.start, domain.start + float(domain.length)
-    inside = np.isfinite(points) if domain.closed else (points >= low) & (points <= high)
-    if not inside.all():
-        raise InvalidParameter(
-            f"a point outside [{low:g}, {high:g}] was asked for, where nothing is known; "
-            "write points of the domain"
-        )
-    return domain.offsets(points)
-
-
-def grid_points(basis: Basis, points: int) -> Array:
-    """Return equally spaced places over the whole domain; a circle's end is not repeated.
-
-    Raises:
-        InvalidParameter: if fewer than two are asked for.
-    """
-    if type(points) is not int or points < 2:
-        raise InvalidParameter(f"points={points!r} was asked for; write at least 2")
-    domain = basis.domain
-    steps = np.arange(points) / (points if domain.closed else points - 1)
-    ends = domain.start, domain.start + float(domain.length)
-    return np.minimum(ends[0] + steps * (ends[1] - ends[0]), ends[1])

@@ -1,35 +1,32 @@
 """From an array of private values to a question that the door can answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Columns, IntArray, Noise
 from neyman.errors import InvalidParameter
-from neyman.functional._basis import Basis
-from neyman.functional._domain import Domain
-from neyman.functional._features import feature_sensitivity, feature_sums
-from neyman.functional._private import public_number, real, source
-from neyman.functional._target import Density, Target
+from neyman.functional._abstract_basis import AbstractBasis
+from neyman.functional._private import public_number, records_of, source
+from neyman.functional._side import Domain, Side
+from neyman.functional._target import Target
 from neyman.functional._units import Units
 from neyman.nodes import histogram
-from neyman.numerics import Real, exact
+from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
 
 __all__ = ["CoefficientReading", "density", "pilot_bandwidth"]
-
-# Raise it whenever the integers of an unchanged question change.
-_RULES: Final = 2
 
 
 def density(
     values: npt.NDArray[np.generic],
     *,
     domain: Domain,
-    bandwidth: Real,
+    bandwidth: Real | Sequence[Real],
     neighbors: Neighbors,
     unit: str,
     name: str,
@@ -45,20 +42,23 @@ def density(
     it, at any larger bandwidth, is free.
 
     Args:
-        values: private, a NumPy array of any real dtype, any shape. They are read when the
-            question is paid for, and none can raise an error: a value at no place of the domain
-            counts for nothing (under replace_one: as if spread evenly over the circle).
-        domain: where values lie: `Interval(lower, upper, outside=...)` or `Circle(period)`.
-        bandwidth: h, the standard deviation of the kernel, in the units of the values. Public; a
-            small one is a pilot from which larger ones are read: see `pilot_bandwidth`.
+        values: private, a NumPy array of any real dtype, any shape; of a box of d sides one record
+            a row, shape (n, d). They are read when the question is paid for, and none can raise an
+            error: a value at no place of the domain counts for nothing (under replace_one: as if
+            spread evenly over the circle).
+        domain: where values lie: `Interval(lower, upper, outside=...)`, `Circle(period)`, or a
+            `Box` of two or three of them.
+        bandwidth: h, the standard deviation of the kernel, in the units of the values; of a box
+            one for each side. Public; a small one is a pilot from which larger ones are read: see
+            `pilot_bandwidth`.
         neighbors: "add_remove", where the number of records is private and released along, or
             "replace_one", where it is public.
         unit: who is protected, in the words of the ledger; each value of the array is one's,
             unless `units` says otherwise.
         name: stands for these values in the ledger: another name is another dataset.
-        target: what errors weigh; `Density()` by default. `Scales()` divides the same budget so
-            that wider bandwidths come out nearly as well, `Cumulative()` so that integrals and
-            quantiles come out best.
+        target: what errors weigh; `Density()` by default, on a box `Scales()`, which
+            divides the same budget so that wider bandwidths come out nearly as well; on a line
+            `Cumulative()` divides it so that integrals and quantiles come out best.
         units: whose each value is, and how many of one unit count, where one unit can have
             several; by default each value is a unit. Under add_remove only.
 
@@ -74,25 +74,24 @@ def density(
         JMLR 2013 (Gaussian process noise with the kernel of the estimator).
     """
     check_neighbors(neighbors)
-    private = real(values).reshape(-1)
+    counted = neighbors == "add_remove"
+    basis = domain.basis(bandwidth, target, counted=counted)
+    private = records_of(values, len(basis.axes))
     records = public_number(private, neighbors)
-    counted = records is None
-    chosen = Density() if target is None else target
-    basis = Basis(domain, exact(bandwidth, "bandwidth"), chosen, counted)
     _check_units(units, private, counted=counted)
-    sensitivity = feature_sensitivity(basis, neighbors)
+    sensitivity = basis.sensitivity(neighbors)
 
     def compute() -> IntArray:
         kept = private if units is None else units.kept(private)
-        return feature_sums(basis, histogram([basis.places], kept[:, None]))
+        return basis.sums(histogram(basis.axes, kept))
 
     return Aggregate(
         query={
-            "statistic": "density",
+            "statistic": basis.statistic,
             "basis": basis.record(),
             "records": records,
             "max_values": None if units is None else units.max_values,
-            "rules": _RULES,
+            "rules": basis.rules,
         },
         source=source(name, private),
         unit=unit,
@@ -103,7 +102,7 @@ def density(
     )
 
 
-def pilot_bandwidth(domain: Domain, records: int) -> Fraction:
+def pilot_bandwidth(domain: Side, records: int) -> Fraction:
     """Return a small bandwidth to release at, from a public guess of the number of records.
 
         h = 0.25 (1.06 (length / 8) records^(-1/5))
@@ -134,20 +133,15 @@ def pilot_bandwidth(domain: Domain, records: int) -> Fraction:
 @final
 @dataclass(frozen=True, slots=True)
 class CoefficientReading:
-    """The noisy integers as they are, each by its frequency and part."""
+    """The noisy integers as they are, each by what it is a coefficient of."""
 
-    basis: Basis
+    basis: AbstractBasis
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
         width = noise.half_width(confidence)
-        j = self.basis.highest
-        harmonics = list(range(1, j + 1))
-        count = [0] if self.basis.counted else []
         integers = [int(value) for value in noisy.tolist()]
-        return {
-            "frequency": count + harmonics * 2,
-            "part": ["count"] * len(count) + ["cos"] * j + ["sin"] * j,
+        return self.basis.labels() | {
             "coefficient": integers,
             "stddev": [noise.stddev] * len(integers),
             "lower": [value - width for value in integers],
@@ -158,7 +152,7 @@ class CoefficientReading:
 def _check_units(units: Units | None, values: npt.NDArray[np.generic], *, counted: bool) -> None:
     if units is None:
         return
-    if units.ids.size != values.size:
+    if units.ids.size != len(values):
         raise InvalidParameter("there are not as many ids as values; write one id for each value")
     if not counted:
         raise InvalidParameter(

@@ -9,6 +9,7 @@ import numpy as np
 
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import Function, Released
+from neyman.functional._field import ReleasedField
 from neyman.functional._function import ReleasedFunction
 from neyman.functional._interpolant import Interpolant
 from neyman.functional._survival_curve import SurvivalCurve
@@ -17,7 +18,12 @@ from neyman.functional._written import strictly
 __all__ = ["function", "load", "read", "save"]
 
 # A new kind of function is one more line.
-_KINDS: Final[tuple[type[Function], ...]] = (ReleasedFunction, SurvivalCurve, Interpolant)
+_KINDS: Final[tuple[type[Function], ...]] = (
+    ReleasedFunction,
+    ReleasedField,
+    SurvivalCurve,
+    Interpolant,
+)
 
 _Kind = TypeVar("_Kind", bound=Function)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.errors import InvalidParameter
-from neyman.functional._domain import Domain
+from neyman.functional._side import Side
 from neyman.numerics import Real, exact
 from neyman.sensitivity import Neighbors, check_neighbors
 
@@ -34,7 +34,7 @@ class Risk:
 
 
 def normal_risk(
-    domain: Domain, *, bandwidth: Real, records: int, mu: Real, neighbors: Neighbors, spread: Real
+    domain: Side, *, bandwidth: Real, records: int, mu: Real, neighbors: Neighbors, spread: Real
 ) -> Risk:
     """Return the error of a private density of normal values: a utility to be had for free.
 

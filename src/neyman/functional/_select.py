@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from neyman.functional._basis import multipliers
 from neyman.functional._function import ReleasedFunction
+from neyman.functional._line_basis import multipliers
 from neyman.numerics import Array
 
 __all__ = ["select_bandwidth"]
