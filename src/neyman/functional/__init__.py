@@ -8,6 +8,7 @@ from neyman.functional._curves import curve_mean
 from neyman.functional._density_values import density_at
 from neyman.functional._domain import Circle, Domain, Interval, Side
 from neyman.functional._field import ReleasedField
+from neyman.functional._field_band import FieldBand
 from neyman.functional._field_basis import FieldBasis
 from neyman.functional._function import ReleasedFunction
 from neyman.functional._generator import Generator
@@ -37,6 +38,7 @@ __all__ = [
     "Cumulative",
     "Density",
     "Domain",
+    "FieldBand",
     "FieldBasis",
     "Function",
     "Generator",

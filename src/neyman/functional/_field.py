@@ -10,12 +10,15 @@ import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
+from neyman.functional._field_band import FieldBand, FieldNoise
 from neyman.functional._field_basis import FieldBasis
 from neyman.functional._field_waves import integrals, same_bits, waves
 from neyman.functional._fixed_point import contracted
 from neyman.functional._function import ReleasedFunction
+from neyman.functional._generator import Generator
 from neyman.functional._margin import Margin
 from neyman.functional._projected_field import ProjectedField, projected
+from neyman.functional._spectrum import Spectrum
 from neyman.functional._written import number
 from neyman.numerics import Array, Real, exact, text
 
@@ -237,6 +240,62 @@ class ReleasedField(Function):
         scale = self.stddev / (self.positive_count * basis.volume)
         waves_of = basis.parts * basis.multipliers(self.bandwidth)
         return np.where(basis.kept, scale * waves_of / np.where(a > 0, a, np.inf), 0.0) ** 2
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """What is known of its waves, at the bandwidths of the release."""
+        basis, n = self.basis, max(self.count, 2.0)
+        waves_of = basis.kept
+        waves_of.flat[0] = False
+        parts = basis.parts[waves_of]
+        return Spectrum(
+            count=n,
+            power=basis.gathered(self.transform**2)[waves_of],
+            noise=parts * (self.stddev / (basis.amplitudes[waves_of] * n)) ** 2,
+            parts=parts,
+            most=min(high / low for low, high in self.bandwidths),
+            multipliers=lambda by: basis.multipliers(self.bandwidth_at(by))[waves_of],
+        )
+
+    def bandwidth_at(self, factor: float) -> tuple[float, ...]:
+        """Return so many times the bandwidths of the release, or the largest."""
+        return tuple(min(low * factor, high) for low, high in self.bandwidths)
+
+    def band(
+        self, level: float, generator: Generator, *, points: int = 65, repetitions: int = 400
+    ) -> FieldBand:
+        """Return a band for what the field would be without noise, at all points of a grid at once.
+
+            sup over the grid of |noise| / its sd, simulated; its ceil(level (repetitions + 1))-th
+            smallest value is the width
+
+        Under replace_one the noise has a known law, so the band covers the whole grid with at least
+        this probability, over release and simulation together; under add_remove that is so to
+        first order in the noise of the count. Sampling error and bias are not in it, and nothing is
+        said between the points. If the bandwidth was chosen from the release, it is an estimate.
+
+        Args:
+            level: in (0, 1).
+            generator: for the simulation; public, its seed need not be secret.
+            points: on each axis.
+            repetitions: simulated fields of noise.
+
+        Raises:
+            InvalidParameter: if the level is outside (0, 1), or there are too few repetitions for
+                it, or the count is not positive.
+        """
+        if not 0 < level < 1:
+            raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
+        axes, estimate = self.grid(points)
+        noise = FieldNoise(
+            np.sqrt(self.basis.spread(self.noise_spectrum)),
+            self.count_sd / self.positive_count,
+            self.tables(axes),
+        )
+        lift = 1 / self.basis.volume - estimate
+        width = noise.width(lift, self.noise_sd_of(estimate), level, generator, repetitions)
+        reach = width * self.noise_sd_of(estimate)
+        return FieldBand(axes, estimate, estimate - reach, estimate + reach, width)
 
     def project(self) -> ProjectedField:
         """Return the nearest density: non-negative, of integral 1, on the box.

@@ -182,6 +182,15 @@ class FieldBasis(AbstractBasis):
         rows = ([*range(j + 1), *range(1, j + 1)] for j in self.highest)
         return waves[np.ix_(*rows)]
 
+    def gathered(self, products: Array) -> Array:
+        """Return the sum over all products of cosines and sines of a wave, for each wave."""
+        for j in self.highest:
+            # Each axis in turn is the first, and becomes the last.
+            waves = products[: j + 1].copy()
+            waves[1:] += products[j + 1 :]
+            products = np.moveaxis(waves, 0, -1)
+        return products
+
     def sums(self, counts: IntArray) -> IntArray:
         """Return the sums of features, rounded once at the end, of exact ones."""
         return field_sums(self, counts)

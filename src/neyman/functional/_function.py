@@ -15,6 +15,7 @@ from neyman.functional._line_basis import LineBasis, multipliers
 from neyman.functional._margin import line_of
 from neyman.functional._projected import ProjectedDensity, nearest_masses
 from neyman.functional._series import Series
+from neyman.functional._spectrum import Spectrum
 from neyman.functional._written import number
 from neyman.numerics import Array, ComplexArray, Real, exact, text
 
@@ -218,6 +219,27 @@ class ReleasedFunction(Function):
         spectrum = np.zeros(amplitudes.size)
         spectrum[1:] = (scale * self._multipliers[1:] / amplitudes[1:]) ** 2
         return spectrum
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """What is known of its waves, at the bandwidth of the release."""
+        basis, n = self.basis, max(self.count, 2.0)
+        low, high = self.bandwidths
+        return Spectrum(
+            count=n,
+            power=np.abs(self.transform[1:]) ** 2,
+            noise=2 * (self.stddev / (basis.amplitudes[1:] * n)) ** 2,
+            parts=np.full(basis.highest, 2.0),
+            most=high / low,
+            multipliers=lambda by: multipliers(basis.period, basis.highest, self.bandwidth_at(by))[
+                1:
+            ],
+        )
+
+    def bandwidth_at(self, factor: float) -> float:
+        """Return so many times the bandwidth of the release, or the largest."""
+        low, high = self.bandwidths
+        return min(low * factor, high)
 
     @property
     def series(self) -> Series:

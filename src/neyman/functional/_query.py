@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import Final, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
 
 __all__ = ["CoefficientReading", "density", "pilot_bandwidth"]
+
+# Of a length, in so many dimensions: finer ones are better asked for by hand.
+_SMALLEST_PILOT: Final = {1: Fraction(1, 1000), 2: Fraction(1, 128), 3: Fraction(1, 24)}
 
 
 def density(
@@ -102,32 +105,46 @@ def density(
     )
 
 
-def pilot_bandwidth(domain: Side, records: int) -> Fraction:
-    """Return a small bandwidth to release at, from a public guess of the number of records.
+@overload
+def pilot_bandwidth(domain: Side, records: int) -> Fraction: ...
+@overload
+def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, ...]: ...
+def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, ...]:
+    """Return small bandwidths to release at, from a public guess of the number of records.
 
-        h = 0.25 (1.06 (length / 8) records^(-1/5))
+        h_k = 0.25 (4 / ((d + 2) records))^(1 / (d + 4)) length_k / 8
 
-    A quarter of the normal-reference rule for a domain eight standard deviations wide. Larger
-    bandwidths are free afterwards, smaller ones are not there. Kept within what the domain takes.
+    A quarter of the normal-reference rule for a domain eight standard deviations wide, on each of
+    its d sides. Larger bandwidths are free afterwards, smaller ones are not there. Kept between a
+    1000th of a length (a 128th in the plane, a 24th in space) and a tenth.
 
-    >>> from neyman.functional import Interval
-    >>> float(pilot_bandwidth(Interval(-60, 180, outside="clip"), records=300_000))
+    >>> from neyman.functional import Box, Interval
+    >>> delay = Interval(-60, 180, outside="clip")
+    >>> float(pilot_bandwidth(delay, records=300_000))
     0.638
+    >>> [float(h) for h in pilot_bandwidth(Box(delay, delay), records=1_000)]
+    [2.37, 2.37]
 
     Args:
         domain: where values lie.
         records: about how many there are. Public: under add_remove their number is private, so
             write what is known without looking.
 
+    Returns:
+        A number, or of a box one for each side.
+
     Raises:
         InvalidParameter: if `records` is not a positive integer.
     """
     if type(records) is not int or records < 1:
         raise InvalidParameter(f"records={records!r} is not a positive integer; write a round one")
-    rule = 0.25 * 1.06 / 8 * records**-0.2
+    d = len(domain.sides)
+    factor = 1.06 if d == 1 else (4 / (d + 2)) ** (1 / (d + 4))
+    rule = 0.25 * factor / 8 * records ** (-1 / (d + 4))
     # Three digits: a public number that people can read.
-    share = min(max(Fraction(f"{rule:.3g}"), Fraction(1, 1000)), Fraction(1, 10))
-    return Fraction(f"{float(share * domain.length):.3g}")
+    share = min(max(Fraction(f"{rule:.3g}"), _SMALLEST_PILOT[d]), Fraction(1, 10))
+    found = tuple(Fraction(f"{float(share * side.length):.3g}") for side in domain.sides)
+    return found[0] if d == 1 else found
 
 
 @final
