@@ -36,7 +36,7 @@ _SMALLEST_MULTIPLIER: Final = 1e-6
 _NODES_A_BANDWIDTH: Final = {2: 8, 3: 4}
 _MOST_BANDWIDTHS: Final = 512
 _MOST_INTEGERS: Final = 1 << 20
-_ALL_NODES: Final = 1 << 23
+_ALL_NODES: Final = 1 << 24
 
 
 @final
