@@ -134,6 +134,42 @@ def test_the_marginal_integrates_the_field_out(released_field, rows):
         f.marginal(2)
 
 
+def test_two_coordinates_of_three_are_a_field(released_field):
+    """The other integrated out: as many integrals, the marginals of both, the same noise."""
+    values = np.random.default_rng(1).normal((4, 12, 5), (1, 3, 1), (5_000, 3))
+    f = released_field(values, **SPACE)
+    quiet = released_field(values, mu=None, neighbors="replace_one", **SPACE)
+    for pair in ((0, 1), (0, 2), (1, 2)):
+        g = f.plane(*pair)
+        lower = [3.0, 9.0, 2.0]
+        if pair == (0, 2):
+            whole = f.integral([3.0, 0, 2.0], [6.0, 24, 7.0])
+            assert g.integral((3, 2), (6, 7)) == pytest.approx(whole, abs=1e-12)
+        assert g.count == f.count
+        assert g.bandwidth == tuple(f.bandwidth[k] for k in pair)
+        for place, axis in enumerate(pair):
+            curve, same = g.marginal(place), f.marginal(axis)
+            assert curve == same
+            assert curve(lower[axis]) == same(lower[axis])
+        again = functional.read(json.loads(json.dumps(g.to_json())))
+        assert again == g
+        x = np.random.default_rng(2).uniform(1, 9, (20, 2))
+        assert (again(x) == g(x)).all()
+        still = quiet.plane(*pair)
+        h = [float(b) for b in still.bandwidth]
+        x[:, [k for k in (0, 1) if pair[k] == 1]] += 6
+        expected = kernels(x, values[:, pair], h)
+        np.testing.assert_allclose(still(x), expected, atol=0.01 * expected.max())
+        assert g.smooth(functional.select_bandwidth(g)).noise_sd([4.0, 5.0]) > 0
+        record = g.to_json()
+        for axes in ([1, 0], [0, 3], [0], [True, 2], "01", [0.0, 1.0]):
+            with pytest.raises(InvalidParameter):
+                functional.read(record | {"basis": record["basis"] | {"axes": axes}})
+    for first, second in ((1, 0), (0, 3), (0, 0), (True, 2)):
+        with pytest.raises(InvalidParameter, match="write two of 0 to 2"):
+            f.plane(first, second)
+
+
 @pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
 def test_the_noise_is_what_it_is_said_to_be(released_field, neighbors):
     values = np.random.default_rng(1).uniform(0, 10, (3_000, 2))

@@ -12,11 +12,12 @@ from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._field_band import FieldBand, FieldNoise
 from neyman.functional._field_basis import FieldBasis
+from neyman.functional._field_reading import FieldReading
 from neyman.functional._field_waves import integrals, same_bits, waves
 from neyman.functional._fixed_point import contracted
 from neyman.functional._function import ReleasedFunction
 from neyman.functional._generator import Generator
-from neyman.functional._margin import Margin
+from neyman.functional._margin import FieldMargin, Margin, along, field_of
 from neyman.functional._projected_field import ProjectedField, projected
 from neyman.functional._spectrum import Spectrum
 from neyman.functional._written import number
@@ -49,7 +50,7 @@ class ReleasedField(Function):
     kind: ClassVar[str] = "field"
     statistics: ClassVar[tuple[str, ...]] = (FieldBasis.statistic,)
 
-    basis: FieldBasis
+    basis: FieldReading
     integers: tuple[int, ...] = field(repr=False)
     stddev: float
     records: int | None
@@ -59,7 +60,7 @@ class ReleasedField(Function):
     def of_release(cls, release: Released) -> Self:
         """Make it of a release of `functional.density` on a `Box`, at its own bandwidths."""
         columns = release.columns
-        basis = FieldBasis.of_record(cast("Mapping[str, object]", release.query["basis"]))
+        basis = field_of(cast("Mapping[str, object]", release.query["basis"]))
         return cls(
             basis,
             tuple(cast("int", value) for value in columns["coefficient"]),
@@ -72,7 +73,7 @@ class ReleasedField(Function):
     def of_record(cls, record: Mapping[str, object]) -> Self:
         """Rebuild it, bit by bit."""
         return cls(
-            FieldBasis.of_record(cast("Mapping[str, object]", record["basis"])),
+            field_of(cast("Mapping[str, object]", record["basis"])),
             tuple(cast("list[int]", record["integers"])),
             float.fromhex(str(record["stddev"])),
             cast("int | None", record["records"]),
@@ -194,12 +195,28 @@ class ReleasedField(Function):
         d = self.basis.dimensions
         if type(axis) is not int or not 0 <= axis < d:
             raise InvalidParameter(f"axis={axis!r} was asked for; write 0 to {d - 1}")
-        margin = Margin(self.basis, axis)
-        # Which of the integers each product of waves has.
-        order = np.cumsum(self._released.ravel()).reshape(self._released.shape) - 1
-        chosen = order[margin.along][self._released[margin.along]]
-        integers = tuple(self.integers[int(place)] for place in chosen)
+        integers = along(self.basis, (axis,), self.integers)
+        margin = Margin(self.basis.whole, self.basis.coordinates[axis])
         return ReleasedFunction(margin, integers, self.stddev, self.records, self.bandwidth[axis])
+
+    def plane(self, first: int, second: int) -> "ReleasedField":
+        """Return the density of two of three coordinates, the other integrated out: free.
+
+        Raises:
+            InvalidParameter: if there are no two such axes, in this order.
+        """
+        d, pair = self.basis.dimensions, (first, second)
+        if type(first) is not int or type(second) is not int or not 0 <= first < second < d:
+            raise InvalidParameter(
+                f"axes {first!r} and {second!r} were asked for; write two of 0 to {d - 1}, the "
+                "smaller first"
+            )
+        integers = along(self.basis, pair, self.integers)
+        margin = FieldMargin(
+            self.basis.whole, (self.basis.coordinates[first], self.basis.coordinates[second])
+        )
+        bandwidth = self.bandwidth[first], self.bandwidth[second]
+        return replace(self, basis=margin, integers=integers, bandwidth=bandwidth)
 
     def smooth(self, bandwidth: Sequence[Real]) -> "ReleasedField":
         """Return the same release read with larger bandwidths, one for each axis: free.
@@ -356,7 +373,7 @@ class ReleasedField(Function):
 
     @property
     def _released(self) -> npt.NDArray[np.bool_]:
-        return np.asarray(self.basis.spread(self.basis.lattice) > 0)
+        return self.basis.released
 
     @property
     def _reach(self) -> tuple[tuple[Fraction, Fraction], ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
-from neyman.functional._field_basis import FieldBasis, even_nodes
+from neyman.functional._field_reading import FieldReading, even_nodes
 from neyman.functional._field_waves import waves
 from neyman.functional._fixed_point import contracted
 from neyman.functional._generator import Generator
@@ -117,7 +117,7 @@ def _inside(side: Side, offset: Array) -> Array:
     return np.minimum(side.start + folded, side.start + length)
 
 
-def projected(basis: FieldBasis, terms: Array, bandwidth: Sequence[Fraction]) -> ProjectedField:
+def projected(basis: FieldReading, terms: Array, bandwidth: Sequence[Fraction]) -> ProjectedField:
     """Return the nearest density of a sum of waves, on the lattice of these bandwidths."""
     lattice = even_nodes(basis.sides, bandwidth)
     steps = tuple(side.period / m for side, m in zip(basis.sides, lattice, strict=True))

@@ -43,7 +43,7 @@ def heatmap(
     if field.basis.dimensions != 2:
         raise InvalidParameter(
             f"a heat map of {field.basis.dimensions} coordinates was asked for; write one of a "
-            "field of two, or plots.density(field.marginal(axis))"
+            "field of two: heatmap(field.plane(0, 1), ...)"
         )
     band = field.band(level, generator, points=points, repetitions=repetitions)
     picture = figure(5.6, 4.4)
