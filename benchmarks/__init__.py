@@ -9,40 +9,63 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["Report", "interleave", "write"]
+__all__ = ["Report", "Section", "clocked", "interleave", "verdict", "write"]
 
 RESULTS = Path(__file__).parent / "results"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """A table of measurements, what it says, and which packages were measured."""
+class Section:
+    """A table of measurements and what it says."""
 
     title: str
     method: str
-    packages: Sequence[str]
     columns: Sequence[str]
     rows: Sequence[Sequence[str | float]]
     verdicts: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(Section):
+    """A table of measurements, which packages were measured, and further tables of the same run."""
+
+    packages: Sequence[str]
+    sections: Sequence[Section] = field(default=())
+
+
+def verdict(found: str, bar: str, *, met: bool) -> str:
+    """Return a sentence that says what was found, what was asked, and whether it was met."""
+    return f"{found} (bar: {bar}) — {'met' if met else 'NOT met'}."
 
 
 def interleave(
     contestants: Mapping[str, Callable[[], object]], repetitions: int
 ) -> dict[str, float]:
     """Return the median seconds of each, run in turn (A B A B) after one warm-up each."""
-    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+    return {name: wall for name, (wall, _) in clocked(contestants, repetitions).items()}
+
+
+def clocked(
+    contestants: Mapping[str, Callable[[], object]], repetitions: int
+) -> dict[str, tuple[float, float]]:
+    """Return median seconds of the wall and of the processor, as `interleave`."""
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
     for repetition in range(repetitions + 1):
         for name, act in contestants.items():
-            start = time.perf_counter()
+            start = time.perf_counter(), time.process_time()
             act()
             if repetition > 0:
-                seconds[name].append(time.perf_counter() - start)
-    return {name: statistics.median(taken) for name, taken in seconds.items()}
+                end = time.perf_counter(), time.process_time()
+                taken[name].append((end[0] - start[0], end[1] - start[1]))
+    return {
+        name: (statistics.median(w for w, _ in each), statistics.median(c for _, c in each))
+        for name, each in taken.items()
+    }
 
 
 def write(name: str, report: Report) -> str:
@@ -62,23 +85,29 @@ def write(name: str, report: Report) -> str:
 
 
 def _page(report: Report, setting: Mapping[str, object]) -> str:
-    table = [report.columns, ["---"] * len(report.columns)]
-    table += [[cell if isinstance(cell, str) else f"{cell:.3g}" for cell in r] for r in report.rows]
     versions = ", ".join(f"{package} {version(package)}" for package in report.packages)
-    return "\n".join(
-        [
-            f"# {report.title}",
-            "",
-            f"{setting['date']}; {setting['machine']}; Python {setting['python']}; {versions}.",
-            "",
-            report.method,
-            "",
-            *("| " + " | ".join(row) + " |" for row in table),
-            "",
-            *(f"* {verdict}" for verdict in report.verdicts),
-            "",
-        ]
-    )
+    lines = [
+        f"# {report.title}",
+        "",
+        f"{setting['date']}; {setting['machine']}; Python {setting['python']}; {versions}.",
+        "",
+        *_lines(report),
+    ]
+    for section in report.sections:
+        lines += ["", f"## {section.title}", "", *_lines(section)]
+    return "\n".join([*lines, ""])
+
+
+def _lines(section: Section) -> list[str]:
+    table = [section.columns, ["---"] * len(section.columns)]
+    table += [[c if isinstance(c, str) else f"{c:.3g}" for c in row] for row in section.rows]
+    return [
+        section.method,
+        "",
+        *("| " + " | ".join(row) + " |" for row in table),
+        "",
+        *(f"* {verdict}" for verdict in section.verdicts),
+    ]
 
 
 def _machine() -> str:

@@ -7,6 +7,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_type
+from neyman.errors import InvalidParameter
 from neyman.sensitivity import Sensitivity
 
 __all__ = ["Aggregate", "Columns", "IntArray", "Noise", "Reading"]
@@ -71,3 +73,14 @@ class Aggregate:
     size: int
     reading: Reading = field(repr=False)
     compute: Callable[[], IntArray] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a question that protects nobody in words.
+
+        Raises:
+            InvalidParameter: if the unit is no text, or empty.
+        """
+        instead = 'who is protected, in the words of the ledger, such as "one patient"'
+        check_type("unit", self.unit, str, instead)
+        if not self.unit:
+            raise InvalidParameter(f"unit of 0 characters was given; write {instead}")

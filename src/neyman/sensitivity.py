@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
+from neyman.arguments import given
 from neyman.errors import InvalidParameter
 
 __all__ = ["Neighbors", "Sensitivity", "check_neighbors"]
@@ -18,10 +19,11 @@ def check_neighbors(neighbors: str) -> Neighbors:
         InvalidParameter: if it is neither "add_remove" nor "replace_one".
     """
     for known in get_args(Neighbors):
-        if neighbors == known:
+        # By type first: an array would be compared element by element.
+        if type(neighbors) is str and neighbors == known:
             return known
     raise InvalidParameter(
-        f"neighbors={neighbors!r} is no neighbouring relation; "
+        f"{given('neighbors', neighbors)} is no neighbouring relation; "
         'write "add_remove" (one unit present or absent) or "replace_one" (one unit changed)'
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neyman.errors import InvalidParameter
-from neyman.functional import Circle, Interval, noise_band, total_band
+from neyman.functional import Circle, Interval
 
 CASES = {
     "interval": {"domain": Interval(-5, 5, outside="clip")},
@@ -25,10 +25,10 @@ def test_noise_bands_cover_the_curve_without_noise(released, normal_values, decl
     draws, level = 400, 0.8
     exact = released(np.repeat(normal_values[:2000], 500), mu=None, **declared)
     values = normal_values[:2000]
-    truth = exact(noise_band(exact, level).x)
+    truth = exact(exact.band(level, "noise").x)
     covered = 0
     for seed in range(draws):
-        band = noise_band(released(values, seed=seed, **declared), level)
+        band = released(values, seed=seed, **declared).band(level, "noise")
         covered += bool(((band.lower <= truth) & (truth <= band.upper)).all())
     assert covered / draws >= level - binomial_slack(level, draws)
     # The bound is nearly an equality; a band of no use would cover always.
@@ -38,9 +38,9 @@ def test_noise_bands_cover_the_curve_without_noise(released, normal_values, decl
 def test_a_narrower_band_is_caught(released, normal_values):
     values = normal_values[:2000]
     exact = released(np.repeat(values, 500), mu=None)
-    truth, covered = exact(noise_band(exact, 0.8).x), 0
+    truth, covered = exact(exact.band(0.8, "noise").x), 0
     for seed in range(400):
-        band = noise_band(released(values, seed=seed), 0.8)
+        band = released(values, seed=seed).band(0.8, "noise")
         reach = (band.upper - band.estimate) / band.width * 1.2816  # pointwise, not everywhere
         covered += bool((np.abs(truth - band.estimate) <= reach).all())
     assert covered / 400 < 0.8 - binomial_slack(0.8, 400)
@@ -56,7 +56,7 @@ def test_total_bands_cover_the_expected_curve(released, normal_density, declared
         values = random.normal(0, 1, 3000) % 10 - 5 * ("domain" not in declared)
         if isinstance(declared["domain"], Interval):
             values = np.where(values > 5, values - 10, values)
-        band = total_band(released(values, seed=seed, **declared), level)
+        band = released(values, seed=seed, **declared).band(level, "total")
         place = np.where(band.x > 5, band.x - 10, band.x)
         truth = normal_density(place, math.sqrt(1 + h * h))
         covered += bool(((band.lower <= truth) & (truth <= band.upper)).all())
@@ -68,7 +68,7 @@ def test_the_width_is_that_of_rices_formula(released, normal_values):
     f = released(normal_values, neighbors="replace_one", domain=Circle(10))
     value, slope = f.noise_parts(0)[0], f.noise_parts(1)[0]
     arc = 10 * math.sqrt(slope / value)
-    u = noise_band(f, 0.95).width
+    u = f.band(0.95, "noise").width
     outside = math.erfc(u / math.sqrt(2)) + arc / math.pi * math.exp(-u * u / 2)
     assert outside == pytest.approx(0.05, rel=1e-9)
     # Noise of covariance kappa K_h has slope of variance value / h^2; the wave j = 0 has no noise.
@@ -78,7 +78,7 @@ def test_the_width_is_that_of_rices_formula(released, normal_values):
 
 def test_bands_are_about_the_function_and_grow_with_the_level(released, normal_values):
     f = released(normal_values)
-    narrow, wide, total = noise_band(f, 0.5), noise_band(f, 0.99), total_band(f, 0.99)
+    narrow, wide, total = f.band(0.5, "noise"), f.band(0.99, "noise"), f.band(0.99, "total")
     assert (narrow.estimate == f(narrow.x)).all()
     assert (narrow.x[0], narrow.x[-1]) == (-5, 5)
     assert (narrow.upper - narrow.lower < wide.upper - wide.lower).all()
@@ -86,13 +86,15 @@ def test_bands_are_about_the_function_and_grow_with_the_level(released, normal_v
     assert (wide.upper - wide.lower < total.upper - total.lower)[inner].all()
     for level in (0, 1, -1, 2, float("nan")):
         with pytest.raises(InvalidParameter):
-            noise_band(f, level)
+            f.band(level, "noise")
+    with pytest.raises(InvalidParameter, match="kind='both'"):
+        f.band(0.9, "both")
 
 
 def test_sampling_error_is_that_of_a_kernel_estimate(released, normal_values):
     """Var = f(x) / (2 sqrt(pi) h n), to first order, where noise is small."""
     f = released(normal_values, mu=None)
-    band = total_band(f, 0.9)
+    band = f.band(0.9, "total")
     middle = len(band.x) // 2
     sd = (band.upper - band.estimate)[middle] / band.width
     mean = f(0.0)

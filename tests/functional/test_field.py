@@ -130,7 +130,7 @@ def test_the_marginal_integrates_the_field_out(released_field, rows):
     np.testing.assert_allclose(strips, np.diff(g.cdf(x)), atol=1e-12)
     assert g.smooth(1).noise_sd(5.0) > 0
     assert functional.select_bandwidth(g) >= 1
-    with pytest.raises(InvalidParameter, match="write 0 to 1"):
+    with pytest.raises(InvalidParameter, match="axis"):
         f.marginal(2)
 
 
@@ -165,8 +165,8 @@ def test_two_coordinates_of_three_are_a_field(released_field):
         for axes in ([1, 0], [0, 3], [0], [True, 2], "01", [0.0, 1.0]):
             with pytest.raises(InvalidParameter):
                 functional.read(record | {"basis": record["basis"] | {"axes": axes}})
-    for first, second in ((1, 0), (0, 3), (0, 0), (True, 2)):
-        with pytest.raises(InvalidParameter, match="write two of 0 to 2"):
+    for first, second in ((1, 0), (0, 3), (0, 0), (True, 2), (2, 1)):
+        with pytest.raises(InvalidParameter, match=r"first|second"):
             f.plane(first, second)
 
 
@@ -340,14 +340,14 @@ def test_points_and_bandwidths_that_do_not_fit_are_refused(released_field, rows)
     assert f.bandwidths == ((0.8, 1.0), (1.0, 1.0))
     for asked, says in (
         (lambda: f([1.0, 11.0]), "write points of the domain"),
-        (lambda: f([1.0, np.nan]), "write points of the domain"),
+        (lambda: f([1.0, np.nan]), "x holds NaN"),
         (lambda: f([1.0, 2.0, 3.0]), r"write shape \(..., 2\)"),
         (lambda: f(1.0), r"write shape \(..., 2\)"),
         (lambda: f.smooth((0.7, 1)), "within"),
-        (lambda: f.smooth((1,)), "one for each axis"),
-        (lambda: f.integral((0,), (1, 2)), "2 numbers each"),
+        (lambda: f.smooth((1,)), "write 2 numbers"),
+        (lambda: f.integral((0,), (1, 2)), "write 2 numbers"),
         (lambda: f.integral((0, 0), (1, 12)), "write points of the domain"),
-        (lambda: f.grid(1), "at least 2"),
+        (lambda: f.grid(1), "points"),
         (lambda: f.grid((5, 5, 5)), "2 numbers"),
     ):
         with pytest.raises(InvalidParameter, match=says):

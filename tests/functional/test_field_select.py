@@ -90,7 +90,7 @@ def test_a_band_covers_the_whole_grid_as_often_as_it_says(released_field, neighb
     quiet = released_field(data, mu=None, **declared).grid(15)[1]
     bands = [
         released_field(data, seed=seed, **declared).band(
-            0.8, np.random.default_rng(seed), points=15, repetitions=99
+            0.8, generator=np.random.default_rng(seed), points=15, repetitions=99
         )
         for seed in range(150)
     ]
@@ -107,12 +107,12 @@ def test_a_band_needs_enough_repetitions(released_field):
     f = released_field(values(200))
     g = np.random.default_rng(0)
     for level, repetitions in ((0.95, 18), (0.5, 0), (0.9, 2.5)):
-        with pytest.raises(InvalidParameter, match="write a whole number of at least"):
-            f.band(level, g, points=5, repetitions=repetitions)
-    f.band(0.95, g, points=5, repetitions=19)
+        with pytest.raises(InvalidParameter, match="repetitions"):
+            f.band(level, generator=g, points=5, repetitions=repetitions)
+    f.band(0.95, generator=g, points=5, repetitions=19)
     for level in (0, 1, -1, float("nan")):
-        with pytest.raises(InvalidParameter, match="not in"):
-            f.band(level, g)
+        with pytest.raises(InvalidParameter, match="level"):
+            f.band(level, generator=g)
 
 
 def test_a_pilot_is_for_every_side():

@@ -50,5 +50,5 @@ def test_privacy_costs_three_per_cent_of_a_thousand_normal_values():
     "changed", [{"bandwidth": 0}, {"mu": -1}, {"spread": 0}, {"records": 0}, {"records": 1.5}]
 )
 def test_what_is_not_positive_is_refused(changed):
-    with pytest.raises(InvalidParameter, match="positive"):
+    with pytest.raises(InvalidParameter, match=next(iter(changed))):
         normal_risk(BOX, **(DECLARED | changed))

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -429,3 +430,27 @@ def test_values_at_points_lie_in_intervals(domain):
             unit="one row",
             name="hours",
         )
+
+
+@pytest.mark.parametrize("ask", ["density", "curves"])
+def test_the_noise_of_the_function_between_the_points(ask):
+    """The variance is that of the same linear map of the coordinates, one by one."""
+    points = np.linspace(0, 3, 12)
+    asked = (
+        density(np.zeros(50), points)
+        if ask == "density"
+        else curves(np.ones((4, 12)), 12, neighbors="add_remove", radius=100)
+    )
+    f = function(Answer(asked))
+    x = np.array([0.0, 0.13, 1.7])
+    reading, sigma = asked.reading, f.stddev[0]
+    moved = [
+        replace(f, values=reading.step * (reading.factor @ unit))(x) for unit in np.eye(asked.size)
+    ]
+    factor = reading.step * np.linalg.norm(reading.factor[0])
+    expected = sigma / factor * np.sqrt(np.square(moved).sum(axis=0))
+    np.testing.assert_allclose(f.noise_sd(x), expected, rtol=1e-3)
+    assert float(f.noise_sd(0.13)) == pytest.approx(f.noise_sd(x)[1], rel=1e-12)
+    if ask == "density":
+        np.testing.assert_allclose(f.noise_sd(points), f.stddev, rtol=1e-4)
+    assert f.noise_sd(1e9) == 0

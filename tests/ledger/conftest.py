@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import sqlite3
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -61,6 +63,24 @@ def spawn_child(work: Callable[[Callable[[object], None]], None]) -> Child:
 def spawn():
     """Fork a child that runs work(report)."""
     return spawn_child
+
+
+@pytest.fixture
+def tamper():
+    """Change rows as someone does who takes the triggers away and puts them back."""
+
+    def change(ledger: Ledger, *statements: str) -> None:
+        with closing(sqlite3.connect(ledger.path, isolation_level=None)) as raw:
+            triggers = raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+            triggers = triggers.fetchall()
+            for name, _ in triggers:
+                raw.execute(f"DROP TRIGGER {name}")
+            for statement in statements:
+                raw.execute(statement)
+            for _, sql in triggers:
+                raw.execute(sql)
+
+    return change
 
 
 @dataclass(frozen=True)

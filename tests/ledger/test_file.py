@@ -88,7 +88,7 @@ def other_program(path):
 def newer(path):
     Ledger.open(path, cap=gdp(1), unit="plane", neighbors="add_remove")
     with closing(sqlite3.connect(path)) as raw:
-        raw.execute("PRAGMA user_version = 2")
+        raw.execute("PRAGMA user_version = 3")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def newer(path):
         (lambda path: path.symlink_to(path), LedgerUnavailable, "could not be|looked up"),
         (lambda path: path.symlink_to("no/where"), LedgerUnavailable, "does not exist"),
         (other_program, LedgerCorrupt, "no ledger; write another path"),
-        (newer, LedgerUnavailable, "has format 2.*upgrade"),
+        (newer, LedgerUnavailable, "has format 3.*upgrade"),
     ],
 )
 def test_what_is_no_ledger_is_refused_and_left_alone(opened, tmp_path, make, error, word):
@@ -169,12 +169,19 @@ def test_the_file_keeps_the_promised_modes(opened):
         "DELETE FROM events",
         "DELETE FROM meta",
         "INSERT OR REPLACE INTO events SELECT * FROM events",
-        "REPLACE INTO events (entry, kind, cost, payload, at) "
-        "SELECT entry, kind, '1/1000', payload, at FROM events WHERE kind = 'reserve'",
+        "REPLACE INTO events SELECT 9, event, entry || '9', kind, '1/1000', payload, at, digest "
+        "FROM events WHERE kind = 'reserve'",
+        "REPLACE INTO events SELECT 9, replace(event, substr(event, 1, 1), 'x'), entry, kind, "
+        "'1/1000', payload, at, digest FROM events WHERE kind = 'reserve'",
         "INSERT OR REPLACE INTO meta SELECT * FROM meta",
-        "INSERT INTO events (entry, kind, payload, at) VALUES ('new', 'commit', '{}', '')",
-        "INSERT INTO events (entry, kind, payload, at) VALUES ('q', 'reserve', '{}', '')",
-        "INSERT INTO events (entry, kind, payload, at) VALUES ('q', 'refund', '{}', '')",
+        f"INSERT INTO events VALUES (9, 'e', 'new', 'reserve', '1', '{{}}', '', '{'d' * 64}')",
+        f"INSERT INTO events VALUES (9, '{'e' * 32}', 'new', 'reserve', '1', '{{}}', '', 'd')",
+        f"INSERT INTO events VALUES (9, '{'e' * 32}', 'new', 'commit', "
+        f"NULL, '{{}}', '', '{'d' * 64}')",
+        f"INSERT INTO events VALUES (9, '{'e' * 32}', 'q', 'reserve', "
+        f"'1', '{{}}', '', '{'d' * 64}')",
+        f"INSERT INTO events VALUES (9, '{'e' * 32}', 'q', 'refund', "
+        f"NULL, '{{}}', '', '{'d' * 64}')",
     ],
 )
 def test_the_file_is_append_only(opened, statement):
@@ -184,18 +191,6 @@ def test_the_file_is_append_only(opened, statement):
         raw.execute(statement)
     assert desk.ledger.spent() == Fraction(1, 100)
     assert desk.ledger.check() == ()
-
-
-def tampered(ledger, *statements):
-    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as raw:
-        triggers = raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
-        triggers = triggers.fetchall()
-        for name, _ in triggers:
-            raw.execute(f"DROP TRIGGER {name}")
-        for statement in statements:
-            raw.execute(statement)
-        for _, sql in triggers:
-            raw.execute(sql)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +212,7 @@ def tampered(ledger, *statements):
         ("UPDATE meta SET account = 'rho'", "none that a ledger writes"),
     ],
 )
-def test_check_finds_what_is_wrong(opened, statement, finding):
+def test_check_finds_what_is_wrong(opened, statement, finding, tamper):
     desk = opened()
     desk.answer("q")
     assert desk.ledger.check() == ()
@@ -225,7 +220,7 @@ def test_check_finds_what_is_wrong(opened, statement, finding):
         with closing(sqlite3.connect(desk.ledger.path)) as raw:
             raw.execute(statement)
     else:
-        tampered(desk.ledger, statement)
+        tamper(desk.ledger, statement)
     findings = desk.ledger.check()
     assert any(re.search(finding, found) for found in findings), findings
 
@@ -247,14 +242,14 @@ def test_check_finds_what_is_wrong(opened, statement, finding):
         ("DROP TABLE meta", lambda d: d.ledger.spent()),
     ],
 )
-def test_a_garbled_file_is_said_to_be_one(opened, statement, call):
+def test_a_garbled_file_is_said_to_be_one(opened, statement, call, tamper):
     desk = opened()
     desk.answer("q")
     if "DROP" in statement:
         with closing(sqlite3.connect(desk.ledger.path)) as raw:
             raw.execute(statement)
     else:
-        tampered(desk.ledger, statement)
+        tamper(desk.ledger, statement)
     with pytest.raises(LedgerCorrupt, match=r"backup|check") as refusal:
         call(desk)
     assert refusal.value.__context__ is None

@@ -5,7 +5,7 @@ and kills it with SIGKILL: either by itself at a random line of the ledger's cod
 at a random time, which mostly falls into SQLite's writes. The next child goes on with the same
 file. Two broken lives, run through the same harness, must be caught.
 
-A kill does not lose what the kernel was given; power loss does, and no test here covers it.
+A kill does not lose what the kernel was given; power loss does: see test_power.
 """
 
 import os
@@ -25,7 +25,7 @@ from neyman.ledger import Ledger, Reservation
 from neyman.tradeoff import gdp
 
 HOME = str(Path(neyman.ledger.__file__).parent)
-COST = Fraction(1, 16)
+COST = Fraction(1, 8)
 KILLS_OF_ONE_FILE = 8
 
 
@@ -88,10 +88,13 @@ def reveals_first(report, path):
 def charges_last(report, path):
     """Broken: the charge is written when the answer is there."""
     ledger = open_ledger(path)
-    for number in range(16):
+    for number in range(8):
         report(["drawing", f"{number}"])
         values = [secrets.randbits(60)]
-        reservation = ask(ledger, f"{number}")
+        try:
+            reservation = ask(ledger, f"{number}")
+        except EntryConflict:
+            continue
         if reservation.values is None:
             reservation = ledger.commit(reservation, values)
         report(["revealed", reservation.entry, list(reservation.values)])
@@ -197,15 +200,16 @@ WAYS = pytest.mark.parametrize("way", [by_itself, from_outside])
 
 @WAYS
 def test_nothing_is_lost_to_a_kill(spawn, tmp_path, way):
-    found, killed = trial(spawn, tmp_path, honest, way, kills=80, seed=1)
+    found, killed = trial(spawn, tmp_path, honest, way, kills=100, seed=1)
     assert found == []
-    assert killed >= 80
+    assert killed >= 100
 
 
 @pytest.mark.soak
 @WAYS
 def test_nothing_is_lost_to_a_thousand_kills(spawn, tmp_path, way):
     found, killed = trial(spawn, tmp_path, honest, way, kills=1000, seed=2)
+    print(f"{killed} kills met a living child")
     assert found == []
     assert killed >= 1000
 

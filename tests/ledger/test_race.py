@@ -15,11 +15,12 @@ import pytest
 from neyman.errors import BudgetExceeded, EntryConflict, LedgerUnavailable
 from neyman.ledger import Ledger, _sqlite
 from neyman.ledger._events import Events
+from neyman.ledger._meta import read_meta
 from neyman.ledger._records import canonical
 from neyman.ledger._sqlite import transact
 from neyman.tradeoff import gdp, pure_dp
 
-WRITERS = 8
+WRITERS = 16
 COST = Fraction(1, 30)
 # Whether writers meet is up to the machine, so what only shows where they do may take several
 # races. In 42 no race was without it, 12 of them beside three busy neighbours on one core; were it
@@ -68,7 +69,7 @@ def check_then_write(ledger, entry, curve):
     payload = canonical({"curve": curve.to_json(), "request": {}, "source": ""})
     transact(
         ledger.path,
-        lambda connection: Events(connection).append(
+        lambda connection: Events(connection, read_meta(connection)).append(
             entry, "reserve", payload, cost=curve.outer_gaussian()
         ),
         begin="BEGIN IMMEDIATE",
@@ -116,8 +117,22 @@ def test_writers_never_pass_the_cap(spawn, opened, tmp_path):
     assert some_race(shared)
 
 
+@pytest.mark.soak
+def test_sixteen_writers_race_twenty_times(spawn, opened, tmp_path):
+    for number in range(20):
+        ledger = opened(path=tmp_path / f"{number}").ledger
+        won = winners(spawn, ledger, one_transaction)
+        assert len(won) == 30
+        assert {f"{writer}/{n}" for writer, n in won} == {e.id for e in ledger.entries()}
+        assert (ledger.spent(), ledger.check()) == (1, ())
+        desk = opened(path=tmp_path / f"{number} same")
+        answers = same_id(spawn, desk, reveals_stored)
+        assert answers == {int(entry.id): {entry.values} for entry in desk.ledger.entries()}
+        assert (desk.ledger.spent(), desk.ledger.check()) == (Fraction(20, 100), ())
+
+
 def test_the_race_catches_check_then_write(spawn, opened, tmp_path):
-    # Eight writers, each asleep for 5 ms between its check and its write, at the cap's end too.
+    # Sixteen writers, each asleep for 5 ms between its check and its write, at the cap's end too.
     def overspent(number):
         ledger = opened(path=tmp_path / f"{number}").ledger
         won = winners(spawn, ledger, check_then_write)

@@ -12,10 +12,11 @@ from neyman.functional import (
     Basis,
     Density,
     Interval,
+    RegressionCurve,
     ReleasedFunction,
     SurvivalCurve,
     density,
-    noise_band,
+    regression,
     survival,
 )
 from neyman.functional._survival import TwoChannels
@@ -33,7 +34,7 @@ def test_a_density_is_drawn_with_both_its_bands():
         "noise, 90 %",
         "private density",
     ]
-    band = noise_band(f, 0.9)
+    band = f.band(0.9, "noise")
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), band.estimate)
     (axes,) = plots.density(f, truth=lambda x: 0 * x + 0.1).axes
     assert set(axes.lines[1].get_ydata()) == {0.1}
@@ -67,6 +68,45 @@ def test_a_survival_curve_is_drawn_up_to_where_it_is_known():
     np.testing.assert_array_equal(y, curve(x))
     assert x[-1] == curve.until == axes.get_xlim()[1]
     assert y[-1] == pytest.approx(0.6, abs=0.02)
+
+
+def test_a_regression_curve_is_drawn_where_it_is_known():
+    x = np.linspace(0, 0.5, 4000)
+    question = regression(
+        x,
+        x,
+        domain=Interval(0, 1, outside="clip"),
+        bandwidth=0.05,
+        response=Interval(-1, 1, outside="clip"),
+        neighbors="add_remove",
+        unit="one row",
+        name="x",
+    )
+    columns = question.reading.columns(question.compute(), ny.Gaussian(scale=2**24), 0.9)
+    channels = RegressionCurve.of_release(_Answer(question.query, columns)).channels
+    curve = RegressionCurve(channels, tuple(columns["coefficient"]), 2.0**24, None)
+    fit = curve.nadaraya_watson(0.05)
+    (axes,) = plots.regression(
+        fit, generator=np.random.default_rng(1), level=0.9, repetitions=20, truth=lambda x: x
+    ).axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "noise and sampling, 90 %",
+        "noise, 90 %",
+        "private mean",
+        "true (public data)",
+    ]
+    x, y = axes.lines[0].get_data()
+    np.testing.assert_array_equal(y, fit(x))
+    assert np.isnan(y[x > 0.8]).all()
+    assert not np.isnan(y[x < 0.5]).any()
+    assert axes.get_xlim() == (0, 1)
+
+
+class _Answer:
+    """What `of_release` needs of a release."""
+
+    def __init__(self, query, columns):
+        self.query, self.columns = query, columns
 
 
 def test_a_release_of_a_function_is_drawn_as_one(tmp_path):

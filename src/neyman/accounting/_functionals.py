@@ -14,6 +14,7 @@ from typing import final
 import numpy as np
 
 from neyman.accounting._profile_moments import Side, Sides, Weights, first_places, tail_of
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, standing
 from neyman.numerics._legendre import legendre
@@ -87,6 +88,7 @@ def functionals(pair: Pair) -> Functionals:
     >>> functionals(approx_dp(0, 1e-9).remove).kl.value
     inf
     """
+    check_type("pair", pair, Pair, "one direction of a guarantee, f.remove or f.add")
     closed = _CLOSED.get(type(pair))
     if closed is not None:
         return closed(pair)

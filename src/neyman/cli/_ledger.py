@@ -1,8 +1,9 @@
-"""`neyman ledger show` and `neyman ledger check`."""
+"""`neyman ledger show`, `check`, `export` and `merge`."""
 
 import argparse
 import json
 
+from neyman.cli._registry import registry_draft
 from neyman.ledger import Ledger
 from neyman.numerics import at_least, at_most
 
@@ -10,58 +11,65 @@ __all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show or check a ledger."""
+    """Do one of the four with a ledger."""
     ledger = Ledger.existing(options.path)
-    return (
-        _check(ledger, options.json) if options.action == "check" else _show(ledger, options.json)
-    )
+    actions = {"show": _show, "check": _check, "export": _export, "merge": _merge}
+    return actions[options.action](ledger, options)
 
 
-def _check(ledger: Ledger, as_json: bool) -> int:
-    findings = ledger.check()
-    if as_json:
+def _check(ledger: Ledger, options: argparse.Namespace) -> int:
+    findings = ledger.check(options.head)
+    if options.json:
         print(json.dumps({"findings": list(findings)}, indent=1))
     else:
         print("\n".join(findings) or f"{ledger.path}: sound")
     return 1 if findings else 0
 
 
-def _show(ledger: Ledger, as_json: bool) -> int:
-    entries, spent, remaining = ledger.entries(), ledger.spent(), ledger.remaining()
-    if as_json:
-        record = {
-            "path": str(ledger.path),
-            "cap": ledger.cap.to_json(),
-            "unit": ledger.unit,
-            "neighbors": ledger.neighbors,
-            "account": ledger.account,
-            "spent": str(spent),
-            "remaining": str(remaining),
-            "entries": [
-                {
-                    "id": entry.id,
-                    "state": entry.state,
-                    "curve": entry.curve.to_json(),
-                    "cost": str(entry.cost),
-                    "request": entry.request,
-                    "reserved_at": entry.reserved_at,
-                    "committed_at": entry.committed_at,
-                }
-                for entry in entries
-            ],
-        }
-        print(json.dumps(record, indent=1, ensure_ascii=False))
-        return 0
-    whole = spent + remaining
-    print(f"{ledger.path}\ncap {ledger.cap}, unit {ledger.unit} ({ledger.neighbors})")
-    for entry in entries:
-        print(
-            f"{at_most(100 * entry.cost / whole, 5):>9} %  {entry.state:9}  {entry.curve!s:24}  "
-            f"{entry.reserved_at}  {entry.id}"
-        )
-    together = ledger.total() if entries else "nothing yet"
-    print(
-        f"{at_most(100 * spent / whole, 5):>9} %  spent of the {ledger.account} "
-        f"{at_least(whole, 6)}: {together}"
-    )
+def _export(ledger: Ledger, options: argparse.Namespace) -> int:
+    if options.registry:
+        print(registry_draft(ledger), end="")
+    else:
+        print(json.dumps(ledger.export(), indent=1, ensure_ascii=False))
     return 0
+
+
+def _merge(ledger: Ledger, options: argparse.Namespace) -> int:
+    added = ledger.merge(Ledger.existing(options.copy), keep_both=options.keep_both)
+    said = "1 entry" if len(added) == 1 else f"{len(added)} entries"
+    print(f"{said} of {options.copy} added to {ledger.path}")
+    for entry in added:
+        print(f"  {entry}")
+    print(_spent(ledger))
+    return 0 if ledger.remaining() >= 0 else 1
+
+
+def _show(ledger: Ledger, options: argparse.Namespace) -> int:
+    if options.json:
+        record = ledger.export()
+        del record["chain"]
+        print(json.dumps({"path": str(ledger.path), **record}, indent=1, ensure_ascii=False))
+        return 0
+    print(f"{ledger.path}\ncap {ledger.cap}, unit {ledger.unit} ({ledger.neighbors})")
+    for entry in ledger.entries():
+        print(
+            f"{at_most(100 * entry.cost / ledger.capacity, 5):>9} %  {entry.state:9}  "
+            f"{entry.curve!s:24}  {entry.reserved_at}  {entry.id}"
+        )
+    print(f"{_spent(ledger)}\nhead {ledger.head()}")
+    return 0
+
+
+def _spent(ledger: Ledger) -> str:
+    spent = ledger.spent()
+    together = ledger.total() if spent else "nothing yet"
+    line = (
+        f"{at_most(100 * spent / ledger.capacity, 5):>9} %  spent of the {ledger.account} "
+        f"{at_least(ledger.capacity, 6)}: {together}"
+    )
+    if spent > ledger.capacity:
+        line += (
+            f"\nthe cap {ledger.cap} is exceeded: copies of this ledger spent it apart; nothing "
+            "more can be charged"
+        )
+    return line

@@ -101,16 +101,37 @@ def _add_release(commands: Any) -> None:
 
 
 def _add_ledger(commands: Any) -> None:
-    ledger = commands.add_parser("ledger", help="show or check a ledger", epilog=_EPILOG)
+    ledger = commands.add_parser(
+        "ledger", help="show, check, export or merge a ledger", epilog=_EPILOG
+    )
     actions = ledger.add_subparsers(title="actions", metavar="ACTION", required=True)
-    for action, text in (
-        ("show", "print what was spent on what, and what remains"),
-        ("check", "look for damage and overspending; status 1 if any is found"),
-    ):
-        sub = actions.add_parser(action, help=text, description=text, epilog=_EPILOG)
+    texts = {
+        "show": "print what was spent on what, what remains, and the head of the chain",
+        "check": "look for damage, tampering and overspending; status 1 if any is found",
+        "export": "print everything that the ledger holds as JSON",
+        "merge": "add what a copy of the ledger was charged; status 1 if the cap is exceeded then",
+    }
+    subs = {
+        action: actions.add_parser(action, help=text, description=text, epilog=_EPILOG)
+        for action, text in texts.items()
+    }
+    for action, sub in subs.items():
         sub.add_argument("path", type=Path, metavar="LEDGER", help="the ledger's file")
-        sub.add_argument("--json", action="store_true", help="print JSON")
         sub.set_defaults(module="_ledger", action=action)
+    for action in ("show", "check"):
+        subs[action].add_argument("--json", action="store_true", help="print JSON")
+    subs["check"].add_argument(
+        "--head", metavar="DIGEST", help="a head that `show` printed before: it must still be there"
+    )
+    subs["export"].add_argument(
+        "--registry", action="store_true", help="print a draft for the deployments registry, YAML"
+    )
+    subs["merge"].add_argument("copy", type=Path, metavar="COPY", help="a copy of its file")
+    subs["merge"].add_argument(
+        "--keep-both",
+        action="store_true",
+        help="charge an id that both used after they parted twice, instead of refusing",
+    )
 
 
 def _add_convert(commands: Any) -> None:

@@ -1,7 +1,7 @@
 """Curves as releases: the coefficients are released, the function is a view of them."""
 
 from neyman.functional._abstract import Function
-from neyman.functional._band import Band, noise_band, total_band
+from neyman.functional._band import Band
 from neyman.functional._basis import Basis
 from neyman.functional._box import Box
 from neyman.functional._curves import curve_mean
@@ -22,6 +22,9 @@ from neyman.functional._projected import ProjectedDensity
 from neyman.functional._projected_field import ProjectedField
 from neyman.functional._query import density, pilot_bandwidth
 from neyman.functional._records import function, load, read, save
+from neyman.functional._regression import regression
+from neyman.functional._regression_curve import RegressionCurve
+from neyman.functional._regression_fit import RegressionFit
 from neyman.functional._risk import Risk, normal_risk
 from neyman.functional._select import select_bandwidth
 from neyman.functional._simulated import simulate_axes, simulate_grid, simulate_line
@@ -53,6 +56,8 @@ __all__ = [
     "MaternPath",
     "ProjectedDensity",
     "ProjectedField",
+    "RegressionCurve",
+    "RegressionFit",
     "ReleasedField",
     "ReleasedFunction",
     "Risk",
@@ -73,15 +78,14 @@ __all__ = [
     "load",
     "machine_norm",
     "mean_norm",
-    "noise_band",
     "normal_risk",
     "pilot_bandwidth",
     "read",
+    "regression",
     "save",
     "select_bandwidth",
     "simulate_axes",
     "simulate_grid",
     "simulate_line",
     "survival",
-    "total_band",
 ]

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy.typing as npt
 
@@ -13,6 +13,7 @@ __all__ = ["FORMAT", "Function", "Released"]
 FORMAT = "neyman.function"
 
 
+@runtime_checkable
 class Released(Protocol):
     """What is needed of a `Release`: the question and the columns of its answer."""
 

@@ -1,16 +1,18 @@
 """Bands that hold everywhere at once."""
 
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from neyman.arguments import given
 from neyman.errors import InvalidParameter
-from neyman.functional._function import ReleasedFunction
-from neyman.functional._line_basis import multipliers
+from neyman.functional._sampling import Smoothed, Spread, limits, sampled
 from neyman.numerics import Array
 
-__all__ = ["Band", "noise_band", "total_band"]
+__all__ = ["Band", "BandKind", "check_band_kind", "noise_band", "total_band"]
+
+BandKind: TypeAlias = Literal["noise", "total"]
 
 
 class Band(NamedTuple):
@@ -21,7 +23,7 @@ class Band(NamedTuple):
         estimate: the function there.
         lower: the lower curve.
         upper: the upper curve.
-        width: half the distance of the curves in standard deviations, the same everywhere.
+        width: by how many standard deviations they are apart from the estimate, everywhere.
     """
 
     x: Array
@@ -31,15 +33,22 @@ class Band(NamedTuple):
     width: float
 
 
-class _Spread(NamedTuple):
-    """Variances of a process and of its slope, and their covariance, at each point."""
+def check_band_kind(kind: str) -> BandKind:
+    """Return `kind` if it names a band.
 
-    value: Array
-    slope: Array
-    both: Array
+    Raises:
+        InvalidParameter: if it is neither "noise" nor "total".
+    """
+    for known in get_args(BandKind):
+        if type(kind) is str and kind == known:
+            return known
+    raise InvalidParameter(
+        f'{given("kind", kind)} is no kind of band; write "noise" (for the function of these '
+        'records) or "total" (noise and sampling, for that of the population)'
+    )
 
 
-def noise_band(function: ReleasedFunction, level: float) -> Band:
+def noise_band(function: Smoothed, level: float) -> Band:
     """Return a band for what the function would be without noise, everywhere at once.
 
         P(sup |Z| > u) <= 2 Phi(-u) + (1/pi) e^(-u^2/2) integral of sd(Z'),   Z = noise / its sd
@@ -53,7 +62,7 @@ def noise_band(function: ReleasedFunction, level: float) -> Band:
         level: in (0, 1), the least probability that the band covers everywhere.
 
     Raises:
-        InvalidParameter: if the level is outside (0, 1), or the count is not positive.
+        InvalidParameter: if the count is not positive.
 
     Guarantee: coverage at least `level` under replace_one, up to the quadrature; under add_remove
         to first order in the noise of the count.
@@ -62,25 +71,32 @@ def noise_band(function: ReleasedFunction, level: float) -> Band:
         alternative*, Biometrika 1977.
     """
     x, estimate, slope = _curve(function)
-    return _band(function, level, x, estimate, _noise(function, estimate, slope))
+    noise = _noise(function, estimate, slope)
+    width = _width(_arc(function, noise), level)
+    reach = width * np.sqrt(noise.value)
+    return Band(x, estimate, estimate - reach, estimate + reach, width)
 
 
-def total_band(function: ReleasedFunction, level: float) -> Band:
+def total_band(function: Smoothed, level: float) -> Band:
     """Return a band for the expected value of the kernel estimate, noise and sampling together.
 
-    As `noise_band`, with the variance of a mean of n kernels added, the density in it replaced
-    by the nearest proper one to the released function. The bias of smoothing is not in it:
-    choose a bandwidth below the best one where the density itself is to be covered.
+    As `noise_band`, with the variance of a mean of n kernels added. At each point the band holds
+    the values m that are within `width` standard deviations of the estimate, by the variance that
+    m itself would have: wider upwards, where a variance estimated along would be too small. Its
+    lower curve makes room for the skewness of sums of kernels too. The bias of smoothing is not in
+    it: choose a bandwidth below the best one where the density itself is to be covered.
 
-    Error: an estimate, good where n times the bandwidth's share of the domain is large.
+    Error: an estimate. Coverage measured at a level of 0.95, of four densities, mu from 0.25 to 4
+        and n from 300 on: from 0.94 to 0.98 ([page](../theory/functions.md)).
     """
     x, estimate, slope = _curve(function)
-    noise, sampling = _noise(function, estimate, slope), _sampling(function, len(x))
-    both = _Spread(*(a + b for a, b in zip(noise, sampling, strict=True)))
-    return _band(function, level, x, estimate, both)
+    noise, sampling = _noise(function, estimate, slope), sampled(function, len(x))
+    both = Spread(*(a + b for a, b in zip(noise, sampling.spread, strict=True)))
+    width = _width(_arc(function, both), level)
+    return Band(x, estimate, *limits(estimate, noise.value, sampling, width), width)
 
 
-def _curve(function: ReleasedFunction) -> tuple[Array, Array, Array]:
+def _curve(function: Smoothed) -> tuple[Array, Array, Array]:
     basis = function.basis
     step = basis.period / basis.circle_nodes
     domain = basis.domain
@@ -89,51 +105,26 @@ def _curve(function: ReleasedFunction) -> tuple[Array, Array, Array]:
     return x, function(x), function(x, derivative=1)
 
 
-def _noise(function: ReleasedFunction, estimate: Array, slope: Array) -> _Spread:
+def _noise(function: Smoothed, estimate: Array, slope: Array) -> Spread:
     (values, common), (slopes, _) = function.noise_parts(0), function.noise_parts(1)
     level = 1 / function.basis.period - estimate
-    return _Spread(values + common * level**2, slopes + common * slope**2, -common * level * slope)
+    return Spread(values + common * level**2, slopes + common * slope**2, -common * level * slope)
 
 
-def _sampling(function: ReleasedFunction, points: int) -> _Spread:
-    """Return the spread of a mean of n kernels at values with the nearest proper density."""
-    basis, n = function.basis, function.count
-    m, length = basis.circle_nodes, basis.period
-    terms = np.zeros(m // 2 + 1, np.complex128)
-    found = multipliers(length, basis.highest, float(function.bandwidth))
-    terms[: found.size] = found / length
-    waves = 2j * math.pi / length * np.arange(terms.size)
-    kernel, slope = (m * np.fft.irfft(part, m) for part in (terms, terms * waves))
-    masses = np.fft.rfft(function.circle_density() * (length / m))
-
-    def mean(weights: Array) -> Array:
-        return np.fft.irfft(np.fft.rfft(weights) * masses, m)[:points]
-
-    value, gradient = mean(kernel), mean(slope)
-    return _Spread(
-        np.maximum(mean(kernel * kernel) - value**2, 0.0) / n,
-        np.maximum(mean(slope * slope) - gradient**2, 0.0) / n,
-        (mean(kernel * slope) - value * gradient) / n,
-    )
-
-
-def _band(
-    function: ReleasedFunction, level: float, x: Array, estimate: Array, spread: _Spread
-) -> Band:
-    if not 0 < level < 1:
-        raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
+def _arc(function: Smoothed, spread: Spread) -> float:
+    """Return the integral of the standard deviation of the slope of a process over its own."""
     speed = spread.slope / spread.value - (spread.both / spread.value) ** 2
     step = function.basis.period / function.basis.circle_nodes
     rates = np.sqrt(np.maximum(speed, 0.0))
     # Trapezoids; on a circle the first point closes the last cell.
     ends = 0.0 if function.basis.domain.closed else float(rates[0] + rates[-1]) / 2
-    width = _width(step * (float(rates.sum()) - ends), level)
-    reach = width * np.sqrt(spread.value)
-    return Band(x, estimate, estimate - reach, estimate + reach, width)
+    return step * (float(rates.sum()) - ends)
 
 
 def _width(arc: float, level: float) -> float:
     """Return the least u whose bound is at most 1 - level, from above."""
+    if not 0 < level < 1:
+        raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
     low, high = 0.0, 40.0
     for _ in range(60):
         middle = (low + high) / 2

@@ -9,11 +9,12 @@ from typing import ClassVar, Final, final
 import numpy as np
 
 from neyman.aggregate import Columns, IntArray
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract_basis import AbstractBasis
 from neyman.functional._features import feature_sensitivity, feature_sums
 from neyman.functional._line_basis import LineBasis, multipliers
-from neyman.functional._side import Side
+from neyman.functional._side import Side, check_domain
 from neyman.functional._target import Target
 from neyman.nodes import Nodes
 from neyman.numerics import Array, text
@@ -63,8 +64,14 @@ class Basis(LineBasis, AbstractBasis):
         """Refuse a bandwidth that the domain cannot carry.
 
         Raises:
-            InvalidParameter: if it is below a 1024th of the length or above the largest.
+            InvalidParameter: if it is below a 1024th of the length or above the largest, or one
+                of the rest is of another class.
         """
+        check_domain(self.domain)
+        check_type("bandwidth", self.bandwidth, Fraction | int, "an exact one, a Fraction")
+        check_type(
+            "target", self.target, Target, "Density(), Cumulative(), Scales() or Weights(...)"
+        )
         least = self.domain.length / _MOST_BANDWIDTHS
         most = self.domain.largest_bandwidth
         if not least <= self.bandwidth <= most:

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._field_basis import FieldBasis
+from neyman.functional._public import each
 from neyman.functional._side import Domain, Side
 from neyman.functional._target import Scales, Target
-from neyman.numerics import Real, exact
+from neyman.numerics import Real
 
 __all__ = ["Box"]
 
@@ -54,14 +56,10 @@ class Box(Domain):
         self, bandwidth: Real | Sequence[Real], target: Target | None, *, counted: bool
     ) -> FieldBasis:
         """Return products of waves; `Scales()` is the default target."""
-        # Types are not checked by who runs it.
-        if isinstance(bandwidth, str) or not isinstance(bandwidth, Sequence):
-            raise InvalidParameter(
-                f"bandwidth={bandwidth!r} was given for a box of {len(self.sides)} sides; write "
-                "one for each, in its units: bandwidth=(h1, h2)"
-            )
-        each = tuple(exact(h, "a bandwidth") for h in bandwidth)
-        return FieldBasis(self.sides, each, Scales() if target is None else target, counted)
+        found = each("bandwidth", bandwidth, len(self.each))
+        if target is not None:
+            check_type("target", target, Target, "Density() or Scales()")
+        return FieldBasis(self.sides, found, Scales() if target is None else target, counted)
 
     def record(self) -> dict[str, object]:
         """Return the sides."""

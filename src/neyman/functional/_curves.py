@@ -67,13 +67,13 @@ def curve_mean(
     bound = exact(radius, "radius")
     norm = mean_norm(bound, neighbors=neighbors) / bound
     roughness = exact(nugget, "nugget")
-    if roughness < _LEAST_NUGGET:
+    if not _LEAST_NUGGET <= roughness <= 1:
         raise InvalidParameter(
             f"nugget={text(roughness)} was given; write one from 2^-16 to 1: measured values are "
             "never as smooth as a kernel"
         )
     whitening = Whitening.of(kernel, points, roughness)
-    private = rows(curves, whitening.size)
+    private = rows(curves, whitening.size, "curves")
     records = public_number(private, neighbors)
     integers = np.rint(2.0**_MAP_BITS * np.tril(whitening.whiten(np.eye(whitening.size))))
     if float(np.abs(integers).max()) > 2.0**25:

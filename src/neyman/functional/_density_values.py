@@ -9,16 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, IntArray
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._box import Box
 from neyman.functional._domain import Interval
-from neyman.functional._kernels import COVARIANCE_ERROR, Kernel, SquaredExponential
+from neyman.functional._kernels import COVARIANCE_ERROR, Kernel, SquaredExponential, check_length
 from neyman.functional._private import public_number, rows, source
 from neyman.functional._side import Domain, Side
 from neyman.functional._values import SCALE, Question, in_lattice
 from neyman.functional._whitening import Whitening
 from neyman.nodes import Nodes, histogram
-from neyman.numerics import ULP, Real, exact, text
+from neyman.numerics import ULP, Real, text
 from neyman.sensitivity import Neighbors, check_neighbors
 
 __all__ = ["density_at"]
@@ -75,14 +76,15 @@ def density_at(
         JMLR 2013, section 4.1.
     """
     check_neighbors(neighbors)
-    h = exact(bandwidth, "bandwidth")
-    # Types are not checked by who runs it.
-    sides = domain.sides if isinstance(domain, Domain) else ()  # pyright: ignore[reportUnnecessaryIsInstance]
-    if not sides or any(side.closed for side in sides):
-        raise InvalidParameter(
-            f"domain={domain!r} was given; write an Interval for each coordinate. On a circle the "
-            "whole curve is to be had: functional.density(domain=...)"
-        )
+    h = check_length(bandwidth, "bandwidth")
+    instead = (
+        "an Interval for each coordinate: Interval(...) or Box(Interval(...), ...). On a circle "
+        "the whole curve is to be had: functional.density"
+    )
+    check_type("domain", domain, Domain, instead)
+    sides = domain.sides
+    for side in sides:
+        check_type("a side of domain", side, Interval, instead)
     private = rows(values, len(sides))
     records = public_number(private, neighbors)
     whitening = Whitening.of(SquaredExponential(h) if kernel is None else kernel, points)

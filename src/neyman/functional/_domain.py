@@ -7,15 +7,25 @@ from typing import ClassVar, Literal, TypeAlias, cast, final, get_args
 
 import numpy as np
 
+from neyman.arguments import given
 from neyman.errors import InvalidParameter
 from neyman.functional._basis import Basis
-from neyman.functional._side import Domain, Side
+from neyman.functional._side import Domain, Side, check_domain
 from neyman.functional._target import Density, Target, target_of
 from neyman.functional._written import number
 from neyman.nodes import Nodes
 from neyman.numerics import Array, Real, exact, text
 
-__all__ = ["Circle", "Domain", "Interval", "Outside", "Side", "basis_of", "side_of"]
+__all__ = [
+    "Circle",
+    "Domain",
+    "Interval",
+    "Outside",
+    "Side",
+    "basis_of",
+    "check_domain",
+    "side_of",
+]
 
 Outside: TypeAlias = Literal["clip", "drop"]
 
@@ -60,11 +70,11 @@ class Interval(Side):
                 "write Interval(lower, upper, ...) with lower < upper"
             )
         _check_doubles(self.length, max(abs(self.lower), abs(self.upper)))
-        if outside not in get_args(Outside):
+        if type(outside) is not str or outside not in get_args(Outside):
             raise InvalidParameter(
-                f'outside={outside!r} was given; write "clip" (move values to the nearer end) or '
-                '"drop" (leave them out). They are never refused: an error would show that one '
-                "is there"
+                f'{given("outside", outside)} was given; write "clip" (move values to the nearer '
+                'end) or "drop" (leave them out). They are never refused: an error would show that '
+                "one is there"
             )
 
     @property
@@ -231,7 +241,8 @@ def _basis(
 ) -> Basis:
     if isinstance(bandwidth, Sequence) and not isinstance(bandwidth, str):
         raise InvalidParameter(
-            f"bandwidth={bandwidth!r} was given for values on a line; write one number"
+            f"{given('bandwidth', bandwidth)} of several numbers was given for values on a line; "
+            "write one"
         )
     chosen = Density() if target is None else target
     return Basis(side, exact(bandwidth, "bandwidth"), chosen, counted)

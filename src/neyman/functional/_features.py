@@ -11,15 +11,22 @@ from neyman.aggregate import IntArray
 from neyman.numerics import ULP, Array
 from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["MOST_RECORDS", "feature_sensitivity", "feature_sums"]
+__all__ = [
+    "MOST_RECORDS",
+    "Columns",
+    "column_norms",
+    "feature_sensitivity",
+    "feature_sums",
+    "lag_products",
+]
 
 MOST_RECORDS: Final = 2**36
 _LIMB: Final = 12
 _EXACT: Final = 2**53
 
 
-class Features(Protocol):
-    """Columns of integers, one for each node of a circle, that a lag moves by rotations alone."""
+class Columns(Protocol):
+    """A matrix of integers, one column for each public node: a `Basis`, or one made coarser."""
 
     @property
     def size(self) -> int: ...
@@ -32,7 +39,7 @@ class Features(Protocol):
     def blocks(self) -> Iterator[tuple[slice, Array]]: ...
 
 
-def feature_sums(basis: Features, counts: IntArray) -> IntArray:
+def feature_sums(basis: Columns, counts: IntArray) -> IntArray:
     """Return T @ counts, exactly, shape (size,).
 
     Counts are cut into the low 12 bits and the rest. With |T| <= 2^24, at most 2^16 nodes and
@@ -51,7 +58,7 @@ def feature_sums(basis: Features, counts: IntArray) -> IntArray:
     return sums
 
 
-def feature_sensitivity(basis: Features, neighbors: Neighbors) -> Sensitivity:
+def feature_sensitivity(basis: Columns, neighbors: Neighbors) -> Sensitivity:
     """Return how far one record moves the sums; a record is at one node, or at none.
 
         add_remove    l2^2 = max_x ||T_x||^2, checked as integers over all nodes
@@ -64,16 +71,8 @@ def feature_sensitivity(basis: Features, neighbors: Neighbors) -> Sensitivity:
 
     Error: never too small. Exact for add_remove; relatively 1e-5 too large for replace_one.
     """
-    norms = np.zeros(basis.nodes)
-    largest = 0.0
-    for _, features in basis.blocks():
-        largest = max(largest, float(np.abs(features).max()))
-        norms += np.einsum("ij,ij->j", features, features)
-    # All terms are integers, so sums below 2^53 have not been rounded.
-    if not norms.max() < _EXACT:
-        raise ArithmeticError("a column of features is longer than 2^26.5")
+    norms, entry = column_norms(basis)
     squared = Fraction(int(norms.max()))
-    entry = int(largest)
     if neighbors == "replace_one":
         squared = max(squared, _pair_bound(basis))
         entry *= 2
@@ -82,17 +81,33 @@ def feature_sensitivity(basis: Features, neighbors: Neighbors) -> Sensitivity:
     )
 
 
-def _pair_bound(basis: Features) -> Fraction:
+def column_norms(basis: Columns) -> tuple[IntArray, int]:
+    """Return ||T_x||^2 of every node, exactly, and the largest entry of T."""
+    norms = np.zeros(basis.nodes)
+    largest = 0.0
+    for _, features in basis.blocks():
+        largest = max(largest, float(np.abs(features).max()))
+        norms += np.einsum("ij,ij->j", features, features)
+    # All terms are integers, so sums below 2^53 have not been rounded.
+    if not norms.max() < _EXACT:
+        raise ArithmeticError("a column of features is longer than 2^26.5")
+    return norms.astype(np.int64), int(largest)
+
+
+def lag_products(basis: Columns) -> tuple[Array, float]:
+    """Return sum_j a_j^2 cos(w_j d) at every lag d, before rounding, and a bound on its error."""
     squares = basis.amplitudes**2
     m = basis.circle_nodes
-    # sum_j a_j^2 cos(w_j d) at every lag d, by one transform.
     spectrum = np.zeros(m // 2 + 1)
     spectrum[: squares.size] = squares / 2
     spectrum[0] *= 2
-    correlation = m * np.fft.irfft(spectrum, m)
-    total = float(squares.sum())
     # Of a transform of length m <= 2^16 the error is far below this.
-    slack = total * ULP * 4 * math.log2(m)
-    apart = math.sqrt(2 * (total - float(correlation.min()) + slack))
+    return m * np.fft.irfft(spectrum, m), float(squares.sum()) * ULP * 4 * math.log2(m)
+
+
+def _pair_bound(basis: Columns) -> Fraction:
+    products, slack = lag_products(basis)
+    total = float((basis.amplitudes**2).sum())
+    apart = math.sqrt(2 * (total - float(products.min()) + slack))
     bound = (apart + math.sqrt(basis.size) * (1 + 2.0**-20)) * (1 + ULP)
     return Fraction(math.ceil(bound * bound * (1 + ULP)))

@@ -8,6 +8,7 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._field_band import FieldBand, FieldNoise
@@ -16,12 +17,13 @@ from neyman.functional._field_reading import FieldReading
 from neyman.functional._field_waves import integrals, same_bits, waves
 from neyman.functional._fixed_point import contracted
 from neyman.functional._function import ReleasedFunction
-from neyman.functional._generator import Generator
+from neyman.functional._generator import Generator, check_generator
 from neyman.functional._margin import FieldMargin, Margin, along, field_of
 from neyman.functional._projected_field import ProjectedField, projected
+from neyman.functional._public import check_level, each, numbers
 from neyman.functional._spectrum import Spectrum
 from neyman.functional._written import number
-from neyman.numerics import Array, Real, exact, text
+from neyman.numerics import Array, Real, text
 
 __all__ = ["ReleasedField"]
 
@@ -125,11 +127,11 @@ class ReleasedField(Function):
         Raises:
             InvalidParameter: if a point is outside the box, or the released count is not positive.
         """
-        points = np.asarray(x, dtype=np.float64)
+        points = numbers("x", x)
         sides = self.basis.sides
         if points.ndim < 1 or points.shape[-1] != len(sides):
             raise InvalidParameter(
-                f"points of shape {points.shape} were given; write shape (..., {len(sides)})"
+                f"x of shape {points.shape} was given; write shape (..., {len(sides)})"
             )
         columns = points.reshape(-1, len(sides)).T
         turns = [
@@ -150,10 +152,10 @@ class ReleasedField(Function):
             InvalidParameter: if there are not as many numbers as axes, or one is below 2.
         """
         sides = self.basis.sides
-        each = [points] * len(sides) if isinstance(points, int) else list(points)
-        if len(each) != len(sides):
+        asked = list(points) if isinstance(points, list | tuple) else [points] * len(sides)
+        if len(asked) != len(sides):
             raise InvalidParameter(f"points={points!r} was given; write {len(sides)} numbers")
-        axes = tuple(side.grid(number) for side, number in zip(sides, each, strict=True))
+        axes = tuple(side.grid(cast("int", n)) for side, n in zip(sides, asked, strict=True))
         return axes, contracted(self.terms, self.tables(axes))
 
     def tables(self, axes: Sequence[Array]) -> list[Array]:
@@ -173,11 +175,10 @@ class ReleasedField(Function):
             InvalidParameter: if a corner is outside the box.
         """
         sides = self.basis.sides
-        corners = [[float(exact(v, "a corner")) for v in corner] for corner in (lower, upper)]
-        if any(len(corner) != len(sides) for corner in corners):
-            raise InvalidParameter(
-                f"corners {lower!r} and {upper!r} were given; write {len(sides)} numbers each"
-            )
+        corners = [
+            [float(v) for v in each(name, corner, len(sides))]
+            for name, corner in (("lower", lower), ("upper", upper))
+        ]
         tables = [
             integrals(side, j, a, b)[:, None]
             for side, j, a, b in zip(sides, self.basis.highest, *corners, strict=True)
@@ -192,9 +193,7 @@ class ReleasedField(Function):
         Raises:
             InvalidParameter: if there is no such axis.
         """
-        d = self.basis.dimensions
-        if type(axis) is not int or not 0 <= axis < d:
-            raise InvalidParameter(f"axis={axis!r} was asked for; write 0 to {d - 1}")
+        axis = whole("axis", axis, 0, self.basis.dimensions - 1)
         integers = along(self.basis, (axis,), self.integers)
         margin = Margin(self.basis.whole, self.basis.coordinates[axis])
         return ReleasedFunction(margin, integers, self.stddev, self.records, self.bandwidth[axis])
@@ -205,12 +204,10 @@ class ReleasedField(Function):
         Raises:
             InvalidParameter: if there are no two such axes, in this order.
         """
-        d, pair = self.basis.dimensions, (first, second)
-        if type(first) is not int or type(second) is not int or not 0 <= first < second < d:
-            raise InvalidParameter(
-                f"axes {first!r} and {second!r} were asked for; write two of 0 to {d - 1}, the "
-                "smaller first"
-            )
+        d = self.basis.dimensions
+        first = whole("first", first, 0, d - 2)
+        second = whole("second", second, first + 1, d - 1)
+        pair = first, second
         integers = along(self.basis, pair, self.integers)
         margin = FieldMargin(
             self.basis.whole, (self.basis.coordinates[first], self.basis.coordinates[second])
@@ -224,7 +221,7 @@ class ReleasedField(Function):
         Raises:
             InvalidParameter: if one is below that of the release, or too large for its side.
         """
-        return replace(self, bandwidth=tuple(exact(h, "a bandwidth") for h in bandwidth))
+        return replace(self, bandwidth=each("bandwidth", bandwidth, self.basis.dimensions))
 
     @property
     def bandwidths(self) -> tuple[tuple[float, float], ...]:
@@ -279,7 +276,7 @@ class ReleasedField(Function):
         return tuple(min(low * factor, high) for low, high in self.bandwidths)
 
     def band(
-        self, level: float, generator: Generator, *, points: int = 65, repetitions: int = 400
+        self, level: float, *, generator: Generator, points: int = 65, repetitions: int = 400
     ) -> FieldBand:
         """Return a band for what the field would be without noise, at all points of a grid at once.
 
@@ -301,8 +298,8 @@ class ReleasedField(Function):
             InvalidParameter: if the level is outside (0, 1), or there are too few repetitions for
                 it, or the count is not positive.
         """
-        if not 0 < level < 1:
-            raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
+        level = check_level(level)
+        check_generator(generator)
         axes, estimate = self.grid(points)
         noise = FieldNoise(
             np.sqrt(self.basis.spread(self.noise_spectrum)),

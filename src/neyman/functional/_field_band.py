@@ -6,6 +6,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._fixed_point import contracted
 from neyman.functional._generator import Generator
@@ -62,10 +63,11 @@ class FieldNoise:
         Raises:
             InvalidParameter: if there are too few repetitions for the level.
         """
+        repetitions = whole("repetitions", repetitions, 1, 2**20)
         place = math.ceil(level * (repetitions + 1))
-        if type(repetitions) is not int or place > repetitions:
+        if place > repetitions:
             raise InvalidParameter(
-                f"repetitions={repetitions!r} were asked for; write a whole number of at least "
+                f"repetitions={repetitions!r} were asked for; write at least "
                 f"{math.ceil(level / (1 - level))} for level={level}"
             )
         sd, tables = self._felt()

@@ -9,11 +9,14 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
+from neyman.functional._band import Band, BandKind, check_band_kind, noise_band, total_band
 from neyman.functional._line_basis import LineBasis, multipliers
 from neyman.functional._margin import line_of
 from neyman.functional._projected import ProjectedDensity, nearest_masses
+from neyman.functional._public import check_level, numbers
 from neyman.functional._series import Series
 from neyman.functional._spectrum import Spectrum
 from neyman.functional._written import number
@@ -22,6 +25,7 @@ from neyman.numerics import Array, ComplexArray, Real, exact, text
 __all__ = ["ReleasedFunction"]
 
 VERSION = 2
+_MOST_POINTS = 1 << 26
 
 
 @final
@@ -82,6 +86,11 @@ class ReleasedFunction(Function):
             InvalidParameter: if the bandwidth is out of reach, or the integers are not those of
                 the basis.
         """
+        instead = "functional.function(release), which makes it"
+        check_type("basis", self.basis, LineBasis, instead)
+        check_type("bandwidth", self.bandwidth, Fraction | int, instead)
+        check_type("integers", self.integers, tuple, instead)
+        check_type("stddev", self.stddev, float, instead)
         pilot, most = self.basis.bandwidth, self.basis.domain.largest_bandwidth
         if not pilot <= self.bandwidth <= most:
             raise InvalidParameter(
@@ -119,9 +128,8 @@ class ReleasedFunction(Function):
             InvalidParameter: if a point is outside the domain, or the released count is not
                 positive.
         """
-        if type(derivative) is not int or not 0 <= derivative <= 8:
-            raise InvalidParameter(f"derivative={derivative!r} was asked for; write 0, 1, ... 8")
-        return self.series.at(self.basis.domain.located(x), derivative)
+        order = whole("derivative", derivative, 0, 8)
+        return self.series.at(self.basis.domain.located(x), order)
 
     def grid(self, points: int) -> tuple[Array, Array]:
         """Return `points` equally spaced places over the whole domain, and f there."""
@@ -145,7 +153,7 @@ class ReleasedFunction(Function):
         """
         turns = 0.0
         if self.basis.domain.closed:
-            turns = np.floor(np.asarray(x, dtype=np.float64) / self.basis.period)
+            turns = np.floor(numbers("x", x) / self.basis.period)
         return np.asarray(self.series.integral(self.basis.domain.located(x)) + turns)
 
     def project(self) -> ProjectedDensity:
@@ -192,6 +200,31 @@ class ReleasedFunction(Function):
         """The least and the largest bandwidth that `smooth` takes."""
         return float(self.basis.bandwidth), float(self.basis.domain.largest_bandwidth)
 
+    def band(self, level: float, kind: BandKind) -> Band:
+        """Return a band that holds everywhere at once, by a formula: nothing is simulated.
+
+            |f - g| <= u sd everywhere, with probability at least `level`
+
+        Args:
+            level: in (0, 1).
+            kind: "noise": g is the kernel estimate of these records, without noise; "total": g is
+                what it is expected to be, with the sampling of the records in the band. The bias
+                of smoothing is in neither: choose a bandwidth below the best one where the density
+                itself is to be covered.
+
+        Raises:
+            InvalidParameter: if the level is outside (0, 1), the kind is another word, or the
+                count is not positive.
+
+        Guarantee: of "noise" under replace_one, for a bandwidth that was not chosen from the
+            release itself; else an estimate (docs/theory/functions.md).
+        Source: Rice (1945); Davies (1977).
+        """
+        share = check_level(level)
+        return (
+            noise_band(self, share) if check_band_kind(kind) == "noise" else total_band(self, share)
+        )
+
     def noise_sd(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array:
         """Return the standard deviation of the noise of f(x); sampling error is not in it.
 
@@ -201,7 +234,7 @@ class ReleasedFunction(Function):
         Error: exact to rounding under replace_one; first order in the count's relative noise
             under add_remove.
         """
-        own, common = self.noise_parts(derivative)
+        own, common = self.noise_parts(whole("derivative", derivative, 0, 8))
         level = (1 / self.basis.period if derivative == 0 else 0.0) - self(x, derivative=derivative)
         return np.asarray(np.sqrt(own + common * level**2))
 

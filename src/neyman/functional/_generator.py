@@ -1,15 +1,17 @@
 """What simulations ask of a generator of random numbers."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_type
 from neyman.numerics import Array
 
-__all__ = ["Generator"]
+__all__ = ["Generator", "check_generator"]
 
 
+@runtime_checkable
 class Generator(Protocol):
     """A source of random numbers for simulation, such as a NumPy Generator; never for noise."""
 
@@ -24,3 +26,12 @@ class Generator(Protocol):
     def multinomial(self, n: int, pvals: Array) -> npt.NDArray[np.int64]:
         """Return how many of n fall to each of the shares."""
         ...
+
+
+def check_generator(generator: object) -> None:
+    """Refuse what draws nothing.
+
+    Raises:
+        InvalidParameter: if it is something else.
+    """
+    check_type("generator", generator, Generator, "a NumPy Generator, such as default_rng(1)")

@@ -7,9 +7,11 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._kernels import Kernel, Matern, SquaredExponential, table
+from neyman.functional._public import numbers
 from neyman.functional._whitening import Whitening
 from neyman.functional._written import number
 from neyman.numerics import Array
@@ -49,6 +51,10 @@ class Interpolant(Function):
         Raises:
             InvalidParameter: if there is not one finite value, with its noise, for each point.
         """
+        instead = "functional.function(release), which makes it"
+        check_type("whitening", self.whitening, Whitening, instead)
+        check_type("values", self.values, np.ndarray, instead)
+        check_type("stddev", self.stddev, np.ndarray, instead)
         size = self.whitening.size
         fits = self.values.shape == self.stddev.shape == (size,)
         if not (fits and np.isfinite(self.values).all() and (self.stddev > 0).all()):
@@ -86,18 +92,43 @@ class Interpolant(Function):
 
         The same point gives the same bits, whatever else is asked with it.
         """
-        given = np.asarray(x, dtype=np.float64)
-        places = table(given.reshape(-1) if given.ndim == 0 else given)
-        if places.shape[1] != self.points.shape[1]:
-            raise InvalidParameter(
-                f"points of {places.shape[1]} coordinates were given; write "
-                f"{self.points.shape[1]}, as released"
-            )
+        places, shape = self._places(x)
         total = np.zeros(len(places))
         # Elementwise and in a fixed order; a matrix product sums as it likes.
         for point, weight in zip(self.points, self.weights.tolist(), strict=True):
             total += weight * self.whitening.kernel.covariance(places, point[None])[:, 0]
-        return total.reshape(() if given.ndim == 0 else len(places))
+        return total.reshape(shape)
+
+    def noise_sd(self, x: npt.ArrayLike) -> Array:
+        """Return the standard deviation of the noise of f(x); no other error is in it.
+
+            s |L^-1 k(p, x)|,   L L^T = K + t I,   s^2 L L^T the covariance of the noise of v
+
+        f is linear in v. At a released point it is nearly that of the value, `stddev`, where f
+        goes through it; away from all of them f falls to 0, and its noise with it.
+
+        Args:
+            x: as f takes it.
+
+        Error: rounding; of a `curve_mean` 2^-16 relatively and more, for its whitening is of whole
+            numbers.
+        """
+        places, shape = self._places(x)
+        noise = float((self.stddev / self.whitening.lengths).mean())
+        columns = self.whitening.kernel.covariance(self.points, places)
+        whitened = self.whitening.whiten(columns)
+        return noise * np.sqrt(np.einsum("ij,ij->j", whitened, whitened)).reshape(shape)
+
+    def _places(self, x: npt.ArrayLike) -> tuple[Array, tuple[int, ...]]:
+        """Return points of shape (m, d), and the shape of what is read at them."""
+        given = numbers("x", x)
+        places = table(given.reshape(-1) if given.ndim == 0 else given, "x")
+        if places.shape[1] != self.points.shape[1]:
+            raise InvalidParameter(
+                f"x of {places.shape[1]} coordinates was given; write {self.points.shape[1]}, as "
+                "released"
+            )
+        return places, (() if given.ndim == 0 else (len(places),))
 
     def to_json(self) -> dict[str, object]:
         """Return everything, JSON-able; `functional.read` gives the same function back."""

@@ -9,10 +9,22 @@ from typing import ClassVar, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
+from neyman.functional._public import numbers
 from neyman.numerics import ULP, Array, Real, ceil_float, exact, text
 
-__all__ = ["COVARIANCE_ERROR", "MOST_DIMENSIONS", "Kernel", "Matern", "SquaredExponential", "table"]
+__all__ = [
+    "COVARIANCE_ERROR",
+    "MOST_DIMENSIONS",
+    "Kernel",
+    "Matern",
+    "SquaredExponential",
+    "check_dimension",
+    "check_kernel",
+    "check_length",
+    "table",
+]
 
 MOST_DIMENSIONS: Final = 64
 # In at most 64 dimensions: z = |x - y| / l is within (d + 8) 2^-53 relatively, z |k'(z)| <= 1, and
@@ -70,7 +82,7 @@ class Kernel(ABC):
 
         Error: each entry within 2^-46.
         """
-        left, right = table(x), table(y)
+        left, right = table(x, "x"), table(y, "y")
         if left.shape[1] != right.shape[1]:
             raise InvalidParameter(
                 f"points of {left.shape[1]} and of {right.shape[1]} coordinates were given; "
@@ -117,7 +129,7 @@ class SquaredExponential(Kernel):
         Raises:
             InvalidParameter: if it is not in [1e-60, 1e60].
         """
-        object.__setattr__(self, "length_scale", _length(length_scale, "length_scale"))
+        object.__setattr__(self, "length_scale", check_length(length_scale, "length_scale"))
 
     def at(self, distance: Array) -> Array:
         """Return exp(-r^2 / (2 l^2))."""
@@ -127,7 +139,7 @@ class SquaredExponential(Kernel):
 
     def bump_norm_squared(self, bandwidth: Real, dimension: int) -> float:
         """By Parseval: the integral of |FT K_h|^2 / FT k is a Gaussian integral."""
-        h, d = _length(bandwidth, "bandwidth"), check_dimension(dimension)
+        h, d = check_length(bandwidth, "bandwidth"), check_dimension(dimension)
         base = 8 * self.length_scale**2 * self._room(h)
         # pi^2 and the base are each within 4 units of 2^-53, and the power takes d/2 of both.
         value = (float(base) * math.pi**2) ** (-d / 2) if d * abs(_log10(base)) < 480 else 0.0
@@ -136,7 +148,7 @@ class SquaredExponential(Kernel):
     def bump_distance_squared(self, bandwidth: Real, dimension: int, diameter: Real) -> float:
         """2 ||K_h||^2 (1 - exp(-R^2 / (4 h^2 - 2 l^2))), approached where R is attained."""
         norm = self.bump_norm_squared(bandwidth, dimension)
-        reach = _length(diameter, "diameter")
+        reach = check_length(diameter, "diameter")
         h = exact(bandwidth, "bandwidth")
         exponent = ceil_float(reach**2 / (4 * self._room(h)))
         return 2 * norm * -math.expm1(-exponent) * (1 + 2 * ULP)
@@ -190,7 +202,7 @@ class Matern(Kernel):
             InvalidParameter: if nu is none of 1/2, 3/2, 5/2, or l is not in [1e-60, 1e60].
         """
         object.__setattr__(self, "smoothness", exact(smoothness, "smoothness"))
-        object.__setattr__(self, "length_scale", _length(length_scale, "length_scale"))
+        object.__setattr__(self, "length_scale", check_length(length_scale, "length_scale"))
         if self.smoothness not in (Fraction(1, 2), Fraction(3, 2), Fraction(5, 2)):
             raise InvalidParameter(
                 f"smoothness={text(self.smoothness)} was asked for; write 0.5, 1.5 or 2.5, or "
@@ -216,7 +228,7 @@ class Matern(Kernel):
 
     def bump_norm_squared(self, bandwidth: Real, dimension: int) -> float:
         """Moments of a Gaussian, all terms positive; one dimension only."""
-        h = _length(bandwidth, "bandwidth")
+        h = check_length(bandwidth, "bandwidth")
         if check_dimension(dimension) != 1:
             raise InvalidParameter(
                 f"the norm under Matern noise was asked for in {dimension} dimensions and is known "
@@ -239,7 +251,7 @@ class Matern(Kernel):
 
     def bump_distance_squared(self, bandwidth: Real, dimension: int, diameter: Real) -> float:
         """4 ||K_h||^2, at any distance: the inner product of two bumps can be negative."""
-        _length(diameter, "diameter")
+        check_length(diameter, "diameter")
         return 4 * self.bump_norm_squared(bandwidth, dimension)
 
     def record(self) -> dict[str, object]:
@@ -251,36 +263,48 @@ class Matern(Kernel):
         }
 
 
-def table(points: npt.ArrayLike) -> Array:
+def table(points: npt.ArrayLike, name: str = "points") -> Array:
     """Return public points as doubles of shape (m, d); a vector is m points on the line.
 
     Raises:
-        InvalidParameter: if there are none, or one is not finite, or they have too many dimensions.
+        InvalidParameter: if there are none, or one is no finite number, or they have too many
+            dimensions.
     """
-    array = np.asarray(points, dtype=np.float64)
+    array = numbers(name, points)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or not array.size or array.shape[1] > MOST_DIMENSIONS:
         raise InvalidParameter(
-            f"points of shape {np.shape(points)} were given; write shape (m, d), d at most "
+            f"{name} of shape {np.shape(points)} were given; write shape (m, d), d at most "
             f"{MOST_DIMENSIONS}"
         )
     if not np.isfinite(array).all():
-        raise InvalidParameter("a public point is not finite; write finite ones")
+        raise InvalidParameter(f"a public point of {name} is not finite; write finite ones")
     return array
 
 
+def check_kernel(kernel: object) -> None:
+    """Refuse what is no kernel.
+
+    Raises:
+        InvalidParameter: if it is something else.
+    """
+    instead = "SquaredExponential(length_scale) or Matern(smoothness, length_scale)"
+    check_type("kernel", kernel, Kernel, instead)
+
+
 def check_dimension(dimension: int) -> int:
-    if type(dimension) is not int or not 1 <= dimension <= MOST_DIMENSIONS:
-        raise InvalidParameter(
-            f"dimension={dimension!r} was given; write a whole number from 1 to {MOST_DIMENSIONS}"
-        )
-    return dimension
+    return whole("dimension", dimension, 1, MOST_DIMENSIONS)
 
 
-def _length(value: Real, name: str) -> Fraction:
+def check_length(value: Real, name: str) -> Fraction:
+    """Return a length that doubles hold, its square and its inverse.
+
+    Raises:
+        InvalidParameter: if it is not in [1e-60, 1e60].
+    """
     length = exact(value, name)
     if not _SMALLEST <= length <= _LARGEST:
-        raise InvalidParameter(f"{name}={value!r} was given; write a length from 1e-60 to 1e60")
+        raise InvalidParameter(f"{name}={text(length)} was given; write one from 1e-60 to 1e60")
     return length
 
 

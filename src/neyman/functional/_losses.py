@@ -143,8 +143,8 @@ class Huber(Loss):
         object.__setattr__(self, "threshold", exact(threshold, "threshold"))
         if not Fraction(1, 10**12) <= self.threshold <= 10**12:
             raise InvalidParameter(
-                f"threshold={threshold!r} was given; write one from 1e-12 to 1e12: the squared "
-                "loss, of no threshold, has no bounded sensitivity"
+                f"threshold={text(self.threshold)} was given; write one from 1e-12 to 1e12: the "
+                "squared loss, of no threshold, has no bounded sensitivity"
             )
 
     @property

@@ -70,7 +70,7 @@ def kernel_machine(
         Singer, *Train faster, generalize better*, ICML 2016, for the stability of the steps.
     """
     whitening = Whitening.of(kernel, points)
-    private, answers = rows(x, whitening.points.shape[1]), rows(y, 1)[:, 0]
+    private, answers = rows(x, whitening.points.shape[1], "x"), rows(y, 1, "y")[:, 0]
     machine = Machine(loss, exact(regularization, "regularization"), kernel, len(private))
     if answers.shape != private.shape[:1]:
         raise InvalidParameter(

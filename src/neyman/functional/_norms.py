@@ -3,10 +3,11 @@
 import math
 from fractions import Fraction
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
-from neyman.functional._kernels import Kernel
+from neyman.functional._kernels import Kernel, check_kernel
 from neyman.functional._losses import Loss
-from neyman.numerics import ULP, Real, exact
+from neyman.numerics import ULP, Real, exact, text
 from neyman.sensitivity import Neighbors, check_neighbors
 
 __all__ = ["density_norm", "machine_norm", "mean_norm"]
@@ -42,6 +43,7 @@ def density_norm(
         sqrt(2) too large.
     Source: Hall, Rinaldo and Wasserman (2013), section 4.1, for l = h.
     """
+    check_kernel(kernel)
     if check_neighbors(neighbors) == "add_remove":
         squared = kernel.bump_norm_squared(bandwidth, dimension)
     else:
@@ -80,10 +82,11 @@ def machine_norm(loss: Loss, *, regularization: Real, neighbors: Neighbors) -> F
     Source: Bousquet and Elisseeff, *Stability and generalization*, JMLR 2002, theorem 22; Hall,
         Rinaldo and Wasserman (2013), section 4.2.
     """
+    check_type("loss", loss, Loss, "Logistic(), Hinge(smoothing) or Huber(threshold)")
     strength = exact(regularization, "regularization")
     if strength <= 0:
         raise InvalidParameter(
-            f"regularization={regularization!r} is not positive; write the weight of the squared "
+            f"regularization={text(strength)} is not positive; write the weight of the squared "
             "norm, without which one record moves the function without bound"
         )
     moved = 1 if check_neighbors(neighbors) == "add_remove" else 2
@@ -98,5 +101,5 @@ def mean_norm(radius: Real, *, neighbors: Neighbors) -> Fraction:
     """
     bound = exact(radius, "radius")
     if bound <= 0:
-        raise InvalidParameter(f"radius={radius!r} is not positive; write the largest norm kept")
+        raise InvalidParameter(f"radius={text(bound)} is not positive; write the largest norm kept")
     return bound if check_neighbors(neighbors) == "add_remove" else 2 * bound

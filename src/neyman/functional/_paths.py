@@ -8,9 +8,11 @@ from typing import Final, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._kernels import Matern, SquaredExponential, table
 from neyman.functional._markov import stationary_root, step_noise, transition
+from neyman.functional._public import numbers
 from neyman.numerics import Array, Real, exact, ndtri
 
 __all__ = ["MaternPath", "SmoothPath"]
@@ -49,8 +51,9 @@ class SmoothPath:
     seed: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no seed."""
-        _check_seed(self.seed)
+        """Refuse another kernel, or what is no seed."""
+        check_type("kernel", self.kernel, SquaredExponential, "SquaredExponential(length_scale)")
+        object.__setattr__(self, "seed", _seed(self.seed))
 
     def __call__(self, x: npt.ArrayLike) -> Array:
         """Return f at points of shape (m, d), d at most 3, or (m,) on the line; or at a number.
@@ -58,8 +61,8 @@ class SmoothPath:
         Raises:
             InvalidParameter: if a point is not finite or very far out, or has more coordinates.
         """
-        given = np.asarray(x, dtype=np.float64)
-        places = table(given.reshape(-1) if given.ndim == 0 else given)
+        given = numbers("x", x)
+        places = table(given.reshape(-1) if given.ndim == 0 else given, "x")
         if places.shape[1] > _MOST_DIMENSIONS:
             raise InvalidParameter(
                 f"points of {places.shape[1]} coordinates were given; write at most "
@@ -111,13 +114,14 @@ class MaternPath:
         Raises:
             InvalidParameter: if the ends are reversed, or 2^30 units apart.
         """
-        _check_seed(seed)
+        check_type("kernel", kernel, Matern, "Matern(smoothness, length_scale)")
+        seed = _seed(seed)
         ends = float(exact(lower, "lower")), float(exact(upper, "upper"))
         cells = (ends[1] - ends[0]) * kernel.rate * _CELLS_A_UNIT
         if not 0 < cells <= 2.0**_MOST_LEVELS:
             raise InvalidParameter(
-                f"a path from {lower!r} to {upper!r} was asked for; write lower < upper, not "
-                f"10^8 length scales apart"
+                f"a path from lower={lower!r} to upper={upper!r} was asked for; write lower < "
+                f"upper, not 10^8 length scales apart"
             )
         levels = max(0, math.ceil(math.log2(cells)))
         widths = (ends[1] - ends[0]) * 0.5 ** np.arange(1, levels + 1)
@@ -136,10 +140,10 @@ class MaternPath:
         Raises:
             InvalidParameter: if a point is outside.
         """
-        given = np.asarray(x, dtype=np.float64)
+        given = numbers("x", x)
         if not ((given >= self.lower) & (given <= self.upper)).all():
             raise InvalidParameter(
-                f"a point outside [{self.lower}, {self.upper}] was asked for; write others, or a "
+                f"x outside [{self.lower}, {self.upper}] was asked for; write others, or a "
                 "longer path"
             )
         cells = 1 << len(self._levels)
@@ -223,9 +227,8 @@ def _side(place: Array) -> tuple[npt.NDArray[np.int64], list[Array]]:
     return first, weights
 
 
-def _check_seed(seed: int) -> None:
-    if type(seed) is not int or not 0 <= seed < 2**64:
-        raise InvalidParameter(f"seed={seed!r} was given; write a whole number from 0 to 2^64 - 1")
+def _seed(seed: int) -> int:
+    return whole("seed", seed, 0, 2**64 - 1)
 
 
 def _mixed(words: _Words) -> _Words:

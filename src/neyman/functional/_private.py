@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_name
 from neyman.errors import InvalidParameter
 from neyman.functional._features import MOST_RECORDS
 from neyman.sensitivity import Neighbors
@@ -10,7 +11,7 @@ from neyman.sensitivity import Neighbors
 __all__ = ["public_number", "real", "records_of", "rows", "source"]
 
 
-def real(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[np.generic]:
     """Take an array by its dtype alone: no value decides whether an error is raised.
 
     The dtype of a list, or of a nullable column, depends on the values in it.
@@ -20,32 +21,36 @@ def real(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     """
     if type(values) not in (np.ndarray, np.memmap):
         raise InvalidParameter(
-            f"a {type(values).__name__} was given, whose type of numbers can depend on the values; "
-            "write np.asarray(values, dtype=float), and for a masked one values.filled(np.nan), "
-            "or what it hides comes back"
+            f"{name} in a {type(values).__name__} were given, whose type of numbers can depend on "
+            f"the values; write np.asarray({name}, dtype=float), and for a masked one "
+            f"{name}.filled(np.nan), or what it hides comes back"
         )
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
         raise InvalidParameter(
-            f"an array of dtype {values.dtype} was given; write one of real numbers, of float64 "
-            "or narrower"
+            f"{name} in an array of dtype {values.dtype} were given; write one of real numbers, of "
+            "float64 or narrower"
         )
     if values.size > MOST_RECORDS:
-        raise InvalidParameter(f"more than {MOST_RECORDS} values were given; write fewer")
+        raise InvalidParameter(
+            f"more than {MOST_RECORDS} numbers were given as {name}; write fewer"
+        )
     return values
 
 
-def rows(values: npt.NDArray[np.generic], width: int) -> npt.NDArray[np.generic]:
+def rows(
+    values: npt.NDArray[np.generic], width: int, name: str = "values"
+) -> npt.NDArray[np.generic]:
     """Take an array of one row a record, shape (n, width); (n,) for a width of 1.
 
     Raises:
         InvalidParameter: if it is no array of real numbers, or of another shape. The message
             says no size: that of an array turned round is n, which can be private.
     """
-    array = real(values)
+    array = real(values, name)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != width:
         raise InvalidParameter(
-            f"an array of {values.ndim} axes whose rows are not of length {width} was given; write "
+            f"{name} of {values.ndim} axes whose rows are not of length {width} were given; write "
             f"shape (n, {width}), one row a record"
         )
     return array
@@ -73,5 +78,10 @@ def public_number(array: npt.NDArray[np.generic], neighbors: Neighbors) -> int |
 
 
 def source(name: str, *arrays: npt.NDArray[np.generic]) -> str:
-    """Return what stands for the arrays in the ledger: the name and their dtypes."""
+    """Return what stands for the arrays in the ledger: the name and their dtypes.
+
+    Raises:
+        InvalidParameter: if the name is no text, empty, too long, or not printable.
+    """
+    check_name("name", name)
     return ":".join(["array", name, *(str(array.dtype) for array in arrays)])

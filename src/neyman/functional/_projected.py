@@ -6,8 +6,11 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._generator import Generator
+from neyman.functional._features import MOST_RECORDS
+from neyman.functional._generator import Generator, check_generator
+from neyman.functional._public import numbers
 from neyman.numerics import Array
 
 __all__ = ["ProjectedDensity", "nearest_masses"]
@@ -31,6 +34,7 @@ class ProjectedDensity:
 
     def __post_init__(self) -> None:
         """Add up the cells."""
+        check_type("values", self.values, np.ndarray, "function.project()")
         cells = self.step * (self.values[:-1] + self.values[1:]) / 2
         below = np.concatenate([[0.0], np.cumsum(cells)])
         below.setflags(write=False)
@@ -62,9 +66,9 @@ class ProjectedDensity:
         Raises:
             InvalidParameter: if a q is outside [0, 1].
         """
-        asked = np.asarray(q, dtype=np.float64)
+        asked = numbers("q", q)
         if not ((asked >= 0) & (asked <= 1)).all():
-            raise InvalidParameter("a quantile outside [0, 1] was asked for; write shares in it")
+            raise InvalidParameter("q outside [0, 1] was asked for; write shares in it")
         cell = np.clip(np.searchsorted(self._below, asked) - 1, 0, len(self.values) - 2)
         left, right = self.values[cell], self.values[cell + 1]
         rest = np.maximum(asked - self._below[cell], 0.0) / self.step
@@ -80,15 +84,17 @@ class ProjectedDensity:
             size: how many.
             generator: a NumPy Generator; the same seed gives the same draws. It need not be
                 secret, for the density is public.
+
+        Raises:
+            InvalidParameter: if the size is no whole number from 0 to 2^36, or the generator none.
         """
-        return self.quantile(generator.random(size))
+        check_generator(generator)
+        return self.quantile(generator.random(whole("size", size, 0, MOST_RECORDS)))
 
     def _cells(
         self, x: npt.ArrayLike
     ) -> tuple[npt.NDArray[np.int64], Array, npt.NDArray[np.bool_]]:
-        points = np.asarray(x, dtype=np.float64)
-        if np.isnan(points).any():
-            raise InvalidParameter("the density at NaN was asked for; write numbers")
+        points = numbers("x", x)
         place = (points - self.start) / self.step
         last = len(self.values) - 1
         inside = (place >= 0) & (place <= last)

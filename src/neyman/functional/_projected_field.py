@@ -10,12 +10,14 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._field_reading import FieldReading, even_nodes
 from neyman.functional._field_waves import waves
 from neyman.functional._fixed_point import contracted
-from neyman.functional._generator import Generator
+from neyman.functional._generator import Generator, check_generator
 from neyman.functional._projected import nearest_masses
+from neyman.functional._public import numbers
 from neyman.functional._side import Side
 from neyman.numerics import Array
 
@@ -23,6 +25,7 @@ __all__ = ["ProjectedField", "projected"]
 
 # Kernels reach so many bandwidths.
 _REACH: Final = 5
+_MOST_DRAWS: Final = 1 << 32
 
 
 @final
@@ -58,10 +61,10 @@ class ProjectedField:
         Raises:
             InvalidParameter: if a point is outside the box.
         """
-        points = np.asarray(x, dtype=np.float64)
+        points = numbers("x", x)
         if points.ndim < 1 or points.shape[-1] != len(self.sides):
             raise InvalidParameter(
-                f"points of shape {points.shape} were given; write shape (..., {len(self.sides)})"
+                f"x of shape {points.shape} was given; write shape (..., {len(self.sides)})"
             )
         cells: list[npt.NDArray[np.int64]] = []
         parts: list[Array] = []
@@ -85,7 +88,12 @@ class ProjectedField:
             size: how many.
             generator: a NumPy Generator; the same seed gives the same draws. It need not be
                 secret, for the density is public.
+
+        Raises:
+            InvalidParameter: if the size is no whole number from 0 to 2^32, or the generator none.
         """
+        check_generator(generator)
+        size = whole("size", size, 0, _MOST_DRAWS)
         below = np.cumsum(self._masses().ravel())
         rows = generator.random(size * (2 * len(self.sides) + 1)).reshape(-1, size)
         # A place, and by the tent between it and its neighbours a point on each axis.

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Columns, IntArray, Noise
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract_basis import AbstractBasis
 from neyman.functional._private import public_number, records_of, source
@@ -19,8 +20,9 @@ from neyman.nodes import histogram
 from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
 
-__all__ = ["CoefficientReading", "density", "pilot_bandwidth"]
+__all__ = ["CoefficientReading", "check_units", "density", "pilot_bandwidth"]
 
+_DOMAINS: Final = 'Interval(lower, upper, outside="clip"), Circle(period) or Box(side, side)'
 # Of a length, in so many dimensions: finer ones are better asked for by hand.
 _SMALLEST_PILOT: Final = {1: Fraction(1, 1000), 2: Fraction(1, 128), 3: Fraction(1, 24)}
 
@@ -77,11 +79,12 @@ def density(
         JMLR 2013 (Gaussian process noise with the kernel of the estimator).
     """
     check_neighbors(neighbors)
+    check_type("domain", domain, Domain, _DOMAINS)
     counted = neighbors == "add_remove"
     basis = domain.basis(bandwidth, target, counted=counted)
     private = records_of(values, len(basis.axes))
     records = public_number(private, neighbors)
-    _check_units(units, private, counted=counted)
+    check_units(units, private, counted=counted)
     sensitivity = basis.sensitivity(neighbors)
 
     def compute() -> IntArray:
@@ -134,13 +137,13 @@ def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, 
         A number, or of a box one for each side.
 
     Raises:
-        InvalidParameter: if `records` is not a positive integer.
+        InvalidParameter: if `records` is no whole number from 1 to 2^53.
     """
-    if type(records) is not int or records < 1:
-        raise InvalidParameter(f"records={records!r} is not a positive integer; write a round one")
+    check_type("domain", domain, Domain, _DOMAINS)
+    number = whole("records", records, 1, 2**53)
     d = len(domain.sides)
     factor = 1.06 if d == 1 else (4 / (d + 2)) ** (1 / (d + 4))
-    rule = 0.25 * factor / 8 * records ** (-1 / (d + 4))
+    rule = 0.25 * factor / 8 * number ** (-1 / (d + 4))
     # Three digits: a public number that people can read.
     share = min(max(Fraction(f"{rule:.3g}"), _SMALLEST_PILOT[d]), Fraction(1, 10))
     found = tuple(Fraction(f"{float(share * side.length):.3g}") for side in domain.sides)
@@ -166,11 +169,14 @@ class CoefficientReading:
         }
 
 
-def _check_units(units: Units | None, values: npt.NDArray[np.generic], *, counted: bool) -> None:
+def check_units(units: Units | None, values: npt.NDArray[np.generic], *, counted: bool) -> None:
     if units is None:
         return
+    check_type("units", units, Units, "Units(ids, max_values=...)")
     if units.ids.size != len(values):
-        raise InvalidParameter("there are not as many ids as values; write one id for each value")
+        raise InvalidParameter(
+            "there are not as many ids in units as values; write one id for each value"
+        )
     if not counted:
         raise InvalidParameter(
             "units with several values were given under replace_one, where the number of values "

@@ -4,9 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from neyman.errors import InvalidParameter
-from neyman.functional._side import Side
-from neyman.numerics import Real, exact
+from neyman.arguments import whole
+from neyman.functional._kernels import check_length
+from neyman.functional._side import Side, check_domain
+from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
 
 __all__ = ["Risk", "normal_risk"]
@@ -55,7 +56,7 @@ def normal_risk(
         spread: s, standard deviation of the normal values that are thought of; public.
 
     Raises:
-        InvalidParameter: if a number is not positive.
+        InvalidParameter: if a number is not positive, or far beyond all use.
 
     Error: exact for a normal law well inside the domain; the noise too large by sqrt(2 pi) h over
         the period, relatively, under replace_one. The noise of a released count, and of
@@ -70,15 +71,12 @@ def normal_risk(
     '0.000257 0.000772 0.000035'
     """
     check_neighbors(neighbors)
+    check_domain(domain)
+    records = whole("records", records, 1, 2**53)
     h, s, m = (
-        float(exact(x, name))
+        float(check_length(x, name))
         for x, name in ((bandwidth, "bandwidth"), (spread, "spread"), (mu, "mu"))
     )
-    if min(h, s, m) <= 0 or type(records) is not int or records < 1:
-        raise InvalidParameter(
-            f"bandwidth={bandwidth}, spread={spread}, mu={mu}, records={records!r} were given; "
-            "write positive numbers, and a positive integer of records"
-        )
     wide, middle = math.hypot(h, s), math.sqrt(h * h + 2 * s * s)
     unit = 1 / (2 * math.sqrt(math.pi))
     moved = 2 if neighbors == "replace_one" else 1

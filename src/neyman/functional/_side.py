@@ -3,18 +3,22 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract_basis import AbstractBasis
+from neyman.functional._public import numbers
 from neyman.functional._target import Target
 from neyman.nodes import Nodes
 from neyman.numerics import Array, Real
 
-__all__ = ["Domain", "Side"]
+__all__ = ["Domain", "Side", "check_domain"]
+
+_MOST_POINTS: Final = 1 << 26
 
 
 class Domain(ABC):
@@ -105,12 +109,12 @@ class Side(Domain):
         Raises:
             InvalidParameter: if a point is outside the domain.
         """
-        x = np.asarray(points, dtype=np.float64)
+        x = numbers("x", points)
         low, high = self.start, self.start + float(self.length)
         inside = np.isfinite(x) if self.closed else (x >= low) & (x <= high)
         if not inside.all():
             raise InvalidParameter(
-                f"a point outside [{low:g}, {high:g}] was asked for, where nothing is known; "
+                f"x outside [{low:g}, {high:g}] was asked for, where nothing is known; "
                 "write points of the domain"
             )
         return self.offsets(x)
@@ -119,10 +123,19 @@ class Side(Domain):
         """Return equally spaced places over all of it; a circle's end is not repeated.
 
         Raises:
-            InvalidParameter: if fewer than two are asked for.
+            InvalidParameter: if fewer than two are asked for, or more than 2^26.
         """
-        if type(points) is not int or points < 2:
-            raise InvalidParameter(f"points={points!r} was asked for; write at least 2")
+        points = whole("points", points, 2, _MOST_POINTS)
         steps = np.arange(points) / (points if self.closed else points - 1)
         ends = self.start, self.start + float(self.length)
         return np.minimum(ends[0] + steps * (ends[1] - ends[0]), ends[1])
+
+
+def check_domain(domain: object) -> None:
+    """Refuse what is no line or circle.
+
+    Raises:
+        InvalidParameter: if it is something else.
+    """
+    instead = 'Interval(lower, upper, outside="clip") or Circle(period)'
+    check_type("domain", domain, Side, instead)

@@ -7,13 +7,13 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import Aggregate, Columns, IntArray, Noise
+from neyman.aggregate import Aggregate, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._basis import Basis
+from neyman.functional._channels import ChannelReading
 from neyman.functional._domain import Interval
 from neyman.functional._features import feature_sensitivity, feature_sums
 from neyman.functional._private import public_number, real, source
-from neyman.functional._query import CoefficientReading
 from neyman.functional._target import Cumulative
 from neyman.nodes import histogram
 from neyman.numerics import Array, Real, exact, text
@@ -103,7 +103,8 @@ def survival(
         private survival function estimation", for counts released instead of curves.
     """
     check_neighbors(neighbors)
-    times, events = real(durations).reshape(-1), real(observed).reshape(-1)
+    times = real(durations, "durations").reshape(-1)
+    events = real(observed, "observed").reshape(-1)
     if durations.shape != observed.shape:
         raise InvalidParameter(
             "durations and observed of two shapes were given; write one of each for each record"
@@ -111,7 +112,7 @@ def survival(
     records = public_number(times, neighbors)
     end = exact(horizon, "horizon")
     if end <= 0:
-        raise InvalidParameter(f"horizon={horizon!r} is not positive; write the end of the study")
+        raise InvalidParameter(f"horizon={text(end)} is not positive; write the end of the study")
     channels = TwoChannels(end, exact(bandwidth, "bandwidth"), records is None)
     both = channels.events, channels.censored
 
@@ -129,7 +130,12 @@ def survival(
         unit=unit,
         sensitivity=_sensitivity(both, neighbors),
         size=sum(basis.size for basis in both),
-        reading=ChannelReading(channels),
+        reading=ChannelReading(
+            (
+                ("event", channels.events),
+                ("censored", channels.censored),
+            )
+        ),
         compute=compute,
     )
 
@@ -159,27 +165,3 @@ def _sensitivity(both: tuple[Basis, Basis], neighbors: Neighbors) -> Sensitivity
         coordinates=sum(basis.size for basis in both),
         largest=max(s.largest or 0 for s in moves),
     )
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ChannelReading:
-    """The noisy integers as they are, each by its channel, frequency and part."""
-
-    channels: TwoChannels
-
-    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns of both channels, one below the other."""
-        first, second = self.channels.events, self.channels.censored
-        parts = [
-            CoefficientReading(basis).columns(part, noise, confidence)
-            for basis, part in (
-                (first, noisy[: first.size]),
-                (second, noisy[first.size :]),
-            )
-        ]
-        channel = ["event"] * first.size + ["censored"] * second.size
-        joined: Columns = {"channel": channel}
-        for name in parts[0]:
-            joined[name] = [*parts[0][name], *parts[1][name]]  # pyright: ignore[reportArgumentType]
-        return joined

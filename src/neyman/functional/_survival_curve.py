@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self, cast, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
-from neyman.functional._band import Band
+from neyman.functional._band import Band, BandKind, check_band_kind
 from neyman.functional._basis import Basis
-from neyman.functional._generator import Generator
+from neyman.functional._generator import Generator, check_generator
 from neyman.functional._product_limit import (
     Counts,
     EmptyShares,
@@ -23,9 +24,10 @@ from neyman.functional._product_limit import (
     survival_of,
     transform_of,
 )
+from neyman.functional._public import check_level, numbers
 from neyman.functional._survival import TwoChannels
 from neyman.functional._written import number
-from neyman.numerics import Array, ComplexArray
+from neyman.numerics import Array, ComplexArray, Real, exact
 
 __all__ = ["SurvivalCurve"]
 
@@ -89,6 +91,10 @@ class SurvivalCurve(Function):
             InvalidParameter: if the integers are not those of the channels.
         """
         channels = self.channels
+        instead = "functional.function(release), which makes it"
+        check_type("channels", channels, TwoChannels, instead)
+        check_type("integers", self.integers, tuple, instead)
+        check_type("stddev", self.stddev, float, instead)
         size = channels.events.size + channels.censored.size
         typed = all(type(value) is int for value in self.integers)
         known = self.records is None if channels.counted else type(self.records) is int
@@ -106,12 +112,12 @@ class SurvivalCurve(Function):
         Raises:
             InvalidParameter: if a time is outside.
         """
-        times = np.asarray(t, dtype=np.float64)
+        times = numbers("t", t)
         nodes, survival = self._shown()
         until = float(nodes[-1])
         if not ((times >= 0) & (times <= until)).all():
             raise InvalidParameter(
-                f"the curve was asked for outside [0, {until:g}], from where on too few are "
+                f"the curve was asked for at a t outside [0, {until:g}], from where on too few are "
                 "at risk to be told from the noise; write times in it"
             )
         return np.interp(times, nodes, survival)
@@ -121,37 +127,37 @@ class SurvivalCurve(Function):
         """The last node of time before Y falls below three standard deviations of its noise."""
         return float(self._shown()[0][-1])
 
-    def quantile(self, p: float) -> float:
-        """Return the first time by which a share p has had the event; infinite if after `until`.
+    def quantile(self, q: npt.ArrayLike) -> Array:
+        """Return the first time by which a share q has had the event, for each q in (0, 1).
 
-        quantile(0.5) is the median survival time.
+        Infinite if that is after `until`. quantile(0.5) is the median survival time.
 
         Raises:
-            InvalidParameter: if p is outside (0, 1).
+            InvalidParameter: if a q is outside (0, 1).
         """
-        if not 0 < p < 1:
-            raise InvalidParameter(f"p={p!r} is not in (0, 1); write 0.5 for the median")
+        asked = numbers("q", q)
+        if not ((asked > 0) & (asked < 1)).all():
+            raise InvalidParameter("q outside (0, 1) was asked for; write 0.5 for the median")
         nodes, survival = self._shown()
-        past = np.flatnonzero(survival <= 1 - p)
-        return float(nodes[past[0]]) if past.size else float("inf")
+        first = np.searchsorted(-survival, asked - 1, side="left")
+        return np.asarray(np.append(nodes, math.inf)[first])
 
-    def restricted_mean(self, t: float) -> float:
+    def restricted_mean(self, t: Real) -> float:
         """Return the mean time lived up to t, the integral of S from 0 to t."""
-        nodes = np.append(self._nodes[self._nodes < t], t)
+        end = float(exact(t, "t"))
+        nodes = np.append(self._nodes[self._nodes < end], end)
         return float(np.trapezoid(self(nodes), nodes))
 
     def at_risk(self, t: npt.ArrayLike) -> Array:
         """Return Y(t), released, at each t in [0, horizon]; may fall below 0 for its noise."""
-        return np.interp(
-            np.asarray(t, dtype=np.float64), self._nodes, self._counts(self._empty()).at_risk
-        )
+        return np.interp(self._times(t), self._nodes, self._counts(self._empty()).at_risk)
 
     def at_risk_sd(self, t: npt.ArrayLike) -> Array:
         """Return the standard deviation of the noise of Y(t), before it is made monotone."""
-        return self.stddev * at_risk_sd(self.channels, np.asarray(t, dtype=np.float64))
+        return self.stddev * at_risk_sd(self.channels, self._times(t))
 
     def band(
-        self, level: float, generator: Generator, *, repetitions: int = 500, sampling: bool = True
+        self, level: float, kind: BandKind, *, generator: Generator, repetitions: int = 500
     ) -> Band:
         """Return a band for the whole curve, from simulated releases of the released curve.
 
@@ -159,17 +165,20 @@ class SurvivalCurve(Function):
 
         Args:
             level: in (0, 1).
+            kind: "noise", for the curve of these records without noise; or "total", where records
+                are drawn anew, too, for the survival of the population.
             generator: for the simulation; public, its seed need not be secret.
             repetitions: simulated releases.
-            sampling: whether records are drawn anew, too: a band for the survival of the
-                population, else for the curve of these records without noise.
+
+        Raises:
+            InvalidParameter: if the level is outside (0, 1), the kind is another word, or fewer
+                than 2 releases are to be simulated.
 
         Error: an estimate, by parametric bootstrap.
         """
-        if not 0 < level < 1:
-            raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
-        if type(repetitions) is not int or repetitions < 2:
-            raise InvalidParameter(f"repetitions={repetitions!r} were asked for; write at least 2")
+        share, sampling = check_level(level), check_band_kind(kind) == "total"
+        check_generator(generator)
+        times = whole("repetitions", repetitions, 2, 10**6)
         nodes, shown = self._shown()
         shares = self._empty()
         people, masses = self._people(self._counts(shares))
@@ -179,13 +188,13 @@ class SurvivalCurve(Function):
                 generator,
                 shares,
             )[: nodes.size]
-            for _ in range(repetitions)
+            for _ in range(times)
         ]
         moves = np.array(found) - shown
         spread = np.sqrt(np.mean(moves**2, axis=0))
         # Before the first event nothing varies.
         scale = np.maximum(spread, 1e-12)
-        width = float(np.quantile(np.max(np.abs(moves) / scale, axis=1), level))
+        width = float(np.quantile(np.max(np.abs(moves) / scale, axis=1), share))
         lower, upper = shown - width * spread, shown + width * spread
         return Band(nodes, shown, np.maximum(lower, 0.0), np.minimum(upper, 1.0), width)
 
@@ -206,6 +215,12 @@ class SurvivalCurve(Function):
     @property
     def _nodes(self) -> Array:
         return nodes_of(self.channels.events)
+
+    def _times(self, t: npt.ArrayLike) -> Array:
+        times, end = numbers("t", t), float(self.channels.horizon)
+        if not ((times >= 0) & (times <= end)).all():
+            raise InvalidParameter(f"t outside [0, {end:g}] was asked for; write times in it")
+        return times
 
     def _empty(self) -> EmptyShares:
         return empty_shares(self.channels)

@@ -153,7 +153,7 @@ class Weights(Target):
             InvalidParameter: if there is none, or one is not positive, or the largest is more
                 than 10^6 times the smallest.
         """
-        given = tuple(exact(q, "a weight") for q in first)
+        given = tuple(exact(q, "a weight of first") for q in first)
         if not given or min(given) <= 0 or max(given) > 10**6 * min(given):
             raise InvalidParameter(
                 f"weights {first} were given; write positive numbers within a factor of 10^6"

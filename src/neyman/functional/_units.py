@@ -7,6 +7,7 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.sensitivity import Sensitivity
 
@@ -44,10 +45,7 @@ class Units:
                 f"ids in a {type(self.ids).__name__} were given; write a NumPy array of integers "
                 "or fixed-width text, one id for each value"
             )
-        if type(self.max_values) is not int or not 1 <= self.max_values <= _MOST:
-            raise InvalidParameter(
-                f"max_values={self.max_values!r} was given; write a whole number in [1, {_MOST}]"
-            )
+        object.__setattr__(self, "max_values", whole("max_values", self.max_values, 1, _MOST))
 
     def kept(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
         """Return the values that count; those of one unit do not depend on any other unit."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
-from neyman.functional._kernels import Kernel, table
+from neyman.functional._kernels import Kernel, check_kernel, table
 from neyman.numerics import Array, text
 
 __all__ = ["LEAST_NUGGET", "Whitening"]
@@ -55,6 +55,7 @@ class Whitening:
             InvalidParameter: if there are too many points, or they are no points, or the nugget is
                 too small for doubles or above 1.
         """
+        check_kernel(kernel)
         places = table(points).copy()
         if len(places) > _MOST_POINTS:
             raise InvalidParameter(

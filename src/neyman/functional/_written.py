@@ -50,9 +50,10 @@ def strictly(
     found: _Thing | None = None
     try:
         found = make(record)
-    except (KeyError, TypeError, ValueError, OverflowError):
-        found = None
-    if found is None or found.to_json() != record:
+        same = found.to_json() == record
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        same = False
+    if found is None or not same:
         raise InvalidParameter(
             f"a record of {what} is malformed or of another version; write it by to_json"
         )

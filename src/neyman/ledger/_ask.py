@@ -8,8 +8,8 @@ from fractions import Fraction
 from neyman.accounting import Filter
 from neyman.errors import BudgetExceeded, InvalidParameter
 from neyman.ledger._events import Events
+from neyman.ledger._meta import Meta
 from neyman.ledger._records import Reservation, canonical, fingerprint, read_payload, shown
-from neyman.ledger._schema import Meta
 from neyman.tradeoff import TradeOff
 
 __all__ = ["Ask"]
@@ -27,7 +27,7 @@ class Ask:
 
     def reserved(self, connection: sqlite3.Connection, meta: Meta) -> Reservation:
         """Charge it, or find it charged before; the caller's transaction makes it durable."""
-        events, spending = Events(connection), meta.filter()
+        events, spending = Events(connection, meta), meta.filter()
         cost = spending.cost(self.curve)
         record: dict[str, object] = {
             "curve": self.curve.to_json(),
@@ -57,9 +57,12 @@ class Ask:
         if cost <= remaining:
             return
         fitting = f"the most that still fits is {spending.largest(remaining)}"
+        left = f"{shown(remaining)} remains"
+        if remaining < 0:
+            left = f"the cap is exceeded by {shown(-remaining)} since another copy was merged in"
         raise BudgetExceeded(
             f"entry {self.entry!r} with {self.curve} asks {spending.account} = {shown(cost)}; of "
             f"{shown(spending.capacity)} under cap={self.cap}, {shown(spent)} is spent and "
-            f"{shown(remaining)} remains, so {fitting if remaining else 'nothing fits any more'}. "
+            f"{left}, so {fitting if remaining > 0 else 'nothing fits any more'}. "
             "Nothing was charged; ask with more noise, or not at all"
         )

@@ -1,25 +1,42 @@
 """Everything that can be wrong with a ledger's file, in sentences."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from neyman.accounting import Filter
 from neyman.errors import NeymanError
+from neyman.ledger._chain import genesis, link
 from neyman.ledger._events import Events
+from neyman.ledger._meta import Meta
 from neyman.ledger._records import Entry, read_curve, read_payload, shown
-from neyman.ledger._schema import OBJECTS, Meta
+from neyman.ledger._schema import OBJECTS
 
-__all__ = ["findings"]
+__all__ = ["damage", "findings"]
 
 # Another release may round a cost elsewhere in its last digits.
 _ROUNDING = 1 - Fraction(1, 10**6)
 
 
-def findings(connection: sqlite3.Connection, meta: Meta) -> tuple[str, ...]:
-    """Return what is wrong, on the snapshot of the caller's transaction."""
+def findings(connection: sqlite3.Connection, meta: Meta, noted: str | None) -> tuple[str, ...]:
+    """Return what is wrong, on the snapshot of the caller's transaction.
+
+    Args:
+        connection: inside a transaction.
+        meta: its opening row.
+        noted: a head that this ledger had once; None if nobody noted one.
+    """
+    return damage(connection, meta, noted) + _collected([_budget(connection, meta)])
+
+
+def damage(connection: sqlite3.Connection, meta: Meta, noted: str | None) -> tuple[str, ...]:
+    """Return what is wrong with the rows, whatever they add up to."""
+    return _collected([_structure(connection), _chain(connection, meta, noted), _order(connection)])
+
+
+def _collected(parts: Iterable[Iterator[str]]) -> tuple[str, ...]:
     found: list[str] = []
-    for part in (_structure(connection), _order(connection), _budget(connection, meta)):
+    for part in parts:
         try:
             found.extend(part)
         except sqlite3.DatabaseError as error:
@@ -35,6 +52,27 @@ def _structure(connection: sqlite3.Connection) -> Iterator[str]:
     for name, statement in OBJECTS.items():
         if present.get(name) != statement:
             yield f"{name} is missing or altered; it keeps the ledger append-only"
+
+
+def _chain(connection: sqlite3.Connection, meta: Meta, noted: str | None) -> Iterator[str]:
+    before, previous = 0, genesis(meta)
+    missing = noted not in (None, previous)
+    for *told, digest in Events(connection, meta).rows():
+        seq, _, entry, kind = told[:4]
+        if seq != before + 1:
+            yield f"row {seq} follows row {before}: what stood between was removed"
+        if link(previous, told) != digest:
+            yield (
+                f"the chain breaks at row {seq}, {kind} of {entry!r}: this row, or the one before "
+                "it, was edited, removed, added or moved"
+            )
+        before, previous = seq, digest
+        missing = missing and digest != noted
+    if missing:
+        yield (
+            f"the head {noted} that was noted is on no row: rows were cut off the end since, or "
+            "the chain was written anew, or the head is another ledger's"
+        )
 
 
 def _order(connection: sqlite3.Connection) -> Iterator[str]:
@@ -57,23 +95,23 @@ def _budget(connection: sqlite3.Connection, meta: Meta) -> Iterator[str]:
         cap = read_curve(read_payload(meta.cap, "the cap"), "the cap")
         if not spending.spent_curve(spending.capacity).implies(cap):
             yield f"a capacity of {shown(spending.capacity)} {spending.account} exceeds cap={cap}"
-        spent = Events(connection).spent()
+        spent = Events(connection, meta).spent()
         if spent > spending.capacity:
             yield (
                 f"{shown(spent)} {spending.account} is spent, above the capacity "
-                f"{shown(spending.capacity)}"
+                f"{shown(spending.capacity)}; nothing more can be charged"
             )
     except NeymanError as error:
         yield str(error)
         return
     reserved = connection.execute("SELECT entry FROM events WHERE kind = 'reserve' ORDER BY seq")
     for (entry,) in reserved.fetchall():
-        yield from _entry(connection, entry, spending)
+        yield from _entry(Events(connection, meta), entry, spending)
 
 
-def _entry(connection: sqlite3.Connection, entry: str, spending: Filter) -> Iterator[str]:
+def _entry(events: Events, entry: str, spending: Filter) -> Iterator[str]:
     try:
-        history = Events(connection).entry(entry)
+        history = events.entry(entry)
         if history is None:
             yield f"entry {entry!r} cannot be found by its id"
             return

@@ -1,12 +1,16 @@
 """The append-only table of events, read and written inside one transaction."""
 
+import secrets
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, cast
 
 from neyman.errors import EntryConflict
+from neyman.ledger._chain import COLUMNS, genesis, link
 from neyman.ledger._differences import differences
+from neyman.ledger._meta import Meta, read_fraction
 from neyman.ledger._records import (
     Entry,
     State,
@@ -17,7 +21,6 @@ from neyman.ledger._records import (
     read_payload,
     read_values,
 )
-from neyman.ledger._schema import read_fraction
 
 __all__ = ["Events", "History", "Kind"]
 
@@ -28,6 +31,8 @@ _SELECT = (
     "LEFT JOIN events AS d ON d.entry = r.entry AND d.kind = 'redraw' "
     "LEFT JOIN events AS c ON c.entry = r.entry AND c.kind = 'commit' WHERE r.kind = 'reserve'"
 )
+_ALL = ", ".join((*COLUMNS, "digest"))
+_INSERT = f"INSERT INTO events ({_ALL}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +107,32 @@ class Events:
     """Queries on the table; the transaction is the caller's."""
 
     connection: sqlite3.Connection
+    meta: Meta
 
     def append(self, entry: str, kind: Kind, payload: str, *, cost: Fraction | None = None) -> None:
-        """Add one event."""
-        self.connection.execute(
-            "INSERT INTO events (entry, kind, cost, payload, at) VALUES (?, ?, ?, ?, ?)",
-            (entry, kind, None if cost is None else str(cost), payload, now()),
-        )
+        """Add one event that happens now."""
+        price = None if cost is None else str(cost)
+        self.add(secrets.token_hex(16), entry, kind, price, payload, now())
+
+    def add(self, *told: object) -> None:
+        """Add one event at the end of the chain: its id, entry, kind, cost, payload and time."""
+        seq, previous = self._last()
+        row = (seq + 1, *told)
+        self.connection.execute(_INSERT, (*row, link(previous, row)))
+
+    def head(self) -> str:
+        """Return the last digest, which covers all that was ever written."""
+        return self._last()[1]
+
+    def _last(self) -> tuple[int, str]:
+        row = self.connection.execute(
+            "SELECT seq, digest FROM events ORDER BY seq DESC LIMIT 1"
+        ).fetchone()
+        return (0, genesis(self.meta)) if row is None else (row[0], row[1])
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Return all rows in order: what a digest covers, and the digest."""
+        return iter(self.connection.execute(f"SELECT {_ALL} FROM events ORDER BY seq"))
 
     def spent(self) -> Fraction:
         """Return the exact sum of costs of all reserved entries."""

@@ -19,12 +19,16 @@ from neyman.errors import (
 from neyman.ledger._ask import Ask
 from neyman.ledger._check import findings
 from neyman.ledger._events import Events
+from neyman.ledger._export import ledger_record
+from neyman.ledger._merge import copied, merged
+from neyman.ledger._meta import Meta, new_meta, read_meta
 from neyman.ledger._place import ledger_path, require_present
 from neyman.ledger._records import (
     Entry,
     Reservation,
     canonical,
     check_curve,
+    check_digest,
     check_name,
     check_type,
     garbled,
@@ -33,7 +37,7 @@ from neyman.ledger._records import (
     read_payload,
     values_text,
 )
-from neyman.ledger._schema import Meta, create, new_meta, read_meta
+from neyman.ledger._schema import create
 from neyman.ledger._sqlite import transact
 from neyman.ledger._turns import turn
 from neyman.sensitivity import Neighbors, check_neighbors
@@ -224,8 +228,8 @@ class Ledger:
         """
         payload = values_text(values)
 
-        def committed(connection: sqlite3.Connection, meta: Meta) -> Reservation:  # noqa: ARG001
-            events = Events(connection)
+        def committed(connection: sqlite3.Connection, meta: Meta) -> Reservation:
+            events = Events(connection, meta)
             before = events.entry(reservation.entry)
             if before is None:
                 raise EntryConflict(
@@ -238,6 +242,33 @@ class Ledger:
             return replace(reservation, cost=before.cost, values=before.values())
 
         return self._transact(committed, "BEGIN IMMEDIATE", _NOT_REVEALED)
+
+    def merge(self, copy: "Ledger", *, keep_both: bool) -> tuple[str, ...]:
+        """Add what a copy of this ledger holds and this one does not.
+
+        Copies of one file that were both charged have each spent a part of the cap: the sum counts,
+        and may exceed the cap, which `check` then says; nothing more can be charged. What both
+        hold already is charged once. The copy stays as it is: take it out of use.
+
+        Args:
+            copy: a ledger whose file was once a copy of this one's, or the other way round.
+            keep_both: where both charged or answered one id after they parted: True charges both,
+                the copy's under a new id; False refuses.
+
+        Returns:
+            The ids that were added, each charged.
+
+        Raises:
+            EntryConflict: if one id was charged or answered apart. Nothing is merged.
+            LedgerMismatch: if the two are not copies of one ledger.
+            LedgerUnavailable, LedgerCorrupt: if a file cannot be used, or its chain is broken.
+        """
+        other = copy._read(copied)  # noqa: SLF001
+        return self._transact(
+            lambda connection, meta: merged(connection, meta, other, keep_both=keep_both),
+            "BEGIN IMMEDIATE",
+            "Nothing was merged.",
+        )
 
     def _require_relation(self, unit: str, neighbors: str) -> None:
         found = {"unit": self.unit, "neighbors": self.neighbors}
@@ -254,27 +285,50 @@ class Ledger:
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all entries, in the order in which they were reserved."""
-        return self._read(lambda connection, _: Events(connection).entries())
+        return self._read(lambda connection, meta: Events(connection, meta).entries())
 
     def spent(self) -> Fraction:
         """Return the exact sum of all charges, in the unit of the account."""
-        return self._read(lambda connection, _: Events(connection).spent())
+        return self._read(lambda connection, meta: Events(connection, meta).spent())
 
     def remaining(self) -> Fraction:
         """Return what may still be charged, in the unit of the account."""
         return self._read(
-            lambda connection, meta: meta.filter().capacity - Events(connection).spent()
+            lambda connection, meta: meta.filter().capacity - Events(connection, meta).spent()
         )
 
     def total(self) -> TradeOff:
         """Return the guarantee of everything charged so far, revealed or not."""
         return self._read(
-            lambda connection, meta: meta.filter().spent_curve(Events(connection).spent())
+            lambda connection, meta: meta.filter().spent_curve(Events(connection, meta).spent())
         )
 
-    def check(self) -> tuple[str, ...]:
-        """Return everything that is wrong with the file; empty when nothing is."""
-        return self._read(findings)
+    def export(self) -> dict[str, object]:
+        """Return everything that the ledger holds, JSON-able, with the rows of its chain.
+
+        Answers are in it, and are public; the secret that keys the datasets' fingerprints is not.
+        """
+        return self._read(ledger_record)
+
+    def head(self) -> str:
+        """Return the digest of the last row, which covers all that was ever charged and stored.
+
+        Note it elsewhere: `check(head)` then finds rows cut off the end, and a chain written anew.
+        """
+        return self._read(lambda connection, meta: Events(connection, meta).head())
+
+    def check(self, head: str | None = None) -> tuple[str, ...]:
+        """Return everything that is wrong with the file; empty when nothing is.
+
+        Args:
+            head: what `head()` gave once; without it a shortened or rewritten chain is not found.
+
+        Raises:
+            InvalidParameter: if the head is no digest.
+        """
+        if head is not None:
+            check_digest(head)
+        return self._read(lambda connection, meta: findings(connection, meta, head))
 
     def _read(self, view: Callable[[sqlite3.Connection, Meta], T]) -> T:
         return self._transact(view, "BEGIN", "Nothing was changed.")

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, cast
 
+from neyman.arguments import check_name, check_type
 from neyman.errors import InvalidParameter, LedgerCorrupt, NeymanError
 from neyman.numerics import text
 from neyman.tradeoff import TradeOff
@@ -20,6 +21,7 @@ __all__ = [
     "State",
     "canonical",
     "check_curve",
+    "check_digest",
     "check_name",
     "check_type",
     "fingerprint",
@@ -33,7 +35,6 @@ __all__ = [
 ]
 
 State: TypeAlias = Literal["reserved", "redrawn", "committed"]
-_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,28 +84,18 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def check_name(name: str, value: str) -> None:
-    """Refuse a name that people could not read or write.
+def check_digest(head: str) -> None:
+    """Refuse what is no digest of a chain.
 
     Raises:
-        InvalidParameter: if it is no text, empty, too long, or not printable.
+        InvalidParameter: if it is something else.
     """
-    check_type(name, value, str, f"1 to {_LONGEST_NAME} printable characters")
-    if not 0 < len(value) <= _LONGEST_NAME or not value.isprintable():
+    check_type("head", head, str, "the 64 hexadecimal digits that `neyman ledger show` printed")
+    if len(head) != 64 or set(head) - set("0123456789abcdef"):
         raise InvalidParameter(
-            f"{name} of {len(value)} characters was given; "
-            f"write 1 to {_LONGEST_NAME} printable characters"
+            f"head of {len(head)} characters is no digest; write the 64 hexadecimal digits that "
+            "`neyman ledger show` printed"
         )
-
-
-def check_type(name: str, value: object, kind: type, instead: str) -> None:
-    """Refuse what is no such thing; only its type is told.
-
-    Raises:
-        InvalidParameter: if it is of another type.
-    """
-    if not isinstance(value, kind):
-        raise InvalidParameter(f"{name} of type {type(value).__name__} was given; write {instead}")
 
 
 def check_curve(name: str, value: object) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from neyman.errors import LedgerCorrupt, LedgerUnavailable, NeymanError
+from neyman.ledger._format import recognise, update
 from neyman.ledger._place import require_one_name, require_present, unwritable
-from neyman.ledger._schema import recognise
 
 __all__ = ["transact"]
 
@@ -119,18 +119,39 @@ def _run(path: Path, work: Callable[[sqlite3.Connection], T], begin: str, mode: 
         )
     ) as connection:
         # Before anything is written, so that another program's file is left as it is.
-        recognise(connection, path)
-        if not mode.startswith("ro"):
-            _prepare(connection)
-        connection.execute(begin)
-        try:
-            result = work(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        return result
+        older = recognise(connection, path)
+        if mode.startswith("ro"):
+            return _read_only_run(connection, work, older=older)
+        _prepare(connection)
+        if older:
+            update(connection)
+        return _transaction(connection, work, begin)
+
+
+def _read_only_run(
+    connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], *, older: bool
+) -> T:
+    if not older:
+        return _transaction(connection, work, "BEGIN")
+    # A copy in memory is brought up to date instead; the file stays as it is.
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+        connection.backup(copy)
+        update(copy)
+        return _transaction(copy, work, "BEGIN")
+
+
+def _transaction(
+    connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], begin: str
+) -> T:
+    connection.execute(begin)
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

@@ -8,6 +8,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
+from neyman.arguments import given
 from neyman.errors import InvalidParameter
 
 __all__ = [
@@ -47,7 +48,7 @@ def exact(value: object, name: str) -> Fraction:
     """
     if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal | np.floating):
         raise InvalidParameter(
-            f"{name}={value!r} is a {type(value).__name__}; "
+            f"{given(name, value)} is a {type(value).__name__}; "
             "write an int, a float, a Fraction or a Decimal"
         )
     if isinstance(value, Rational):

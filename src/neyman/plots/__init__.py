@@ -4,7 +4,7 @@ from neyman.plots._style import to_svg  # first: it says which extra is missing
 
 from neyman.plots._curves import tradeoff  # isort: skip
 from neyman.plots._fields import heatmap  # isort: skip
-from neyman.plots._functions import density, survival  # isort: skip
+from neyman.plots._functions import density, regression, survival  # isort: skip
 from neyman.plots._losses import privacy_loss  # isort: skip
 from neyman.plots._releases import released  # isort: skip
 from neyman.plots._views import profile, renyi  # isort: skip
@@ -14,6 +14,7 @@ __all__ = [
     "heatmap",
     "privacy_loss",
     "profile",
+    "regression",
     "released",
     "renyi",
     "survival",

@@ -6,6 +6,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional import Generator, ReleasedField
 from neyman.numerics import Array
@@ -40,12 +41,13 @@ def heatmap(
     Raises:
         InvalidParameter: if the field has three coordinates.
     """
+    check_type("field", field, ReleasedField, "functional.function(release) of a density on a Box")
     if field.basis.dimensions != 2:
         raise InvalidParameter(
             f"a heat map of {field.basis.dimensions} coordinates was asked for; write one of a "
             "field of two: heatmap(field.plane(0, 1), ...)"
         )
-    band = field.band(level, generator, points=points, repetitions=repetitions)
+    band = field.band(level, generator=generator, points=points, repetitions=repetitions)
     picture = figure(5.6, 4.4)
     axes = picture.add_subplot()
     (x, y), estimate, lower = band.axes, band.estimate, band.lower

@@ -9,18 +9,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from neyman.arguments import check_type
 from neyman.functional import (
     Band,
     Generator,
+    RegressionFit,
     ReleasedFunction,
     SurvivalCurve,
-    noise_band,
-    total_band,
 )
 from neyman.numerics import Array
 from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure
 
-__all__ = ["density", "survival"]
+__all__ = ["density", "regression", "survival"]
 
 
 def density(
@@ -36,7 +36,10 @@ def density(
         level: that each band covers everywhere at once; the outer one is an estimate.
         truth: the density without noise, drawn beside. Only for data that are public anyway.
     """
-    noise, total = noise_band(function, level), total_band(function, level)
+    instead = "a density: functional.function(release, functional.ReleasedFunction)"
+    check_type("function", function, ReleasedFunction, instead)
+    check_type("truth", truth, Callable | None, "the density as a function, or None")
+    noise, total = function.band(level, "noise"), function.band(level, "total")
     picture, axes = _drawn("private density", total, noise, f"{100 * level:g} %", truth)
     axes.axhline(0, color=INK, linewidth=0.6)
     axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
@@ -62,14 +65,45 @@ def survival(
         repetitions: simulated releases for each.
         truth: the curve without noise, drawn beside. Only for data that are public anyway.
     """
-    total, noise = (
-        curve.band(level, generator, repetitions=repetitions, sampling=sampling)
-        for sampling in (True, False)
-    )
+    instead = "a survival curve: functional.function(release, functional.SurvivalCurve)"
+    check_type("curve", curve, SurvivalCurve, instead)
+    check_type("truth", truth, Callable | None, "the curve as a function, or None")
+    total = curve.band(level, "total", generator=generator, repetitions=repetitions)
+    noise = curve.band(level, "noise", generator=generator, repetitions=repetitions)
     picture, axes = _drawn("private survival", total, noise, f"{100 * level:g} %", truth)
     axes.set(xlim=(0, float(noise.x[-1])), ylim=(0, 1))
     axes.set_xlabel("time", color=INK)
     axes.set_ylabel("share without the event", color=INK)
+    axes.legend(frameon=False)
+    return picture
+
+
+def regression(
+    fit: RegressionFit,
+    *,
+    generator: Generator,
+    level: float = 0.95,
+    repetitions: int = 300,
+    truth: Callable[[Array], Array] | None = None,
+) -> Figure:
+    """Draw a released regression curve with two bands: for its noise, and for noise and sampling.
+
+    Where too few records are to be told from the noise nothing is drawn.
+
+    Args:
+        fit: a reading of the curve, such as `curve.gaussian_process()`.
+        generator: for the bands, which are simulated.
+        level: that each band covers everywhere at once; both are estimates.
+        repetitions: simulated releases for each.
+        truth: the curve without noise, drawn beside. Only for data that are public anyway.
+    """
+    total, noise = (
+        fit.band(level, generator, repetitions=repetitions, sampling=sampling)
+        for sampling in (True, False)
+    )
+    picture, axes = _drawn("private mean", total, noise, f"{100 * level:g} %", truth)
+    axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
+    axes.set_ylabel("mean response", color=INK)
     axes.legend(frameon=False)
     return picture
 

@@ -81,7 +81,7 @@ class Bill:
     @property
     def fits(self) -> bool:
         """Whether the ledger can pay it."""
-        return self.due <= self.remaining
+        return not self.due or self.due <= self.remaining
 
 
 @final

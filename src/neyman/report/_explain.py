@@ -1,8 +1,9 @@
 """A guarantee in words and natural frequencies, in the reader's language."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import Real, exact, text
 from neyman.released import Guarantee
@@ -76,6 +77,7 @@ def explain(
             "no prior was given; write the shares of true suspicions to reckon with, such as "
             "priors=[0.5]"
         )
+    check_type("deltas", deltas, Iterable, "a list of numbers, such as deltas=[1e-5]")
     attacks = Attacks(curve)
     plan: dict[str, Sequence[Said]] = {
         "protected": _protected(unit, relation),
@@ -109,7 +111,7 @@ def _given(
         return guarantee, None, relation, ()
     if not isinstance(guarantee, Guarantee):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(
-            f"an explanation of {type(guarantee).__name__} was asked; write a Guarantee, or a "
+            f"guarantee of type {type(guarantee).__name__} was given; write a Guarantee, or a "
             "trade-off function of both directions such as gdp(1)"
         )
     proved = {guarantee.curve.remove.neighbors, guarantee.curve.add.neighbors} - {None}
@@ -133,6 +135,7 @@ def _assumed(assumptions: Sequence[str]) -> list[Said]:
 
 def _shares(shares: Sequence[Real], name: str) -> list[Fraction]:
     """Return shares that can be counted."""
+    check_type(name, shares, Iterable, f"a list of shares, such as {name}=[0.5]")
     found = [exact(share, name) for share in shares]
     for share in found:
         countable = (share * LARGEST_BASE).denominator == 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Protocol, cast, final
 
+from neyman.arguments import given
 from neyman.errors import InvalidParameter
 
 __all__ = ["Count", "Language", "Numeral", "Quoted", "Value", "read_language"]
@@ -93,9 +94,10 @@ def read_language(name: str) -> Language:
         for place in files("neyman.report").joinpath("languages").iterdir()
         if place.name.endswith(_SUFFIX)
     }
-    if name not in known:
+    if type(name) is not str or name not in known:
         raise InvalidParameter(
-            f"language={name!r} was asked; write one of {', '.join(map(repr, sorted(known)))}"
+            f"{given('language', name)} was asked; write one of "
+            f"{', '.join(map(repr, sorted(known)))}"
         )
     words = tomllib.loads(known[name].read_text(encoding="utf-8"))
     tables = cast("Mapping[str, Mapping[str, str]]", words)

@@ -13,6 +13,7 @@ from typing import final
 
 import numpy as np
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket
 from neyman.numerics._convex_cells import Ask, area_under, most_above
@@ -123,6 +124,8 @@ def compare(f: TradeOff, g: TradeOff) -> Comparison:
     >>> found.at_least, found.at_most, found.crossing
     (True, False, False)
     """
+    for name, curve in (("f", f), ("g", g)):
+        check_type(name, curve, TradeOff, "a guarantee, such as gdp(1)")
     zero = _exactly_zero(f)
     at_least, at_most = f.implies(g), g.implies(f)
     return Comparison(

@@ -1,0 +1,1 @@
+"""Tables of the benchmark `functions`, one module a table."""

@@ -1,0 +1,74 @@
+"""Releases without a ledger, so that they can be repeated thousands of times."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+import neyman as ny
+from neyman import functional
+from neyman.aggregate import Aggregate
+
+__all__ = ["DOMAIN", "Answer", "Pipeline", "answer", "kernel_estimate"]
+
+DOMAIN = functional.Interval(-4, 4, outside="clip")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What functions are made of."""
+
+    query: Mapping[str, object]
+    columns: Mapping[str, Sequence[object]]
+
+
+def answer(question: Aggregate, noise: ny.Gaussian) -> Answer:
+    """Compute the exact sums, and add the mechanism's own noise from the system's source."""
+    noisy = noise.add_noise(question.compute())
+    return Answer(question.query, question.reading.columns(noisy, noise, 0.95))
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """One question asked of many arrays, under noise calibrated once."""
+
+    domain: functional.Interval
+    bandwidth: float
+    mu: float
+    neighbors: str = "add_remove"
+    target: functional.Target = functional.Density()
+
+    def ask(self, values: np.ndarray) -> Aggregate:
+        """Ask for a density."""
+        return functional.density(
+            values,
+            domain=self.domain,
+            bandwidth=self.bandwidth,
+            neighbors=self.neighbors,
+            target=self.target,
+            unit="one row",
+            name="x",
+        )
+
+    @cached_property
+    def noise(self) -> ny.Gaussian:
+        """Calibrated to mu."""
+        return ny.Gaussian.calibrate(self.ask(np.zeros(1)).sensitivity, mu=self.mu)
+
+    def __call__(self, values: np.ndarray) -> functional.ReleasedFunction:
+        """Release."""
+        return functional.function(answer(self.ask(values), self.noise))
+
+
+def kernel_estimate(x: np.ndarray, values: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Return the plain estimate at equally spaced x, each value moved to the nearest of them."""
+    step = x[1] - x[0]
+    places = np.rint((np.clip(values, x[0], x[-1]) - x[0]) / step).astype(int)
+    counts = np.bincount(places, minlength=x.size)
+    away = step * np.arange(1 - x.size, x.size) / bandwidth
+    kernel = np.exp(-0.5 * away**2) / (math.sqrt(2 * math.pi) * bandwidth)
+    size = 1 << math.ceil(math.log2(counts.size + kernel.size))
+    both = np.fft.rfft(counts, size) * np.fft.rfft(kernel, size)
+    return np.fft.irfft(both, size)[x.size - 1 :][: x.size] / values.size

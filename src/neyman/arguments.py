@@ -1,0 +1,66 @@
+"""What a caller wrote: of the right kind, or refused by the name of the parameter."""
+
+import operator
+import reprlib
+from decimal import Decimal
+from fractions import Fraction
+from types import UnionType
+from typing import SupportsIndex, cast
+
+from neyman.errors import InvalidParameter
+
+__all__ = ["check_name", "check_type", "given", "whole"]
+
+_LONGEST_NAME = 200
+
+
+def given(name: str, value: object) -> str:
+    """Say what was found: a single number or word as it is, of all else the name alone.
+
+    An array can hold private values, and comes by mistake where a number was meant.
+    """
+    plain = value is None or isinstance(value, int | float | str | Fraction | Decimal)
+    return f"{name}={reprlib.repr(value)}" if plain else name
+
+
+def check_type(name: str, value: object, kind: type | UnionType, instead: str) -> None:
+    """Refuse what is no such thing; only its type is told.
+
+    Raises:
+        InvalidParameter: if it is of another type, or a class itself.
+    """
+    if isinstance(value, type):
+        raise InvalidParameter(f"{name}={value.__name__}, a class, was given; write {instead}")
+    if not isinstance(value, kind):
+        raise InvalidParameter(f"{name} of type {type(value).__name__} was given; write {instead}")
+
+
+def check_name(name: str, value: str) -> None:
+    """Refuse a name that people could not read or write.
+
+    Raises:
+        InvalidParameter: if it is no text, empty, too long, or not printable.
+    """
+    check_type(name, value, str, f"1 to {_LONGEST_NAME} printable characters")
+    if not 0 < len(value) <= _LONGEST_NAME or not value.isprintable():
+        raise InvalidParameter(
+            f"{name} of {len(value)} characters was given; "
+            f"write 1 to {_LONGEST_NAME} printable characters"
+        )
+
+
+def whole(name: str, value: object, least: int, most: int) -> int:
+    """Return a whole number from `least` to `most`.
+
+    Raises:
+        InvalidParameter: if it is none, or a truth value.
+    """
+    try:
+        number = operator.index(cast("SupportsIndex", value))
+    except TypeError:
+        number = least - 1
+    if isinstance(value, bool) or not least <= number <= most:
+        raise InvalidParameter(
+            f"{given(name, value)} was given; write a whole number from {least} to {most}"
+        )
+    return number

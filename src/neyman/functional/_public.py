@@ -1,0 +1,64 @@
+"""Public arrays and numbers that a caller writes: refused by name where they are none."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.arguments import given
+from neyman.errors import InvalidParameter
+from neyman.numerics import Array, Real, exact
+
+__all__ = ["check_level", "each", "numbers"]
+
+
+def numbers(name: str, value: npt.ArrayLike) -> Array:
+    """Return a number, or an array of numbers, as doubles of its shape; infinite ones too.
+
+    Raises:
+        InvalidParameter: if it is text, dates, complex, of truth values or of unlike lengths, or
+            a NaN is in it.
+    """
+    array = None
+    try:
+        found = np.asarray(value)
+        # Fractions and Decimals are objects.
+        array = found.astype(np.float64) if found.dtype.kind in "fiuO" else None
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    if array is None:
+        raise InvalidParameter(
+            f"{given(name, value)} of type {type(value).__name__} is no array of numbers; write a "
+            "number, or numbers"
+        )
+    if np.isnan(array).any():
+        raise InvalidParameter(f"{name} holds NaN or None; write numbers")
+    return array
+
+
+def check_level(level: object) -> float:
+    """Return the level of a band.
+
+    Raises:
+        InvalidParameter: if it is no number in (0, 1).
+    """
+    share = float(exact(level, "level"))
+    if not 0 < share < 1:
+        raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
+    return share
+
+
+def each(name: str, value: object, number: int) -> tuple[Fraction, ...]:
+    """Return one exact number for each of so many axes.
+
+    Raises:
+        InvalidParameter: if there are not as many, or one is no finite number.
+    """
+    found = cast("Sequence[Real]", value if isinstance(value, tuple | list) else ())
+    if len(found) != number:
+        raise InvalidParameter(
+            f"{given(name, cast('object', value))} was given; write {number} numbers, one an axis"
+        )
+    return tuple(exact(one, name) for one in found)

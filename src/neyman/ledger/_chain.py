@@ -1,0 +1,49 @@
+"""The hash chain: each row's digest covers the digest before it and all that the row says.
+
+    digest_n = sha256([digest_{n-1}, seq, event, entry, kind, cost, payload, at])
+
+and digest_0 covers the row that was fixed at opening, the secret by its own digest. A row that is
+edited, removed, added or moved breaks the chain at that row or the next. Two things it cannot
+show by itself: rows cut off the end, and a chain that was computed anew from some row on. Both
+change the last digest, the head: who noted it elsewhere finds them.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from neyman.ledger._schema import Meta
+
+__all__ = ["COLUMNS", "genesis", "inherited_event", "link"]
+
+# What a digest covers, in this order.
+COLUMNS = ("seq", "event", "entry", "kind", "cost", "payload", "at")
+
+
+def genesis(meta: "Meta") -> str:
+    """Return the digest that stands before the first row."""
+    said = (meta.ledger, meta.cap, meta.account, meta.capacity)
+    secret = hashlib.sha256(meta.secret).hexdigest()
+    return _digest(["neyman.ledger", *said, meta.unit, meta.neighbors, meta.created, secret])
+
+
+def link(previous: str, row: Sequence[object]) -> str:
+    """Return the digest of a row, in the order of `COLUMNS`."""
+    return _digest([previous, *row])
+
+
+def inherited_event(ledger: str, row: Sequence[object]) -> str:
+    """Return the id of an event that was written before events had ids.
+
+    It is the same in every copy of the ledger, so that copies made before know what they share.
+    """
+    return _digest([ledger, *row])[:32]
+
+
+def _digest(cells: list[object]) -> str:
+    # As JSON, so that no two lists of cells have one text; a cell of a type that no ledger writes
+    # has some text too.
+    text = json.dumps(cells, separators=(",", ":"), default=repr)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

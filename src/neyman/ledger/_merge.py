@@ -1,0 +1,142 @@
+"""Two copies of one ledger that went on apart, put together again.
+
+An event has an id for life, so that copies know what they share. One reserve is one charge: where
+both copies reserved the same id after they parted, two answers may have been drawn, and two charges
+are due. No event is dropped, so the sum of the merged ledger is never below what either copy drew.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from neyman.errors import EntryConflict, LedgerCorrupt, LedgerMismatch
+from neyman.ledger._chain import inherited_event
+from neyman.ledger._check import damage
+from neyman.ledger._events import Events
+from neyman.ledger._meta import Meta
+
+__all__ = ["Copy", "copied", "merged"]
+
+Row: TypeAlias = tuple[str, str, str, str | None, str, str]
+"""Event, entry, kind, cost, payload, time: a row without its place in a chain."""
+
+_SHOWN: Final = 5
+# So that an id with its mark is still an id.
+_LONGEST: Final = 170
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """All that one copy holds."""
+
+    meta: Meta
+    rows: tuple[Row, ...]
+
+
+def copied(connection: sqlite3.Connection, meta: Meta) -> Copy:
+    """Read a copy that is sound.
+
+    Raises:
+        LedgerCorrupt: if its chain is broken; being spent beyond its cap is no damage.
+    """
+    _require_sound(connection, meta, "copy")
+    return Copy(meta, tuple(row[1:-1] for row in Events(connection, meta).rows()))
+
+
+def merged(
+    connection: sqlite3.Connection, meta: Meta, other: Copy, *, keep_both: bool
+) -> tuple[str, ...]:
+    """Add what the other copy holds and this one does not; return the ids that were charged.
+
+    Raises:
+        LedgerMismatch: if the two are not copies of one ledger.
+        EntryConflict: if both charged or answered one id after they parted, unless `keep_both`.
+    """
+    if other.meta != meta:
+        raise LedgerMismatch(
+            "the two ledgers are not copies of one: they were opened apart, and which dataset an "
+            "entry of theirs is about cannot be compared. Keep both, and add their spent amounts"
+        )
+    _require_sound(connection, meta, "ledger")
+    here = _Here(Events(connection, meta))
+    groups = _by_entry(other.rows)
+    apart = [entry for entry, told in groups.items() if here.parted(entry, told)]
+    if apart and not keep_both:
+        more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
+        raise EntryConflict(
+            f"both copies charged or answered {', '.join(map(repr, apart[:_SHOWN]))}{more} after "
+            "they parted, so two answers may have been drawn. Nothing was merged. Write "
+            "keep_both=True (--keep-both) to charge both, the other copy's under new ids"
+        )
+    added = [
+        here.again(entry, told) if here.parted(entry, told) else here.once(entry, told)
+        for entry, told in groups.items()
+    ]
+    return tuple(entry for entry in added if entry is not None)
+
+
+def _by_entry(rows: Iterable[Row]) -> dict[str, dict[str, Row]]:
+    groups: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        groups.setdefault(row[1], {})[row[2]] = row
+    return groups
+
+
+class _Here:
+    """This ledger, while the other's entries come in one by one."""
+
+    def __init__(self, events: Events) -> None:
+        self.events = events
+        self.names: dict[str, str] = {}
+        self.entries: dict[str, dict[str, Row]] = {}
+        for row in events.rows():
+            self._know(row[1:-1])
+
+    def parted(self, entry: str, told: Mapping[str, Row]) -> bool:
+        """Return whether an entry of the other's was charged or answered here by itself."""
+        name = self.names.get(told["reserve"][0])
+        if name is None:
+            return entry in self.entries
+        mine, theirs = self.entries[name].get("commit"), told.get("commit")
+        return mine is not None and theirs is not None and mine[0] != theirs[0]
+
+    def once(self, entry: str, told: Mapping[str, Row]) -> str | None:
+        """Add what is missing; return the id if it is charged by this."""
+        # What both hold may have got another id here in an earlier merge.
+        name = self.names.get(told["reserve"][0], entry)
+        known = self.entries.get(name, {})
+        self._add(name, [row for kind, row in told.items() if kind not in known])
+        return None if known else name
+
+    def again(self, entry: str, told: Mapping[str, Row]) -> str | None:
+        """Charge the other's version under a new id, once however often it is merged."""
+        last = told.get("commit", told["reserve"])[0]
+        reserve, *rest = told.values()
+        if reserve[0] in self.names:
+            # Reserved before they parted and answered twice since: a charge for the second answer.
+            reserve = (inherited_event(self.events.meta.ledger, (last, "reserve")), *reserve[1:])
+        twin = f"{entry[:_LONGEST]} (copy {last[:12]})"
+        if reserve[0] in self.names or twin in self.entries:
+            return None
+        self._add(twin, [reserve, *rest])
+        return twin
+
+    def _add(self, name: str, rows: Iterable[Row]) -> None:
+        for event, _, *told in rows:
+            if event not in self.names:
+                self.events.add(event, name, *told)
+                self._know((event, name, *told))
+
+    def _know(self, row: Any) -> None:
+        self.names[row[0]] = row[1]
+        self.entries.setdefault(row[1], {})[row[2]] = row
+
+
+def _require_sound(connection: sqlite3.Connection, meta: Meta, which: str) -> None:
+    found = damage(connection, meta, None)
+    if found:
+        raise LedgerCorrupt(
+            f"the {which} is damaged ({found[0]}), so nothing was merged; restore it from a "
+            "backup; `neyman ledger check` lists what is wrong"
+        )

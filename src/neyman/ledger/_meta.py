@@ -1,0 +1,92 @@
+"""The one row that was fixed when a ledger was opened."""
+
+import secrets
+import sqlite3
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from neyman.accounting import Filter, filter_from
+from neyman.errors import InvalidParameter, LedgerCorrupt
+
+__all__ = ["Meta", "new_meta", "read_fraction", "read_meta"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meta:
+    """The one row that was fixed at opening, as text; `secret` keys the fingerprints."""
+
+    ledger: str
+    cap: str
+    account: str
+    capacity: str
+    unit: str
+    neighbors: str
+    created: str
+    secret: bytes = field(repr=False)
+
+    def filter(self) -> Filter:
+        """Return the filter with the capacity that was fixed at opening.
+
+        Raises:
+            LedgerCorrupt: if the row does not hold one.
+        """
+        capacity = read_fraction(self.capacity)
+        try:
+            return filter_from(self.account, capacity)
+        except InvalidParameter:
+            pass
+        raise LedgerCorrupt(
+            f"the ledger's account {self.account!r} with capacity {self.capacity!r} is none that "
+            "a ledger writes; restore the file from a backup"
+        )
+
+
+def read_fraction(text: object) -> Fraction:
+    """Return the fraction that a ledger wrote.
+
+    Raises:
+        LedgerCorrupt: if the text is not one.
+    """
+    try:
+        value = Fraction(str(text))
+        if str(value) == text:
+            return value
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise LedgerCorrupt(
+        "an amount in the ledger is no fraction that a ledger writes; restore the file from a "
+        "backup; `neyman ledger check` names the entry"
+    )
+
+
+def read_meta(connection: sqlite3.Connection) -> Meta | None:
+    """Return the row, or None from a file that nothing was written to.
+
+    Raises:
+        LedgerCorrupt: if the table is there without its row.
+    """
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        return None
+    row = connection.execute(
+        "SELECT ledger, cap, account, capacity, unit, neighbors, created, secret FROM meta"
+    ).fetchone()
+    if row is None or {type(cell) for cell in row[:-1]} != {str} or type(row[-1]) is not bytes:
+        raise LedgerCorrupt(
+            "the ledger has lost the row that was fixed at its opening; restore it from a backup"
+        )
+    names = ("ledger", "cap", "account", "capacity", "unit", "neighbors", "created", "secret")
+    return Meta(**dict(zip(names, row, strict=True)))
+
+
+def new_meta(cap: str, spending: Filter, unit: str, neighbors: str, created: str) -> Meta:
+    """Return a new ledger's row, with its own random secret."""
+    return Meta(
+        ledger=secrets.token_hex(16),
+        cap=cap,
+        account=spending.account,
+        capacity=str(spending.capacity),
+        unit=unit,
+        neighbors=neighbors,
+        created=created,
+        secret=secrets.token_bytes(32),
+    )

@@ -1,0 +1,189 @@
+"""`neyman ledger show`, `check`, `export`, `merge`: what is printed, and the exit status."""
+
+import hashlib
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+import neyman as ny
+from neyman.cli import main
+
+
+def ask(ledger, entry, curve, values=None):
+    reservation = ledger.reserve(
+        entry=entry,
+        request={"query": {"statistic": "count"}, "mechanism": {"kind": "gaussian"}},
+        source="here",
+        curve=curve,
+        unit="one row",
+        neighbors="add_remove",
+    )
+    return reservation if values is None else ledger.commit(reservation, values)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    ledger = ny.Ledger.open(
+        tmp_path / "a.ledger", cap=ny.gdp(1), unit="one row", neighbors="add_remove"
+    )
+    ask(ledger, "visits: größe", ny.gdp(0.3), [7, -3])
+    ask(ledger, "b", ny.gdp(0.1))
+    return ledger
+
+
+def ran(capsys, *words):
+    status = main(["ledger", *map(str, words)])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_show_prints_the_head_and_check_compares_it(ledger, capsys):
+    status, out, _ = ran(capsys, "show", ledger.path)
+    head = out.splitlines()[-1].removeprefix("head ")
+    assert (status, head) == (0, ledger.head())
+    assert ran(capsys, "check", ledger.path, "--head", head) == (0, f"{ledger.path}: sound\n", "")
+    status, out, _ = ran(capsys, "check", ledger.path, "--head", "0" * 64)
+    assert status == 1
+    assert "was noted is on no row" in out
+    status, out, _ = ran(capsys, "check", ledger.path, "--head", "0" * 64, "--json")
+    assert (status, len(json.loads(out)["findings"])) == (1, 1)
+    status, out, err = ran(capsys, "check", ledger.path, "--head", "abc")
+    assert (status, out) == (1, "")
+    assert "64 hexadecimal digits" in err
+
+
+def test_an_edited_row_is_found(ledger, capsys):
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as raw:
+        raw.execute("DROP TRIGGER events_update")
+        raw.execute("UPDATE events SET payload = replace(payload, '7', '8')")
+    status, out, _ = ran(capsys, "check", ledger.path)
+    assert status == 1
+    assert "the chain breaks at row 2, commit of 'visits: größe'" in out
+
+
+def test_the_export_holds_everything_and_its_chain_can_be_computed(ledger, capsys):
+    status, out, _ = ran(capsys, "export", ledger.path)
+    record = json.loads(out)
+    assert (status, record) == (0, ledger.export())
+    assert [(e["id"], e["values"]) for e in record["entries"]] == [
+        ("visits: größe", [7, -3]),
+        ("b", None),
+    ]
+    assert (record["spent"], record["remaining"]) == ("1/10", "9/10")
+    assert ny.tradeoff.read(record["total"]) == ledger.total()
+    chain = record["chain"]
+    names = ("ledger", "account", "capacity", "unit", "neighbors", "created")
+    ledger_id, *said = (record[name] for name in names)
+    opening = chain["opening"]
+    cells = ["neyman.ledger", ledger_id, opening["cap"], *said, opening["secret_sha256"]]
+    digest = hashlib.sha256(json.dumps(cells, separators=(",", ":")).encode()).hexdigest()
+    for *row, found in chain["rows"]:
+        text = json.dumps([digest, *row], separators=(",", ":"))
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        assert digest == found
+    assert digest == chain["head"] == ledger.head()
+
+
+def test_no_secret_is_exported(ledger, capsys):
+    with closing(sqlite3.connect(ledger.path)) as raw:
+        (secret,) = raw.execute("SELECT secret FROM meta").fetchone()
+    _, out, _ = ran(capsys, "export", ledger.path)
+    assert secret.hex() not in out
+    assert '"here"' not in out
+
+
+def yaml(text):
+    """Read the subset that is written: mappings, lists of scalars, numbers, quoted text."""
+    found = {}
+    homes = {0: found}
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip())
+        said = line.strip()
+        if said.startswith("- "):
+            homes[indent].append(json.loads(said[2:]))
+            continue
+        key, _, value = said.partition(":")
+        home = homes[indent]
+        if value:
+            home[key] = json.loads(value)
+        else:
+            home[key] = [] if key in ("data_curators", "registry_authors") else {}
+            homes[indent + 2] = home[key]
+    return found
+
+
+def test_the_registry_draft_says_what_the_ledger_knows(ledger, capsys):
+    status, out, _ = ran(capsys, "export", ledger.path, "--registry")
+    assert status == 0
+    deployment = yaml(out)["deployment"]
+    assert deployment["dp_variant"] == {"variant_name": "Zero-concentrated DP"}
+    loss = deployment["privacy_loss"]
+    assert loss["privacy_unit"] == "one row"
+    # rho = mu^2 / 2, rounded up.
+    assert 0.05 <= loss["privacy_parameters"]["rho"] < 0.05 * (1 + 1e-12)
+    assert "10 % of it is spent" in loss["privacy_parameters_details"]
+    assert deployment["deployment_model"]["release_type"] == "Many releases"
+    assert ledger.head() in deployment["administrative"]["notes"]
+    assert "1 x gdp(mu=0.3)" in deployment["implementation"]["mechanisms"]
+
+
+def test_a_pure_ledger_registers_its_epsilon(tmp_path, capsys):
+    ledger = ny.Ledger.open(
+        tmp_path / "p", cap=ny.pure_dp(1), unit='"all" of: #one', neighbors="replace_one"
+    )
+    status, out, err = ran(capsys, "export", ledger.path, "--registry")
+    assert (status, out) == (1, "")
+    assert "no entry" in err
+    ledger.reserve(
+        entry="q",
+        request={},
+        source="",
+        curve=ny.laplace(1e-5),
+        unit=ledger.unit,
+        neighbors="replace_one",
+    )
+    _, out, _ = ran(capsys, "export", ledger.path, "--registry")
+    loss = yaml(out)["deployment"]["privacy_loss"]
+    assert loss["privacy_unit"] == '"all" of: #one'
+    assert loss["privacy_parameters"] == {"epsilon": 1e-5}
+    # A reader of YAML 1.1 takes 1e-05 for text.
+    assert "1.0e-05" in out
+
+
+def test_a_merge_says_what_it_added_and_whether_the_cap_holds(ledger, tmp_path, capsys):
+    copy = tmp_path / "copy.ledger"
+    shutil.copy(ledger.path, copy)
+    other = ny.Ledger.existing(copy)
+    ask(other, "theirs", ny.gdp(0.8))
+    status, out, _ = ran(capsys, "merge", ledger.path, copy)
+    assert status == 0
+    assert "1 entry of" in out
+    assert "theirs" in out
+    assert "74 %  spent" in out
+    ask(ledger, "mine", ny.gdp(0.5))
+    ask(other, "more", ny.gdp(0.4))
+    status, out, _ = ran(capsys, "merge", ledger.path, copy)
+    assert status == 1
+    assert "the cap gdp(mu=1) is exceeded" in out
+    assert "exceeded" in ran(capsys, "show", ledger.path)[1]
+    status, out, err = ran(capsys, "merge", ledger.path, tmp_path / "none")
+    assert (status, out) == (1, "")
+    assert "there is no ledger" in err
+
+
+def test_a_conflict_is_refused_or_charged_twice(ledger, tmp_path, capsys):
+    copy = tmp_path / "copy.ledger"
+    shutil.copy(ledger.path, copy)
+    other = ny.Ledger.existing(copy)
+    ask(ledger, "same", ny.gdp(0.1), [1])
+    ask(other, "same", ny.gdp(0.1), [2])
+    status, out, err = ran(capsys, "merge", ledger.path, copy)
+    assert (status, out) == (1, "")
+    assert "--keep-both" in err
+    status, out, _ = ran(capsys, "merge", ledger.path, copy, "--keep-both")
+    assert status == 0
+    assert "same (copy " in out
+    assert str(ledger.spent()) == "3/25"
