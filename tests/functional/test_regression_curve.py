@@ -284,7 +284,7 @@ def test_records_come_back_and_others_are_refused(doses, neighbors, tmp_path):
         (lambda curve: curve.ridge(0.6, 1), "bandwidth"),
         (lambda curve: curve.ridge(0.2, 0), "regularization"),
         (lambda curve: curve.ridge(0.2, 1)(1.5), "outside"),
-        (lambda curve: curve.ridge(0.2, 1)(math.nan), "outside"),
+        (lambda curve: curve.ridge(0.2, 1)(math.nan), "NaN"),
         (lambda curve: curve.ridge(0.2, 1).grid(1), "points"),
     ],
 )

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from neyman.errors import InvalidParameter
 from neyman.functional._band import Band
 from neyman.functional._basis import Basis
-from neyman.functional._function import grid_points, offsets
 from neyman.functional._generator import Generator
 from neyman.functional._krige import GaussianProcess
 from neyman.functional._smoother import Smoother, Sums, Table
@@ -74,7 +73,7 @@ class RegressionFit:
 
     def grid(self, points: int) -> tuple[Array, Array]:
         """Return `points` equally spaced places over the whole domain, and the curve there."""
-        x = grid_points(self._basis, points)
+        x = self._basis.domain.grid(points)
         return x, self(x)
 
     @property
@@ -159,7 +158,7 @@ class RegressionFit:
 
     def _between(self, x: npt.ArrayLike, values: Array) -> Array:
         """Return values at points by a straight line between nodes, elementwise."""
-        place = offsets(self._basis, x) / self.table.step
+        place = self._basis.domain.located(x) / self.table.step
         whole = np.floor(place)
         cell, last = whole.astype(np.int64), values.size
         part = place - whole
