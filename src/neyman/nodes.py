@@ -123,14 +123,25 @@ def histogram(
     """
     nodes = math.prod(axis.number for axis in axes)
     counts = np.zeros(nodes + 1, np.int64)
-    # In pieces that fit the cache.
-    for start in range(0, len(columns[0]), _PIECE):
-        place = np.int64(0)
-        lost = np.bool_(False)
-        for axis, column in zip(axes, columns, strict=True):
-            index = axis.index(column[start : start + _PIECE].astype(np.float64))
-            lost = lost | (index == axis.number)
-            place = place * axis.number + index
-        place = np.where(lost, nodes, place)
-        counts += np.bincount(place, minlength=nodes + 1)
+    # Places in pieces that fit the cache, counts for as many rows as there are nodes.
+    height = max(_PIECE, nodes)
+    for first in range(0, len(columns[0]), height):
+        parts = [column[first : first + height] for column in columns]
+        pieces = range(0, len(parts[0]), _PIECE)
+        places = [_places(axes, [part[at : at + _PIECE] for part in parts]) for at in pieces]
+        counts += np.bincount(np.concatenate(places), minlength=nodes + 1)
     return counts[:nodes]
+
+
+def _places(
+    axes: Sequence[Nodes], columns: Sequence[npt.NDArray[np.generic]]
+) -> npt.NDArray[np.int64]:
+    """Return the node of each row among those of all axes; their number for a row at none."""
+    place = np.zeros(len(columns[0]), np.int64)
+    lost = np.zeros(len(columns[0]), np.bool_)
+    for axis, column in zip(axes, columns, strict=True):
+        index = axis.index(column.astype(np.float64))
+        lost |= index == axis.number
+        place = place * axis.number + index
+    place[lost] = math.prod(axis.number for axis in axes)
+    return place

@@ -7,7 +7,7 @@ import pytest
 
 import neyman as ny
 from neyman import functional
-from neyman.functional import Density, Interval
+from neyman.functional import Box, Density, Interval
 from neyman.testing import SeededBits
 
 
@@ -58,3 +58,32 @@ def normal_values():
 @pytest.fixture
 def normal_density():
     return lambda x, sd=1.0: np.exp(-0.5 * (x / sd) ** 2) / (sd * math.sqrt(2 * math.pi))
+
+
+@pytest.fixture
+def released_field():
+    """Release a field as the door does, with seeded bits; mu=None adds as good as no noise."""
+
+    asked = {}
+
+    def release(values, *, seed=1, mu=1.0, **declared):
+        side = Interval(0, 10, outside="clip")
+        declared = {
+            "domain": Box(side, side),
+            "bandwidth": (0.8, 1.0),
+            "neighbors": "add_remove",
+            "unit": "one row",
+            "name": "x",
+        } | declared
+        key = (id(values), repr(declared))
+        if key not in asked:
+            aggregate = functional.density(np.asarray(values, float), **declared)
+            asked[key] = aggregate, aggregate.compute(), values
+        aggregate, sums, _ = asked[key]
+        noise = ny.Gaussian(scale=1)
+        if mu is not None:
+            noise = ny.Gaussian.calibrate(aggregate.sensitivity, mu=mu)
+        noisy = noise.add_noise(sums, SeededBits(seed))
+        return functional.function(Answer(aggregate, noisy, noise))
+
+    return release

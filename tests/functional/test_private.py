@@ -33,7 +33,7 @@ def status(values, neighbors="add_remove"):
 
 def density_at(values, neighbors="add_remove"):
     return functional.density_at(
-        values, [0.0, 1.0], box=[BOX], bandwidth=1, neighbors=neighbors, **WIDE
+        values, [0.0, 1.0], domain=BOX, bandwidth=1, neighbors=neighbors, **WIDE
     )
 
 

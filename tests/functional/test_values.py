@@ -11,6 +11,7 @@ import pytest
 import neyman as ny
 from neyman.errors import InvalidParameter
 from neyman.functional import (
+    Box,
     Circle,
     Hinge,
     Huber,
@@ -29,13 +30,13 @@ from neyman.functional._machine import Machine
 from neyman.functional._whitening import LEAST_NUGGET, Whitening
 from neyman.testing import SeededBits
 
-BOX = [Interval(-2, 2, outside="clip")]
+SIDE = Interval(-2, 2, outside="clip")
 POINTS = np.linspace(-2.5, 2.5, 40)
 WORDS = {"unit": "one row", "name": "x"}
 
 
 def density(values, points=POINTS, **declared):
-    given = {"box": BOX, "bandwidth": 0.4, "neighbors": "add_remove"} | WORDS | declared
+    given = {"domain": SIDE, "bandwidth": 0.4, "neighbors": "add_remove"} | WORDS | declared
     return density_at(np.asarray(values, float), points, **given)
 
 
@@ -95,7 +96,13 @@ def test_the_values_are_those_of_the_density(neighbors, dimension):
     rng = np.random.default_rng(2)
     values = np.clip(rng.normal(0, 0.7, (500, dimension)), -2, 2)
     points = rng.uniform(-2, 2, (30, dimension))
-    asked = density(values, points, box=BOX * dimension, bandwidth=0.5, neighbors=neighbors)
+    asked = density(
+        values,
+        points,
+        domain=SIDE if dimension == 1 else Box(SIDE, SIDE),
+        bandwidth=0.5,
+        neighbors=neighbors,
+    )
     found = np.array(read(asked)["value"]) / (500 if neighbors == "add_remove" else 1)
     squares = ((points[:, None] - values) ** 2).sum(axis=2)
     truth = np.exp(-squares / 2 / 0.25).mean(axis=1) / (2 * np.pi * 0.25) ** (dimension / 2)
@@ -128,9 +135,9 @@ def test_pairs_of_records_of_any_kernel_stay_within_the_bound(kernel):
 
 def test_pairs_of_records_in_the_plane_stay_within_the_bound():
     """A box so small that its diameter counts."""
-    small = [Interval(0, 0.5, outside="clip")] * 2
+    small = Box(*[Interval(0, 0.5, outside="clip")] * 2)
     points = np.stack(np.meshgrid(*[np.linspace(-1, 1.5, 9)] * 2), axis=-1).reshape(-1, 2)
-    declared = {"box": small, "bandwidth": 0.5}
+    declared = {"domain": small, "bandwidth": 0.5}
     corners = [density([c], points, **declared).compute() for c in ([0, 0], [0.5, 0.5], [0, 0.5])]
     asked = density([[0.0, 0.0]], points, neighbors="replace_one", **declared)
     longest = max((c**2).sum() for c in corners)
@@ -152,14 +159,14 @@ def test_sums_are_exact_and_records_add_up():
 
 
 def test_values_at_no_place_count_for_nothing_and_raise_nothing():
-    drop = [Interval(-2, 2, outside="drop")]
-    assert (density([math.nan, math.inf, -9], box=drop).compute() == 0).all()
+    drop = Interval(-2, 2, outside="drop")
+    assert (density([math.nan, math.inf, -9], domain=drop).compute() == 0).all()
     assert (density([math.nan]).compute() == 0).all()
     assert (density([math.inf, -9]).compute() == density([2, -2]).compute()).all()
     wild = [[math.nan, 0], [0, 1e308], [0.5, 0.5]]
     points = [[0.0, 0.0], [1.0, 1.0]]
-    found = density(wild, points, box=drop * 2).compute()
-    assert (found == density([[0.5, 0.5]], points, box=drop * 2).compute()).all()
+    found = density(wild, points, domain=Box(drop, drop)).compute()
+    assert (found == density([[0.5, 0.5]], points, domain=Box(drop, drop)).compute()).all()
 
 
 def test_noise_has_the_kernels_covariance():
@@ -411,13 +418,13 @@ def test_a_release_of_something_else_is_refused():
         function(other)
 
 
-@pytest.mark.parametrize("box", [[Circle(24)], Interval(0, 24, outside="clip")])
-def test_a_box_is_made_of_intervals(box):
-    with pytest.raises(InvalidParameter, match="one Interval for each"):
+@pytest.mark.parametrize("domain", [Circle(24), [SIDE], Box(SIDE, Circle(24))])
+def test_values_at_points_lie_in_intervals(domain):
+    with pytest.raises(InvalidParameter, match="an Interval for each"):
         density_at(
             np.array([23.9]),
             [0.1, 12],
-            box=box,
+            domain=domain,
             bandwidth=1,
             neighbors="add_remove",
             unit="one row",

@@ -15,6 +15,7 @@ import neyman as ny
 from neyman import accounting, functional, plots, report
 from neyman.errors import InvalidParameter, NeymanError
 from neyman.functional import (
+    Box,
     Circle,
     Density,
     Huber,
@@ -48,7 +49,7 @@ def answer(aggregate):
 
 DENSITY = {"domain": DOMAIN, "bandwidth": 0.2, "neighbors": "add_remove", **WORDS}
 SURVIVAL = {"horizon": 2, "bandwidth": 0.1, "neighbors": "add_remove", **WORDS}
-AT = {"box": [DOMAIN], "bandwidth": 1, "neighbors": "add_remove", **WORDS}
+AT = {"domain": DOMAIN, "bandwidth": 1, "neighbors": "add_remove", **WORDS}
 RELEASE = answer(functional.density(VALUES, **DENSITY))
 F = functional.function(RELEASE)
 S = functional.function(
@@ -65,6 +66,9 @@ REGRESSION = {
 }
 C = functional.function(answer(functional.regression(VALUES, VALUES, **REGRESSION)))
 FIT = C.gaussian_process()
+BOX = {"domain": Box(DOMAIN, DOMAIN), "bandwidth": (0.2, 0.2)}
+G = functional.function(answer(functional.density(np.ones((9, 2)), **DENSITY | BOX)))
+Q = G.project()
 
 
 def draws():
@@ -196,6 +200,17 @@ CALLS = [
     call(plots.regression, fit=FIT, generator=draws(), level=0.9, repetitions=3),
     call(P.quantile, q=[0.1, 0.5]),
     call(P.sample, size=3, generator=draws()),
+    call(G.__call__, x=[POINTS]),
+    call(G.grid, points=5),
+    call(G.integral, lower=(0, 0), upper=[1, 1]),
+    call(G.marginal, axis=1),
+    call(G.plane, first=0, second=1),
+    call(G.smooth, bandwidth=(0.2, 0.3)),
+    call(G.noise_sd, x=[POINTS]),
+    call(G.band, level=0.5, generator=draws(), points=4, repetitions=3),
+    call(Q.__call__, x=[POINTS]),
+    call(Q.sample, size=3, generator=draws()),
+    call(plots.heatmap, field=G, generator=draws(), level=0.5, points=4, repetitions=3),
     call(THROUGH.__call__, x=POINTS),
     call(THROUGH.noise_sd, x=POINTS),
     call(plots.density, "truth=None", function=F, level=0.9, truth=None),
@@ -225,10 +240,12 @@ def test_every_public_callable_is_in_the_table():
     called = {getattr(row.values[0], "__name__", "") for row in CALLS}
     made = (functional.Basis, functional.Band, functional.Risk, functional.ReleasedFunction)
     made += (functional.SurvivalCurve, functional.Interpolant, functional.ProjectedDensity)
-    # Files have a test of their own, as have weights; what functions are made of is no call.
     made += (functional.RegressionCurve, functional.RegressionFit)
+    made += (functional.FieldBasis, functional.FieldBand, functional.ReleasedField)
+    made += (functional.ProjectedField, functional.Box)
     # What publish asks on behalf of tables is no user's call.
     rooms = {"density_of", "survival_of", "regression_of"}
+    # Files, weights and boxes have tests of their own; what functions are made of is no call.
     apart = {"save", "load", "Weights"} | rooms | {one.__name__ for one in made}
     for name in functional.__all__:
         thing = getattr(functional, name)

@@ -3,7 +3,7 @@
 import argparse
 
 from neyman.cli._numbers import WrongUsage, number, whole
-from neyman.functional import Circle, Domain, Interval, pilot_bandwidth
+from neyman.functional import Circle, Interval, Side, pilot_bandwidth
 from neyman.ledger import Ledger
 from neyman.mechanisms import Gaussian
 from neyman.numerics import Real
@@ -88,14 +88,14 @@ def _missing(options: argparse.Namespace) -> list[str]:
     return [words for given, words in wanted if not given]
 
 
-def _domain(options: argparse.Namespace) -> Domain:
+def _domain(options: argparse.Namespace) -> Side:
     if options.period is not None:
         return Circle(number(options.period, "--period"))
     lower, upper = (number(end, "--domain") for end in options.domain)
     return Interval(lower, upper, outside=options.outside)
 
 
-def _bandwidth(options: argparse.Namespace, domain: Domain) -> Real:
+def _bandwidth(options: argparse.Namespace, domain: Side) -> Real:
     if options.bandwidth is not None:
         return number(options.bandwidth, "--bandwidth")
     return pilot_bandwidth(domain, whole(options.records, "--records"))

@@ -3,9 +3,13 @@
 from neyman.functional._abstract import Function
 from neyman.functional._band import Band
 from neyman.functional._basis import Basis
+from neyman.functional._box import Box
 from neyman.functional._curves import curve_mean
 from neyman.functional._density_values import density_at
-from neyman.functional._domain import Circle, Domain, Interval
+from neyman.functional._domain import Circle, Domain, Interval, Side
+from neyman.functional._field import ReleasedField
+from neyman.functional._field_band import FieldBand
+from neyman.functional._field_basis import FieldBasis
 from neyman.functional._function import ReleasedFunction
 from neyman.functional._generator import Generator
 from neyman.functional._interpolant import Interpolant
@@ -15,6 +19,7 @@ from neyman.functional._machine import kernel_machine
 from neyman.functional._norms import density_norm, machine_norm, mean_norm
 from neyman.functional._paths import MaternPath, SmoothPath
 from neyman.functional._projected import ProjectedDensity
+from neyman.functional._projected_field import ProjectedField
 from neyman.functional._query import density, density_of, pilot_bandwidth
 from neyman.functional._records import function, load, read, save
 from neyman.functional._regression import regression, regression_of
@@ -31,10 +36,13 @@ from neyman.functional._units import Units
 __all__ = [
     "Band",
     "Basis",
+    "Box",
     "Circle",
     "Cumulative",
     "Density",
     "Domain",
+    "FieldBand",
+    "FieldBasis",
     "Function",
     "Generator",
     "Hinge",
@@ -47,11 +55,14 @@ __all__ = [
     "Matern",
     "MaternPath",
     "ProjectedDensity",
+    "ProjectedField",
     "RegressionCurve",
     "RegressionFit",
+    "ReleasedField",
     "ReleasedFunction",
     "Risk",
     "Scales",
+    "Side",
     "SmoothPath",
     "SquaredExponential",
     "SurvivalCurve",

@@ -1,35 +1,38 @@
 """The kernel as a finite sum of waves, and how the budget is divided among them."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, cast, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 
+from neyman.aggregate import Columns, IntArray
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
-from neyman.functional._domain import Domain, check_domain, domain_of
-from neyman.functional._target import Target, target_of
-from neyman.functional._written import number
+from neyman.functional._abstract_basis import AbstractBasis
+from neyman.functional._features import feature_sensitivity, whole_sums
+from neyman.functional._line_basis import LineBasis, multipliers
+from neyman.functional._side import Side, check_domain
+from neyman.functional._target import Target
 from neyman.nodes import Nodes
 from neyman.numerics import Array, text
+from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["BITS", "Basis", "multipliers"]
+__all__ = ["BITS", "Basis"]
 
 # A column of features has about this squared norm: 2^(2 BITS).
 BITS: Final = 24
 # Waves whose multiplier is smaller than this are no part of the estimator.
 _SMALLEST_MULTIPLIER: Final = 1e-8
 _MOST_BANDWIDTHS: Final = 1024
-_NODES_A_BANDWIDTH: Final = 16
 _BLOCK: Final = 1 << 17
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Basis:
+class Basis(LineBasis, AbstractBasis):
     """A truncated Gaussian kernel on a circle of length L, and public nodes on it.
 
         K_J(x) = (1/L) (1 + 2 sum_{j=1}^J lambda_j cos w_j x),   w_j = 2 pi j / L,
@@ -49,7 +52,10 @@ class Basis:
         counted: whether j = 0, the number of records, is released.
     """
 
-    domain: Domain
+    statistic: ClassVar[str] = "density"
+    rules: ClassVar[int] = 3
+
+    domain: Side
     bandwidth: Fraction
     target: Target
     counted: bool
@@ -76,32 +82,10 @@ class Basis:
             )
 
     @property
-    def period(self) -> float:
-        """The length of the circle."""
-        return self.domain.period
-
-    @property
     def highest(self) -> int:
         """The highest frequency kept."""
         reach = math.sqrt(-math.log(_SMALLEST_MULTIPLIER) / 2) / math.pi
         return math.ceil(reach * self.period / float(self.bandwidth))
-
-    @property
-    def size(self) -> int:
-        """How many integers are released: 2 J, and one more for the count."""
-        return 2 * self.highest + self.counted
-
-    @property
-    def circle_nodes(self) -> int:
-        """M, a power of two: nodes on the whole circle."""
-        return 1 << math.ceil(
-            math.log2(max(256, _NODES_A_BANDWIDTH * self.period / float(self.bandwidth)))
-        )
-
-    @property
-    def nodes(self) -> int:
-        """How many of them lie in the domain; they are the first."""
-        return self.circle_nodes if self.domain.closed else self.circle_nodes // 2 + 1
 
     @property
     def amplitudes(self) -> Array:
@@ -117,6 +101,21 @@ class Basis:
     def axes(self) -> tuple[Nodes]:
         """The nodes of the domain, and the rule by which a value is at one of them."""
         return (self.domain.places(self.period / self.circle_nodes, self.nodes),)
+
+    def sums(self, counts: IntArray) -> IntArray:
+        """Return the exact sums of features."""
+        return whole_sums(self, counts)
+
+    def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
+        """Return how far one record moves them."""
+        return feature_sensitivity(self, neighbors)
+
+    def labels(self) -> Columns:
+        """Return the frequency and part of each integer."""
+        harmonics = list(range(1, self.highest + 1))
+        count = [0] if self.counted else []
+        parts = ["count"] * len(count) + ["cos"] * self.highest + ["sin"] * self.highest
+        return {"frequency": count + harmonics * 2, "part": parts}
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield (rows, features) of the integer matrix, as doubles, shape (rows, nodes).
@@ -149,25 +148,3 @@ class Basis:
             "target": self.target.record(),
             "counted": self.counted,
         }
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, object]) -> "Basis":
-        """Rebuild a basis from what `record` returned.
-
-        Raises:
-            InvalidParameter: if what it describes is refused.
-            KeyError, TypeError, ValueError: if it is no such record.
-        """
-        return cls(
-            domain_of(cast("Mapping[str, object]", record["domain"])),
-            number(record["bandwidth"]),
-            target_of(cast("Mapping[str, object]", record["target"])),
-            record["counted"] is True,
-        )
-
-
-def multipliers(period: float, highest: int, bandwidth: float) -> Array:
-    """Return lambda_j = exp(-(h w_j)^2 / 2) for j = 0 ... highest."""
-    scaled = (2 * math.pi * bandwidth / period) * np.arange(highest + 1)
-    with np.errstate(under="ignore"):
-        return np.exp(-0.5 * scaled * scaled)

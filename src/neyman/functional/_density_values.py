@@ -1,7 +1,6 @@
 """The kernel density at public points in one or more dimensions, under noise of a kernel."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Self, final
@@ -12,9 +11,11 @@ import numpy.typing as npt
 from neyman.aggregate import Aggregate, IntArray
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
+from neyman.functional._box import Box
 from neyman.functional._domain import Interval
 from neyman.functional._kernels import COVARIANCE_ERROR, Kernel, SquaredExponential, check_length
 from neyman.functional._private import public_number, rows, source
+from neyman.functional._side import Domain, Side
 from neyman.functional._values import SCALE, Question, in_lattice
 from neyman.functional._whitening import Whitening
 from neyman.nodes import Nodes, histogram
@@ -32,7 +33,7 @@ def density_at(
     values: npt.NDArray[np.generic],
     points: npt.ArrayLike,
     *,
-    box: Sequence[Interval],
+    domain: Interval | Box,
     bandwidth: Real,
     neighbors: Neighbors,
     unit: str,
@@ -54,9 +55,9 @@ def density_at(
     Args:
         values: private, a NumPy array of any real dtype, shape (n, d), or (n,) for d = 1; read when
             the question is paid for. A value counts at the nearest of public
-            nodes, a 16th of the bandwidth apart; one at no place of the box counts for nothing.
+            nodes, a 16th of the bandwidth apart; one at no place of the domain counts for nothing.
         points: public, shape (m, d), m at most 2048.
-        box: one `Interval` for each of the d coordinates.
+        domain: an `Interval`, or a `Box` of one for each of the d coordinates.
         bandwidth: h, in the units of all coordinates. Public.
         neighbors: "add_remove", where the number of records is private and the sum is released, or
             "replace_one", where it is public.
@@ -77,16 +78,17 @@ def density_at(
     check_neighbors(neighbors)
     h = check_length(bandwidth, "bandwidth")
     instead = (
-        "one Interval for each coordinate, [Interval(...)]. On a circle the whole curve is to be "
-        "had: functional.density(domain=Circle(...))"
+        "an Interval for each coordinate: Interval(...) or Box(Interval(...), ...). On a circle "
+        "the whole curve is to be had: functional.density"
     )
-    check_type("box", box, Sequence, instead)
-    for side in box:
-        check_type("a side of box", side, Interval, instead)
-    private = rows(values, len(box))
+    check_type("domain", domain, Domain, instead)
+    sides = domain.sides
+    for side in sides:
+        check_type("a side of domain", side, Interval, instead)
+    private = rows(values, len(sides))
     records = public_number(private, neighbors)
     whitening = Whitening.of(SquaredExponential(h) if kernel is None else kernel, points)
-    columns = _Columns.of(whitening, tuple(box), h)
+    columns = _Columns.of(whitening, sides, h)
 
     def compute() -> IntArray:
         return columns.sums(private)
@@ -100,7 +102,7 @@ def density_at(
         records=records,
     )
     return question.aggregate(
-        {"box": [side.record() for side in box], "bandwidth": text(h)},
+        {"domain": domain.record(), "bandwidth": text(h)},
         columns.l2_squared(neighbors),
         columns.peak / (columns.scale * (records or 1)),
         compute,
@@ -121,13 +123,13 @@ class _Columns:
     """
 
     whitening: Whitening
-    box: tuple[Interval, ...]
+    box: tuple[Side, ...]
     bandwidth: Fraction
     scale: float
     integers: npt.NDArray[np.int32] = field(repr=False)
 
     @classmethod
-    def of(cls, whitening: Whitening, box: tuple[Interval, ...], bandwidth: Fraction) -> Self:
+    def of(cls, whitening: Whitening, box: tuple[Side, ...], bandwidth: Fraction) -> Self:
         d = whitening.points.shape[1]
         if d != len(box):
             raise InvalidParameter(
@@ -194,7 +196,7 @@ class _Columns:
         return max(Fraction(largest), in_lattice(distance, self.whitening.size))
 
 
-def _places(side: Interval, bandwidth: Fraction) -> Nodes:
+def _places(side: Side, bandwidth: Fraction) -> Nodes:
     number = math.ceil(side.length * _NODES_A_BANDWIDTH / bandwidth) + 1
     return side.places(float(side.length) / (number - 1), number)
 

@@ -1,79 +1,38 @@
 """The public line segment or circle that values lie on."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal, TypeAlias, cast, final, get_args
 
 import numpy as np
 
-from neyman.arguments import check_type, given
+from neyman.arguments import given
 from neyman.errors import InvalidParameter
+from neyman.functional._basis import Basis
+from neyman.functional._side import Domain, Side, check_domain
+from neyman.functional._target import Density, Target, target_of
 from neyman.functional._written import number
 from neyman.nodes import Nodes
 from neyman.numerics import Array, Real, exact, text
 
-__all__ = ["Circle", "Domain", "Interval", "Outside", "check_domain", "domain_of"]
+__all__ = [
+    "Circle",
+    "Domain",
+    "Interval",
+    "Outside",
+    "Side",
+    "basis_of",
+    "check_domain",
+    "side_of",
+]
 
 Outside: TypeAlias = Literal["clip", "drop"]
 
 
-class Domain(ABC):
-    """Where values lie, declared without looking at them, and the circle that it is bent to.
-
-    Every double is either at a place of the domain or at none: no value raises an error.
-    """
-
-    __slots__ = ()
-
-    kind: ClassVar[str]
-
-    @property
-    @abstractmethod
-    def start(self) -> float:
-        """The lower end."""
-
-    @property
-    @abstractmethod
-    def length(self) -> Fraction:
-        """Upper minus lower end, in the units of the values."""
-
-    @property
-    @abstractmethod
-    def period(self) -> float:
-        """The length of the circle that the domain lies on."""
-
-    @property
-    @abstractmethod
-    def largest_bandwidth(self) -> Fraction:
-        """The bandwidth beyond which a kernel would meet its own tail."""
-
-    @property
-    @abstractmethod
-    def closed(self) -> bool:
-        """Whether the upper end is the lower end."""
-
-    @abstractmethod
-    def offsets(self, points: Array) -> Array:
-        """Return distances of points of the domain from the lower end, in [0, length]."""
-
-    @abstractmethod
-    def places(self, step: float, number: int) -> Nodes:
-        """Return the first `number` nodes at this step, and the rule for what is outside."""
-
-    @abstractmethod
-    def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{k}={v!r}" for k, v in self.record().items() if k != "kind")
-        return f"{type(self).__name__}({fields})"
-
-
 @final
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Interval(Domain):
+class Interval(Side):
     """[lower, upper], followed by an empty stretch as long as itself, so that both ends are apart.
 
     Tails of kernels run into the empty stretch and do not come out on the other side. It costs
@@ -158,6 +117,12 @@ class Interval(Domain):
             dropped=self.outside == "drop",
         )
 
+    def basis(
+        self, bandwidth: Real | Sequence[Real], target: Target | None, *, counted: bool
+    ) -> Basis:
+        """Return waves; `Density()` is the default target."""
+        return _basis(self, bandwidth, target, counted=counted)
+
     def record(self) -> dict[str, object]:
         """Return ends and rule."""
         return {
@@ -170,7 +135,7 @@ class Interval(Domain):
 
 @final
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Circle(Domain):
+class Circle(Side):
     """Values that are the same if they differ by a period: hours of the day, angles.
 
     >>> Circle(24).offsets(np.array([25.0, -1.0]))
@@ -230,13 +195,19 @@ class Circle(Domain):
             start=0.0, end=self.period, step=step, number=number, closed=True, dropped=False
         )
 
+    def basis(
+        self, bandwidth: Real | Sequence[Real], target: Target | None, *, counted: bool
+    ) -> Basis:
+        """Return waves; `Density()` is the default target."""
+        return _basis(self, bandwidth, target, counted=counted)
+
     def record(self) -> dict[str, object]:
         """Return the period."""
         return {"kind": self.kind, "period": text(self.around)}
 
 
-def domain_of(record: Mapping[str, object]) -> Domain:
-    """Rebuild a domain from what `record` returned.
+def side_of(record: Mapping[str, object]) -> Side:
+    """Rebuild a line or circle from what `record` returned.
 
     Raises:
         InvalidParameter: if it is of no known kind, or its numbers are unusable.
@@ -250,14 +221,31 @@ def domain_of(record: Mapping[str, object]) -> Domain:
     return Interval(*ends, outside=cast("Outside", record["outside"]))
 
 
-def check_domain(domain: object) -> None:
-    """Refuse what is no domain.
+def basis_of(record: Mapping[str, object]) -> Basis:
+    """Rebuild a basis from what its `record` returned.
 
     Raises:
-        InvalidParameter: if it is something else.
+        InvalidParameter: if what it describes is refused.
+        KeyError, TypeError, ValueError: if it is no such record.
     """
-    instead = 'Interval(lower, upper, outside="clip") or Circle(period)'
-    check_type("domain", domain, Domain, instead)
+    return Basis(
+        side_of(cast("Mapping[str, object]", record["domain"])),
+        number(record["bandwidth"]),
+        target_of(cast("Mapping[str, object]", record["target"])),
+        record["counted"] is True,
+    )
+
+
+def _basis(
+    side: Side, bandwidth: Real | Sequence[Real], target: Target | None, *, counted: bool
+) -> Basis:
+    if isinstance(bandwidth, Sequence) and not isinstance(bandwidth, str):
+        raise InvalidParameter(
+            f"{given('bandwidth', bandwidth)} of several numbers was given for values on a line; "
+            "write one"
+        )
+    chosen = Density() if target is None else target
+    return Basis(side, exact(bandwidth, "bandwidth"), chosen, counted)
 
 
 def _check_doubles(length: Fraction, largest: Fraction) -> None:

@@ -13,10 +13,12 @@ from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._band import Band, BandKind, check_band_kind, noise_band, total_band
-from neyman.functional._basis import Basis, multipliers
+from neyman.functional._line_basis import LineBasis, multipliers
+from neyman.functional._margin import line_of
 from neyman.functional._projected import ProjectedDensity, nearest_masses
 from neyman.functional._public import check_level, numbers
 from neyman.functional._series import Series
+from neyman.functional._spectrum import Spectrum
 from neyman.functional._written import number
 from neyman.numerics import Array, ComplexArray, Real, exact, text
 
@@ -47,7 +49,7 @@ class ReleasedFunction(Function):
     kind: ClassVar[str] = "density"
     statistics: ClassVar[tuple[str, ...]] = ("density",)
 
-    basis: Basis
+    basis: LineBasis
     integers: tuple[int, ...] = field(repr=False)
     stddev: float
     records: int | None
@@ -57,7 +59,7 @@ class ReleasedFunction(Function):
     def of_release(cls, release: Released) -> Self:
         """Make it of a release of `functional.density`, at the bandwidth of the release."""
         columns = release.columns
-        basis = Basis.of_record(cast("Mapping[str, object]", release.query["basis"]))
+        basis = line_of(cast("Mapping[str, object]", release.query["basis"]))
         return cls(
             basis,
             tuple(cast("int", value) for value in columns["coefficient"]),
@@ -70,7 +72,7 @@ class ReleasedFunction(Function):
     def of_record(cls, record: Mapping[str, object]) -> Self:
         """Rebuild it, bit by bit."""
         return cls(
-            Basis.of_record(cast("Mapping[str, object]", record["basis"])),
+            line_of(cast("Mapping[str, object]", record["basis"])),
             tuple(cast("list[int]", record["integers"])),
             float.fromhex(str(record["stddev"])),
             cast("int | None", record["records"]),
@@ -85,7 +87,7 @@ class ReleasedFunction(Function):
                 the basis.
         """
         instead = "functional.function(release), which makes it"
-        check_type("basis", self.basis, Basis, instead)
+        check_type("basis", self.basis, LineBasis, instead)
         check_type("bandwidth", self.bandwidth, Fraction | int, instead)
         check_type("integers", self.integers, tuple, instead)
         check_type("stddev", self.stddev, float, instead)
@@ -126,11 +128,12 @@ class ReleasedFunction(Function):
             InvalidParameter: if a point is outside the domain, or the released count is not
                 positive.
         """
-        return self.series.at(self._offsets(x), whole("derivative", derivative, 0, 8))
+        order = whole("derivative", derivative, 0, 8)
+        return self.series.at(self.basis.domain.located(x), order)
 
     def grid(self, points: int) -> tuple[Array, Array]:
         """Return `points` equally spaced places over the whole domain, and f there."""
-        x = grid_points(self.basis, points)
+        x = self.basis.domain.grid(points)
         return x, self(x)
 
     def integral(self, a: Real, b: Real) -> float:
@@ -151,7 +154,7 @@ class ReleasedFunction(Function):
         turns = 0.0
         if self.basis.domain.closed:
             turns = np.floor(numbers("x", x) / self.basis.period)
-        return np.asarray(self.series.integral(self._offsets(x)) + turns)
+        return np.asarray(self.series.integral(self.basis.domain.located(x)) + turns)
 
     def project(self) -> ProjectedDensity:
         """Return the nearest density: non-negative, of integral 1, on the domain.
@@ -251,6 +254,27 @@ class ReleasedFunction(Function):
         return spectrum
 
     @property
+    def spectrum(self) -> Spectrum:
+        """What is known of its waves, at the bandwidth of the release."""
+        basis, n = self.basis, max(self.count, 2.0)
+        low, high = self.bandwidths
+        return Spectrum(
+            count=n,
+            power=np.abs(self.transform[1:]) ** 2,
+            noise=2 * (self.stddev / (basis.amplitudes[1:] * n)) ** 2,
+            parts=np.full(basis.highest, 2.0),
+            most=high / low,
+            multipliers=lambda by: multipliers(basis.period, basis.highest, self.bandwidth_at(by))[
+                1:
+            ],
+        )
+
+    def bandwidth_at(self, factor: float) -> float:
+        """Return so many times the bandwidth of the release, or the largest."""
+        low, high = self.bandwidths
+        return min(low * factor, high)
+
+    @property
     def series(self) -> Series:
         """The sum of waves that f is, of distances from the lower end."""
         coefficients = self.transform * self._multipliers / self.basis.period
@@ -307,37 +331,3 @@ class ReleasedFunction(Function):
     def _waves(self) -> Array:
         step = 2 * math.pi / self.basis.period
         return np.arange(self.basis.highest + 1, dtype=np.float64) * step
-
-    def _offsets(self, x: npt.ArrayLike) -> Array:
-        return offsets(self.basis, x)
-
-
-def offsets(basis: Basis, x: npt.ArrayLike) -> Array:
-    """Return distances from the lower end, in [0, L].
-
-    Raises:
-        InvalidParameter: if a point is outside the domain.
-    """
-    points = numbers("x", x)
-    domain = basis.domain
-    low, high = domain.start, domain.start + float(domain.length)
-    inside = np.isfinite(points) if domain.closed else (points >= low) & (points <= high)
-    if not inside.all():
-        raise InvalidParameter(
-            f"x outside [{low:g}, {high:g}] was asked for, where nothing is known; "
-            "write points of the domain"
-        )
-    return domain.offsets(points)
-
-
-def grid_points(basis: Basis, points: int) -> Array:
-    """Return equally spaced places over the whole domain; a circle's end is not repeated.
-
-    Raises:
-        InvalidParameter: if fewer than two are asked for, or more than 2^26.
-    """
-    points = whole("points", points, 2, _MOST_POINTS)
-    domain = basis.domain
-    steps = np.arange(points) / (points if domain.closed else points - 1)
-    ends = domain.start, domain.start + float(domain.length)
-    return np.minimum(ends[0] + steps * (ends[1] - ends[0]), ends[1])

@@ -11,7 +11,7 @@ import numpy as np
 from neyman.aggregate import IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._basis import Basis
-from neyman.functional._domain import Domain, Interval, domain_of
+from neyman.functional._domain import Interval, Side, side_of
 from neyman.functional._features import column_norms, lag_products, whole_sums
 from neyman.functional._target import Target, target_of
 from neyman.functional._written import number
@@ -52,7 +52,7 @@ class PairChannels:
         counted: whether the number of records is private and released.
     """
 
-    domain: Domain
+    domain: Side
     bandwidth: Fraction
     response: Interval
     target: Target
@@ -130,11 +130,11 @@ class PairChannels:
             name: cast("Mapping[str, object]", record[name])
             for name in ("domain", "response", "target")
         }
-        response = domain_of(parts["response"])
+        response = side_of(parts["response"])
         if type(response) is not Interval:
             raise ValueError("no bounds of a response")
         return cls(
-            domain_of(parts["domain"]),
+            side_of(parts["domain"]),
             number(record["bandwidth"]),
             response,
             target_of(parts["target"]),

@@ -8,7 +8,7 @@ from neyman.errors import InvalidParameter
 from neyman.functional._features import MOST_RECORDS
 from neyman.sensitivity import Neighbors
 
-__all__ = ["public_number", "real", "rows", "source"]
+__all__ = ["public_number", "real", "records_of", "rows", "source"]
 
 
 def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[np.generic]:
@@ -54,6 +54,11 @@ def rows(
             f"shape (n, {width}), one row a record"
         )
     return array
+
+
+def records_of(values: npt.NDArray[np.generic], width: int) -> npt.NDArray[np.generic]:
+    """Take one record a row, shape (n, width); for a width of 1 an array of any shape."""
+    return real(values).reshape(-1, 1) if width == 1 else rows(values, width)
 
 
 def public_number(array: npt.NDArray[np.generic], neighbors: Neighbors) -> int | None:

@@ -17,7 +17,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from neyman.functional._basis import Basis, multipliers
+from neyman.functional._basis import Basis
+from neyman.functional._line_basis import multipliers
 from neyman.functional._series import Series
 from neyman.functional._survival import TwoChannels
 from neyman.numerics import Array, ComplexArray

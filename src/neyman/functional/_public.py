@@ -1,13 +1,17 @@
 """Public arrays and numbers that a caller writes: refused by name where they are none."""
 
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import cast
+
 import numpy as np
 import numpy.typing as npt
 
 from neyman.arguments import given
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, exact
+from neyman.numerics import Array, Real, exact
 
-__all__ = ["check_level", "numbers"]
+__all__ = ["check_level", "each", "numbers"]
 
 
 def numbers(name: str, value: npt.ArrayLike) -> Array:
@@ -44,3 +48,17 @@ def check_level(level: object) -> float:
     if not 0 < share < 1:
         raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
     return share
+
+
+def each(name: str, value: object, number: int) -> tuple[Fraction, ...]:
+    """Return one exact number for each of so many axes.
+
+    Raises:
+        InvalidParameter: if there are not as many, or one is no finite number.
+    """
+    found = cast("Sequence[Real]", value if isinstance(value, tuple | list) else ())
+    if len(found) != number:
+        raise InvalidParameter(
+            f"{given(name, cast('object', value))} was given; write {number} numbers, one an axis"
+        )
+    return tuple(exact(one, name) for one in found)

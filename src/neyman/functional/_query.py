@@ -1,34 +1,36 @@
 """From an array of private values to a question that the door can answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, final
+from typing import Final, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Columns, Countable, IntArray, Noise
-from neyman.arguments import whole
+from neyman.arguments import check_type, whole
+from neyman.functional._abstract_basis import AbstractBasis
 from neyman.functional._arrays import ArrayRecords
-from neyman.functional._basis import Basis
-from neyman.functional._domain import Domain, check_domain
-from neyman.functional._features import feature_sensitivity, whole_sums
-from neyman.functional._target import Density, Target
+from neyman.functional._private import records_of
+from neyman.functional._side import Domain, Side
+from neyman.functional._target import Target
 from neyman.functional._units import Units
-from neyman.numerics import Real, exact
+from neyman.numerics import Real
 from neyman.sensitivity import Neighbors
 
 __all__ = ["CoefficientReading", "density", "density_of", "pilot_bandwidth"]
 
-# Raise it whenever the integers of an unchanged question change.
-_RULES: Final = 3
+_DOMAINS: Final = 'Interval(lower, upper, outside="clip"), Circle(period) or Box(side, side)'
+# Of a length, in so many dimensions: finer ones are better asked for by hand.
+_SMALLEST_PILOT: Final = {1: Fraction(1, 1000), 2: Fraction(1, 128), 3: Fraction(1, 24)}
 
 
 def density(
     values: npt.NDArray[np.generic],
     *,
     domain: Domain,
-    bandwidth: Real,
+    bandwidth: Real | Sequence[Real],
     neighbors: Neighbors,
     unit: str,
     name: str,
@@ -44,20 +46,23 @@ def density(
     it, at any larger bandwidth, is free.
 
     Args:
-        values: private, a NumPy array of any real dtype, any shape. They are read when the
-            question is paid for, and none can raise an error: a value at no place of the domain
-            counts for nothing (under replace_one: as if spread evenly over the circle).
-        domain: where values lie: `Interval(lower, upper, outside=...)` or `Circle(period)`.
-        bandwidth: h, the standard deviation of the kernel, in the units of the values. Public; a
-            small one is a pilot from which larger ones are read: see `pilot_bandwidth`.
+        values: private, a NumPy array of any real dtype, any shape; of a box of d sides one record
+            a row, shape (n, d). They are read when the question is paid for, and none can raise an
+            error: a value at no place of the domain counts for nothing (under replace_one: as if
+            spread evenly over the circle).
+        domain: where values lie: `Interval(lower, upper, outside=...)`, `Circle(period)`, or a
+            `Box` of two or three of them.
+        bandwidth: h, the standard deviation of the kernel, in the units of the values; of a box
+            one for each side. Public; a small one is a pilot from which larger ones are read: see
+            `pilot_bandwidth`.
         neighbors: "add_remove", where the number of records is private and released along, or
             "replace_one", where it is public.
         unit: who is protected, in the words of the ledger; each value of the array is one's,
             unless `units` says otherwise.
         name: stands for these values in the ledger: another name is another dataset.
-        target: what errors weigh; `Density()` by default. `Scales()` divides the same budget so
-            that wider bandwidths come out nearly as well, `Cumulative()` so that integrals and
-            quantiles come out best.
+        target: what errors weigh; `Density()` by default, on a box `Scales()`, which
+            divides the same budget so that wider bandwidths come out nearly as well; on a line
+            `Cumulative()` divides it so that integrals and quantiles come out best.
         units: whose each value is, and how many of one unit count, where one unit can have
             several; by default each value is a unit. Under add_remove only.
 
@@ -72,16 +77,24 @@ def density(
     Source: Hall, Rinaldo and Wasserman, *Differential privacy for functions and functional data*,
         JMLR 2013 (Gaussian process noise with the kernel of the estimator).
     """
-    return density_of(
-        ArrayRecords.of(("values", values), name=name, unit=unit, neighbors=neighbors, units=units),
-        domain=domain,
-        bandwidth=bandwidth,
-        target=target,
+    check_type("domain", domain, Domain, _DOMAINS)
+    columns = records_of(values, len(domain.sides)).T
+    records = ArrayRecords.of(
+        *(("values", column) for column in columns),
+        name=name,
+        unit=unit,
+        neighbors=neighbors,
+        units=units,
     )
+    return density_of(records, domain=domain, bandwidth=bandwidth, target=target)
 
 
 def density_of(
-    records: Countable, *, domain: Domain, bandwidth: Real, target: Target | None = None
+    records: Countable,
+    *,
+    domain: Domain,
+    bandwidth: Real | Sequence[Real],
+    target: Target | None = None,
 ) -> Aggregate:
     """Ask for the kernel density of whatever can be counted at public nodes.
 
@@ -89,7 +102,7 @@ def density_of(
     columns of a table, for which `neyman.publish.density` calls this.
 
     Args:
-        records: private, with one number each.
+        records: private, with one number each; of a box one for each side.
         domain: as for `density`.
         bandwidth: as for `density`.
         target: as for `density`.
@@ -97,74 +110,84 @@ def density_of(
     Raises:
         InvalidParameter: if a declaration is unusable.
     """
-    chosen = Density() if target is None else target
-    basis = Basis(domain, exact(bandwidth, "bandwidth"), chosen, records.records is None)
+    check_type("domain", domain, Domain, _DOMAINS)
+    basis = domain.basis(bandwidth, target, counted=records.records is None)
     count = records.counter(basis.axes)
 
     def compute() -> IntArray:
-        return whole_sums(basis, count())
+        return basis.sums(count())
 
     return Aggregate(
         query={
-            "statistic": "density",
+            "statistic": basis.statistic,
             "basis": basis.record(),
             "records": records.records,
-            "rules": _RULES,
+            "rules": basis.rules,
             **records.describe(),
         },
         source=records.source,
         unit=records.unit,
-        sensitivity=records.bound(feature_sensitivity(basis, records.neighbors)),
+        sensitivity=records.bound(basis.sensitivity(records.neighbors)),
         size=basis.size,
         reading=CoefficientReading(basis),
         compute=compute,
     )
 
 
-def pilot_bandwidth(domain: Domain, records: int) -> Fraction:
-    """Return a small bandwidth to release at, from a public guess of the number of records.
+@overload
+def pilot_bandwidth(domain: Side, records: int) -> Fraction: ...
+@overload
+def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, ...]: ...
+def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, ...]:
+    """Return small bandwidths to release at, from a public guess of the number of records.
 
-        h = 0.25 (1.06 (length / 8) records^(-1/5))
+        h_k = 0.25 (4 / ((d + 2) records))^(1 / (d + 4)) length_k / 8
 
-    A quarter of the normal-reference rule for a domain eight standard deviations wide. Larger
-    bandwidths are free afterwards, smaller ones are not there. Kept within what the domain takes.
+    A quarter of the normal-reference rule for a domain eight standard deviations wide, on each of
+    its d sides. Larger bandwidths are free afterwards, smaller ones are not there. Kept between a
+    1000th of a length (a 128th in the plane, a 24th in space) and a tenth.
 
-    >>> from neyman.functional import Interval
-    >>> float(pilot_bandwidth(Interval(-60, 180, outside="clip"), records=300_000))
+    >>> from neyman.functional import Box, Interval
+    >>> delay = Interval(-60, 180, outside="clip")
+    >>> float(pilot_bandwidth(delay, records=300_000))
     0.638
+    >>> [float(h) for h in pilot_bandwidth(Box(delay, delay), records=1_000)]
+    [2.37, 2.37]
 
     Args:
         domain: where values lie.
         records: about how many there are. Public: under add_remove their number is private, so
             write what is known without looking.
 
+    Returns:
+        A number, or of a box one for each side.
+
     Raises:
         InvalidParameter: if `records` is no whole number from 1 to 2^53.
     """
-    check_domain(domain)
-    rule = 0.25 * 1.06 / 8 * whole("records", records, 1, 2**53) ** -0.2
+    check_type("domain", domain, Domain, _DOMAINS)
+    number = whole("records", records, 1, 2**53)
+    d = len(domain.sides)
+    factor = 1.06 if d == 1 else (4 / (d + 2)) ** (1 / (d + 4))
+    rule = 0.25 * factor / 8 * number ** (-1 / (d + 4))
     # Three digits: a public number that people can read.
-    share = min(max(Fraction(f"{rule:.3g}"), Fraction(1, 1000)), Fraction(1, 10))
-    return Fraction(f"{float(share * domain.length):.3g}")
+    share = min(max(Fraction(f"{rule:.3g}"), _SMALLEST_PILOT[d]), Fraction(1, 10))
+    found = tuple(Fraction(f"{float(share * side.length):.3g}") for side in domain.sides)
+    return found[0] if d == 1 else found
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class CoefficientReading:
-    """The noisy integers as they are, each by its frequency and part."""
+    """The noisy integers as they are, each by what it is a coefficient of."""
 
-    basis: Basis
+    basis: AbstractBasis
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
         width = noise.half_width(confidence)
-        j = self.basis.highest
-        harmonics = list(range(1, j + 1))
-        count = [0] if self.basis.counted else []
         integers = [int(value) for value in noisy.tolist()]
-        return {
-            "frequency": count + harmonics * 2,
-            "part": ["count"] * len(count) + ["cos"] * j + ["sin"] * j,
+        return self.basis.labels() | {
             "coefficient": integers,
             "stddev": [noise.stddev] * len(integers),
             "lower": [value - width for value in integers],

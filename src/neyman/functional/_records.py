@@ -13,6 +13,7 @@ import numpy as np
 from neyman.arguments import check_type, given
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import Function, Released
+from neyman.functional._field import ReleasedField
 from neyman.functional._function import ReleasedFunction
 from neyman.functional._interpolant import Interpolant
 from neyman.functional._regression_curve import RegressionCurve
@@ -24,6 +25,7 @@ __all__ = ["function", "load", "read", "save"]
 # A new kind of function is one more line.
 _KINDS: Final[tuple[type[Function], ...]] = (
     ReleasedFunction,
+    ReleasedField,
     SurvivalCurve,
     RegressionCurve,
     Interpolant,

@@ -9,7 +9,7 @@ from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords
 from neyman.functional._channels import ChannelReading
-from neyman.functional._domain import Domain, Interval
+from neyman.functional._domain import Interval, Side
 from neyman.functional._pairs import PairChannels, pair_sensitivity, pair_sums
 from neyman.functional._target import Scales, Target
 from neyman.functional._units import Units
@@ -26,7 +26,7 @@ def regression(
     x: npt.NDArray[np.generic],
     y: npt.NDArray[np.generic],
     *,
-    domain: Domain,
+    domain: Side,
     bandwidth: Real,
     response: Interval,
     neighbors: Neighbors,
@@ -87,7 +87,7 @@ def regression(
 def regression_of(
     records: Countable,
     *,
-    domain: Domain,
+    domain: Side,
     bandwidth: Real,
     response: Interval,
     target: Target | None = None,

@@ -10,7 +10,6 @@ from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._band import Band, BandKind, check_band_kind
 from neyman.functional._basis import Basis
-from neyman.functional._function import grid_points, offsets
 from neyman.functional._generator import Generator, check_generator
 from neyman.functional._krige import GaussianProcess
 from neyman.functional._public import check_level
@@ -76,7 +75,7 @@ class RegressionFit:
 
     def grid(self, points: int) -> tuple[Array, Array]:
         """Return `points` equally spaced places over the whole domain, and the curve there."""
-        x = grid_points(self._basis, points)
+        x = self._basis.domain.grid(points)
         return x, self(x)
 
     @property
@@ -164,7 +163,7 @@ class RegressionFit:
 
     def _between(self, x: npt.ArrayLike, values: Array) -> Array:
         """Return values at points by a straight line between nodes, elementwise."""
-        place = offsets(self._basis, x) / self.table.step
+        place = self._basis.domain.located(x) / self.table.step
         below = np.floor(place)
         cell, last = below.astype(np.int64), values.size
         part = place - below

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.arguments import whole
-from neyman.functional._domain import Domain, check_domain
 from neyman.functional._kernels import check_length
+from neyman.functional._side import Side, check_domain
 from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
 
@@ -35,7 +35,7 @@ class Risk:
 
 
 def normal_risk(
-    domain: Domain, *, bandwidth: Real, records: int, mu: Real, neighbors: Neighbors, spread: Real
+    domain: Side, *, bandwidth: Real, records: int, mu: Real, neighbors: Neighbors, spread: Real
 ) -> Risk:
     """Return the error of a private density of normal values: a utility to be had for free.
 

@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from neyman.functional._basis import Basis, multipliers
+from neyman.functional._line_basis import LineBasis, multipliers
 from neyman.numerics import Array
 
 __all__ = ["Sampled", "Smoothed", "Spread", "limits", "sampled"]
@@ -33,7 +33,7 @@ class Smoothed(Protocol):
     """What is needed of a released function."""
 
     @property
-    def basis(self) -> Basis: ...
+    def basis(self) -> LineBasis: ...
     @property
     def bandwidth(self) -> Fraction: ...
     @property

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.functional._basis import multipliers
+from neyman.functional._line_basis import multipliers
 from neyman.functional._pairs import COUNTED, PairChannels
 from neyman.functional._product_limit import transform_of
 from neyman.functional._projected import nearest_masses

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.functional import Domain, Interval, Target, density_of, regression_of, survival_of
+from neyman.functional import Domain, Interval, Side, Target, density_of, regression_of, survival_of
 from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tables import Table
@@ -17,7 +17,7 @@ def density(
     column: str | Sequence[str],
     *,
     domain: Domain | None = None,
-    bandwidth: Real,
+    bandwidth: Real | Sequence[Real],
     target: Target | None = None,
     neighbors: Neighbors = "add_remove",
 ) -> Aggregate:
@@ -96,7 +96,7 @@ def regression(
     *,
     x: str,
     y: str,
-    domain: Domain | None = None,
+    domain: Side | None = None,
     bandwidth: Real,
     response: Interval | None = None,
     target: Target | None = None,

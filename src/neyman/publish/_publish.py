@@ -10,7 +10,7 @@ from neyman.accounting import filter_for
 from neyman.aggregate import Aggregate
 from neyman.door import release
 from neyman.errors import BudgetExceeded, InvalidParameter, InvalidTable, NeymanError, SpecError
-from neyman.functional import Circle, Domain, Interval, pilot_bandwidth
+from neyman.functional import Circle, Interval, Side, pilot_bandwidth
 from neyman.ledger import Ledger
 from neyman.mechanisms import Mechanism
 from neyman.numerics import at_least, at_most
@@ -237,7 +237,7 @@ def _density(query: Query, table: Table, column: str) -> Aggregate:
     return density(table, column, domain=domain, bandwidth=bandwidth)
 
 
-def _domain(declared: DomainOf) -> Domain:
+def _domain(declared: DomainOf) -> Side:
     if declared.period is not None:
         return Circle(declared.period)
     return Interval(declared.lower or 0, declared.upper or 0, outside=declared.outside or "clip")

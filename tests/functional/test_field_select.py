@@ -1,0 +1,128 @@
+"""The bandwidth and the band of a field, from the release alone."""
+
+import math
+
+import numpy as np
+import pytest
+
+from neyman import functional
+from neyman.errors import InvalidParameter
+from neyman.functional import Box, Circle, Interval, pilot_bandwidth, select_bandwidth
+
+LINE = Interval(0, 10, outside="clip")
+WIDE = {"bandwidth": (0.3, 0.4)}
+
+
+def truth(axes, sd):
+    parts = [
+        np.exp(-0.5 * ((x - 5) / s) ** 2) / (s * math.sqrt(2 * math.pi))
+        for x, s in zip(axes, sd, strict=True)
+    ]
+    return np.multiply.outer(*parts)
+
+
+def values(number, seed=0):
+    return np.random.default_rng(seed).normal(5, (1.2, 1.0), (number, 2))
+
+
+def error(f):
+    axes, found = f.grid(41)
+    return float(((found - truth(axes, (1.2, 1.0))) ** 2).mean())
+
+
+@pytest.mark.parametrize(("neighbors", "number"), [("add_remove", 1_000), ("replace_one", 9_000)])
+def test_the_chosen_bandwidth_is_nearly_the_best(released_field, neighbors, number):
+    """The mean over releases of the error there, over that at the best common factor."""
+    ratios = []
+    for seed in range(4):
+        f = released_field(values(number, seed), seed=seed, neighbors=neighbors, **WIDE)
+        chosen = select_bandwidth(f)
+        assert chosen[1] / chosen[0] == pytest.approx(0.4 / 0.3)
+        factors = 2.0 ** (np.arange(0, 8) / 4)
+        least = min(error(f.smooth(f.bandwidth_at(by))) for by in factors if by <= f.spectrum.most)
+        ratios.append(error(f.smooth(chosen)) / least)
+    assert np.mean(ratios) < 1.6
+
+
+def test_more_records_are_read_with_a_smaller_bandwidth(released_field):
+    few, many = (select_bandwidth(released_field(values(n), **WIDE)) for n in (500, 100_000))
+    assert many[0] < 0.8 * few[0]
+    f = released_field(values(500), **WIDE)
+    assert select_bandwidth(f.smooth((1, 1))) == few
+    assert select_bandwidth(f, standard_errors=0) <= few
+
+
+def test_the_risk_is_that_of_the_error(released_field):
+    """Squared transforms and noise are what the estimate takes them for."""
+    f = released_field(values(5_000), neighbors="replace_one", **WIDE)
+    quiet = released_field(values(5_000), neighbors="replace_one", mu=None, **WIDE)
+    spectrum, still = f.spectrum, quiet.spectrum
+    assert spectrum.power.shape == spectrum.parts.shape == spectrum.multipliers(2).shape
+    low = np.flatnonzero(spectrum.noise < 1e-3)
+    np.testing.assert_allclose(spectrum.power[low].sum(), still.power[low].sum(), rtol=0.1)
+    empty = still.power < spectrum.noise / 100
+    excess = (spectrum.power[empty] / spectrum.noise[empty]).mean()
+    assert empty.sum() > 1_000
+    # Of parts: sd below 0.03; six and a half of them.
+    assert excess == pytest.approx(1, abs=0.2)
+    # Parseval: the mean square of the field is that of its waves.
+    waves = spectrum.parts * spectrum.multipliers(1) ** 2 * spectrum.power
+    terms = f.terms
+    rows = np.where(np.arange(terms.shape[0]) == 0, 1.0, 0.5)
+    columns = np.where(np.arange(terms.shape[1]) == 0, 1.0, 0.5)
+    square = rows @ terms**2 @ columns * f.basis.volume**2
+    assert square == pytest.approx(1 + waves.sum(), rel=1e-9)
+
+
+def test_on_a_line_it_is_as_it_was(released, normal_values):
+    f = released(normal_values)
+    assert select_bandwidth(f) == f.bandwidth_at(select_bandwidth(f) / float(f.basis.bandwidth))
+
+
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+def test_a_band_covers_the_whole_grid_as_often_as_it_says(released_field, neighbors):
+    declared = {
+        "domain": Box(LINE, Circle(10)),
+        "bandwidth": (1, 2),
+        "neighbors": neighbors,
+    }
+    data = values(2_000)
+    quiet = released_field(data, mu=None, **declared).grid(15)[1]
+    bands = [
+        released_field(data, seed=seed, **declared).band(
+            0.8, generator=np.random.default_rng(seed), points=15, repetitions=99
+        )
+        for seed in range(150)
+    ]
+    covered = [((band.lower <= quiet) & (quiet <= band.upper)).all() for band in bands]
+    # Known to sd 0.033; six and a half of them.
+    assert np.mean(covered) == pytest.approx(0.8, abs=0.2)
+    assert np.mean([band.width for band in bands]) == pytest.approx(3.02, abs=0.15)
+    band = bands[0]
+    np.testing.assert_allclose((band.lower + band.upper) / 2, band.estimate, atol=1e-15)
+    assert [len(x) for x in band.axes] == [15, 15]
+
+
+def test_a_band_needs_enough_repetitions(released_field):
+    f = released_field(values(200))
+    g = np.random.default_rng(0)
+    for level, repetitions in ((0.95, 18), (0.5, 0), (0.9, 2.5)):
+        with pytest.raises(InvalidParameter, match="repetitions"):
+            f.band(level, generator=g, points=5, repetitions=repetitions)
+    f.band(0.95, generator=g, points=5, repetitions=19)
+    for level in (0, 1, -1, float("nan")):
+        with pytest.raises(InvalidParameter, match="level"):
+            f.band(level, generator=g)
+
+
+def test_a_pilot_is_for_every_side():
+    box = Box(LINE, Circle(24))
+    assert [float(h) for h in pilot_bandwidth(box, records=1000)] == [0.0988, 0.237]
+    assert [float(h) for h in pilot_bandwidth(box, records=10**6)] == [0.0781, 0.188]
+    space = pilot_bandwidth(Box(LINE, LINE, LINE), records=1000)
+    assert [float(h) for h in space] == [0.417] * 3
+    for domain in (box, Box(LINE, LINE, LINE)):
+        pilot = pilot_bandwidth(domain, records=10**7)
+        basis = domain.basis(pilot, None, counted=True)
+        assert basis.size < 400_000
+    assert functional.pilot_bandwidth(LINE, records=1000) == pilot_bandwidth(LINE, 1000)
