@@ -190,7 +190,7 @@ CALLS = [
     call(S.band, level=0.9, kind="total", generator=draws(), repetitions=3),
     call(P.__call__, x=POINTS),
     call(P.cdf, x=POINTS),
-    call(functional.regression, x=VALUES, y=VALUES, **REGRESSION),
+    call(functional.regression, "unit=text", "name=text", x=VALUES, y=VALUES, **REGRESSION),
     call(C.nadaraya_watson, bandwidth=0.2),
     call(C.ridge, bandwidth=0.2, regularization=1),
     call(FIT.__call__, x=POINTS),

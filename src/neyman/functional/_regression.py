@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Countable, IntArray
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords
 from neyman.functional._channels import ChannelReading
-from neyman.functional._domain import Interval, Side
+from neyman.functional._domain import Interval, Side, check_domain
 from neyman.functional._pairs import PairChannels, pair_sensitivity, pair_sums
 from neyman.functional._target import Scales, Target
 from neyman.functional._units import Units
@@ -106,12 +107,9 @@ def regression_of(
     Raises:
         InvalidParameter: if a declaration is unusable.
     """
-    # Types are not checked by who runs it.
-    if type(response) is not Interval:
-        raise InvalidParameter(
-            f"response={response!r} was given; write the bounds of y, Interval(lower, upper, "
-            'outside="clip")'
-        )
+    check_domain(domain)
+    instead = 'the bounds of y, Interval(lower, upper, outside="clip")'
+    check_type("response", response, Interval, instead)
     channels = PairChannels(
         domain,
         exact(bandwidth, "bandwidth"),

@@ -97,6 +97,8 @@ def regression(
         repetitions: simulated releases for each.
         truth: the curve without noise, drawn beside. Only for data that are public anyway.
     """
+    check_type("fit", fit, RegressionFit, "a reading such as curve.gaussian_process()")
+    check_type("truth", truth, Callable | None, "the curve as a function, or None")
     total, noise = (
         fit.band(level, kind, generator=generator, repetitions=repetitions)
         for kind in ("total", "noise")
