@@ -1,0 +1,73 @@
+"""Counts at public nodes are the same on every engine, and those of NumPy."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from neyman.nodes import Nodes, beyond, histogram
+from neyman.tables import Entity, Rows, open_table
+
+LINES = [
+    Nodes(start=-2.0, end=3.0, step=0.1, number=52, closed=False, dropped=False),
+    Nodes(start=-2.0, end=3.0, step=1 / 3, number=17, closed=False, dropped=True),
+    Nodes(start=0.0, end=2.0, step=0.25, number=8, closed=True, dropped=False),
+    Nodes(start=0.0, end=1e-3, step=1e-4, number=10, closed=True, dropped=False),
+    Nodes(start=-1e200, end=1e200, step=1e198, number=202, closed=False, dropped=False),
+    Nodes(start=0.0, end=1e-300, step=1e-301, number=11, closed=False, dropped=False),
+    beyond(0.0),
+    beyond(2.5),
+]
+NUMBERS = [math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -5e-324, -0.0, 2.0, -2.0, 1e-30]
+VALUES = st.one_of(
+    st.none(), st.sampled_from([*NUMBERS, -1e-30, 2**53 + 2.0, 3.0, 2.5]), st.floats(-4, 5)
+)
+QUESTION = {
+    "rows": st.lists(st.tuples(st.sampled_from(["u", "v", "", None]), VALUES, VALUES), max_size=60),
+    "unit": st.one_of(
+        st.just(Rows()), st.builds(Entity, st.just("who"), st.just(1), st.integers(1, 6))
+    ),
+    "axes": st.lists(st.sampled_from(LINES), min_size=1, max_size=2),
+}
+
+
+def many(examples: int):
+    return settings(
+        max_examples=examples,
+        phases=[Phase.generate],
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+
+
+def compare(store, rows, unit, axes):
+    who, *values = zip(*rows, strict=True) if rows else ((), (), ())
+    table = pa.table(
+        {"who": pa.array(who, pa.string())}
+        | {f"x{i}": pa.array(part, pa.float64()) for i, part in enumerate(values)}
+    )
+    names = [f"x{i}" for i in range(len(axes))]
+
+    def counted(given):
+        return open_table(**given, unit=unit).countable(*names).counter(axes)().tolist()
+
+    expected = counted({"source": table, "name": "t"})
+    if unit.entity is None:
+        columns = [np.array(part, np.float64) for part in values[: len(axes)]]
+        assert expected == histogram(axes, columns).tolist()
+    assert counted(store.fill(table)) == expected
+
+
+@many(12)
+@given(**QUESTION)
+def test_same_counts(store, rows, unit, axes):
+    compare(store, rows, unit, axes)
+
+
+@pytest.mark.soak
+@many(150)
+@given(**QUESTION)
+def test_same_counts_of_many_tables(store, rows, unit, axes):
+    compare(store, rows, unit, axes)
