@@ -91,6 +91,25 @@ def test_two_answers_to_one_id_are_refused_or_charged_twice(apart, entry, same_a
     assert here.ledger.merge(there.ledger, keep_both=True) == ()
 
 
+def test_an_id_taken_beforehand_hides_no_charge(apart, tmp_path):
+    """The id under which a second charge comes over is public: taking it must not stop it."""
+    here, there = apart
+    here.answer("new", [5])
+    there.answer("new", [6])
+    rehearsal = tmp_path / "rehearsal.ledger"
+    shutil.copy(here.ledger.path, rehearsal)
+    copy = Ledger.open(
+        rehearsal, cap=here.ledger.cap, unit=here.ledger.unit, neighbors="add_remove"
+    )
+    (twin,) = copy.merge(there.ledger, keep_both=True)
+    here.reserve(twin)
+    before = here.ledger.spent()
+    (added,) = here.ledger.merge(there.ledger, keep_both=True)
+    assert added != twin
+    assert here.ledger.spent() == before + TENTH
+    assert here.ledger.merge(there.ledger, keep_both=True) == ()
+
+
 def test_two_charges_of_one_id_are_two_even_unanswered(apart):
     """The copy may still answer what it reserved."""
     here, there = apart

@@ -14,6 +14,7 @@ from neyman.sensitivity import Neighbors, Sensitivity
 __all__ = [
     "MOST_RECORDS",
     "Columns",
+    "clamped",
     "column_norms",
     "feature_sensitivity",
     "feature_sums",
@@ -82,6 +83,11 @@ def whole_sums(basis: Columns, counts: IntArray) -> IntArray:
         total += feature_sums(basis, signs * digits).astype(np.object_) * scale
         scale *= base
     return np.clip(total, -_CLAMP, _CLAMP).astype(np.int64)
+
+
+def clamped(counts: IntArray, times: int) -> IntArray:
+    """Return counts of which `times` add up to no more than 2^62; none moves further for it."""
+    return np.minimum(counts, _CLAMP // times)
 
 
 def feature_sensitivity(basis: Columns, neighbors: Neighbors) -> Sensitivity:

@@ -21,8 +21,8 @@ from neyman.sensitivity import Neighbors, Sensitivity
 
 __all__ = ["COUNTED", "PairChannels", "pair_sensitivity", "pair_sums"]
 
-# a, the weight of a record in the first channel. The second has 2^24 / a times coarser features,
-# for they are multiplied by responses of as many steps.
+# a, the weight of a record in the first channel. Both have features a times coarser, for those are
+# multiplied by responses of as many steps.
 COUNTED: Final = 1 << 8
 _MOST_BANDWIDTHS: Final = 256
 # Entries of coarse features, rounded twice, differ from real ones by at most half of this.

@@ -11,6 +11,7 @@ from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords
 from neyman.functional._channels import ChannelReading
 from neyman.functional._domain import Interval, Side, check_domain
+from neyman.functional._features import clamped
 from neyman.functional._pairs import PairChannels, pair_sensitivity, pair_sums
 from neyman.functional._target import Scales, Target
 from neyman.functional._units import Units
@@ -121,7 +122,7 @@ def regression_of(
     count = records.counter(axes)
 
     def compute() -> IntArray:
-        counts = count().reshape(-1, axes[1].number)
+        counts = clamped(count(), k * axes[1].number).reshape(-1, axes[1].number)
         return pair_sums(channels, counts.sum(axis=1), counts @ np.arange(-k, k + 1))
 
     return Aggregate(

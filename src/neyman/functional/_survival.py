@@ -13,7 +13,7 @@ from neyman.functional._arrays import ArrayRecords
 from neyman.functional._basis import Basis
 from neyman.functional._channels import ChannelReading
 from neyman.functional._domain import Interval
-from neyman.functional._features import feature_sensitivity, whole_sums
+from neyman.functional._features import clamped, feature_sensitivity, whole_sums
 from neyman.functional._target import Cumulative
 from neyman.nodes import Nodes, beyond
 from neyman.numerics import Real, exact, text
@@ -147,7 +147,7 @@ def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggreg
     count = records.counter(channels.axes)
 
     def compute() -> IntArray:
-        times = count().reshape(-1, 2, 2)
+        times = clamped(count(), 4).reshape(-1, 2, 2)
         events = times[:, 0, 1]
         return np.concatenate(
             [

@@ -116,9 +116,17 @@ class _Here:
         if reserve[0] in self.names:
             # Reserved before they parted and answered twice since: a charge for the second answer.
             reserve = (inherited_event(self.events.meta.ledger, (last, "reserve")), *reserve[1:])
-        twin = f"{entry[:_LONGEST]} (copy {last[:12]})"
-        if reserve[0] in self.names or twin in self.entries:
+        if reserve[0] in self.names:
             return None
+        # An id is anybody's to take: what is merged is told by its event alone.
+        marks = (last[:length] for length in range(12, len(last) + 1))
+        twins = (f"{entry[:_LONGEST]} (copy {mark})" for mark in marks)
+        twin = next((name for name in twins if name not in self.entries), None)
+        if twin is None:
+            raise EntryConflict(
+                f"the ids under which the copy's {entry!r} could be charged are all taken. Nothing "
+                "was merged. Keep both ledgers, and add their spent amounts"
+            )
         self._add(twin, [reserve, *rest])
         return twin
 

@@ -30,6 +30,8 @@ __all__ = ["tight_gaussian"]
 
 # Each different factor takes some ms at each place of the proof.
 _MOST_FACTORS = 16
+# Few large losses take up to a minute, for the near end of their law is hard: not waited for.
+_FEW, _LARGE = 8, 1
 _LARGEST_EPSILON = 700.0
 # Far more than rounding, far less than matters.
 _ROOM = 1e-6
@@ -40,7 +42,8 @@ def tight_gaussian(curve: TradeOff) -> Fraction | None:
 
     Factors with a largest loss are composed exactly, with each other and with one Gaussian for all
     the rest, and the smallest mu of that composition is proved from above. Of more than 16
-    different factors with a largest loss the sum is taken.
+    different factors with a largest loss, and of fewer than 8 of which one is larger than 1, the
+    sum is taken.
 
     Error: rounded up; where the rest are Gaussians, relatively about 1e-10, at most 1e-2.
 
@@ -62,7 +65,10 @@ def _tight(pair: Pair) -> Fraction | None:
     rest = _sum(
         (part.outer_gaussian(), n) for part, n in pair.factors() if part.outer_pure() is None
     )
-    if not bounded or len(bounded) > _MOST_FACTORS or (not rest and sum(n for _, n in bounded) < 2):
+    steps = sum(n for _, n in bounded)
+    if not bounded or len(bounded) > _MOST_FACTORS or (not rest and steps < 2):
+        return whole
+    if steps < _FEW and max(part.outer_pure() or 0 for part, _ in bounded) > _LARGE:
         return whole
     if rest:
         largest = _sum((part.outer_pure(), n) for part, n in bounded)
@@ -96,7 +102,8 @@ def _settled(a: float, most: float, mu: float, stop: float) -> bool:
     near = stop - most
     if not (mu > a and math.isfinite(mu) and near / a - a / 2 > 0):
         return False
-    falls = stop * (1 / a**2 - 1 / mu**2) * (1 - _ROOM)
+    # The difference first: near a it has no digits left after the squares.
+    falls = stop * (mu - a) * (mu + a) / (a * mu) ** 2 * (1 - _ROOM)
     if falls < (most / a**2 + 2 + 3 / (stop + mu * mu / 2)) * (1 + _ROOM):
         return False
     left = gaussian_log_delta(np.asarray(near), np.asarray(a)).upper
