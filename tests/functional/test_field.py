@@ -294,6 +294,7 @@ def test_samples_are_of_the_projected_density(released_field):
     p = f.project()
     drawn = p.sample(100_000, np.random.default_rng(1))
     assert drawn.shape == (100_000, 2)
+    assert p.sample(0, np.random.default_rng(1)).shape == (0, 2)
     assert drawn.min() >= 0
     assert (drawn < (10.0001, 24)).all()
     masses, *_ = np.histogram2d(*drawn.T, bins=[[0, 1, 2, 10], [0, 3, 12, 20, 24]])

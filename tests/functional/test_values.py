@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import neyman as ny
+from neyman import functional
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Box,
@@ -454,3 +455,13 @@ def test_the_noise_of_the_function_between_the_points(ask):
     if ask == "density":
         np.testing.assert_allclose(f.noise_sd(points), f.stddev, rtol=1e-4)
     assert f.noise_sd(1e9) == 0
+
+
+def test_functions_of_one_release_are_equal():
+    asked = density(np.zeros(3), np.linspace(-1, 1, 5))
+    f, again = function(Answer(asked)), function(Answer(asked))
+    assert f == again
+    assert hash(f) == hash(again)
+    assert functional.read(f.to_json()) == f
+    other = density(np.zeros(4), np.linspace(-1, 1, 5), neighbors="add_remove")
+    assert f != function(Answer(other))

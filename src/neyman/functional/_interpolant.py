@@ -82,6 +82,13 @@ class Interpolant(Function):
         )
         return cls(_whitening_of(record), values, stddev)
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether it is the same function of the same release."""
+        return isinstance(other, Interpolant) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((self.values.tobytes(), self.stddev.tobytes()))
+
     @property
     def points(self) -> Array:
         """p_j, public, shape (m, d)."""

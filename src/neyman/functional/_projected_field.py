@@ -95,7 +95,9 @@ class ProjectedField:
         check_generator(generator)
         size = whole("size", size, 0, _MOST_DRAWS)
         below = np.cumsum(self._masses().ravel())
-        rows = generator.random(size * (2 * len(self.sides) + 1)).reshape(-1, size)
+        rows = generator.random(size * (2 * len(self.sides) + 1)).reshape(
+            2 * len(self.sides) + 1, size
+        )
         # A place, and by the tent between it and its neighbours a point on each axis.
         uniform: Array = rows[0] * below[-1]
         rest = np.minimum(np.searchsorted(below, uniform, side="right"), below.size - 1)

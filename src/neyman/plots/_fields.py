@@ -39,7 +39,7 @@ def heatmap(
         labels: of the axes.
 
     Raises:
-        InvalidParameter: if the field has three coordinates.
+        InvalidParameter: if the field has three coordinates, or there are not two labels.
     """
     check_type("field", field, ReleasedField, "functional.function(release) of a density on a Box")
     if field.basis.dimensions != 2:
@@ -47,6 +47,9 @@ def heatmap(
             f"a heat map of {field.basis.dimensions} coordinates was asked for; write one of a "
             "field of two: heatmap(field.plane(0, 1), ...)"
         )
+    if len(labels) != 2:
+        raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
+    across, up = labels
     band = field.band(level, generator=generator, points=points, repetitions=repetitions)
     picture = figure(5.6, 4.4)
     axes = picture.add_subplot()
@@ -77,8 +80,8 @@ def heatmap(
         fontsize=9,
         loc="left",
     )
-    axes.set_xlabel(labels[0], color=INK)
-    axes.set_ylabel(labels[1], color=INK)
+    axes.set_xlabel(across, color=INK)
+    axes.set_ylabel(up, color=INK)
     axes.tick_params(colors=INK)
     return picture
 
