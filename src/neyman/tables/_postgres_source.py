@@ -132,11 +132,13 @@ def _found(own: Any, place: tuple[str, str]) -> _Found:
         "WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
         place,
     ).fetchone()
+    # A virtual column is computed when it is read, and may fail on one row: as if not there.
     columns = own.execute(
         "SELECT a.attname::text, CASE t.typtype WHEN 'e' THEN 'enum' "
         "ELSE format_type(a.atttypid, NULL) END "
         "FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid "
-        "WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
+        "WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped "
+        "AND to_jsonb(a)->>'attgenerated' IS DISTINCT FROM 'v' ORDER BY a.attnum",
         (None if kinds is None else kinds[1],),
     ).fetchall()
     others = own.execute(
