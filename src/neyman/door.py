@@ -5,7 +5,7 @@ query never touches the data, and nothing is revealed that is not durably charge
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from neyman.errors import EngineFailure, InvalidParameter
 from neyman.ledger import Ledger, Reservation
 from neyman.mechanisms import Mechanism
 from neyman.released import Guarantee, Release, Spending
-from neyman.tradeoff import compose
+from neyman.tradeoff import TradeOff, compose
 
 __all__ = ["release", "release_batch"]
 
@@ -62,19 +62,14 @@ def release(
         of one ledger together its cap, also when each is chosen after seeing the others.
     """
     _require_ready(mechanism, confidence)
-    with ledger.turn(entry):
-        reservation = ledger.reserve(
-            entry=entry,
-            request={"query": dict(aggregate.query), "mechanism": mechanism.describe()},
-            source=aggregate.source,
-            curve=mechanism.tradeoff(aggregate.sensitivity),
-            unit=aggregate.unit,
-            neighbors=aggregate.sensitivity.neighbors,
-        )
-        replayed = reservation.values is not None
-        if not replayed:
-            noisy = mechanism.add_noise(_computed(aggregate))
-            reservation = ledger.commit(reservation, noisy.tolist())
+    reservation, replayed = _answered(
+        [(aggregate, mechanism)],
+        ledger,
+        entry=entry,
+        request=_asked(aggregate, mechanism),
+        source=aggregate.source,
+        curve=mechanism.tradeoff(aggregate.sensitivity),
+    )
     return _reveal(aggregate, mechanism, ledger, reservation, confidence, replayed=replayed)
 
 
@@ -119,25 +114,14 @@ def release_batch(
         _require_ready(mechanism, confidence)
         ledger.require_relation(aggregate.unit, aggregate.sensitivity.neighbors)
     curves = [noise.tradeoff(aggregate.sensitivity) for aggregate, noise in questions]
-    first = questions[0][0]
-    with ledger.turn(entry):
-        reservation = ledger.reserve(
-            entry=entry,
-            request={
-                "batch": [
-                    {"query": dict(aggregate.query), "mechanism": noise.describe()}
-                    for aggregate, noise in questions
-                ]
-            },
-            source=json.dumps([aggregate.source for aggregate, _ in questions]),
-            curve=compose(*curves),
-            unit=first.unit,
-            neighbors=first.sensitivity.neighbors,
-        )
-        replayed = reservation.values is not None
-        if not replayed:
-            noisy = [noise.add_noise(_computed(aggregate)) for aggregate, noise in questions]
-            reservation = ledger.commit(reservation, np.concatenate(noisy).tolist())
+    reservation, replayed = _answered(
+        questions,
+        ledger,
+        entry=entry,
+        request={"batch": [_asked(aggregate, noise) for aggregate, noise in questions]},
+        source=json.dumps([aggregate.source for aggregate, _ in questions]),
+        curve=compose(*curves),
+    )
     values, released, start = reservation.values or (), list[Release](), 0
     for (aggregate, noise), curve in zip(questions, curves, strict=True):
         stop = start + aggregate.size
@@ -152,6 +136,36 @@ def _require_ready(mechanism: Mechanism, confidence: float) -> None:
     mechanism.half_width(confidence)
     mechanism.ratio_interval(0, 1, confidence)
     mechanism.require_sampler()
+
+
+def _asked(aggregate: Aggregate, mechanism: Mechanism) -> dict[str, object]:
+    return {"query": dict(aggregate.query), "mechanism": mechanism.describe()}
+
+
+def _answered(
+    questions: Sequence[tuple[Aggregate, Mechanism]],
+    ledger: Ledger,
+    *,
+    entry: str,
+    request: Mapping[str, object],
+    source: str,
+    curve: TradeOff,
+) -> tuple[Reservation, bool]:
+    """Charge, compute, draw and store, unless the answer is stored already; say which."""
+    first = questions[0][0]
+    with ledger.turn(entry):
+        reservation = ledger.reserve(
+            entry=entry,
+            request=request,
+            source=source,
+            curve=curve,
+            unit=first.unit,
+            neighbors=first.sensitivity.neighbors,
+        )
+        if reservation.values is not None:
+            return reservation, True
+        noisy = [noise.add_noise(_computed(aggregate)) for aggregate, noise in questions]
+        return ledger.commit(reservation, np.concatenate(noisy).tolist()), False
 
 
 def _computed(aggregate: Aggregate) -> IntArray:
