@@ -19,6 +19,7 @@ from neyman.functional._fixed_point import contracted
 from neyman.functional._function import ReleasedFunction
 from neyman.functional._generator import Generator, check_generator
 from neyman.functional._margin import FieldMargin, Margin, along, field_of
+from neyman.functional._noisy import Noisy
 from neyman.functional._projected_field import ProjectedField, projected
 from neyman.functional._public import check_level, each, numbers
 from neyman.functional._spectrum import Spectrum
@@ -61,13 +62,10 @@ class ReleasedField(Function):
     @classmethod
     def of_release(cls, release: Released) -> Self:
         """Make it of a release of `functional.density` on a `Box`, at its own bandwidths."""
-        columns = release.columns
         basis = field_of(cast("Mapping[str, object]", release.query["basis"]))
         return cls(
             basis,
-            tuple(cast("int", value) for value in columns["coefficient"]),
-            cast("float", columns["stddev"][0]),
-            cast("int | None", release.query["records"]),
+            *Noisy.of_release(release),
             basis.bandwidth,
         )
 
@@ -76,9 +74,7 @@ class ReleasedField(Function):
         """Rebuild it, bit by bit."""
         return cls(
             field_of(cast("Mapping[str, object]", record["basis"])),
-            tuple(cast("list[int]", record["integers"])),
-            float.fromhex(str(record["stddev"])),
-            cast("int | None", record["records"]),
+            *Noisy.of_record(record),
             tuple(number(h) for h in cast("list[object]", record["bandwidth"])),
         )
 
@@ -98,7 +94,9 @@ class ReleasedField(Function):
                 "write one for each axis, within "
                 + " and ".join(f"[{low:.6g}, {high:.6g}]" for low, high in reach)
             )
-        if not self._fits():
+        if not Noisy(self.integers, self.stddev, self.records).fits(
+            self.basis.size, counted=self.basis.counted
+        ):
             raise InvalidParameter(
                 f"{len(self.integers)} integers of stddev={self.stddev} with records="
                 f"{self.records} are no release of this basis, which has {self.basis.size}"
@@ -362,10 +360,8 @@ class ReleasedField(Function):
             "version": VERSION,
             "kind": self.kind,
             "basis": self.basis.record(),
-            "records": self.records,
             "bandwidth": [text(h) for h in self.bandwidth],
-            "stddev": self.stddev.hex(),
-            "integers": list(self.integers),
+            **Noisy(self.integers, self.stddev, self.records).record(),
         }
 
     @property
@@ -378,14 +374,4 @@ class ReleasedField(Function):
         return tuple(
             (h, side.largest_bandwidth)
             for h, side in zip(basis.bandwidth, basis.sides, strict=True)
-        )
-
-    def _fits(self) -> bool:
-        whole = [*self.integers, 1 if self.records is None else self.records]
-        return (
-            len(self.integers) == self.basis.size
-            and (self.records is None) == self.basis.counted
-            and all(type(value) is int and abs(value) < 2**63 for value in whole)
-            and whole[-1] > 0
-            and 0 < self.stddev < 2.0**62
         )

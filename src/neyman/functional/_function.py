@@ -15,6 +15,7 @@ from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._band import Band, BandKind, check_band_kind, noise_band, total_band
 from neyman.functional._line_basis import LineBasis, multipliers
 from neyman.functional._margin import line_of
+from neyman.functional._noisy import Noisy
 from neyman.functional._projected import ProjectedDensity, nearest_masses
 from neyman.functional._public import check_level, numbers
 from neyman.functional._series import Series
@@ -58,13 +59,10 @@ class ReleasedFunction(Function):
     @classmethod
     def of_release(cls, release: Released) -> Self:
         """Make it of a release of `functional.density`, at the bandwidth of the release."""
-        columns = release.columns
         basis = line_of(cast("Mapping[str, object]", release.query["basis"]))
         return cls(
             basis,
-            tuple(cast("int", value) for value in columns["coefficient"]),
-            cast("float", columns["stddev"][0]),
-            cast("int | None", release.query["records"]),
+            *Noisy.of_release(release),
             basis.bandwidth,
         )
 
@@ -73,9 +71,7 @@ class ReleasedFunction(Function):
         """Rebuild it, bit by bit."""
         return cls(
             line_of(cast("Mapping[str, object]", record["basis"])),
-            tuple(cast("list[int]", record["integers"])),
-            float.fromhex(str(record["stddev"])),
-            cast("int | None", record["records"]),
+            *Noisy.of_record(record),
             number(record["bandwidth"]),
         )
 
@@ -98,7 +94,9 @@ class ReleasedFunction(Function):
                 f"{text(pilot)} on this domain; write one in [{float(pilot):.6g}, "
                 f"{float(most):.6g}]"
             )
-        if not self._fits():
+        if not Noisy(self.integers, self.stddev, self.records).fits(
+            self.basis.size, counted=self.basis.counted
+        ):
             raise InvalidParameter(
                 f"{len(self.integers)} integers of stddev={self.stddev} with records="
                 f"{self.records} are no release of this basis, which has {self.basis.size}"
@@ -297,21 +295,9 @@ class ReleasedFunction(Function):
             "version": VERSION,
             "kind": self.kind,
             "basis": self.basis.record(),
-            "records": self.records,
             "bandwidth": text(self.bandwidth),
-            "stddev": self.stddev.hex(),
-            "integers": list(self.integers),
+            **Noisy(self.integers, self.stddev, self.records).record(),
         }
-
-    def _fits(self) -> bool:
-        whole = [*self.integers, 1 if self.records is None else self.records]
-        return (
-            len(self.integers) == self.basis.size
-            and (self.records is None) == self.basis.counted
-            and all(type(value) is int and abs(value) < 2**63 for value in whole)
-            and whole[-1] > 0
-            and 0 < self.stddev < 2.0**62
-        )
 
     @property
     def _positive_count(self) -> float:

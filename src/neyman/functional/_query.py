@@ -12,6 +12,7 @@ from neyman.aggregate import Aggregate, Columns, Countable, IntArray, Noise
 from neyman.arguments import check_type, whole
 from neyman.functional._abstract_basis import AbstractBasis
 from neyman.functional._arrays import ArrayRecords
+from neyman.functional._asked import asked
 from neyman.functional._private import records_of
 from neyman.functional._side import Domain, Side
 from neyman.functional._target import Target
@@ -117,17 +118,14 @@ def density_of(
     def compute() -> IntArray:
         return basis.sums(count())
 
-    return Aggregate(
-        query={
+    return asked(
+        records,
+        {
             "statistic": basis.statistic,
             "basis": basis.record(),
-            "records": records.records,
             "rules": basis.rules,
-            **records.describe(),
         },
-        source=records.source,
-        unit=records.unit,
-        sensitivity=records.bound(basis.sensitivity(records.neighbors)),
+        one=basis.sensitivity(records.neighbors),
         size=basis.size,
         reading=CoefficientReading(basis),
         compute=compute,

@@ -9,6 +9,7 @@ from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords
+from neyman.functional._asked import asked
 from neyman.functional._channels import ChannelReading
 from neyman.functional._domain import Interval, Side, check_domain
 from neyman.functional._features import clamped
@@ -125,17 +126,14 @@ def regression_of(
         counts = clamped(count(), k * axes[1].number).reshape(-1, axes[1].number)
         return pair_sums(channels, counts.sum(axis=1), counts @ np.arange(-k, k + 1))
 
-    return Aggregate(
-        query={
+    return asked(
+        records,
+        {
             "statistic": "regression",
             "channels": channels.record(),
-            "records": records.records,
             "rules": _RULES,
-            **records.describe(),
         },
-        source=records.source,
-        unit=records.unit,
-        sensitivity=records.bound(pair_sensitivity(channels, records.neighbors)),
+        one=pair_sensitivity(channels, records.neighbors),
         size=channels.size,
         reading=ChannelReading((("count", channels.counts), ("response", channels.responses))),
         compute=compute,

@@ -12,6 +12,7 @@ from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._function import ReleasedFunction
 from neyman.functional._krige import GaussianProcess
+from neyman.functional._noisy import Noisy
 from neyman.functional._pairs import PairChannels
 from neyman.functional._quotients import NadarayaWatson, Ridge
 from neyman.functional._regression_fit import RegressionFit
@@ -49,12 +50,9 @@ class RegressionCurve(Function):
     @classmethod
     def of_release(cls, release: Released) -> Self:
         """Make it of a release of `functional.regression`."""
-        columns = release.columns
         return cls(
             PairChannels.of_record(cast("Mapping[str, object]", release.query["channels"])),
-            tuple(cast("int", value) for value in columns["coefficient"]),
-            cast("float", columns["stddev"][0]),
-            cast("int | None", release.query["records"]),
+            *Noisy.of_release(release),
         )
 
     @classmethod
@@ -62,9 +60,7 @@ class RegressionCurve(Function):
         """Rebuild it, bit by bit."""
         return cls(
             PairChannels.of_record(cast("Mapping[str, object]", record["channels"])),
-            tuple(cast("list[int]", record["integers"])),
-            float.fromhex(str(record["stddev"])),
-            cast("int | None", record["records"]),
+            *Noisy.of_record(record),
         )
 
     def __post_init__(self) -> None:
@@ -147,9 +143,7 @@ class RegressionCurve(Function):
             "version": VERSION,
             "kind": self.kind,
             "channels": self.channels.record(),
-            "records": self.records,
-            "stddev": self.stddev.hex(),
-            "integers": list(self.integers),
+            **Noisy(self.integers, self.stddev, self.records).record(),
         }
 
     def _read(self) -> tuple[Table, Sums]:

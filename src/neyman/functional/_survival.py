@@ -10,6 +10,7 @@ import numpy.typing as npt
 from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords
+from neyman.functional._asked import asked
 from neyman.functional._basis import Basis
 from neyman.functional._channels import ChannelReading
 from neyman.functional._domain import Interval
@@ -156,17 +157,14 @@ def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggreg
             ]
         )
 
-    return Aggregate(
-        query={
+    return asked(
+        records,
+        {
             "statistic": "survival",
             "channels": channels.record(),
-            "records": records.records,
             "rules": _RULES,
-            **records.describe(),
         },
-        source=records.source,
-        unit=records.unit,
-        sensitivity=records.bound(_sensitivity(both, records.neighbors)),
+        one=_sensitivity(both, records.neighbors),
         size=sum(basis.size for basis in both),
         reading=ChannelReading(
             (

@@ -14,6 +14,7 @@ from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._band import Band, BandKind, check_band_kind
 from neyman.functional._basis import Basis
 from neyman.functional._generator import Generator, check_generator
+from neyman.functional._noisy import Noisy
 from neyman.functional._product_limit import (
     Counts,
     EmptyShares,
@@ -66,12 +67,9 @@ class SurvivalCurve(Function):
     @classmethod
     def of_release(cls, release: Released) -> Self:
         """Make it of a release of `functional.survival`."""
-        columns = release.columns
         return cls(
             _channels_of(cast("Mapping[str, object]", release.query["channels"])),
-            tuple(cast("int", value) for value in columns["coefficient"]),
-            cast("float", columns["stddev"][0]),
-            cast("int | None", release.query["records"]),
+            *Noisy.of_release(release),
         )
 
     @classmethod
@@ -79,9 +77,7 @@ class SurvivalCurve(Function):
         """Rebuild it, bit by bit."""
         return cls(
             _channels_of(cast("Mapping[str, object]", record["channels"])),
-            tuple(cast("list[int]", record["integers"])),
-            float.fromhex(str(record["stddev"])),
-            cast("int | None", record["records"]),
+            *Noisy.of_record(record),
         )
 
     def __post_init__(self) -> None:
@@ -205,9 +201,7 @@ class SurvivalCurve(Function):
             "version": VERSION,
             "kind": self.kind,
             "channels": self.channels.record(),
-            "records": self.records,
-            "stddev": self.stddev.hex(),
-            "integers": list(self.integers),
+            **Noisy(self.integers, self.stddev, self.records).record(),
         }
 
     # -- how ----------------------------------------------------------------------------------
