@@ -45,7 +45,7 @@ class Reading(Protocol):
     """How public noisy integers become the columns that a person reads. Post-processing."""
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return named columns of equal length: keys, values, noise intervals."""
+        """Return named columns of equal length: values and noise intervals, group by group."""
         ...
 
 
@@ -111,6 +111,9 @@ class Aggregate:
         sensitivity: of the integers to one unit.
         size: how many integers.
         reading: turns the noisy integers into columns.
+        keys: of the groups, in the order of the integers; put before the reading's columns. Empty
+            where there is one group of all.
+        sql: gives the text of the statement that is run, where there is one; public.
         compute: runs the query; returns an int64 vector of length `size`.
     """
 
@@ -121,6 +124,8 @@ class Aggregate:
     size: int
     reading: Reading = field(repr=False)
     compute: Callable[[], IntArray] = field(repr=False)
+    keys: Columns = field(default_factory=Columns, repr=False)
+    sql: Callable[[], str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a question that protects nobody in words.

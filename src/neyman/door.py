@@ -222,6 +222,6 @@ def _reveal(
             cap=ledger.capacity,
         ),
         confidence=confidence,
-        columns=aggregate.reading.columns(stored, mechanism, confidence),
+        columns=aggregate.keys | aggregate.reading.columns(stored, mechanism, confidence),
         replayed=replayed,
     )

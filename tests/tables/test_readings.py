@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from neyman.tables import Bounds, Count, Keys, Mean, Measured, Sum
+from neyman.tables import Bounds, Count, Mean, Measured, Sum
 
-KEYS = Keys({"g": ["b", "a"]})
 BOUNDS = Bounds(-1, 3, grid=0.5)
 COLUMN = Measured("x", BOUNDS)
 
@@ -28,21 +27,19 @@ class Fixed:
 
 
 def test_counts():
-    found = Count().reading(KEYS).columns(np.array([3, -1]), Fixed(), 0.95)
+    found = Count().reading().columns(np.array([3, -1]), Fixed(), 0.95)
     assert found == {
-        "g": ["b", "a"],
         "count": [3, -1],
         "stddev": [2.0, 2.0],
         "lower": [-1, -5],
         "upper": [7, 3],
     }
-    assert Count().reading(None).columns(np.array([3]), Fixed(), 0.5)["upper"] == [4]
+    assert Count().reading().columns(np.array([3]), Fixed(), 0.5)["upper"] == [4]
 
 
 def test_sums_are_in_the_columns_units():
-    found = Sum(COLUMN).reading(KEYS).columns(np.array([3, -1]), Fixed(), 0.95)
+    found = Sum(COLUMN).reading().columns(np.array([3, -1]), Fixed(), 0.95)
     assert found == {
-        "g": ["b", "a"],
         "sum": [1.5, -0.5],
         "stddev": [1.0, 1.0],
         "lower": [-0.5, -2.5],
@@ -52,7 +49,7 @@ def test_sums_are_in_the_columns_units():
 
 def test_sums_beyond_double_precision_do_not_overflow():
     bounds = Bounds(-(10.0**250), 10.0**250, grid=10.0**250)
-    found = Sum(Measured("x", bounds)).reading(None).columns(np.array([2**62]), Fixed(), 0.95)
+    found = Sum(Measured("x", bounds)).reading().columns(np.array([2**62]), Fixed(), 0.95)
     assert found["sum"] == [2**62 * 1e250]
 
 
@@ -60,7 +57,7 @@ def test_means():
     # Steps -2..6, centre 2 (1.0), weight 4; n = 10, s = 5 steps: mean (2 + .5) / 2.
     mean = Mean(COLUMN)
     assert (mean.centre, mean.weight) == (2, 4)
-    found = mean.reading(KEYS).columns(np.array([40, 5, -4, 3]), Fixed(), 0.95)
+    found = mean.reading().columns(np.array([40, 5, -4, 3]), Fixed(), 0.95)
     assert found["mean"][0] == 1.25
     assert math.isnan(found["mean"][1])
     assert found["count"] == [10.0, -1.0]
@@ -72,7 +69,7 @@ def test_means():
 
 
 def test_means_stay_inside_the_bounds():
-    found = Mean(COLUMN).reading(None).columns(np.array([4, 400]), Fixed(), 0.95)
+    found = Mean(COLUMN).reading().columns(np.array([4, 400]), Fixed(), 0.95)
     assert (found["mean"], found["upper"]) == ([3.0], [3.0])
 
 
@@ -80,8 +77,8 @@ def test_means_stay_inside_the_bounds():
 def test_a_reading_has_the_promised_columns(statistic):
     width = len(statistic.components)
     noisy = np.ones(2 * width, dtype=np.int64)
-    found = statistic.reading(KEYS).columns(noisy, Fixed(), 0.95)
-    assert list(found) == ["g", *statistic.names]
+    found = statistic.reading().columns(noisy, Fixed(), 0.95)
+    assert list(found) == [*statistic.names]
     assert {len(column) for column in found.values()} == {2}
 
 

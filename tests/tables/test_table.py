@@ -36,7 +36,7 @@ NASTY = [
     "a.b",
     "neyman_rows",
     "u",
-    "k",
+    "k0",
     "",
 ]
 FLIGHTS = pa.table(
@@ -85,7 +85,7 @@ def test_the_statement_is_one_query(unit):
     from neyman.tables import Mean
 
     question = Question(Mean(table.measured("x")), unit, keys, "00", 9)
-    tree = question.statement(table.engine.schema, table.engine.relation)
+    tree = question.statement(table.view)
     parsed = sqlglot.parse(tree.sql(dialect="duckdb"), dialect="duckdb")
     assert len(parsed) == 1
     assert isinstance(parsed[0], exp.Select)
@@ -328,20 +328,20 @@ def test_components_are_clamped_by_the_statement(fill):
         column: object
 
         @property
-        def measured(self):
-            return self.column
+        def columns(self):
+            return (self.column,)
 
         @property
         def components(self):
-            return (Component(lambda k: k * 1000, -5, 7),)
+            return (Component(lambda k: k[0] * 1000, -5, 7),)
 
         names = ("sum",)
 
         def describe(self):
             return {"statistic": "broken"}
 
-        def reading(self, keys):
-            return Sum(self.column).reading(keys)
+        def reading(self):
+            return Sum(self.column).reading()
 
     source = fill("few", ("x INTEGER",), [(1,), (1,), (-1,)])
     table = open_table(source, unit=Rows(), bounds={"x": Bounds(-1, 1, 1)}, name="few")
@@ -354,3 +354,12 @@ def test_components_are_clamped_by_the_statement(fill):
 def test_refused_components(low, high):
     with pytest.raises(InvalidParameter, match="write low <= high"):
         Component(lambda k: k, low, high)
+
+
+def test_a_question_shows_its_statement_and_reads_nothing(fill):
+    source = fill("shown", ("x INTEGER",), [(1,)])
+    table = open_table(source, unit=Rows(), bounds={"x": Bounds(-1, 1, 1)}, name="shown")
+    aggregate = table.sum("x", by=Keys({"x": [1]}))
+    assert aggregate.keys == {"x": [1]}
+    assert aggregate.sql is not None
+    assert aggregate.sql().startswith("WITH")

@@ -4,7 +4,7 @@ pairs      per unit and group: rows n, component sums
 kept       the g pairs of each unit that come first by md5(salt, group, unit)
 crowded    kept pairs of more than r rows
 numbered   their rows, equal ones of a pair numbered 1, 2, ... so that they part ways
-ranked     the same rows in the order of md5(salt, group, k, number, unit)
+ranked     the same rows in the order of md5(salt, group, k0, k1, ..., number, unit)
 parts      sums of the other kept pairs, and the first r rows of the crowded ones; of a histogram
            no sums but places k, with rows n
 
@@ -35,13 +35,15 @@ class Bounding:
         groups: g, or None where there is one group only.
         rows: r.
         salt: of the hashes.
-        adds: what a row adds, by name; over column k of `neyman_rows`.
+        adds: what a row adds, by name; over the integers of `neyman_rows`.
+        integers: the columns of `neyman_rows` that tell its rows apart, k0, k1, ... or place k.
     """
 
     groups: int | None
     rows: int
     salt: str
     adds: Sequence[tuple[str, Tree]]
+    integers: Sequence[str] = ()
 
     def equal_rows(self) -> list[Step]:
         """Return the steps where all rows add the same, so that any r of them will do."""
@@ -103,23 +105,23 @@ class Bounding:
         return "neyman_kept", kept.where(sql.column("place") <= sql.integer(self.groups))
 
     def _numbered(self) -> exp.Select:
-        u, j, k = (sql.column(name, "neyman_rows") for name in "ujk")
+        u, j, *k = (sql.column(name, "neyman_rows") for name in ("u", "j", *self.integers))
         same = exp.and_(
             sql.column("u", "neyman_crowded").eq(u), sql.column("j", "neyman_crowded").eq(j)
         )
         # In no order: the rows of one number are alike, and sorting them costs a third more.
-        number = exp.Window(this=exp.RowNumber(), partition_by=[u, j, k])
+        number = exp.Window(this=exp.RowNumber(), partition_by=[u, j, *k])
         return (
-            exp.select(u, j, k, sql.named(number, "number"))
+            exp.select(u, j, *k, sql.named(number, "number"))
             .from_(sql.relation("neyman_rows"))
             .join(sql.relation("neyman_crowded"), on=same)
         )
 
     def _ranked(self) -> exp.Query:
-        k, number = _columns("k", "number")
-        order = self._hash(sql.column("j"), k, number)
-        place = _row_number(_columns("u", "j"), [order, k, number])
-        return _from("numbered", "j", "k").select(sql.named(place, "place"))
+        rows = _columns(*self.integers, "number")
+        order = self._hash(sql.column("j"), *rows)
+        place = _row_number(_columns("u", "j"), [order, *rows])
+        return _from("numbered", "j", *self.integers).select(sql.named(place, "place"))
 
     def _parts(self, names: Sequence[str]) -> exp.Query:
         most = sql.integer(self.rows)

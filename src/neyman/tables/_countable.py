@@ -16,6 +16,7 @@ from neyman.sensitivity import Neighbors, Sensitivity
 from neyman.tables._engine import Engine
 from neyman.tables._histogram import Histogram
 from neyman.tables._unit import Unit
+from neyman.tables._view import View
 
 __all__ = ["TableRecords"]
 
@@ -34,12 +35,14 @@ class TableRecords:
 
     Attributes:
         engine: reads the rows.
+        view: what is asked of.
         unit_of: who is protected.
         columns: names of the columns.
         max_rows: rows at one place beyond which their count is clamped.
     """
 
     engine: Engine = field(repr=False)
+    view: View = field(repr=False)
     unit_of: Unit
     columns: tuple[str, ...]
     max_rows: int
@@ -75,7 +78,7 @@ class TableRecords:
             "unit": self.unit_of.describe(),
             "max_rows": self.max_rows,
             "count_rules": _RULES,
-        }
+        } | self.view.describe()
 
     def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
         """Return what runs one statement.
@@ -99,7 +102,7 @@ class TableRecords:
         asked = self.describe() | {"axes": [axis.record() for axis in axes]}
         salt = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
         histogram = Histogram(self.columns, tuple(axes), self.unit_of, None, salt, self.max_rows)
-        statement = histogram.statement(self.engine.schema, self.engine.relation)
+        statement = histogram.statement(self.view)
 
         def count() -> IntArray:
             found = self.engine.integers(statement, 2)

@@ -58,9 +58,13 @@ class DuckDB(Engine):
         """Ask the source."""
         self.source.check()
 
+    def text(self, statement: exp.Query) -> str:
+        """Spell it."""
+        return _SPELLING.text(statement)
+
     def read(self, statement: exp.Query) -> IntArray:
         """Run one statement over the columns that it names."""
-        text = _SPELLING.text(statement)
+        text = self.text(statement)
         columns = {node.name for node in statement.find_all(exp.Column) if node.table == SOURCE}
         with self.source.session(columns) as connection:
             found = interruptible(

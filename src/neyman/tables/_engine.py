@@ -51,6 +51,10 @@ class Engine(ABC):
         """
 
     @abstractmethod
+    def text(self, statement: exp.Query) -> str:
+        """Return a statement as this engine reads it."""
+
+    @abstractmethod
     def read(self, statement: exp.Query) -> IntArray:
         """Run one statement; whatever it raises is withheld."""
 

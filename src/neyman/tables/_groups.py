@@ -7,8 +7,8 @@ from sqlglot import exp
 from neyman.tables import _sql as sql
 from neyman.tables._keys import Keys, key_text
 from neyman.tables._kind import Cast
-from neyman.tables._schema import SOURCE, Schema
 from neyman.tables._sql import Tree
+from neyman.tables._view import View
 
 __all__ = ["grouped"]
 
@@ -17,19 +17,19 @@ _DIGITS = 6
 _E, _V, _J = "e", "v", "j"
 
 
-def grouped(keys: Keys | None, schema: Schema, relation: Tree) -> tuple[exp.Select, Tree]:
-    """Return the source joined with its keys, and the index of a row's group.
+def grouped(keys: Keys | None, view: View) -> tuple[exp.Select, Tree]:
+    """Return the rows of a view joined with its keys, and the index of a row's group.
 
     Raises:
-        UnknownColumn: if a grouping column is not in the schema.
+        UnknownColumn: if a grouping column is not in the view.
         InvalidTable: if its keys are of another type.
     """
-    query = exp.Select().from_(exp.alias_(relation, SOURCE, quoted=True, table=True))
+    query = view.rows()
     if keys is None:
         return query, sql.integer(0)
     terms: list[Tree] = []
     for i, (name, domain) in enumerate(zip(keys.columns, keys.domains, strict=True)):
-        value, parse = schema[name].compared(domain)
+        value, parse = view.schema[name].compared(domain)
         stride = math.prod(map(len, keys.domains[i + 1 :]))
         alias = f"neyman_k{i}"
         places = _places([key_text(key) for key in domain], parse)

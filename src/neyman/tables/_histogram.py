@@ -18,10 +18,9 @@ from neyman.tables import _sql as sql
 from neyman.tables._bounding import Bounding
 from neyman.tables._keys import Keys
 from neyman.tables._places import nearest, place
-from neyman.tables._schema import Schema
-from neyman.tables._sql import Tree
 from neyman.tables._statement import unit_rows
 from neyman.tables._unit import Unit
+from neyman.tables._view import View
 
 __all__ = ["Histogram"]
 
@@ -57,16 +56,16 @@ class Histogram:
         """How many there are; the place of what is at none comes after them."""
         return math.prod(axis.number for axis in self.axes)
 
-    def statement(self, schema: Schema, relation: Tree) -> exp.Query:
-        """Return the query over `relation`: a group's index, if any, a place, how many rows.
+    def statement(self, view: View) -> exp.Query:
+        """Return the query over the view: a group's index, if any, a place, how many rows.
 
         Raises:
-            UnknownColumn: if the schema lacks a column.
+            UnknownColumn: if the view lacks a column.
             InvalidTable: if a column holds no numbers.
         """
-        values = unit_rows(self.keys, self.unit, schema, relation)
+        values = unit_rows(self.keys, self.unit, view)
         for i, name in enumerate(self.columns):
-            values = values.select(sql.named(schema[name].number(), f"x{i}"))
+            values = values.select(sql.named(view.schema[name].number(), f"x{i}"))
         steps = [("neyman_values", values), ("neyman_nearest", self._nearest()), *self._parts()]
         return sql.in_steps(self._answer(), steps)
 
@@ -82,7 +81,9 @@ class Histogram:
         k = sql.named(place(self.axes, nodes), "k")
         if self.unit.entity is not None:
             groups = self.unit.groups(keyed=True) if self.keys is not None else None
-            bounding = Bounding(groups=groups, rows=self.unit.rows, salt=self.salt, adds=())
+            bounding = Bounding(
+                groups=groups, rows=self.unit.rows, salt=self.salt, adds=(), integers=("k",)
+            )
             rows = exp.select(sql.column("j"), sql.column("u"), k)
             step = "neyman_rows", rows.from_(sql.relation("neyman_nearest"))
             return [step, *bounding.counted_rows()]

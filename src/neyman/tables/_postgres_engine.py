@@ -72,9 +72,13 @@ class Postgres(Engine):
     def check(self) -> None:
         """Nothing to compare."""
 
+    def text(self, statement: exp.Query) -> str:
+        """Spell it."""
+        return SPELLING.text(statement)
+
     def read(self, statement: exp.Query) -> IntArray:
         """Run one statement, which sees the rows of one moment."""
-        text = SPELLING.text(statement).encode()
+        text = self.text(statement).encode()
         with session(self.access) as connection:
             cursor = connection.cursor(binary=True)
             rows = interruptible(lambda: cursor.execute(text).fetchall(), connection.cancel_safe)

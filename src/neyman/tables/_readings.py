@@ -7,13 +7,8 @@ from typing import ClassVar, final
 
 from neyman.aggregate import Columns, IntArray, Noise
 from neyman.tables._bounds import Bounds
-from neyman.tables._keys import Keys
 
 __all__ = ["CountReading", "MeanReading", "SumReading"]
-
-
-def _groups(keys: Keys | None) -> Columns:
-    return {} if keys is None else keys.to_columns()
 
 
 @final
@@ -22,13 +17,12 @@ class CountReading:
     """Noisy counts with their noise interval; negative ones stay, so that all are unbiased."""
 
     names: ClassVar = ("count", "stddev", "lower", "upper")
-    keys: Keys | None
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
         width = noise.half_width(confidence)
         counts = [int(value) for value in noisy.tolist()]
-        return _groups(self.keys) | {
+        return {
             "count": counts,
             "stddev": [noise.stddev] * len(counts),
             "lower": [count - width for count in counts],
@@ -42,14 +36,13 @@ class SumReading:
     """Noisy sums in the column's units with their noise interval."""
 
     names: ClassVar = ("sum", "stddev", "lower", "upper")
-    keys: Keys | None
     bounds: Bounds
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
         width, grid = noise.half_width(confidence), self.bounds.grid
         steps = [int(value) for value in noisy.tolist()]
-        return _groups(self.keys) | {
+        return {
             "sum": [float(step * grid) for step in steps],
             "stddev": [noise.stddev * float(grid)] * len(steps),
             "lower": [float((step - width) * grid) for step in steps],
@@ -66,14 +59,12 @@ class MeanReading:
     has no standard deviation, so none is given.
 
     Attributes:
-        keys: the groups.
         bounds: of the column.
         centre: c, in grid steps.
         weight: a, in grid steps.
     """
 
     names: ClassVar = ("mean", "lower", "upper", "count")
-    keys: Keys | None
     bounds: Bounds
     centre: int
     weight: int
@@ -83,7 +74,7 @@ class MeanReading:
         pairs = [(int(n), int(s)) for n, s in noisy.reshape(-1, 2).tolist()]
         ends = [noise.ratio_interval(s, n, confidence) for n, s in pairs]
         means = [self._units(Fraction(s, n)) if n > 0 else nan for n, s in pairs]
-        return _groups(self.keys) | {
+        return {
             "mean": means,
             "lower": [self._end(low) for low, _ in ends],
             "upper": [self._end(high) for _, high in ends],

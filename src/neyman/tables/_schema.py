@@ -19,11 +19,19 @@ SOURCE = "neyman_source"
 @final
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the user names it, as the engine names it, and what can be done with it."""
+    """A column as the user names it, as the engine names it, and what can be done with it.
+
+    Attributes:
+        name: the user's.
+        inside: the engine's.
+        kind: what can be done with it.
+        made: its value where it is made of other columns; None where the engine has it.
+    """
 
     name: str
     inside: str
     kind: Kind
+    made: Tree | None = None
 
     def number(self) -> Tree:
         """Return the value as a double.
@@ -72,7 +80,7 @@ class Column:
         return kind.key(self._value()), kind.parse
 
     def _value(self) -> Tree:
-        return sql.column(self.inside, SOURCE)
+        return sql.column(self.inside, SOURCE) if self.made is None else self.made.copy()
 
 
 @final

@@ -70,9 +70,13 @@ class Spark(Engine):
     def check(self) -> None:
         """Nothing to compare."""
 
+    def text(self, statement: exp.Query) -> str:
+        """Spell it."""
+        return SPELLING.text(statement)
+
     def read(self, statement: exp.Query) -> IntArray:
         """Run one statement, under a tag of its own."""
-        text = SPELLING.text(statement)
+        text = self.text(statement)
         tag = f"neyman-{uuid4().hex}"
         context = self.session.sparkContext
 

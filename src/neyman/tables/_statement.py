@@ -1,10 +1,11 @@
 """The one SQL statement of an aggregate, as a syntax tree.
 
-rows     group j, unit u and grid integer k of every row that counts
+rows     group j, unit u and grid integers k0, k1, ... of every row that counts
 parts    group j and component sums s0, s1, ... of the rows that are left after bounding
 answer   component sums per group, clamped to a public range
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -14,10 +15,10 @@ from neyman.tables import _sql as sql
 from neyman.tables._bounding import Bounding
 from neyman.tables._groups import grouped
 from neyman.tables._keys import Keys
-from neyman.tables._schema import Schema
 from neyman.tables._sql import Tree
 from neyman.tables._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Unit
+from neyman.tables._view import View
 
 __all__ = ["Question", "unit_rows"]
 
@@ -41,34 +42,44 @@ class Question:
     salt: str
     max_rows: int
 
-    def statement(self, schema: Schema, relation: Tree) -> exp.Query:
-        """Return the query over `relation`: a group's index, then its integers.
+    def statement(self, view: View) -> exp.Query:
+        """Return the query over the view: a group's index, then its integers.
 
         Raises:
-            UnknownColumn: if the schema lacks a column.
+            UnknownColumn: if the view lacks a column.
             InvalidTable: if a column is of a type that cannot be used so.
         """
-        steps = [("neyman_rows", self._rows(schema, relation)), *self._parts()]
+        steps = [("neyman_rows", self._rows(view)), *self._parts()]
         return sql.in_steps(self._answer(), steps)
 
-    def _rows(self, schema: Schema, relation: Tree) -> exp.Select:
-        query = unit_rows(self.keys, self.unit, schema, relation)
-        measured = self.statistic.measured
-        if measured is not None:
-            value = schema[measured.column].number()
-            query = query.select(sql.named(_steps(measured, value), "k"))
+    @property
+    def _integers(self) -> list[str]:
+        return [f"k{i}" for i in range(len(self.statistic.columns))]
+
+    def _rows(self, view: View) -> exp.Select:
+        query = unit_rows(self.keys, self.unit, view)
+        for name, measured in zip(self._integers, self.statistic.columns, strict=True):
+            value = view.schema[measured.column].number()
+            query = query.select(sql.named(_steps(measured, value), name))
             query = query.where(sql.known(value), exp.Not(this=exp.IsNan(this=value)))
         return query
 
     def _parts(self) -> list[tuple[str, exp.Query]]:
-        adds = [(f"s{i}", _add(part)) for i, part in enumerate(self.statistic.components)]
+        k = [sql.column(name) for name in self._integers]
+        adds = [(f"s{i}", _add(part, k)) for i, part in enumerate(self.statistic.components)]
         if self.unit.entity is None:
             named = (sql.named(add, name) for name, add in adds)
             parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
             return [("neyman_parts", parts)]
         groups = self.unit.groups(keyed=True) if self.keys is not None else None
-        bounding = Bounding(groups=groups, rows=self.unit.rows, salt=self.salt, adds=adds)
-        if self.statistic.measured is None:
+        bounding = Bounding(
+            groups=groups,
+            rows=self.unit.rows,
+            salt=self.salt,
+            adds=adds,
+            integers=self._integers,
+        )
+        if not self.statistic.columns:
             return bounding.equal_rows()
         return bounding.chosen_rows()
 
@@ -83,27 +94,27 @@ class Question:
         return query
 
 
-def unit_rows(keys: Keys | None, unit: Unit, schema: Schema, relation: Tree) -> exp.Select:
+def unit_rows(keys: Keys | None, unit: Unit, view: View) -> exp.Select:
     """Return group j and, where a column names it, unit u of every row of a known unit.
 
     Raises:
-        UnknownColumn: if the schema lacks a column.
+        UnknownColumn: if the view lacks a column.
         InvalidTable: if a column is of a type that cannot be used so.
     """
-    query, group = grouped(keys, schema, relation)
+    query, group = grouped(keys, view)
     query = query.select(sql.named(group, "j"))
     if unit.entity is None:
         return query
-    named = schema[unit.entity].identity()
+    named = view.schema[unit.entity].identity()
     return query.select(sql.named(named, "u")).where(sql.known(named))
 
 
-def _add(component: Component) -> Tree:
+def _add(component: Component, k: Sequence[Tree]) -> Tree:
     """What a row adds, inside the component's range whatever its formula does."""
     low, high = sql.integer(component.low), sql.integer(component.high)
     if component.low == component.high:
         return low
-    return sql.cast(sql.clamped(low, component.value(sql.column("k")), high), "BIGINT")
+    return sql.cast(sql.clamped(low, component.value(k), high), "BIGINT")
 
 
 def _steps(measured: Measured, value: Tree) -> Tree:

@@ -1,16 +1,16 @@
 """What a row adds to an answer: bounded integers, whatever the row holds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
 from neyman.aggregate import Reading
 from neyman.errors import InvalidParameter
+from neyman.numerics import text
 from neyman.sensitivity import Sensitivity
 from neyman.tables._bounds import Bounds
-from neyman.tables._keys import Keys
 from neyman.tables._sql import Tree
 from neyman.tables._unit import Unit
 
@@ -27,6 +27,14 @@ class Measured:
     column: str
     bounds: Bounds
 
+    def describe(self) -> dict[str, object]:
+        """Return the public record, JSON-able."""
+        return {
+            "column": self.column,
+            "bounds": [text(self.bounds.lower), text(self.bounds.upper)],
+            "grid": text(self.bounds.grid),
+        }
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -37,12 +45,13 @@ class Component:
     on what `value` does.
 
     Attributes:
-        value: from the row's grid integer k to the integer; a syntax tree of 64-bit integers.
+        value: from the row's grid integers, one for each column of the statistic, to the integer;
+            syntax trees of 64-bit integers. Whether a product fits is its maker's to say.
         low: smallest integer that a row adds.
         high: largest.
     """
 
-    value: Callable[[Tree], Tree]
+    value: Callable[[Sequence[Tree]], Tree]
     low: int
     high: int
 
@@ -73,8 +82,11 @@ class Statistic(ABC):
 
     @property
     @abstractmethod
-    def measured(self) -> Measured | None:
-        """The column; rows where it is NULL or NaN add nothing. None counts all rows alike."""
+    def columns(self) -> tuple[Measured, ...]:
+        """What it is about; a row where one of them is NULL or NaN adds nothing.
+
+        Without any, all rows add the same.
+        """
 
     @property
     @abstractmethod
@@ -83,16 +95,16 @@ class Statistic(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
-        """Return the public record, JSON-able: a name under "statistic", and its parameters."""
+        """Return the public record, JSON-able: "statistic", columns, parameters."""
 
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The columns that the reading adds to those of the keys."""
+        """The columns of the reading, which come after those of the keys."""
 
     @abstractmethod
-    def reading(self, keys: Keys | None) -> Reading:
-        """Return how the noisy integers are read, group by group in the order of the keys."""
+    def reading(self) -> Reading:
+        """Return how the noisy integers are read, group by group."""
 
 
 def sensitivity_of(components: tuple[Component, ...], unit: Unit, keyed: bool) -> Sensitivity:

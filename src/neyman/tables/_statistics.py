@@ -1,10 +1,10 @@
 """Count, sum and mean."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 from neyman.aggregate import Reading
-from neyman.tables._keys import Keys
 from neyman.tables._readings import CountReading, MeanReading, SumReading
 from neyman.tables._sql import Tree, integer
 from neyman.tables._statistic import Component, Measured, Statistic
@@ -12,8 +12,8 @@ from neyman.tables._statistic import Component, Measured, Statistic
 __all__ = ["Count", "Mean", "Sum"]
 
 
-def _same(k: Tree) -> Tree:
-    return k
+def _same(k: Sequence[Tree]) -> Tree:
+    return k[0]
 
 
 @final
@@ -22,9 +22,9 @@ class Count(Statistic):
     """Rows of each group, whatever their values: each adds 1."""
 
     @property
-    def measured(self) -> None:
-        """No column."""
-        return None
+    def columns(self) -> tuple[Measured, ...]:
+        """None."""
+        return ()
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -40,9 +40,9 @@ class Count(Statistic):
         """Return the name."""
         return {"statistic": "count"}
 
-    def reading(self, keys: Keys | None) -> Reading:
+    def reading(self) -> Reading:
         """Return the noisy counts as they are."""
-        return CountReading(keys)
+        return CountReading()
 
 
 @final
@@ -53,9 +53,9 @@ class Sum(Statistic):
     column: Measured
 
     @property
-    def measured(self) -> Measured:
+    def columns(self) -> tuple[Measured, ...]:
         """The column."""
-        return self.column
+        return (self.column,)
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -68,12 +68,12 @@ class Sum(Statistic):
         return SumReading.names
 
     def describe(self) -> dict[str, object]:
-        """Return the name."""
-        return {"statistic": "sum"}
+        """Return the name and the column."""
+        return {"statistic": "sum"} | self.column.describe()
 
-    def reading(self, keys: Keys | None) -> Reading:
+    def reading(self) -> Reading:
         """Return the noisy sums in the column's units."""
-        return SumReading(keys, self.column.bounds)
+        return SumReading(self.column.bounds)
 
 
 @final
@@ -89,9 +89,9 @@ class Mean(Statistic):
     column: Measured
 
     @property
-    def measured(self) -> Measured:
+    def columns(self) -> tuple[Measured, ...]:
         """The column."""
-        return self.column
+        return (self.column,)
 
     @property
     def centre(self) -> int:
@@ -111,7 +111,7 @@ class Mean(Statistic):
         centre, weight = self.centre, self.weight
         return (
             Component(lambda _: integer(weight), weight, weight),
-            Component(lambda k: k - integer(centre), low - centre, high - centre),
+            Component(lambda k: k[0] - integer(centre), low - centre, high - centre),
         )
 
     @property
@@ -120,9 +120,9 @@ class Mean(Statistic):
         return MeanReading.names
 
     def describe(self) -> dict[str, object]:
-        """Return the name."""
-        return {"statistic": "mean"}
+        """Return the name and the column."""
+        return {"statistic": "mean"} | self.column.describe()
 
-    def reading(self, keys: Keys | None) -> Reading:
+    def reading(self) -> Reading:
         """Return the ratios in the column's units, with Fieller's intervals."""
-        return MeanReading(keys, self.column.bounds, self.centre, self.weight)
+        return MeanReading(self.column.bounds, self.centre, self.weight)

@@ -11,7 +11,6 @@ import numpy as np
 
 from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.numerics import text
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
 from neyman.tables._engine import Engine
@@ -22,6 +21,7 @@ from neyman.tables._statement import Question
 from neyman.tables._statistic import Measured, Statistic, sensitivity_of
 from neyman.tables._statistics import Count, Mean, Sum
 from neyman.tables._unit import Unit
+from neyman.tables._view import View
 
 __all__ = ["Table", "open_table"]
 
@@ -40,6 +40,7 @@ class Table:
 
     Attributes:
         engine: reads the rows.
+        view: what is asked of: columns and rows, as the engine finds or makes them.
         unit: who is protected.
         bounds: of the columns that may be added up.
         max_rows: rows of one group beyond which an answer is clamped; a limit of the machine's
@@ -47,6 +48,7 @@ class Table:
     """
 
     engine: Engine = field(repr=False)
+    view: View = field(repr=False)
     unit: Unit
     bounds: Mapping[str, Bounds]
     max_rows: int
@@ -87,7 +89,7 @@ class Table:
             UnknownColumn: if the table has no such column.
             InvalidTable: if it holds no numbers, or no bounds were declared.
         """
-        self.engine.schema[column].number()
+        self.view.schema[column].number()
         bounds = self.bounds.get(column)
         if bounds is None:
             raise InvalidTable(
@@ -107,8 +109,8 @@ class Table:
             InvalidTable: if one holds no numbers.
         """
         for column in columns:
-            self.engine.schema[column].number()
-        return TableRecords(self.engine, self.unit, columns, self.max_rows)
+            self.view.schema[column].number()
+        return TableRecords(self.engine, self.view, self.unit, columns, self.max_rows)
 
     def bounded(self, max_groups: int, max_rows_per_group: int) -> "Table":
         """Return the same table with other contribution bounds.
@@ -145,7 +147,7 @@ class Table:
         query = self._describe(statistic, by)
         salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
         question = Question(statistic, self.unit, by, salt, self.max_rows)
-        statement = question.statement(self.engine.schema, self.engine.relation)
+        statement = question.statement(self.view)
         groups = 1 if by is None else len(by)
         width = len(statistic.components)
         engine = self.engine
@@ -162,15 +164,17 @@ class Table:
             unit=self.protects,
             sensitivity=sensitivity_of(statistic.components, self.unit, by is not None),
             size=groups * width,
-            reading=statistic.reading(by),
+            reading=statistic.reading(),
             compute=compute,
+            keys={} if by is None else by.to_columns(),
+            sql=lambda: engine.text(statement),
         )
 
     def _check(self, statistic: Statistic, by: Keys | None) -> None:
         limit = max(component.limit for component in statistic.components)
         if limit * self.max_rows > _MOST:
-            measured = statistic.measured
-            of = "" if measured is None else f" of column {measured.column!r}"
+            named = ", ".join(repr(measured.column) for measured in statistic.columns)
+            of = f" of column {named}" if named else ""
             raise InvalidTable(
                 f"a sum{of} of max_rows={self.max_rows} rows of up to {limit} grid steps each "
                 "could leave 62 bits; write a coarser grid, narrower bounds or a smaller max_rows"
@@ -182,19 +186,16 @@ class Table:
                 )
 
     def _describe(self, statistic: Statistic, by: Keys | None) -> dict[str, object]:
-        record = statistic.describe() | {"unit": self.unit.describe()}
-        if statistic.measured is not None:
-            bounds = statistic.measured.bounds
-            record |= {
-                "column": statistic.measured.column,
-                "bounds": [text(bounds.lower), text(bounds.upper)],
-                "grid": text(bounds.grid),
+        return (
+            statistic.describe()
+            | {
+                "unit": self.unit.describe(),
+                "keys": None if by is None else by.describe(),
+                "max_rows": self.max_rows,
+                "rules": _RULES,
             }
-        return record | {
-            "keys": None if by is None else by.describe(),
-            "max_rows": self.max_rows,
-            "rules": _RULES,
-        }
+            | self.view.describe()
+        )
 
 
 def open_table(
@@ -228,9 +229,11 @@ def open_table(
         raise InvalidParameter(f"max_rows={max_rows!r} is not an integer in [1, 2^62]; write one")
     refuse_no_unit(unit)
     refuse_no_bounds(bounds)
-    table = Table(engine_of(source, name), unit, MappingProxyType(dict(bounds)), max_rows)
+    engine = engine_of(source, name)
+    view = View(engine.schema, engine.relation)
+    table = Table(engine, view, unit, MappingProxyType(dict(bounds)), max_rows)
     if unit.entity is not None:
-        table.engine.schema[unit.entity].identity()
+        view.schema[unit.entity].identity()
     for column in bounds:
         table.measured(column)
     return table

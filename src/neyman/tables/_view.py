@@ -1,0 +1,39 @@
+"""What is asked of: an engine's table, or what expressions and joins make of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+from sqlglot import exp
+
+from neyman.tables._schema import SOURCE, Schema
+from neyman.tables._sql import Tree
+
+__all__ = ["View"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class View:
+    """Columns and rows, apart from the engine that reads them.
+
+    Attributes:
+        schema: the columns, found or made.
+        relation: what stands in the FROM clause.
+        conditions: a row counts where all of them are true.
+        made: the public record of how it was made of the engine's table, step by step.
+    """
+
+    schema: Schema
+    relation: Tree
+    conditions: tuple[Tree, ...] = ()
+    made: tuple[Mapping[str, object], ...] = ()
+
+    def rows(self) -> exp.Select:
+        """Return a query of the rows that count; what it selects is still to be said."""
+        source = exp.alias_(self.relation, SOURCE, quoted=True, table=True)
+        return exp.Select().from_(source).where(*self.conditions)
+
+    def describe(self) -> dict[str, object]:
+        """Return the public record, JSON-able; empty for the engine's table itself."""
+        return {"made": [dict(step) for step in self.made]} if self.made else {}
