@@ -84,6 +84,26 @@ class Spending:
     remaining: Fraction
     cap: Fraction
 
+    def to_json(self) -> dict[str, object]:
+        """Return the record, JSON-able."""
+        return {
+            "account": self.account,
+            "cost": str(self.cost),
+            "remaining": str(self.remaining),
+            "cap": str(self.cap),
+        }
+
+    @staticmethod
+    def from_json(record: Mapping[str, object]) -> "Spending":
+        """Rebuild what `to_json` wrote.
+
+        Raises:
+            InvalidParameter: if the record is malformed.
+        """
+        cost, remaining, cap = (_fraction(record.get(x)) for x in ("cost", "remaining", "cap"))
+        account = str(record.get("account"))
+        return Spending(account=account, cost=cost, remaining=remaining, cap=cap)
+
     def __str__(self) -> str:
         if not self.cap:
             return f"{self.account} 0 of 0"
@@ -95,3 +115,13 @@ class Spending:
 def _short(value: Fraction) -> str:
     exact_text = text(value)
     return exact_text if len(exact_text) <= 12 else at_most(value, 6)
+
+
+def _fraction(written: object) -> Fraction:
+    try:
+        return Fraction(str(written))
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise InvalidParameter(
+        "an amount spent that is no fraction was found; write what Spending.to_json gives"
+    )
