@@ -17,6 +17,7 @@ from neyman.released._frames import (
     write_parquet,
 )
 from neyman.released._guarantee import Guarantee, Spending
+from neyman.released._text import text_of
 
 __all__ = ["Release"]
 
@@ -59,16 +60,7 @@ class Release:
         Args:
             rows: how many to show at most; None for all.
         """
-        cells = [[_cell(cell) for cell in column] for column in self.columns.values()]
-        length = max((len(column) for column in cells), default=0)
-        shown = [list(self.columns), *zip(*(column[:rows] for column in cells), strict=True)]
-        widths = [max(len(row[i]) for row in shown) for i in range(len(self.columns))]
-        lines = [
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in shown
-        ]
-        if rows is not None and length > rows:
-            lines.append(f"... {length - rows} more rows; .columns holds them all")
+        lines = [text_of(self.columns, rows=rows)]
         lines += [
             f"lower, upper: {100 * self.confidence:g} % noise interval (not sampling error)",
             f"guarantee: {self.guarantee.curve}, unit: {self.guarantee.unit} "
@@ -160,12 +152,6 @@ class Release:
         record = self.to_json()
         del record["columns"]
         return record
-
-
-def _cell(value: object) -> str:
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 def _finite(value: object) -> object:
