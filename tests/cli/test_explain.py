@@ -41,7 +41,7 @@ def test_a_file_is_explained_whatever_it_holds(tmp_path, capsys, guarantee):
 
 def test_a_ledger_is_explained_by_what_was_spent(tmp_path, capsys):
     ledger = ny.Ledger.open(tmp_path / "a", cap=ny.gdp(1), unit="one row", neighbors="add_remove")
-    assert "at most 10 of 1,000 true ones" in said(capsys, ledger.path, *ASKED)
+    assert "at most 10 of 1,000 true ones" in said(capsys, ledger.store.path, *ASKED)
     ledger.reserve(
         entry="a",
         request={},
@@ -50,7 +50,7 @@ def test_a_ledger_is_explained_by_what_was_spent(tmp_path, capsys):
         unit="one row",
         neighbors="add_remove",
     )
-    told = said(capsys, ledger.path, *ASKED)
+    told = said(capsys, ledger.store.path, *ASKED)
     assert "Protected is: one row." in told
     assert "0.5-GDP" in told
 

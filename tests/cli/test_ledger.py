@@ -41,31 +41,35 @@ def ran(capsys, *words):
 
 
 def test_show_prints_the_head_and_check_compares_it(ledger, capsys):
-    status, out, _ = ran(capsys, "show", ledger.path)
+    status, out, _ = ran(capsys, "show", ledger.store.path)
     head = out.splitlines()[-1].removeprefix("head ")
     assert (status, head) == (0, ledger.head())
-    assert ran(capsys, "check", ledger.path, "--head", head) == (0, f"{ledger.path}: sound\n", "")
-    status, out, _ = ran(capsys, "check", ledger.path, "--head", "0" * 64)
+    assert ran(capsys, "check", ledger.store.path, "--head", head) == (
+        0,
+        f"{ledger.store.path}: sound\n",
+        "",
+    )
+    status, out, _ = ran(capsys, "check", ledger.store.path, "--head", "0" * 64)
     assert status == 1
     assert "was noted is on no row" in out
-    status, out, _ = ran(capsys, "check", ledger.path, "--head", "0" * 64, "--json")
+    status, out, _ = ran(capsys, "check", ledger.store.path, "--head", "0" * 64, "--json")
     assert (status, len(json.loads(out)["findings"])) == (1, 1)
-    status, out, err = ran(capsys, "check", ledger.path, "--head", "abc")
+    status, out, err = ran(capsys, "check", ledger.store.path, "--head", "abc")
     assert (status, out) == (1, "")
     assert "64 hexadecimal digits" in err
 
 
 def test_an_edited_row_is_found(ledger, capsys):
-    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as raw:
+    with closing(sqlite3.connect(ledger.store.path, isolation_level=None)) as raw:
         raw.execute("DROP TRIGGER events_update")
         raw.execute("UPDATE events SET payload = replace(payload, '7', '8')")
-    status, out, _ = ran(capsys, "check", ledger.path)
+    status, out, _ = ran(capsys, "check", ledger.store.path)
     assert status == 1
     assert "the chain breaks at row 2, commit of 'visits: größe'" in out
 
 
 def test_the_export_holds_everything_and_its_chain_can_be_computed(ledger, capsys):
-    status, out, _ = ran(capsys, "export", ledger.path)
+    status, out, _ = ran(capsys, "export", ledger.store.path)
     record = json.loads(out)
     assert (status, record) == (0, ledger.export())
     assert [(e["id"], e["values"]) for e in record["entries"]] == [
@@ -88,9 +92,9 @@ def test_the_export_holds_everything_and_its_chain_can_be_computed(ledger, capsy
 
 
 def test_no_secret_is_exported(ledger, capsys):
-    with closing(sqlite3.connect(ledger.path)) as raw:
+    with closing(sqlite3.connect(ledger.store.path)) as raw:
         (secret,) = raw.execute("SELECT secret FROM meta").fetchone()
-    _, out, _ = ran(capsys, "export", ledger.path)
+    _, out, _ = ran(capsys, "export", ledger.store.path)
     assert secret.hex() not in out
     assert '"here"' not in out
 
@@ -116,7 +120,7 @@ def yaml(text):
 
 
 def test_the_registry_draft_says_what_the_ledger_knows(ledger, capsys):
-    status, out, _ = ran(capsys, "export", ledger.path, "--registry")
+    status, out, _ = ran(capsys, "export", ledger.store.path, "--registry")
     assert status == 0
     deployment = yaml(out)["deployment"]
     assert deployment["dp_variant"] == {"variant_name": "Zero-concentrated DP"}
@@ -134,7 +138,7 @@ def test_a_pure_ledger_registers_its_epsilon(tmp_path, capsys):
     ledger = ny.Ledger.open(
         tmp_path / "p", cap=ny.pure_dp(1), unit='"all" of: #one', neighbors="replace_one"
     )
-    status, out, err = ran(capsys, "export", ledger.path, "--registry")
+    status, out, err = ran(capsys, "export", ledger.store.path, "--registry")
     assert (status, out) == (1, "")
     assert "no entry" in err
     ledger.reserve(
@@ -145,7 +149,7 @@ def test_a_pure_ledger_registers_its_epsilon(tmp_path, capsys):
         unit=ledger.unit,
         neighbors="replace_one",
     )
-    _, out, _ = ran(capsys, "export", ledger.path, "--registry")
+    _, out, _ = ran(capsys, "export", ledger.store.path, "--registry")
     loss = yaml(out)["deployment"]["privacy_loss"]
     assert loss["privacy_unit"] == '"all" of: #one'
     assert loss["privacy_parameters"] == {"epsilon": 1e-5}
@@ -155,35 +159,35 @@ def test_a_pure_ledger_registers_its_epsilon(tmp_path, capsys):
 
 def test_a_merge_says_what_it_added_and_whether_the_cap_holds(ledger, tmp_path, capsys):
     copy = tmp_path / "copy.ledger"
-    shutil.copy(ledger.path, copy)
+    shutil.copy(ledger.store.path, copy)
     other = ny.Ledger.existing(copy)
     ask(other, "theirs", ny.gdp(0.8))
-    status, out, _ = ran(capsys, "merge", ledger.path, copy)
+    status, out, _ = ran(capsys, "merge", ledger.store.path, copy)
     assert status == 0
     assert "1 entry of" in out
     assert "theirs" in out
     assert "74 %  spent" in out
     ask(ledger, "mine", ny.gdp(0.5))
     ask(other, "more", ny.gdp(0.4))
-    status, out, _ = ran(capsys, "merge", ledger.path, copy)
+    status, out, _ = ran(capsys, "merge", ledger.store.path, copy)
     assert status == 1
     assert "the cap gdp(mu=1) is exceeded" in out
-    assert "exceeded" in ran(capsys, "show", ledger.path)[1]
-    status, out, err = ran(capsys, "merge", ledger.path, tmp_path / "none")
+    assert "exceeded" in ran(capsys, "show", ledger.store.path)[1]
+    status, out, err = ran(capsys, "merge", ledger.store.path, tmp_path / "none")
     assert (status, out) == (1, "")
     assert "there is no ledger" in err
 
 
 def test_a_conflict_is_refused_or_charged_twice(ledger, tmp_path, capsys):
     copy = tmp_path / "copy.ledger"
-    shutil.copy(ledger.path, copy)
+    shutil.copy(ledger.store.path, copy)
     other = ny.Ledger.existing(copy)
     ask(ledger, "same", ny.gdp(0.1), [1])
     ask(other, "same", ny.gdp(0.1), [2])
-    status, out, err = ran(capsys, "merge", ledger.path, copy)
+    status, out, err = ran(capsys, "merge", ledger.store.path, copy)
     assert (status, out) == (1, "")
     assert "--keep-both" in err
-    status, out, _ = ran(capsys, "merge", ledger.path, copy, "--keep-both")
+    status, out, _ = ran(capsys, "merge", ledger.store.path, copy, "--keep-both")
     assert status == 0
     assert "same (copy " in out
     assert str(ledger.spent()) == "3/25"

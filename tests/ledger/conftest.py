@@ -70,7 +70,7 @@ def tamper():
     """Change rows as someone does who takes the triggers away and puts them back."""
 
     def change(ledger: Ledger, *statements: str) -> None:
-        with closing(sqlite3.connect(ledger.path, isolation_level=None)) as raw:
+        with closing(sqlite3.connect(ledger.store.path, isolation_level=None)) as raw:
             triggers = raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
             triggers = triggers.fetchall()
             for name, _ in triggers:

@@ -31,7 +31,7 @@ def sha256(*cells):
 
 def rewritten(tamper, ledger, change):
     """Change the rows and compute the whole chain anew, as whoever knows the code can."""
-    with closing(sqlite3.connect(ledger.path)) as raw:
+    with closing(sqlite3.connect(ledger.store.path)) as raw:
         rows = [list(row) for row in raw.execute(f"SELECT {ROWS} FROM events ORDER BY seq")]
         meta = raw.execute(
             "SELECT ledger, cap, account, capacity, unit, neighbors, created, secret FROM meta"
@@ -59,7 +59,7 @@ def test_a_stranger_computes_the_same_chain(desk, tamper):
 @pytest.mark.parametrize("column", COLUMNS)
 def test_every_edited_cell_breaks_the_chain(desk, seq, column, tamper):
     """Among them a shift of the time by a microsecond and one digit of an answer."""
-    with closing(sqlite3.connect(desk.ledger.path)) as raw:
+    with closing(sqlite3.connect(desk.ledger.store.path)) as raw:
         found = raw.execute(f"SELECT {column} FROM events WHERE seq = {seq}").fetchone()[0]
     if column == "seq":
         change = str(seq + 90)
@@ -111,7 +111,7 @@ def test_rows_that_change_places_break_the_chain(desk, tamper):
 )
 def test_the_chain_covers_the_opening_row(desk, change, tamper):
     tamper(desk.ledger, f"UPDATE meta SET {change}")
-    found = Ledger.existing(desk.ledger.path).check()
+    found = Ledger.existing(desk.ledger.store.path).check()
     assert any("the chain breaks at row 1, reserve of 'a'" in line for line in found)
 
 

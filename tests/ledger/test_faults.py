@@ -200,7 +200,7 @@ def clocks(opened, monkeypatch, home, seed):
         times = [times[0].time.isoformat] * 2
     desks = [opened(gdp(3), home / f"{seed}-0")]
     desks[0].answer("first", [0])
-    shutil.copy(desks[0].ledger.path, home / f"{seed}-1")
+    shutil.copy(desks[0].ledger.store.path, home / f"{seed}-1")
     desks.append(opened(gdp(3), home / f"{seed}-1"))
     shown = [("first", 0)]
     for _ in range(20):

@@ -21,7 +21,7 @@ from neyman.errors import (
     LedgerUnavailable,
     NeymanError,
 )
-from neyman.ledger import Ledger, _place, _sqlite
+from neyman.ledger import Ledger, _paths, _sqlite
 from neyman.ledger._mounts import LOCAL, file_system
 from neyman.tradeoff import gdp
 
@@ -66,7 +66,7 @@ def test_no_table_tells_nothing():
     ["nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p", "lustre", "virtiofs", "fuse.vmhgfs-fuse"],
 )
 def test_network_file_systems_are_refused(opened, monkeypatch, tmp_path, kind):
-    monkeypatch.setattr(_place, "file_system_of", lambda _: kind)
+    monkeypatch.setattr(_paths, "file_system_of", lambda _: kind)
     with pytest.raises(LedgerUnavailable, match=f"\\({kind}\\) that is not known as local"):
         opened()
     assert list(tmp_path.iterdir()) == []
@@ -140,7 +140,7 @@ def test_odd_names_are_names(opened, tmp_path):
 
 def test_a_link_leads_to_the_ledger(opened, tmp_path):
     desk = opened()
-    (tmp_path / "link").symlink_to(desk.ledger.path)
+    (tmp_path / "link").symlink_to(desk.ledger.store.path)
     assert Ledger.existing(tmp_path / "link") == desk.ledger
 
 
@@ -187,7 +187,10 @@ def test_the_file_keeps_the_promised_modes(opened):
 def test_the_file_is_append_only(opened, statement):
     desk = opened()
     desk.answer("q")
-    with closing(sqlite3.connect(desk.ledger.path)) as raw, pytest.raises(sqlite3.IntegrityError):
+    with (
+        closing(sqlite3.connect(desk.ledger.store.path)) as raw,
+        pytest.raises(sqlite3.IntegrityError),
+    ):
         raw.execute(statement)
     assert desk.ledger.spent() == Fraction(1, 100)
     assert desk.ledger.check() == ()
@@ -217,7 +220,7 @@ def test_check_finds_what_is_wrong(opened, statement, finding, tamper):
     desk.answer("q")
     assert desk.ledger.check() == ()
     if statement.startswith("DROP"):
-        with closing(sqlite3.connect(desk.ledger.path)) as raw:
+        with closing(sqlite3.connect(desk.ledger.store.path)) as raw:
             raw.execute(statement)
     else:
         tamper(desk.ledger, statement)
@@ -235,8 +238,8 @@ def test_check_finds_what_is_wrong(opened, statement, finding, tamper):
         ("UPDATE events SET cost = '0.01' WHERE kind = 'reserve'", lambda d: d.ledger.spent()),
         ("UPDATE events SET cost = 'x' WHERE kind = 'reserve'", lambda d: d.reserve("new")),
         ("UPDATE events SET cost = CAST(x'ff' AS TEXT) WHERE cost IS NOT NULL", lambda d: d.costs),
-        ("UPDATE meta SET cap = 'x'", lambda d: Ledger.existing(d.ledger.path)),
-        ("UPDATE meta SET neighbors = 'x'", lambda d: Ledger.existing(d.ledger.path)),
+        ("UPDATE meta SET cap = 'x'", lambda d: Ledger.existing(d.ledger.store.path)),
+        ("UPDATE meta SET neighbors = 'x'", lambda d: Ledger.existing(d.ledger.store.path)),
         ("DELETE FROM meta", lambda d: d.ledger.spent()),
         ("DROP TABLE events", lambda d: d.ledger.spent()),
         ("DROP TABLE meta", lambda d: d.ledger.spent()),
@@ -246,7 +249,7 @@ def test_a_garbled_file_is_said_to_be_one(opened, statement, call, tamper):
     desk = opened()
     desk.answer("q")
     if "DROP" in statement:
-        with closing(sqlite3.connect(desk.ledger.path)) as raw:
+        with closing(sqlite3.connect(desk.ledger.store.path)) as raw:
             raw.execute(statement)
     else:
         tamper(desk.ledger, statement)
@@ -260,11 +263,11 @@ def test_damaged_pages_are_said_to_be_damaged(opened):
     desk = opened()
     for number in range(30):
         desk.answer(f"{number}")
-    size = desk.ledger.path.stat().st_size
+    size = desk.ledger.store.path.stat().st_size
     assert size > 4096 * 4
     for page in range(1, size // 4096):
-        whole = desk.ledger.path.read_bytes()
-        desk.ledger.path.write_bytes(
+        whole = desk.ledger.store.path.read_bytes()
+        desk.ledger.store.path.write_bytes(
             whole[: page * 4096] + bytes([0xFF]) * 4096 + whole[(page + 1) * 4096 :]
         )
         refused = None
@@ -273,32 +276,32 @@ def test_damaged_pages_are_said_to_be_damaged(opened):
         except NeymanError as error:
             refused = error
         assert findings if refused is None else refused.__context__ is None
-        desk.ledger.path.write_bytes(whole)
+        desk.ledger.store.path.write_bytes(whole)
     assert desk.ledger.check() == ()
 
 
 def test_a_replaced_file_is_noticed(opened, tmp_path):
     desk = opened()
     other = opened(path=tmp_path / "other").ledger
-    other.path.replace(desk.ledger.path)
+    other.store.path.replace(desk.ledger.store.path)
     with pytest.raises(LedgerMismatch, match="was replaced"):
         desk.reserve("q")
 
 
 def test_a_deleted_file_is_not_made_again(opened):
     desk = opened()
-    desk.ledger.path.unlink()
+    desk.ledger.store.path.unlink()
     with pytest.raises(LedgerUnavailable, match="there is no ledger at"):
         desk.reserve("q")
     with pytest.raises(LedgerUnavailable, match="there is no ledger at"):
         desk.ledger.turn("q")
-    assert list(desk.ledger.path.parent.iterdir()) == []
+    assert list(desk.ledger.store.path.parent.iterdir()) == []
 
 
 def test_a_held_lock_is_waited_for_and_then_named(opened, monkeypatch):
     desk = opened()
     monkeypatch.setattr(_sqlite, "_PATIENCE_S", 0.2)
-    with closing(sqlite3.connect(desk.ledger.path, isolation_level=None)) as raw:
+    with closing(sqlite3.connect(desk.ledger.store.path, isolation_level=None)) as raw:
         raw.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerUnavailable, match="locked by another process") as refusal:
             desk.reserve("q")
@@ -346,7 +349,7 @@ def read_only(opened, locked):
     try:
         desk = opened(path=home / "b")
         desk.answer("q", [7])
-        desk.ledger.path.chmod(0o444 if locked == "the file" else 0o666)
+        desk.ledger.store.path.chmod(0o444 if locked == "the file" else 0o666)
         home.chmod(0o777 if locked == "the file" else 0o555)
         yield desk
     finally:
@@ -374,30 +377,30 @@ def as_nobody(spawn, calls):
 @pytest.mark.parametrize("locked", ["the file", "the directory"])
 def test_a_read_only_copy_may_be_looked_at_and_not_charged(spawn, opened, locked):
     with read_only(opened, locked) as desk:
-        before = {p: p.read_bytes() for p in desk.ledger.path.parent.iterdir()}
+        before = {p: p.read_bytes() for p in desk.ledger.store.path.parent.iterdir()}
         same, spent, found, *refused = as_nobody(
             spawn,
             [
-                lambda: Ledger.existing(desk.ledger.path) == desk.ledger,
+                lambda: Ledger.existing(desk.ledger.store.path) == desk.ledger,
                 lambda: str(desk.ledger.spent()),
                 desk.ledger.check,
                 lambda: desk.reserve("q"),
                 lambda: desk.reserve("r"),
-                lambda: opened(path=desk.ledger.path),
+                lambda: opened(path=desk.ledger.store.path),
             ],
         )
         assert (same, spent, found) == ("True", "'1/100'", "()")
         assert len(refused) == 3
         assert all("which is read-only for this user. Nothing was" in text for text in refused)
         assert all(text.endswith("None") for text in refused)
-        assert {p: p.read_bytes() for p in desk.ledger.path.parent.iterdir()} == before
+        assert {p: p.read_bytes() for p in desk.ledger.store.path.parent.iterdir()} == before
 
 
 def test_a_read_only_copy_with_a_log_is_refused(spawn, opened):
     with read_only(opened, "the file") as desk:
-        log = desk.ledger.path.with_name("b-wal")
+        log = desk.ledger.store.path.with_name("b-wal")
         log.touch()
-        looks = [lambda: Ledger.existing(desk.ledger.path) == desk.ledger]
+        looks = [lambda: Ledger.existing(desk.ledger.store.path) == desk.ledger]
         assert as_nobody(spawn, looks) == ["True"]
         log.write_bytes(b"entries")
         (text,) = as_nobody(spawn, looks)
@@ -407,11 +410,11 @@ def test_a_read_only_copy_with_a_log_is_refused(spawn, opened):
 def test_a_copy_that_changes_while_it_is_read_is_refused(opened, monkeypatch):
     desk = opened()
     monkeypatch.setattr(_sqlite, "unwritable", lambda path: path)
-    assert Ledger.existing(desk.ledger.path) == desk.ledger
+    assert Ledger.existing(desk.ledger.store.path) == desk.ledger
     versions = iter([(1,), (2,)])
     monkeypatch.setattr(_sqlite, "_version", lambda _: next(versions))
     with pytest.raises(LedgerUnavailable, match="changed while it was read"):
-        Ledger.existing(desk.ledger.path)
+        Ledger.existing(desk.ledger.store.path)
 
 
 def test_a_reader_of_an_empty_file_is_waited_for(opened, tmp_path, monkeypatch):
@@ -433,9 +436,9 @@ def test_a_second_name_of_the_file_is_refused_for_its_log_has_only_one(opened):
     """SQLite names the log after the path: under another name the last charges are missing."""
     desk = opened()
     desk.answer("q", curve=gdp(0.1))
-    twin = desk.ledger.path.with_name("twin.ledger")
-    twin.hardlink_to(desk.ledger.path)
-    for path in (twin, desk.ledger.path):
+    twin = desk.ledger.store.path.with_name("twin.ledger")
+    twin.hardlink_to(desk.ledger.store.path)
+    for path in (twin, desk.ledger.store.path):
         with pytest.raises(LedgerUnavailable, match="second name"):
             Ledger.existing(path)
     with pytest.raises(LedgerUnavailable, match="second name"):

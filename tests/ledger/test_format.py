@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from neyman.errors import LedgerCorrupt, LedgerUnavailable
-from neyman.ledger import Ledger, _format, _place, _sqlite
+from neyman.ledger import Ledger, _format, _paths, _sqlite
 from neyman.tradeoff import gdp, laplace
 
 HEAD = "2fbb203e75dcfedd4f6c7b9f9759c1bf86fc689a9cb2e82fa5e42398bc251a12"
@@ -146,7 +146,7 @@ def test_an_old_file_that_cannot_be_written_is_looked_at_as_it_is(first, monkeyp
         ask(ledger, "e", gdp(0.1))
     assert first.read_bytes() == content
     assert list(first.parent.iterdir()) == [first]
-    assert _place.unwritable(first) is None
+    assert _paths.unwritable(first) is None
 
 
 @pytest.mark.parametrize("change", ["DROP TABLE meta", "DROP TABLE events", "DELETE FROM meta"])

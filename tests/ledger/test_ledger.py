@@ -340,7 +340,7 @@ def test_a_ledger_is_opened_with_what_can_be_spent(tmp_path, change, said):
     ],
 )
 def test_a_ledger_is_opened_as_it_was_created(opened, change, words):
-    path = opened().ledger.path
+    path = opened().ledger.store.path
     given = {"cap": gdp(1), "unit": "plane", "neighbors": "add_remove"}
     with pytest.raises(LedgerMismatch) as refusal:
         Ledger.open(path, **{**given, **change})
@@ -387,7 +387,7 @@ def test_views_tell_what_happened(opened):
 def test_a_handle_keeps_no_secret(opened, tmp_path):
     desk = opened()
     desk.answer("q", [123456789], source="hospital.parquet SECRET")
-    raw = sqlite3.connect(desk.ledger.path)
+    raw = sqlite3.connect(desk.ledger.store.path)
     secret = raw.execute("SELECT secret FROM meta").fetchone()[0]
     stored = [row[0] for row in raw.execute("SELECT payload FROM events")]
     raw.close()
@@ -399,13 +399,13 @@ def test_a_handle_keeps_no_secret(opened, tmp_path):
     assert copy.spent() == Fraction(1, 100)
     assert secret not in pickle.dumps(desk.ledger)
     assert repr(desk.ledger) == (
-        f"Ledger(path={desk.ledger.path!r}, cap=gdp(mu=1), unit='plane', neighbors='add_remove')"
+        f"Ledger(store={desk.ledger.store!r}, cap=gdp(mu=1), unit='plane', neighbors='add_remove')"
     )
     again = desk.reserve("q", source="hospital.parquet SECRET")
     assert again.values == (123456789,)
     assert "123456789" not in repr(desk.ledger.entries()) + repr(again)
     other = opened(path=tmp_path / "other.ledger").ledger
-    raw = sqlite3.connect(other.path)
+    raw = sqlite3.connect(other.store.path)
     assert raw.execute("SELECT secret FROM meta").fetchone()[0] != secret
     raw.close()
 
@@ -415,7 +415,7 @@ def test_the_same_dataset_cannot_be_told_across_ledgers(opened, tmp_path):
     for name in ("a", "b"):
         desk = opened(path=tmp_path / name)
         desk.answer("q", source="flights")
-        raw = sqlite3.connect(desk.ledger.path)
+        raw = sqlite3.connect(desk.ledger.store.path)
         (payload,) = raw.execute("SELECT payload FROM events WHERE kind = 'reserve'").fetchone()
         raw.close()
         prints.add(json.loads(payload)["source"])

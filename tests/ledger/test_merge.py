@@ -20,7 +20,7 @@ def apart(opened, tmp_path):
     desk.answer("shared", [1])
     desk.reserve("begun")
     path = tmp_path / "copy.ledger"
-    shutil.copy(desk.ledger.path, path)
+    shutil.copy(desk.ledger.store.path, path)
     return desk, opened(path=path)
 
 
@@ -97,7 +97,7 @@ def test_an_id_taken_beforehand_hides_no_charge(apart, tmp_path):
     here.answer("new", [5])
     there.answer("new", [6])
     rehearsal = tmp_path / "rehearsal.ledger"
-    shutil.copy(here.ledger.path, rehearsal)
+    shutil.copy(here.ledger.store.path, rehearsal)
     copy = Ledger.open(
         rehearsal, cap=here.ledger.cap, unit=here.ledger.unit, neighbors="add_remove"
     )
@@ -191,7 +191,7 @@ def test_what_has_another_id_here_is_known_again(apart, opened, tmp_path):
     here, there = apart
     here.answer("new", [1])
     there.reserve("new")
-    shutil.copy(there.ledger.path, tmp_path / "third.ledger")
+    shutil.copy(there.ledger.store.path, tmp_path / "third.ledger")
     third = opened(path=tmp_path / "third.ledger")
     (twin,) = here.ledger.merge(there.ledger, keep_both=True)
     assert here.answer(twin, [2], request={"query": "count", "of": "new"}).values == (2,)
@@ -210,7 +210,7 @@ def test_no_draw_is_ever_left_out(opened, tmp_path, seed):
     desks = [opened(gdp(3), tmp_path / "0.ledger")]
     desks[0].answer("first", [0])
     for number in (1, 2):
-        shutil.copy(desks[0].ledger.path, tmp_path / f"{number}.ledger")
+        shutil.copy(desks[0].ledger.store.path, tmp_path / f"{number}.ledger")
         desks.append(opened(gdp(3), tmp_path / f"{number}.ledger"))
     shown, draws = {("first", 0)}, 0
     for _ in range(40):
@@ -235,4 +235,4 @@ def test_no_draw_is_ever_left_out(opened, tmp_path, seed):
     assert shown <= stored
     assert desks[0].ledger.spent() == TENTH * len(entries) >= TENTH * len(shown)
     assert desks[0].ledger.check() == ()
-    assert Ledger.existing(desks[0].ledger.path).total() == gdp(squared=TENTH * len(entries))
+    assert Ledger.existing(desks[0].ledger.store.path).total() == gdp(squared=TENTH * len(entries))

@@ -17,7 +17,6 @@ from neyman.ledger import Ledger, _sqlite
 from neyman.ledger._events import Events
 from neyman.ledger._meta import read_meta
 from neyman.ledger._records import canonical
-from neyman.ledger._sqlite import transact
 from neyman.tradeoff import gdp, pure_dp
 
 WRITERS = 16
@@ -67,12 +66,10 @@ def check_then_write(ledger, entry, curve):
         raise BudgetExceeded
     time.sleep(0.005)
     payload = canonical({"curve": curve.to_json(), "request": {}, "source": ""})
-    transact(
-        ledger.path,
-        lambda connection: Events(connection, read_meta(connection)).append(
+    ledger.store.write(
+        lambda tables: Events(tables, read_meta(tables)).append(
             entry, "reserve", payload, cost=curve.outer_gaussian()
         ),
-        begin="BEGIN IMMEDIATE",
         consequence="",
     )
 
@@ -291,4 +288,4 @@ def test_no_descriptor_outlives_a_call(opened, cap):
     desk.answer("q", curve=pure_dp(0.1))
     assert len(desk.ledger.entries()) == 1
     assert descriptors() == before
-    assert [name.name for name in desk.ledger.path.parent.iterdir()] == ["budget.ledger"]
+    assert [name.name for name in desk.ledger.store.path.parent.iterdir()] == ["budget.ledger"]

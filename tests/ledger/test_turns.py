@@ -16,7 +16,8 @@ import pytest
 
 import neyman as ny
 from neyman.errors import EntryConflict, InvalidParameter, LedgerUnavailable
-from neyman.ledger import Ledger, _ledger
+from neyman.ledger import Ledger
+from neyman.ledger._sqlite import SQLiteStore
 
 RIVALS = 8
 # It only ends what hangs.
@@ -50,12 +51,12 @@ def slow():
 
 
 def kinds(ledger):
-    with closing(connect(ledger.path)) as raw:
+    with closing(connect(ledger.store.path)) as raw:
         return [kind for (kind,) in raw.execute("SELECT kind FROM events ORDER BY seq")]
 
 
 def refused(ledger):
-    return ledger.path.with_name("refused")
+    return ledger.store.path.with_name("refused")
 
 
 def rivals(spawn, ledger, draw):
@@ -96,7 +97,7 @@ def test_without_turns_rivals_use_the_redraw_up(spawn, opened, monkeypatch):
             time.sleep(0.01)
         return slow()
 
-    monkeypatch.setattr(_ledger, "turn", lambda *_: nullcontext())
+    monkeypatch.setattr(SQLiteStore, "turn", lambda *_: nullcontext())
     answers = rivals(spawn, ledger, draws_until_another_is_refused)
     assert "refused" in answers
     assert "redraw" in kinds(ledger)
@@ -269,19 +270,19 @@ def test_a_turn_is_an_entrys(opened, entry):
     ledger = opened().ledger
     with pytest.raises(InvalidParameter, match="printable"):
         ledger.turn(entry)
-    assert not ledger.path.with_name("budget.ledger.turns").exists()
+    assert not ledger.store.path.with_name("budget.ledger.turns").exists()
 
 
 def test_the_file_of_turns_is_empty_and_shared_as_the_ledger_is(opened):
     ledger = opened().ledger
-    ledger.path.chmod(0o664)
+    ledger.store.path.chmod(0o664)
     before = os.umask(0o077)
     try:
         with ledger.turn("q"):
             pass
     finally:
         os.umask(before)
-    turns = ledger.path.with_name("budget.ledger.turns")
+    turns = ledger.store.path.with_name("budget.ledger.turns")
     assert turns.read_bytes() == b""
     assert turns.stat().st_mode & 0o777 == 0o664
     turns.unlink()
@@ -290,7 +291,7 @@ def test_the_file_of_turns_is_empty_and_shared_as_the_ledger_is(opened):
 
 def test_a_file_of_turns_that_cannot_be_used_is_named(opened):
     ledger = opened().ledger
-    ledger.path.with_name("budget.ledger.turns").mkdir()
+    ledger.store.path.with_name("budget.ledger.turns").mkdir()
     with pytest.raises(LedgerUnavailable, match=r"turns' cannot be used \(EISDIR\)") as refusal:
         ask(ledger, slow)
     assert refusal.value.__context__ is None
@@ -305,4 +306,4 @@ def test_nothing_is_left_open(opened):
         with desk.ledger.turn(f"{number}"):
             desk.answer(f"{number}", [secrets.randbits(8)])
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
-    assert Ledger.existing(desk.ledger.path) == desk.ledger
+    assert Ledger.existing(desk.ledger.store.path) == desk.ledger

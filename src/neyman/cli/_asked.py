@@ -4,7 +4,7 @@ import argparse
 
 from neyman.cli._numbers import WrongUsage, number, whole
 from neyman.functional import Circle, Interval, Side, pilot_bandwidth
-from neyman.ledger import Ledger
+from neyman.ledger import Ledger, store_of
 from neyman.mechanisms import Gaussian
 from neyman.numerics import Real
 from neyman.publish import Plan, Step, density
@@ -33,7 +33,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
         title=f"density of {options.column}",
         steps=(Step(entry=options.entry, aggregate=question, mechanism=noise),),
         data=options.data,
-        ledger=options.ledger,
+        ledger=store_of(options.ledger),
         cap=_cap(options),
         unit=question.unit,
         neighbors=question.sensitivity.neighbors,
@@ -56,7 +56,7 @@ def _check_together(options: argparse.Namespace) -> None:
 def _missing(options: argparse.Namespace) -> list[str]:
     """Return what is missing, and what each means."""
     line = options.period is None
-    old = options.ledger is not None and options.ledger.exists()
+    old = options.ledger is not None and store_of(options.ledger).exists()
     wanted = (
         (options.column, "--column NAME, whose values"),
         (
@@ -73,7 +73,7 @@ def _missing(options: argparse.Namespace) -> list[str]:
             "that shall be read",
         ),
         (options.mu, "--mu M, what the release may spend, such as 0.5"),
-        (options.ledger, "--ledger PATH, which adds up all that is ever spent on these data"),
+        (options.ledger, "--ledger PLACE, which adds up all that is ever spent on these data"),
         (options.cap_mu or old, "--cap-mu M, all that it may ever spend; the ledger is new"),
         (
             options.unit or options.entity,

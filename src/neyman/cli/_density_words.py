@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from neyman.functional import Band, ReleasedFunction
+from neyman.ledger import store_of
 from neyman.numerics import at_least, at_most
 from neyman.released import Release
 
@@ -89,7 +90,7 @@ def _domain(options: argparse.Namespace) -> str:
 def _paid(release: Release, options: argparse.Namespace) -> list[str]:
     """Say what was promised, what was charged for it, and what remains."""
     spending, guarantee = release.spending, release.guarantee
-    cost = f"{at_most(100 * spending.cost / spending.cap, 5)} % of {options.ledger}"
+    cost = f"{at_most(100 * spending.cost / spending.cap, 5)} % of {store_of(options.ledger)}"
     left = at_least(100 * spending.remaining / spending.cap, 5)
     return [
         f"guarantee  {guarantee.curve}, {guarantee.unit} ({guarantee.neighbors})",

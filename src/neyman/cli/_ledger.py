@@ -12,7 +12,7 @@ __all__ = ["run"]
 
 def run(options: argparse.Namespace) -> int:
     """Do one of the four with a ledger."""
-    ledger = Ledger.existing(options.path)
+    ledger = Ledger.existing(options.place)
     actions = {"show": _show, "check": _check, "export": _export, "merge": _merge}
     return actions[options.action](ledger, options)
 
@@ -22,7 +22,7 @@ def _check(ledger: Ledger, options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"findings": list(findings)}, indent=1))
     else:
-        print("\n".join(findings) or f"{ledger.path}: sound")
+        print("\n".join(findings) or f"{ledger.store}: sound")
     return 1 if findings else 0
 
 
@@ -35,9 +35,10 @@ def _export(ledger: Ledger, options: argparse.Namespace) -> int:
 
 
 def _merge(ledger: Ledger, options: argparse.Namespace) -> int:
-    added = ledger.merge(Ledger.existing(options.copy), keep_both=options.keep_both)
+    copy = Ledger.existing(options.copy)
+    added = ledger.merge(copy, keep_both=options.keep_both)
     said = "1 entry" if len(added) == 1 else f"{len(added)} entries"
-    print(f"{said} of {options.copy} added to {ledger.path}")
+    print(f"{said} of {copy.store} added to {ledger.store}")
     for entry in added:
         print(f"  {entry}")
     print(_spent(ledger))
@@ -48,9 +49,9 @@ def _show(ledger: Ledger, options: argparse.Namespace) -> int:
     if options.json:
         record = ledger.export()
         del record["chain"]
-        print(json.dumps({"path": str(ledger.path), **record}, indent=1, ensure_ascii=False))
+        print(json.dumps({"place": str(ledger.store), **record}, indent=1, ensure_ascii=False))
         return 0
-    print(f"{ledger.path}\ncap {ledger.cap}, unit {ledger.unit} ({ledger.neighbors})")
+    print(f"{ledger.store}\ncap {ledger.cap}, unit {ledger.unit} ({ledger.neighbors})")
     for entry in ledger.entries():
         print(
             f"{at_most(100 * entry.cost / ledger.capacity, 5):>9} %  {entry.state:9}  "

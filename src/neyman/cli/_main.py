@@ -126,7 +126,7 @@ def _add_density(commands: Any) -> None:
         "--bandwidth", metavar="H", help="in place of --records: the least that shall be read"
     )
     density.add_argument("--mu", metavar="M", help="what the release spends, in Gaussian DP")
-    density.add_argument("--ledger", type=Path, metavar="PATH", help="what was spent on these data")
+    density.add_argument("--ledger", metavar="PLACE", help="what was spent on these data")
     density.add_argument("--cap-mu", metavar="M", help="all it may ever spend; for a new ledger")
     density.add_argument("--unit", choices=["rows"], help="each row is a person of its own")
     density.add_argument("--entity", metavar="COLUMN", help="who a row is of")
@@ -157,7 +157,7 @@ def _add_ledger(commands: Any) -> None:
         for action, text in texts.items()
     }
     for action, sub in subs.items():
-        sub.add_argument("path", type=Path, metavar="LEDGER", help="the ledger's file")
+        sub.add_argument("place", metavar="LEDGER", help="the ledger's file")
         sub.set_defaults(module="_ledger", action=action)
     for action in ("show", "check"):
         subs[action].add_argument("--json", action="store_true", help="print JSON")
@@ -167,7 +167,7 @@ def _add_ledger(commands: Any) -> None:
     subs["export"].add_argument(
         "--registry", action="store_true", help="print a draft for the deployments registry, YAML"
     )
-    subs["merge"].add_argument("copy", type=Path, metavar="COPY", help="a copy of its file")
+    subs["merge"].add_argument("copy", metavar="COPY", help="a copy of it")
     subs["merge"].add_argument(
         "--keep-both",
         action="store_true",

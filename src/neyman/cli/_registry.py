@@ -34,7 +34,7 @@ def registry_draft(ledger: Ledger) -> str:
     entries, head = ledger.entries(), ledger.head()
     if not entries:
         raise InvalidParameter(
-            f"the ledger {str(ledger.path)!r} holds no entry, so there is nothing to register; "
+            f"the ledger {str(ledger.store)!r} holds no entry, so there is nothing to register; "
             "release something first"
         )
     total = ledger.total()

@@ -1,4 +1,4 @@
-"""The budget that outlives the process: one SQLite file, the only mutable thing in the house.
+"""The budget that outlives the process: the only mutable thing in the house, in a store.
 
 Life of an entry: reserve (durable) -> draw -> commit the values (durable) -> reveal.
 
@@ -15,11 +15,13 @@ Recovery rule, for a process that dies on the way:
   own draw is thrown away unrevealed.
 
 No connection outlives a public call, and a process makes one call at a time and forks between
-calls only, so threads, forks and kills need no care from the caller. The file guards against
+calls only, so threads, forks and kills need no care from the caller. A store guards against
 accidents, not against its owner: whoever can write it can replace it.
 """
 
 from neyman.ledger._ledger import Ledger
 from neyman.ledger._records import Entry, Reservation
+from neyman.ledger._store import Store
+from neyman.ledger._stores import store_of
 
-__all__ = ["Entry", "Ledger", "Reservation"]
+__all__ = ["Entry", "Ledger", "Reservation", "Store", "store_of"]

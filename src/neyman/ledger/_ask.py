@@ -1,6 +1,5 @@
 """Charging one question, inside one transaction."""
 
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,6 +9,7 @@ from neyman.errors import BudgetExceeded, InvalidParameter
 from neyman.ledger._events import Events
 from neyman.ledger._meta import Meta
 from neyman.ledger._records import Reservation, canonical, fingerprint, read_payload, shown
+from neyman.ledger._store import Tables
 from neyman.tradeoff import TradeOff
 
 __all__ = ["Ask"]
@@ -26,9 +26,9 @@ class Ask:
     cost: Fraction
     cap: TradeOff
 
-    def reserved(self, connection: sqlite3.Connection, meta: Meta) -> Reservation:
+    def reserved(self, tables: Tables, meta: Meta) -> Reservation:
         """Charge it, or find it charged before; the caller's transaction makes it durable."""
-        events, spending = Events(connection, meta), meta.filter()
+        events, spending = Events(tables, meta), meta.filter()
         record: dict[str, object] = {
             "curve": self.curve.to_json(),
             "request": self.request,

@@ -11,10 +11,8 @@ change the last digest, the head: who noted it elsewhere finds them.
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from neyman.ledger._schema import Meta
+from neyman.ledger._meta import Meta
 
 __all__ = ["COLUMNS", "genesis", "inherited_event", "link"]
 
@@ -22,7 +20,7 @@ __all__ = ["COLUMNS", "genesis", "inherited_event", "link"]
 COLUMNS = ("seq", "event", "entry", "kind", "cost", "payload", "at")
 
 
-def genesis(meta: "Meta") -> str:
+def genesis(meta: Meta) -> str:
     """Return the digest that stands before the first row."""
     said = (meta.ledger, meta.cap, meta.account, meta.capacity)
     secret = hashlib.sha256(meta.secret).hexdigest()

@@ -1,7 +1,6 @@
 """The append-only table of events, read and written inside one transaction."""
 
 import secrets
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +20,7 @@ from neyman.ledger._records import (
     read_payload,
     read_values,
 )
+from neyman.ledger._store import Tables
 
 __all__ = ["Events", "History", "Kind"]
 
@@ -32,7 +32,6 @@ _SELECT = (
     "LEFT JOIN events AS c ON c.entry = r.entry AND c.kind = 'commit' WHERE r.kind = 'reserve'"
 )
 _ALL = ", ".join((*COLUMNS, "digest"))
-_INSERT = f"INSERT INTO events ({_ALL}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class History:
 class Events:
     """Queries on the table; the transaction is the caller's."""
 
-    connection: sqlite3.Connection
+    tables: Tables
     meta: Meta
 
     def append(self, entry: str, kind: Kind, payload: str, *, cost: Fraction | None = None) -> None:
@@ -118,37 +117,36 @@ class Events:
         """Add one event at the end of the chain: its id, entry, kind, cost, payload and time."""
         seq, previous = self._last()
         row = (seq + 1, *told)
-        self.connection.execute(_INSERT, (*row, link(previous, row)))
+        self.tables.insert("events", (*row, link(previous, row)))
 
     def head(self) -> str:
         """Return the last digest, which covers all that was ever written."""
         return self._last()[1]
 
     def _last(self) -> tuple[int, str]:
-        row = self.connection.execute(
-            "SELECT seq, digest FROM events ORDER BY seq DESC LIMIT 1"
-        ).fetchone()
+        rows = self.tables.select("SELECT seq, digest FROM events ORDER BY seq DESC LIMIT 1")
+        row = next(rows, None)
         return (0, genesis(self.meta)) if row is None else (row[0], row[1])
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Return all rows in order: what a digest covers, and the digest."""
-        return iter(self.connection.execute(f"SELECT {_ALL} FROM events ORDER BY seq"))
+        return self.tables.select(f"SELECT {_ALL} FROM events ORDER BY seq")
 
     def spent(self) -> Fraction:
         """Return the exact sum of costs of all reserved entries."""
-        rows = self.connection.execute(
+        rows = self.tables.select(
             "SELECT cost, count(*) FROM events WHERE kind = 'reserve' GROUP BY cost"
         )
         return sum((read_fraction(cost) * count for cost, count in rows), Fraction(0))
 
     def entry(self, entry: str) -> History | None:
         """Return one entry's history."""
-        row = self.connection.execute(f"{_SELECT} AND r.entry = ?", (entry,)).fetchone()
+        row = next(self.tables.select(f"{_SELECT} AND r.entry = ?", entry), None)
         return None if row is None else _history(row)
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all entries in order."""
-        rows = self.connection.execute(f"{_SELECT} ORDER BY r.seq").fetchall()
+        rows = self.tables.select(f"{_SELECT} ORDER BY r.seq")
         return tuple(_history(row).entry() for row in rows)
 
 

@@ -2,19 +2,19 @@
 
 import hashlib
 import json
-import sqlite3
 
 from neyman.ledger._chain import COLUMNS
 from neyman.ledger._events import Events
 from neyman.ledger._meta import Meta
 from neyman.ledger._records import Entry
+from neyman.ledger._store import Tables
 
 __all__ = ["ledger_record"]
 
 
-def ledger_record(connection: sqlite3.Connection, meta: Meta) -> dict[str, object]:
+def ledger_record(tables: Tables, meta: Meta) -> dict[str, object]:
     """Return everything but the secret, of which the digest stands for it, on one snapshot."""
-    events, spending = Events(connection, meta), meta.filter()
+    events, spending = Events(tables, meta), meta.filter()
     spent = events.spent()
     return {
         "format": "neyman.ledger",

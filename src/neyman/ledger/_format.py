@@ -1,4 +1,4 @@
-"""Which file is a ledger, of which format, and how an older one is brought up to date."""
+"""Which SQLite file is a ledger, of which format; how an older one is brought up to date."""
 
 import sqlite3
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Final
 from neyman.errors import LedgerCorrupt, LedgerUnavailable
 from neyman.ledger._chain import genesis, inherited_event, link
 from neyman.ledger._meta import read_meta
-from neyman.ledger._schema import APPLICATION, OBJECTS, VERSION
+from neyman.ledger._schema import VERSION
+from neyman.ledger._sqlite_tables import APPLICATION, OBJECTS, SQLiteTables
 
 __all__ = ["recognise", "update"]
 
@@ -65,7 +66,7 @@ def _is_older(connection: sqlite3.Connection) -> bool:
 
 
 def _chain_rows(connection: sqlite3.Connection) -> None:
-    meta = read_meta(connection)
+    meta = read_meta(SQLiteTables(connection))
     if meta is None:
         raise LedgerCorrupt("the ledger has lost its tables; restore the file from a backup")
     around = {name: sql for name, sql in OBJECTS.items() if not sql.startswith("CREATE TABLE")}

@@ -1,12 +1,10 @@
 """The ledger: reserve, commit, and views."""
 
 import os
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TypeVar, final
 
 from neyman.accounting import filter_for, filter_from
@@ -22,7 +20,6 @@ from neyman.ledger._events import Events
 from neyman.ledger._export import ledger_record
 from neyman.ledger._merge import copied, merged
 from neyman.ledger._meta import Meta, new_meta, read_meta
-from neyman.ledger._place import ledger_path, require_present
 from neyman.ledger._records import (
     Entry,
     Reservation,
@@ -38,8 +35,8 @@ from neyman.ledger._records import (
     values_text,
 )
 from neyman.ledger._schema import create
-from neyman.ledger._sqlite import transact
-from neyman.ledger._turns import turn
+from neyman.ledger._store import Store, Tables
+from neyman.ledger._stores import store_of
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tradeoff import TradeOff
 
@@ -58,14 +55,14 @@ _NOT_REVEALED = (
 @final
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """A cap for one dataset and everything that was charged to it, in one file.
+    """A cap for one dataset and everything that was charged to it, in one store.
 
         sum of costs of all reserved entries <= capacity,   exactly, in fractions
 
     The handle holds no connection and no secret: it may be shared by threads, forked and pickled.
 
     Attributes:
-        path: of the file, without links.
+        store: where it is kept: a file, without links, or a database; as text, for people.
         cap: the guarantee that all releases together keep.
         unit: who is protected, in words.
         neighbors: the neighbouring relation of every entry.
@@ -76,7 +73,7 @@ class Ledger:
         disk before `commit` returns them. A kill at any instant loses unrevealed draws at most.
     """
 
-    path: Path
+    store: Store
     cap: TradeOff
     unit: str
     neighbors: Neighbors
@@ -86,12 +83,17 @@ class Ledger:
 
     @classmethod
     def open(
-        cls, path: str | os.PathLike[str], *, cap: TradeOff, unit: str, neighbors: Neighbors
+        cls,
+        place: str | os.PathLike[str] | Store,
+        *,
+        cap: TradeOff,
+        unit: str,
+        neighbors: Neighbors,
     ) -> "Ledger":
         """Create the ledger, or open it if it was created with the same cap, unit and relation.
 
         Args:
-            path: of a file on a local disk.
+            place: path of a file on a local disk.
             cap: what all releases together may cost; fixed for good.
             unit: who is protected, in the words of the table that will be asked: write
                 unit=table.protects, which reads "all rows of one patient", or "one row".
@@ -99,36 +101,30 @@ class Ledger:
 
         Raises:
             InvalidParameter, NotCertified: if the cap cannot be spent, or a name is unusable.
-            LedgerMismatch: if the file was created with another cap, unit or relation.
-            LedgerUnavailable, LedgerCorrupt: if the file cannot be used.
+            LedgerMismatch: if it was created with another cap, unit or relation.
+            LedgerUnavailable, LedgerCorrupt: if the place cannot be used.
         """
         check_curve("cap", cap)
         check_name("unit", unit)
         check_neighbors(neighbors)
         asked = new_meta(canonical(cap.to_json()), filter_for(cap), unit, neighbors, now())
-        place = ledger_path(path)
+        store = store_of(place).settled()
 
-        def found_or_created(connection: sqlite3.Connection) -> Meta:
-            meta = read_meta(connection)
+        def found_or_created(tables: Tables) -> Meta:
+            meta = read_meta(tables)
             if meta is None:
-                create(connection, asked)
+                create(tables, asked)
             return meta or asked
 
-        meta = transact(
-            place,
-            found_or_created,
-            begin="BEGIN IMMEDIATE",
-            consequence="Nothing was charged.",
-            create=True,
-        )
-        ledger = cls._of(place, meta)
-        _require_same(place, "cap", ledger.cap, cap)
-        _require_same(place, "unit", ledger.unit, unit)
-        _require_same(place, "neighbors", ledger.neighbors, neighbors)
+        meta = store.write(found_or_created, consequence="Nothing was charged.", create=True)
+        ledger = cls._of(store, meta)
+        _require_same(store, "cap", ledger.cap, cap)
+        _require_same(store, "unit", ledger.unit, unit)
+        _require_same(store, "neighbors", ledger.neighbors, neighbors)
         return ledger
 
     @classmethod
-    def existing(cls, path: str | os.PathLike[str]) -> "Ledger":
+    def existing(cls, place: str | os.PathLike[str] | Store) -> "Ledger":
         """Open a ledger that exists, to look at it or to go on.
 
         A backup that this user cannot write may be looked at, if no -wal with newer entries lies
@@ -137,13 +133,11 @@ class Ledger:
         Raises:
             LedgerUnavailable, LedgerCorrupt: if there is none, or it cannot be used.
         """
-        place = ledger_path(path)
-        consequence = "Nothing was changed."
-        meta = transact(place, _known, begin="BEGIN", consequence=consequence)
-        return cls._of(place, meta)
+        store = store_of(place).settled()
+        return cls._of(store, store.read(_known, consequence="Nothing was changed."))
 
     @classmethod
-    def _of(cls, path: Path, meta: Meta) -> "Ledger":
+    def _of(cls, store: Store, meta: Meta) -> "Ledger":
         cap = read_curve(read_payload(meta.cap, "the cap"), "the cap")
         try:
             neighbors = check_neighbors(meta.neighbors)
@@ -152,7 +146,7 @@ class Ledger:
         if neighbors is None:
             raise garbled("neighbouring relation", "the ledger")
         capacity = meta.filter().capacity
-        return cls(path, cap, meta.unit, neighbors, meta.account, capacity, meta.ledger)
+        return cls(store, cap, meta.unit, neighbors, meta.account, capacity, meta.ledger)
 
     # -- an entry's life ------------------------------------------------------------------------
 
@@ -161,15 +155,14 @@ class Ledger:
 
         Held from reserve to commit, it lets whoever asks the same entry meanwhile find the stored
         answer instead of drawing too. Other entries do not wait; the turn of a dead process
-        passes on at once. On Linux; elsewhere it waits for nobody.
+        passes on at once. Of files on Linux; elsewhere it waits for nobody.
 
         Raises:
             InvalidParameter: if the id is unusable, or this thread holds a turn already.
-            LedgerUnavailable: if the file beside the ledger, `<path>.turns`, cannot be used.
+            LedgerUnavailable: if turns cannot be taken: beside a file lies `<path>.turns` for them.
         """
         check_name("entry", entry)
-        require_present(self.path)
-        return turn(self.path, entry)
+        return self.store.turn(entry)
 
     def reserve(
         self,
@@ -199,7 +192,7 @@ class Ledger:
             EntryConflict: if the id stands for something else, or has used up its redraw.
             RelationMismatch: if the unit or relation is not the ledger's.
             NotCertified, UnsupportedComposition, InvalidParameter: if it cannot be charged.
-            LedgerUnavailable, LedgerCorrupt: if the file cannot be used.
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
         """
         check_name("entry", entry)
         check_name("unit", unit)
@@ -207,10 +200,10 @@ class Ledger:
         check_type("source", source, str, "text that names the dataset")
         check_curve("curve", curve)
         self.require_relation(unit, neighbors)
-        # Before the file is locked: an exact composition takes its time.
+        # Before the ledger is locked: an exact composition takes its time.
         cost = filter_from(self.account, self.capacity).cost(curve)
         ask = Ask(entry=entry, request=request, source=source, curve=curve, cost=cost, cap=self.cap)
-        return self._transact(ask.reserved, "BEGIN IMMEDIATE", _NOTHING_DRAWN)
+        return self._write(ask.reserved, _NOTHING_DRAWN)
 
     def commit(self, reservation: Reservation, values: Sequence[int]) -> Reservation:
         """Store the drawn values, durably; only what this returns may be revealed.
@@ -225,13 +218,13 @@ class Ledger:
         Raises:
             EntryConflict: if this ledger holds no such reservation.
             InvalidParameter: if a value is no integer.
-            LedgerUnavailable, LedgerCorrupt: if the file cannot be used. The entry stays charged
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used. The entry stays charged
                 and nothing may be revealed.
         """
         payload = values_text(values)
 
-        def committed(connection: sqlite3.Connection, meta: Meta) -> Reservation:
-            events = Events(connection, meta)
+        def committed(tables: Tables, meta: Meta) -> Reservation:
+            events = Events(tables, meta)
             before = events.entry(reservation.entry)
             if before is None:
                 raise EntryConflict(
@@ -243,7 +236,7 @@ class Ledger:
                 before = events.entry(reservation.entry) or before
             return replace(reservation, cost=before.cost, values=before.values())
 
-        return self._transact(committed, "BEGIN IMMEDIATE", _NOT_REVEALED)
+        return self._write(committed, _NOT_REVEALED)
 
     def merge(self, copy: "Ledger", *, keep_both: bool) -> tuple[str, ...]:
         """Add what a copy of this ledger holds and this one does not.
@@ -266,9 +259,8 @@ class Ledger:
             LedgerUnavailable, LedgerCorrupt: if a file cannot be used, or its chain is broken.
         """
         other = copy._read(copied)  # noqa: SLF001
-        return self._transact(
-            lambda connection, meta: merged(connection, meta, other, keep_both=keep_both),
-            "BEGIN IMMEDIATE",
+        return self._write(
+            lambda tables, meta: merged(tables, meta, other, keep_both=keep_both),
             "Nothing was merged.",
         )
 
@@ -292,22 +284,22 @@ class Ledger:
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all entries, in the order in which they were reserved."""
-        return self._read(lambda connection, meta: Events(connection, meta).entries())
+        return self._read(lambda tables, meta: Events(tables, meta).entries())
 
     def spent(self) -> Fraction:
         """Return the exact sum of all charges, in the unit of the account."""
-        return self._read(lambda connection, meta: Events(connection, meta).spent())
+        return self._read(lambda tables, meta: Events(tables, meta).spent())
 
     def remaining(self) -> Fraction:
         """Return what may still be charged, in the unit of the account."""
         return self._read(
-            lambda connection, meta: meta.filter().capacity - Events(connection, meta).spent()
+            lambda tables, meta: meta.filter().capacity - Events(tables, meta).spent()
         )
 
     def total(self) -> TradeOff:
         """Return the guarantee of everything charged so far, revealed or not."""
         return self._read(
-            lambda connection, meta: meta.filter().spent_curve(Events(connection, meta).spent())
+            lambda tables, meta: meta.filter().spent_curve(Events(tables, meta).spent())
         )
 
     def export(self) -> dict[str, object]:
@@ -322,10 +314,10 @@ class Ledger:
 
         Note it elsewhere: `check(head)` then finds rows cut off the end, and a chain written anew.
         """
-        return self._read(lambda connection, meta: Events(connection, meta).head())
+        return self._read(lambda tables, meta: Events(tables, meta).head())
 
     def check(self, head: str | None = None) -> tuple[str, ...]:
-        """Return everything that is wrong with the file; empty when nothing is.
+        """Return everything that is wrong with the ledger; empty when nothing is.
 
         Args:
             head: what `head()` gave once; without it a shortened or rewritten chain is not found.
@@ -335,36 +327,37 @@ class Ledger:
         """
         if head is not None:
             check_digest(head)
-        return self._read(lambda connection, meta: findings(connection, meta, head))
+        return self._read(lambda tables, meta: findings(tables, meta, head))
 
-    def _read(self, view: Callable[[sqlite3.Connection, Meta], T]) -> T:
-        return self._transact(view, "BEGIN", "Nothing was changed.")
+    def _read(self, view: Callable[[Tables, Meta], T]) -> T:
+        return self.store.read(self._with_meta(view), consequence="Nothing was changed.")
 
-    def _transact(
-        self, work: Callable[[sqlite3.Connection, Meta], T], begin: str, consequence: str
-    ) -> T:
-        def with_meta(connection: sqlite3.Connection) -> T:
-            meta = _known(connection)
+    def _write(self, work: Callable[[Tables, Meta], T], consequence: str) -> T:
+        return self.store.write(self._with_meta(work), consequence=consequence)
+
+    def _with_meta(self, work: Callable[[Tables, Meta], T]) -> Callable[[Tables], T]:
+        def with_meta(tables: Tables) -> T:
+            meta = _known(tables)
             if meta.ledger != self._identity:
                 raise LedgerMismatch(
-                    f"the file {str(self.path)!r} was replaced by another ledger since it was "
-                    "opened; open it again, or restore the file"
+                    f"{str(self.store)!r} was replaced by another ledger since it was opened; "
+                    "open it again, or restore what was there"
                 )
-            return work(connection, meta)
+            return work(tables, meta)
 
-        return transact(self.path, with_meta, begin=begin, consequence=consequence)
+        return with_meta
 
 
-def _require_same(path: Path, name: str, found: object, asked: object) -> None:
+def _require_same(store: Store, name: str, found: object, asked: object) -> None:
     if found != asked:
         raise LedgerMismatch(
-            f"the ledger {str(path)!r} was created with {name}={found}, and {name}={asked} was "
-            f"asked; write {name}={found}, or another path for another ledger"
+            f"the ledger {str(store)!r} was created with {name}={found}, and {name}={asked} was "
+            f"asked; write {name}={found}, or another place for another ledger"
         )
 
 
-def _known(connection: sqlite3.Connection) -> Meta:
-    meta = read_meta(connection)
+def _known(tables: Tables) -> Meta:
+    meta = read_meta(tables)
     if meta is None:
         raise garbled("opening row", "the ledger")
     return meta

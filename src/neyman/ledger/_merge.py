@@ -5,7 +5,6 @@ both copies reserved the same id after they parted, two answers may have been dr
 are due. No event is dropped, so the sum of the merged ledger is never below what either copy drew.
 """
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -15,6 +14,7 @@ from neyman.ledger._chain import inherited_event
 from neyman.ledger._check import damage
 from neyman.ledger._events import Events
 from neyman.ledger._meta import Meta
+from neyman.ledger._store import Tables
 
 __all__ = ["Copy", "copied", "merged"]
 
@@ -34,19 +34,17 @@ class Copy:
     rows: tuple[Row, ...]
 
 
-def copied(connection: sqlite3.Connection, meta: Meta) -> Copy:
+def copied(tables: Tables, meta: Meta) -> Copy:
     """Read a copy that is sound.
 
     Raises:
         LedgerCorrupt: if its chain is broken; being spent beyond its cap is no damage.
     """
-    _require_sound(connection, meta, "copy")
-    return Copy(meta, tuple(row[1:-1] for row in Events(connection, meta).rows()))
+    _require_sound(tables, meta, "copy")
+    return Copy(meta, tuple(row[1:-1] for row in Events(tables, meta).rows()))
 
 
-def merged(
-    connection: sqlite3.Connection, meta: Meta, other: Copy, *, keep_both: bool
-) -> tuple[str, ...]:
+def merged(tables: Tables, meta: Meta, other: Copy, *, keep_both: bool) -> tuple[str, ...]:
     """Add what the other copy holds and this one does not; return the ids that were charged.
 
     Raises:
@@ -58,8 +56,8 @@ def merged(
             "the two ledgers are not copies of one: they were opened apart, and which dataset an "
             "entry of theirs is about cannot be compared. Keep both, and add their spent amounts"
         )
-    _require_sound(connection, meta, "ledger")
-    here = _Here(Events(connection, meta))
+    _require_sound(tables, meta, "ledger")
+    here = _Here(Events(tables, meta))
     groups = _by_entry(other.rows)
     apart = [entry for entry, told in groups.items() if here.parted(entry, told)]
     if apart and not keep_both:
@@ -141,8 +139,8 @@ class _Here:
         self.entries.setdefault(row[1], {})[row[2]] = row
 
 
-def _require_sound(connection: sqlite3.Connection, meta: Meta, which: str) -> None:
-    found = damage(connection, meta, None)
+def _require_sound(tables: Tables, meta: Meta, which: str) -> None:
+    found = damage(tables, meta, None)
     if found:
         raise LedgerCorrupt(
             f"the {which} is damaged ({found[0]}), so nothing was merged; restore it from a "

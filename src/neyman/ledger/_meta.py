@@ -1,12 +1,12 @@
 """The one row that was fixed when a ledger was opened."""
 
 import secrets
-import sqlite3
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from neyman.accounting import Filter, filter_from
 from neyman.errors import InvalidParameter, LedgerCorrupt
+from neyman.ledger._store import Tables
 
 __all__ = ["Meta", "new_meta", "read_fraction", "read_meta"]
 
@@ -37,7 +37,7 @@ class Meta:
             pass
         raise LedgerCorrupt(
             f"the ledger's account {self.account!r} with capacity {self.capacity!r} is none that "
-            "a ledger writes; restore the file from a backup"
+            "a ledger writes; restore it from a backup"
         )
 
 
@@ -59,17 +59,18 @@ def read_fraction(text: object) -> Fraction:
     )
 
 
-def read_meta(connection: sqlite3.Connection) -> Meta | None:
-    """Return the row, or None from a file that nothing was written to.
+def read_meta(tables: Tables) -> Meta | None:
+    """Return the row, or None where nothing was written yet.
 
     Raises:
         LedgerCorrupt: if the table is there without its row.
     """
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+    if not tables.made:
         return None
-    row = connection.execute(
+    rows = tables.select(
         "SELECT ledger, cap, account, capacity, unit, neighbors, created, secret FROM meta"
-    ).fetchone()
+    )
+    row = next(rows, None)
     if row is None or {type(cell) for cell in row[:-1]} != {str} or type(row[-1]) is not bytes:
         raise LedgerCorrupt(
             "the ledger has lost the row that was fixed at its opening; restore it from a backup"

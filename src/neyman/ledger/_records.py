@@ -214,8 +214,8 @@ def read_values(payload: object, entry: str) -> tuple[int, ...]:
 def garbled(what: str, entry: str) -> LedgerCorrupt:
     """Return the error for what a ledger would not have written."""
     return LedgerCorrupt(
-        f"the {what} of {entry!r} in the ledger cannot be read; restore the file and its -wal from "
-        "a backup; `neyman ledger check` lists what is wrong"
+        f"the {what} of {entry!r} in the ledger cannot be read; restore it from a backup; "
+        "`neyman ledger check` lists what is wrong"
     )
 
 

@@ -1,4 +1,7 @@
-"""One SQLite transaction per call: opened, ended and closed before the call returns."""
+"""A ledger in one SQLite file.
+
+One transaction per call: opened, ended and closed before the call returns.
+"""
 
 import os
 import sqlite3
@@ -6,15 +9,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, final
 
 from neyman.errors import LedgerCorrupt, LedgerUnavailable, NeymanError
 from neyman.ledger._format import recognise, update
-from neyman.ledger._place import require_one_name, require_present, unwritable
+from neyman.ledger._paths import real_path, require_one_name, require_present, unwritable
+from neyman.ledger._sqlite_tables import SQLiteTables
+from neyman.ledger._store import Store, Tables
+from neyman.ledger._turns import turn
 
-__all__ = ["transact"]
+__all__ = ["SQLiteStore"]
 
 T = TypeVar("T")
 
@@ -46,29 +53,55 @@ _OUT_OF_REACH: Final = frozenset(
 _HELD: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
-def transact(
-    path: Path,
-    work: Callable[[sqlite3.Connection], T],
-    *,
-    begin: str,
-    consequence: str,
-    create: bool = False,
-) -> T:
-    """Run `work` in one transaction on the ledger's file, commit and close.
+@final
+@dataclass(frozen=True, slots=True)
+class SQLiteStore(Store):
+    """One SQLite file on a local disk. A copy that this user cannot write may be read.
 
-    An error of `work` rolls everything back. A copy that this user cannot write may be read.
-
-    Args:
-        path: from `ledger_path`.
-        work: gets the connection inside the transaction; may run once only.
-        begin: "BEGIN IMMEDIATE" to write, "BEGIN" to read one snapshot.
-        consequence: what a failure means for the caller, ended by a full stop.
-        create: whether the file may be made.
-
-    Raises:
-        LedgerUnavailable: if the file stays locked, is missing, or the disk refuses.
-        LedgerCorrupt: if SQLite cannot read it.
+    Attributes:
+        path: of the file.
     """
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @property
+    def name(self) -> str:
+        """The file's, without its folder."""
+        return self.path.name
+
+    @property
+    def files(self) -> frozenset[Path]:
+        """The file."""
+        return frozenset({self.path})
+
+    def settled(self) -> "SQLiteStore":
+        """Follow links to the real file, which need not exist yet."""
+        return SQLiteStore(real_path(self.path))
+
+    def exists(self) -> bool:
+        """Whether a file is there, a ledger or not."""
+        return self.path.exists()
+
+    def read(self, work: Callable[[Tables], T], *, consequence: str) -> T:
+        """Read one snapshot."""
+        return _transact(self.path, work, "BEGIN", consequence, create=False)
+
+    def write(self, work: Callable[[Tables], T], *, consequence: str, create: bool = False) -> T:
+        """Lock the file, write and flush."""
+        return _transact(self.path, work, "BEGIN IMMEDIATE", consequence, create=create)
+
+    def turn(self, entry: str) -> AbstractContextManager[None]:
+        """Lock a byte of the file beside it, `<path>.turns`; off Linux, wait for nobody."""
+        require_present(self.path)
+        return turn(self.path, entry)
+
+
+def _transact(
+    path: Path, work: Callable[[Tables], T], begin: str, consequence: str, *, create: bool
+) -> T:
     failure: NeymanError | None = None
     if not create:
         require_present(path)
@@ -90,7 +123,7 @@ def transact(
     raise failure
 
 
-def _look(path: Path, work: Callable[[sqlite3.Connection], T], consequence: str) -> T:
+def _look(path: Path, work: Callable[[Tables], T], consequence: str) -> T:
     # SQLite takes the file for one that nobody changes, and keeps no locks: see that it was so.
     before = _version(path)
     result = _run(path, work, "BEGIN", "ro&immutable=1")
@@ -112,7 +145,7 @@ def _version(path: Path) -> tuple[int, ...]:
     return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _run(path: Path, work: Callable[[sqlite3.Connection], T], begin: str, mode: str) -> T:
+def _run(path: Path, work: Callable[[Tables], T], begin: str, mode: str) -> T:
     with closing(
         sqlite3.connect(
             f"{path.as_uri()}?mode={mode}", uri=True, timeout=_PATIENCE_S, isolation_level=None
@@ -129,7 +162,7 @@ def _run(path: Path, work: Callable[[sqlite3.Connection], T], begin: str, mode: 
 
 
 def _read_only_run(
-    connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], *, older: bool
+    connection: sqlite3.Connection, work: Callable[[Tables], T], *, older: bool
 ) -> T:
     if not older:
         return _transaction(connection, work, "BEGIN")
@@ -140,12 +173,10 @@ def _read_only_run(
         return _transaction(copy, work, "BEGIN")
 
 
-def _transaction(
-    connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], begin: str
-) -> T:
+def _transaction(connection: sqlite3.Connection, work: Callable[[Tables], T], begin: str) -> T:
     connection.execute(begin)
     try:
-        result = work(connection)
+        result = work(SQLiteTables(connection))
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

@@ -11,7 +11,7 @@ from neyman.aggregate import Aggregate
 from neyman.door import release
 from neyman.errors import BudgetExceeded, InvalidParameter, InvalidTable, NeymanError, SpecError
 from neyman.functional import Circle, Interval, Side, pilot_bandwidth
-from neyman.ledger import Ledger
+from neyman.ledger import Ledger, Store, store_of
 from neyman.mechanisms import Mechanism
 from neyman.numerics import at_least, at_most
 from neyman.publish._functions import bounded_domain, density, survival
@@ -48,7 +48,7 @@ class Plan:
     title: str
     steps: tuple[Step, ...]
     data: Path
-    ledger: Path
+    ledger: Store
     cap: TradeOff
     unit: str
     neighbors: Neighbors
@@ -98,7 +98,7 @@ class Publication:
         total: the guarantee of all that the ledger ever released.
         unit: who is protected.
         neighbors: the neighbouring relation.
-        ledger: path of the ledger.
+        ledger: where it is kept.
     """
 
     title: str
@@ -107,7 +107,7 @@ class Publication:
     total: TradeOff
     unit: str
     neighbors: Neighbors
-    ledger: Path
+    ledger: Store
 
 
 def plan(spec: Spec, folder: Path) -> Plan:
@@ -130,7 +130,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
         title=spec.title,
         steps=steps,
         data=folder / spec.data.path,
-        ledger=folder / spec.budget.ledger,
+        ledger=store_of(spec.budget.ledger, folder),
         cap=spec.budget.cap,
         unit=steps[0].aggregate.unit,
         neighbors=steps[0].aggregate.sensitivity.neighbors,

@@ -169,4 +169,4 @@ def _ledger(publication: Publication) -> str:
         for release in publication.releases
     ]
     share = _table(("Entry", "Guarantee alone", "Share of the budget"), rows, 2)
-    return f"<p>File <code>{escape(publication.ledger.name)}</code>.</p>{share}"
+    return f"<p>Ledger <code>{escape(publication.ledger.name)}</code>.</p>{share}"

@@ -1,4 +1,4 @@
-"""Which paths can hold a ledger."""
+"""Which paths can hold a ledger's file."""
 
 import os
 from pathlib import Path
@@ -6,10 +6,27 @@ from pathlib import Path
 from neyman.errors import InvalidParameter, LedgerUnavailable
 from neyman.ledger._mounts import LOCAL, file_system_of
 
-__all__ = ["ledger_path", "require_one_name", "require_present", "unwritable"]
+__all__ = ["plain_path", "real_path", "require_one_name", "require_present", "unwritable"]
 
 
-def ledger_path(path: str | os.PathLike[str]) -> Path:
+def plain_path(path: str | os.PathLike[str]) -> Path:
+    """Return what was written as a path.
+
+    Raises:
+        InvalidParameter: if it is no plain path of a file.
+    """
+    given = os.fspath(path) if isinstance(path, str | os.PathLike) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(given, str) or not given or given.startswith((":", "file:")):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidParameter(
+            f"place={given!r} is no path of a file; a ledger outlives the process, "
+            'so write a path on a local disk such as "budget.ledger"'
+        )
+    if "\0" in given:
+        raise InvalidParameter("place holds a NUL character; write a path on a local disk")
+    return Path(given)
+
+
+def real_path(path: Path) -> Path:
     """Return the real path of a ledger's file, which need not exist yet.
 
     On Linux the mount table tells the file system, and one that is not known as local is refused,
@@ -17,18 +34,9 @@ def ledger_path(path: str | os.PathLike[str]) -> Path:
     elsewhere that check is not possible, and the caller must know.
 
     Raises:
-        InvalidParameter: if it is no plain path of a file.
         LedgerUnavailable: if no ledger can be kept there.
     """
-    given = os.fspath(path) if isinstance(path, str | os.PathLike) else None  # pyright: ignore[reportUnnecessaryIsInstance]
-    if not isinstance(given, str) or not given or given.startswith((":", "file:")):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidParameter(
-            f"path={given!r} is no path of a file; a ledger outlives the process, "
-            'so write a path on a local disk such as "budget.ledger"'
-        )
-    if "\0" in given:
-        raise InvalidParameter("path holds a NUL character; write a path on a local disk")
-    place = Path(os.path.realpath(given))
+    place = Path(os.path.realpath(path))
     try:
         refusal = _refusal(place)
     except OSError as error:
