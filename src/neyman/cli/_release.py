@@ -34,26 +34,28 @@ def run(options: argparse.Namespace) -> int:
     if write is not None:
         write(publication)
     if options.json:
-        print(json.dumps([release.to_json() for release in publication.releases], indent=1))
+        named = zip(publication.names, publication.releases, strict=True)
+        print(json.dumps([{"name": name, **one.to_json()} for name, one in named], indent=1))
     else:
-        print("\n\n".join(map(_told, publication.releases)))
+        print("\n\n".join(map(_told, publication.names, publication.releases)))
     return 0
 
 
-def _told(release: Release) -> str:
+def _told(name: str, release: Release) -> str:
     """Write a release for people; of a function, what is read off it and not its coefficients."""
     from neyman.report import figures
 
     read = figures(release)
     if read is None:
-        return f"{release.entry}\n{release.to_text()}"
+        rows = 0 if "coefficient" in release.columns else None
+        return f"{name}\n{release.to_text(rows=rows)}"
     cells = [
         list(read),
         *([f"{cell:.6g}" for cell in row] for row in zip(*read.values(), strict=True)),
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["  ".join(map(str.rjust, row, widths)) for row in cells]
-    return "\n".join([release.entry, *lines, release.to_text(rows=0)])
+    return "\n".join([name, *lines, release.to_text(rows=0)])
 
 
 def _silent(entry: str, done: int, total: int) -> None:
@@ -76,10 +78,11 @@ def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
 
     def write(publication: Publication) -> None:
         pictures: dict[str, str] = {}
-        for release in publication.releases:
+        for name, release in zip(publication.names, publication.releases, strict=True):
             few = len(next(iter(release.columns.values()))) <= _MOST_DRAWN
-            if few or figures(release) is not None:
-                pictures[release.entry] = to_svg(released(release))
+            drawn = few and release.query["statistic"] in release.columns
+            if drawn or figures(release) is not None:
+                pictures[name] = to_svg(released(release))
         curve = to_svg(tradeoff({str(publication.total): publication.total}))
         page = html(publication, tradeoff_svg=curve, release_svgs=pictures)
         replace_whole(path, lambda part: part.write_text(page, encoding="utf-8"))

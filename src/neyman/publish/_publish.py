@@ -8,36 +8,74 @@ from typing import final
 
 from neyman.accounting import filter_for
 from neyman.aggregate import Aggregate
-from neyman.door import release
+from neyman.door import release, release_batch
 from neyman.errors import BudgetExceeded, InvalidParameter, InvalidTable, NeymanError, SpecError
-from neyman.functional import Circle, Interval, Side, pilot_bandwidth
 from neyman.ledger import Ledger
 from neyman.mechanisms import Mechanism
 from neyman.numerics import at_least, at_most
-from neyman.publish._functions import bounded_domain, density, survival
 from neyman.publish._noise import NOISES, USUAL
-from neyman.publish._spec import Column, DomainOf, Query, Spec, UnitOf
+from neyman.publish._queries import Query
+from neyman.publish._spec import Column, Spec, UnitOf
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 from neyman.tables import Bounds, Entity, Keys, Rows, Table, open_table
-from neyman.tradeoff import TradeOff
+from neyman.tradeoff import TradeOff, compose
 
-__all__ = ["Bill", "Plan", "Publication", "Step", "bill", "plan", "publish"]
+__all__ = ["Bill", "Charge", "Plan", "Publication", "Step", "bill", "plan", "publish"]
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One query, compiled, with its noise calibrated to what it may spend."""
+    """One query, compiled, with its noise calibrated to what it may spend.
+
+    Attributes:
+        entry: its id in the ledger; in a batch its name there.
+        aggregate: the question.
+        mechanism: its noise.
+        batch: the id in the ledger of all that is charged together with it; None for itself alone.
+    """
 
     entry: str
     aggregate: Aggregate
     mechanism: Mechanism
+    batch: str | None = None
 
     @property
     def curve(self) -> TradeOff:
         """What it guarantees, and is charged for."""
         return self.mechanism.tradeoff(self.aggregate.sensitivity)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What the ledger is charged for at once: one step, or all those of a batch.
+
+    Attributes:
+        entry: the id in the ledger.
+        steps: what is answered for it.
+    """
+
+    entry: str
+    steps: tuple[Step, ...]
+
+    @property
+    def batched(self) -> bool:
+        """Whether it is a batch, of however many steps."""
+        return self.steps[0].batch is not None
+
+    @property
+    def curve(self) -> TradeOff:
+        """What the answers together guarantee: of a batch the exact composition."""
+        return compose(*(step.curve for step in self.steps))
+
+    def release(self, ledger: Ledger) -> tuple[Release, ...]:
+        """Charge, draw and store what is not stored yet; return an answer for each step."""
+        asked = [(step.aggregate, step.mechanism) for step in self.steps]
+        if self.batched:
+            return release_batch(asked, ledger, entry=self.entry)
+        return (release(*asked[0], ledger, entry=self.entry),)
 
 
 @final
@@ -53,6 +91,14 @@ class Plan:
     unit: str
     neighbors: Neighbors
 
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """The steps as they are charged, in the order of the first step of each."""
+        together: dict[str, list[Step]] = {}
+        for step in self.steps:
+            together.setdefault(step.batch or step.entry, []).append(step)
+        return tuple(Charge(entry=entry, steps=tuple(held)) for entry, held in together.items())
+
     def open_ledger(self) -> Ledger:
         """Open the ledger, or create it."""
         return Ledger.open(self.ledger, cap=self.cap, unit=self.unit, neighbors=self.neighbors)
@@ -67,7 +113,7 @@ class Bill:
         account: what is added up.
         capacity: of the ledger.
         remaining: in the ledger before the plan.
-        costs: of each step, in order; None for an entry that the ledger holds already.
+        costs: of each charge, in order; None for an entry that the ledger holds already.
     """
 
     account: str
@@ -93,7 +139,8 @@ class Publication:
 
     Attributes:
         title: of the spec.
-        releases: in the spec's order.
+        names: of the queries, in the spec's order.
+        releases: the answer to each; those of a batch have one entry.
         cap: of the ledger.
         total: the guarantee of all that the ledger ever released.
         unit: who is protected.
@@ -102,6 +149,7 @@ class Publication:
     """
 
     title: str
+    names: tuple[str, ...]
     releases: tuple[Release, ...]
     cap: TradeOff
     total: TradeOff
@@ -152,22 +200,24 @@ def publish(
         BudgetExceeded: if the queries do not fit together; nothing has been charged then.
     """
     _check_fits(plan)
-    ledger = plan.open_ledger()
-    releases: list[Release] = []
-    for done, step in enumerate(plan.steps):
-        progress(step.entry, done, len(plan.steps))
+    ledger, charges = plan.open_ledger(), plan.charges
+    answers: dict[str, Release] = {}
+    for done, charge in enumerate(charges):
+        progress(charge.entry, done, len(charges))
         try:
-            releases.append(release(step.aggregate, step.mechanism, ledger, entry=step.entry))
+            released = charge.release(ledger)
         except NeymanError as error:
-            if releases:
+            if answers:
                 error.add_note(
-                    f"{done} of {len(plan.steps)} entries before it are stored; ask again, and "
+                    f"{done} of {len(charges)} entries before it are stored; ask again, and "
                     "they are free"
                 )
             raise
+        answers |= zip((step.entry for step in charge.steps), released, strict=True)
     return Publication(
         title=plan.title,
-        releases=tuple(releases),
+        names=tuple(step.entry for step in plan.steps),
+        releases=tuple(answers[step.entry] for step in plan.steps),
         cap=ledger.cap,
         total=ledger.total(),
         unit=ledger.unit,
@@ -201,46 +251,14 @@ def _limited(table: Table, declared: UnitOf, query: Query) -> Table:
 
 def _step(query: Query, table: Table, keys: Mapping[str, Keys]) -> Step:
     try:
-        aggregate = _aggregate(query, table, keys)
+        by = None if query.grouped_by is None else keys[query.grouped_by]
+        aggregate = query.ask(table, by)
     except InvalidParameter as error:
         raise SpecError(f"query {query.entry!r}: {error}") from error
     ((key, share),) = query.shares.items()
     noise = NOISES[query.noise or USUAL[key]]
     mechanism = noise.calibrated(query.entry, aggregate.sensitivity, key, share)
-    return Step(entry=query.entry, aggregate=aggregate, mechanism=mechanism)
-
-
-def _aggregate(query: Query, table: Table, keys: Mapping[str, Keys]) -> Aggregate:
-    by = None if query.by is None else keys[query.by]
-    match query:
-        case Query(statistic="sum", column=str(column)):
-            return table.sum(column, by=by)
-        case Query(statistic="mean", column=str(column)):
-            return table.mean(column, by=by)
-        case Query(statistic="density", column=str(column)):
-            return _density(query, table, column)
-        case Query(statistic="survival", duration=str(duration), observed=str(observed)):
-            return survival(
-                table,
-                duration=duration,
-                observed=observed,
-                horizon=query.horizon or 0,
-                bandwidth=query.bandwidth or 0,
-            )
-        case _:
-            return table.count(by=by)
-
-
-def _density(query: Query, table: Table, column: str) -> Aggregate:
-    domain = bounded_domain(table, column) if query.domain is None else _domain(query.domain)
-    bandwidth = query.bandwidth or pilot_bandwidth(domain, query.records or 0)
-    return density(table, column, domain=domain, bandwidth=bandwidth)
-
-
-def _domain(declared: DomainOf) -> Side:
-    if declared.period is not None:
-        return Circle(declared.period)
-    return Interval(declared.lower or 0, declared.upper or 0, outside=declared.outside or "clip")
+    return Step(entry=query.entry, aggregate=aggregate, mechanism=mechanism, batch=query.batch)
 
 
 def bill(plan: Plan) -> Bill:
@@ -254,7 +272,9 @@ def bill(plan: Plan) -> Bill:
     if plan.ledger.exists():
         ledger = plan.open_ledger()
         held, remaining = frozenset(entry.id for entry in ledger.entries()), ledger.remaining()
-    costs = tuple(None if step.entry in held else rule.cost(step.curve) for step in plan.steps)
+    costs = tuple(
+        None if charge.entry in held else rule.cost(charge.curve) for charge in plan.charges
+    )
     return Bill(account=rule.account, capacity=rule.capacity, remaining=remaining, costs=costs)
 
 
