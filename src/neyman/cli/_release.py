@@ -7,8 +7,9 @@ from collections.abc import Callable, Set
 from pathlib import Path
 
 from neyman.cli._files import check_target, replace_whole
+from neyman.cli._numbers import whole
 from neyman.cli._price import price
-from neyman.publish import Publication, plan, publish, read_spec
+from neyman.publish import Plan, Publication, plan, publish, read_spec
 from neyman.released import Release
 
 __all__ = ["run"]
@@ -19,7 +20,12 @@ _MOST_DRAWN = 60
 
 def run(options: argparse.Namespace) -> int:
     """Publish what a spec asks for."""
+    if (options.records or options.sql) and not options.preview:
+        print("neyman release: --records and --sql go with --preview", file=sys.stderr)
+        return 2
     prepared = plan(read_spec(options.spec), options.spec.resolve().parent)
+    if options.preview:
+        return _foresee(prepared, options)
     if options.dry_run:
         return price(prepared)
     write = None
@@ -39,6 +45,17 @@ def run(options: argparse.Namespace) -> int:
     else:
         print("\n\n".join(map(_told, publication.names, publication.releases)))
     return 0
+
+
+def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
+    """Print what the release would cost and look like; return 0 if the ledger can pay it."""
+    sizes = [whole(given, "--records") for given in options.records or ()]
+    found = prepared.preview(records=sizes) if sizes else prepared.preview()
+    if options.json:
+        print(json.dumps(found.to_json(), indent=1))
+    else:
+        print(found.to_text(sql=options.sql))
+    return 0 if found.bill.fits else 1
 
 
 def _told(name: str, release: Release) -> str:
