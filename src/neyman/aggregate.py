@@ -114,6 +114,8 @@ class Aggregate:
         keys: of the groups, in the order of the integers; put before the reading's columns. Empty
             where there is one group of all.
         sql: gives the text of the statement that is run, where there is one; public.
+        imagined: gives the integers of one group of made-up records, spread evenly over the bounds,
+            for each of several sizes; for previews. Public, for no row has a part in it.
         compute: runs the query; returns an int64 vector of length `size`.
     """
 
@@ -126,6 +128,7 @@ class Aggregate:
     compute: Callable[[], IntArray] = field(repr=False)
     keys: Columns = field(default_factory=Columns, repr=False)
     sql: Callable[[], str] | None = field(default=None, repr=False)
+    imagined: Callable[[Sequence[int]], list[IntArray]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a question that protects nobody in words.

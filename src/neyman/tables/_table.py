@@ -14,6 +14,7 @@ from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
 from neyman.tables._engine import Engine
+from neyman.tables._imagined import imagined
 from neyman.tables._keys import Keys
 from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_no_unit
 from neyman.tables._sources import engine_of
@@ -168,6 +169,7 @@ class Table:
             compute=compute,
             keys={} if by is None else by.to_columns(),
             sql=lambda: engine.text(statement),
+            imagined=lambda sizes: imagined(statistic, sizes),
         )
 
     def _check(self, statistic: Statistic, by: Keys | None) -> None:
