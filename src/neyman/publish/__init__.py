@@ -6,6 +6,7 @@ from neyman.publish._bias import Bias, bias  # isort: skip
 from neyman.publish._functions import density, regression, survival  # isort: skip
 from neyman.publish._bill import Bill
 from neyman.publish._compile import plan
+from neyman.publish._fit import Fitted, Wish, fit
 from neyman.publish._plan import Charge, Plan, Step, bill
 from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._preview import Preview, preview
@@ -18,15 +19,18 @@ __all__ = [
     "Bill",
     "Charge",
     "ChargePreview",
+    "Fitted",
     "Plan",
     "PlanPreview",
     "Preview",
     "Publication",
     "Spec",
     "Step",
+    "Wish",
     "bias",
     "bill",
     "density",
+    "fit",
     "plan",
     "preview",
     "publish",
