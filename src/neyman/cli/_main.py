@@ -158,7 +158,7 @@ def _add_density(commands: Any) -> None:
 
 def _add_ledger(commands: Any) -> None:
     ledger = commands.add_parser(
-        "ledger", help="show, check, export or merge a ledger", epilog=_EPILOG
+        "ledger", help="show, check, export, merge or copy a ledger", epilog=_EPILOG
     )
     actions = ledger.add_subparsers(title="actions", metavar="ACTION", required=True)
     texts = {
@@ -166,13 +166,16 @@ def _add_ledger(commands: Any) -> None:
         "check": "look for damage, tampering and overspending; status 1 if any is found",
         "export": "print everything that the ledger holds as JSON",
         "merge": "add what a copy of the ledger was charged; status 1 if the cap is exceeded then",
+        "copy": "copy the ledger to another place, from a file to a database or back",
     }
     subs = {
         action: actions.add_parser(action, help=text, description=text, epilog=_EPILOG)
         for action, text in texts.items()
     }
     for action, sub in subs.items():
-        sub.add_argument("place", metavar="LEDGER", help="the ledger's file")
+        sub.add_argument(
+            "place", metavar="LEDGER", help="its file, or postgresql://USER@HOST/DATABASE"
+        )
         sub.set_defaults(module="_ledger", action=action)
     for action in ("show", "check"):
         subs[action].add_argument("--json", action="store_true", help="print JSON")
@@ -182,6 +185,7 @@ def _add_ledger(commands: Any) -> None:
     subs["export"].add_argument(
         "--registry", action="store_true", help="print a draft for the deployments registry, YAML"
     )
+    subs["copy"].add_argument("target", metavar="PLACE", help="where no ledger is kept yet")
     subs["merge"].add_argument("copy", metavar="COPY", help="a copy of it")
     subs["merge"].add_argument(
         "--keep-both",
