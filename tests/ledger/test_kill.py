@@ -5,7 +5,8 @@ and kills it with SIGKILL: either by itself at a random line of the ledger's cod
 at a random time, which mostly falls into SQLite's writes. The next child goes on with the same
 file. Two broken lives, run through the same harness, must be caught.
 
-A kill does not lose what the kernel was given; power loss does: see test_power.
+A kill does not lose what the kernel was given; power loss does: see test_power. On PostgreSQL the
+server is killed too, and its connections are cut, under a life that asks again.
 """
 
 import os
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 
 import neyman.ledger
-from neyman.errors import BudgetExceeded, EntryConflict
+from neyman.errors import BudgetExceeded, EntryConflict, LedgerUnavailable
 from neyman.ledger import Ledger, Reservation
 from neyman.tradeoff import gdp
 
@@ -269,8 +270,9 @@ def killed_at_lines(spawn, place, step):
     return found
 
 
-def test_every_tenth_line_of_one_entry(spawn, home, tmp_path):
-    assert killed_at_lines(spawn, named(home, tmp_path), 10) == []
+@pytest.mark.parametrize(("home", "step"), [("files", 20), ("database", 40)], indirect=["home"])
+def test_many_lines_of_one_entry(spawn, home, tmp_path, step):
+    assert killed_at_lines(spawn, named(home, tmp_path), step) == []
 
 
 @pytest.mark.soak
@@ -292,3 +294,108 @@ def test_a_kill_while_drawing_leaves_one_redraw(spawn, opened):
     with pytest.raises(EntryConflict, match="stays charged"):
         desk.reserve("q")
     assert desk.ledger.spent() == Fraction(1, 100)
+
+
+def commits_first(ledger, reservation, report):
+    reservation = ledger.commit(reservation, [secrets.randbits(60)])
+    report(["revealed", reservation.entry, list(reservation.values)])
+
+
+def commits_last(ledger, reservation, report):
+    """Broken: what is shown may not be stored."""
+    values = [secrets.randbits(60)]
+    report(["revealed", reservation.entry, values])
+    ledger.commit(reservation, values)
+
+
+def stubborn(report, path, answer):
+    """Live by the rules, and ask again whatever the server does."""
+    ledger, number = open_ledger(path), 0
+    until = time.monotonic() + 300
+    while time.monotonic() < until:
+        try:
+            with ledger.turn(f"{number}"):
+                reservation = next_to_draw(ledger, number)
+                if reservation is not None and reservation.values is None:
+                    report(["drawing", reservation.entry])
+                    answer(ledger, reservation, report)
+        except LedgerUnavailable:
+            report(["cut", ""])
+            time.sleep(0.02)
+            continue
+        except BudgetExceeded:
+            return
+        number += 1
+
+
+def disturbed(spawn, path, disturb, answer):
+    """Disturb one life until it ends; return its findings and how often it was refused."""
+    open_ledger(path)
+    witness = Witness(path)
+    child = spawn(lambda report: stubborn(report, path, answer))
+    ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while os.waitid(os.P_PID, child.pid, ended) is None:
+        disturb()
+    reports, status = child.finish()
+    assert status == 0, reports
+    witness.reports = [report for report in reports if report[0] != "cut"]
+    return witness.findings(), len(reports) - len(witness.reports)
+
+
+def cutting(server, dice):
+    """Cut all of the ledger's connections at random times."""
+    import psycopg
+
+    with psycopg.connect(server.address, autocommit=True) as admin:
+        while True:
+            time.sleep(dice.uniform(0, 0.4))
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE application_name = 'neyman ledger'"
+            )
+            yield
+
+
+def crashing(server, dice):
+    """Kill the server at random times, as a crash does, and let it recover."""
+    while True:
+        time.sleep(dice.uniform(0, 1))
+        server.stop(mode="immediate")
+        server.start()
+        yield
+
+
+def lives_disturbed(spawn, place, disturbing, answer, refusals):
+    """Return what was lost, over as many lives as it takes to be refused so often."""
+    found, refused, lives = [], 0, 0
+    while refused < refusals:
+        lives += 1
+        assert lives < 20 + refusals, "nothing is disturbed; the trial has no power"
+        lost, again = disturbed(spawn, place(f"{lives}"), lambda: next(disturbing), answer)
+        found, refused = found + lost, refused + again
+    print(f"{refused} calls refused in {lives} lives")
+    return found
+
+
+@pytest.mark.parametrize("refusals", [10, pytest.param(100, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("way", [cutting, crashing])
+def test_nothing_is_lost_with_the_server(spawn, start_postgres, way, refusals):
+    server = start_postgres()
+    disturbing = way(server, random.Random(refusals))
+
+    def place(name):
+        return f"{server.url}?ledger=t{name}"
+
+    assert lives_disturbed(spawn, place, disturbing, commits_first, refusals) == []
+    disturbing.close()
+
+
+@pytest.mark.parametrize("home", ["database"], indirect=True)
+def test_the_cuts_catch_who_shows_what_is_not_stored(spawn, postgres_server, home, tmp_path):
+    # Every third cut or so falls between the two: a hundred would all miss one time in 10^17.
+    disturbing = cutting(postgres_server, random.Random(3))
+    assert any(
+        lives_disturbed(spawn, named(home, tmp_path / f"{number}"), disturbing, commits_last, 5)
+        for number in range(20)
+    )
+    disturbing.close()

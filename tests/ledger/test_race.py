@@ -189,8 +189,9 @@ def test_the_race_catches_a_shown_loser(spawn, opened, tmp_path):
     assert some_race(shown)
 
 
-def test_racing_openers_make_one_ledger(spawn, home, tmp_path):
-    for number in range(10):
+@pytest.mark.parametrize(("home", "races"), [("files", 10), ("database", 3)], indirect=["home"])
+def test_racing_openers_make_one_ledger(spawn, home, tmp_path, races):
+    for number in range(races):
         path = home.place(tmp_path / f"{number}.ledger")
 
         def work(report, writer, path=path):
@@ -260,6 +261,7 @@ def test_forks_while_threads_write(spawn, opened, monkeypatch):
     assert desk.ledger.check() == ()
 
 
+@pytest.mark.parametrize("home", ["files"], indirect=True)
 def test_forks_need_the_guard(spawn, opened, monkeypatch):
     # Without it most forks meet an open connection: 52 children of 60 failed, in a measurement.
     # If only every second did, all sixty would still come through one time in 10^18.
