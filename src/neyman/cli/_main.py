@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from neyman.cli._passwords import without_passwords
 from neyman.errors import NeymanError
 
 __all__ = ["main"]
@@ -46,7 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _failed(why: str, error: BaseException | None = None) -> int:
-    print("\n".join([f"neyman: {why}", *getattr(error, "__notes__", ())]), file=sys.stderr)
+    told = "\n".join([f"neyman: {why}", *getattr(error, "__notes__", ())])
+    print(without_passwords(told), file=sys.stderr)
     return 1
 
 
@@ -62,8 +64,14 @@ def _load(module: str) -> Any:
         signal.signal(signal.SIGINT, python_handler)
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        # It quotes what was given.
+        super().error(without_passwords(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="neyman",
         description="Differential privacy as a hypothesis test: private statistics with an exact "
         "guarantee and a budget that outlives the process.",
@@ -243,7 +251,6 @@ def _add_explain(commands: Any) -> None:
     explain.add_argument(
         "path",
         nargs="?",
-        type=Path,
         metavar="FILE",
         help="a ledger, or the JSON of a release, of a guarantee or of a trade-off function",
     )
