@@ -3,9 +3,11 @@
 from neyman.publish import _section as _section  # first: it says which extra is missing
 
 from neyman.publish._bias import Bias, bias  # isort: skip
+from neyman.publish._contingency import ContingencyTable, NonNegativeTable, contingency  # isort: skip
 from neyman.publish._functions import density, regression, survival  # isort: skip
 from neyman.publish._bill import Bill
 from neyman.publish._compile import plan
+from neyman.publish._margins import margins
 from neyman.publish._plan import Charge, Plan, Step, bill
 from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._preview import Preview, preview
@@ -18,6 +20,8 @@ __all__ = [
     "Bill",
     "Charge",
     "ChargePreview",
+    "ContingencyTable",
+    "NonNegativeTable",
     "Plan",
     "PlanPreview",
     "Preview",
@@ -26,7 +30,9 @@ __all__ = [
     "Step",
     "bias",
     "bill",
+    "contingency",
     "density",
+    "margins",
     "plan",
     "preview",
     "publish",

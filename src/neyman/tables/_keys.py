@@ -225,7 +225,10 @@ class Keys:
         return Keys._of(names, self.domains, self.codes[np.array(kept)])
 
     def project(self, *columns: str) -> "Keys":
-        """Return the distinct keys of some of the columns, in the order of first appearance.
+        """Return the distinct keys of some of the columns.
+
+        Of every combination it is every combination of these columns, the last one running
+        fastest; of chosen ones, those there are, in the order of first appearance.
 
         Raises:
             InvalidTable: if one is not among them, or is named twice.
@@ -239,6 +242,10 @@ class Keys:
         places = dict(zip(self.columns, self.places(), strict=True))
         found = dict(zip(self.columns, self.domains, strict=True))
         domains = tuple(found[name] for name in columns)
+        if self.chosen is None:
+            made = object.__new__(Keys)
+            made._fill(columns, domains, None)
+            return made
         codes = _codes(columns, domains, [places[name] for name in columns])
         _, first = np.unique(codes, return_index=True)
         return Keys._of(columns, domains, codes[np.sort(first)])

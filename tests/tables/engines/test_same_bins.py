@@ -75,7 +75,9 @@ def plain(edges, values, outside) -> list[int]:
 
 
 def compare(store, edges, values, outside, kind):
-    table = pa.table({"x": pa.array(values, kind), "who": pa.array(["a"] * len(values))})
+    table = pa.table(
+        {"x": pa.array(values, kind), "who": pa.array(["a"] * len(values), pa.string())}
+    )
     by = Keys({"x": Bins(edges, outside=outside)})
     doubles = list(by.domains[0].edges)
     given = store.fill(table)
@@ -86,22 +88,22 @@ def compare(store, edges, values, outside, kind):
     assert bounded.compute().tolist() == [min(count, 1) for count in counted]
 
 
-@many(12)
+@many(8)
 @given(question=NUMBERED, outside=OUTSIDE)
-def test_numbers(store, question, outside):
+def test_same_bins_of_numbers(store, question, outside):
     compare(store, *question, outside, pa.float64())
 
 
-@many(12)
+@many(4)
 @given(question=DATED, outside=OUTSIDE)
-def test_dates(store, question, outside):
+def test_same_bins_of_dates(store, question, outside):
     compare(store, *question, outside, pa.date32())
 
 
 @pytest.mark.soak
 @many(200)
 @given(question=st.one_of(NUMBERED, DATED), outside=OUTSIDE)
-def test_many_tables(store, question, outside):
+def test_same_bins_of_many_tables(store, question, outside):
     kind = pa.date32() if isinstance(question[0][0], date) else pa.float64()
     compare(store, *question, outside, kind)
 
