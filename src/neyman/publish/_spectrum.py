@@ -10,6 +10,7 @@ cosine transform. At a coefficient k, which is not 0 on the axes T,
 and so  x = C^T (C sum_S M_S^T y_S / v_S) / A, of covariance  C^T (1 / A) C,  is the unbiased linear
 estimate of least variance of every linear function (Gauss and Markov).
 """
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
 
 import math
 from collections.abc import Sequence, Set

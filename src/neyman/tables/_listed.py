@@ -88,7 +88,8 @@ class Listed(Domain):
 
     def only(self, places: IntArray) -> "Listed":
         """Return some of the keys."""
-        return Listed(tuple(self.keys[i] for i in places.tolist()), self.kind)
+        at: list[int] = places.tolist()
+        return Listed(tuple(self.keys[i] for i in at), self.kind)
 
     def joined(self, other: Domain, column: str) -> "Listed":  # noqa: ARG002
         """Return these keys, then the other's that are not among them."""
