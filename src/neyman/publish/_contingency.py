@@ -302,8 +302,8 @@ def _check(releases: Sequence[Release], by: Keys) -> None:
     asked = by.describe()
     first: dict[str, object] | None = None
     for i, release in enumerate(releases):
-        base = {key: x for key, x in release.query.items() if key not in ("statistic", "margin")}
-        if release.query.get("statistic") not in ("count", "margin") or base.get("keys") != asked:
+        base = {key: x for key, x in release.query.items() if key != "margin"}
+        if base.get("statistic") != "count" or base.get("keys") != asked:
             raise InvalidTable(
                 f"release {release.entry!r} is no count by {by!r} nor a margin of it; ask "
                 "publish.margins(table, by, [...]), and release what it returns"

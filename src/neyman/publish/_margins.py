@@ -56,10 +56,10 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
         return found
 
     return Aggregate(
-        query=dict(cells.query) | {"statistic": "margin", "margin": list(names)},
+        query=dict(cells.query) | {"margin": list(names)},
         source=cells.source,
         unit=cells.unit,
-        sensitivity=_sensitivity(table.unit.groups(len(by)), table.unit.rows, most, size),
+        sensitivity=_folded(cells.sensitivity, most, size),
         size=size,
         reading=Count().reading(),
         compute=compute,
@@ -82,13 +82,21 @@ def _index(by: Keys, names: tuple[str, ...]) -> tuple[IntArray, int]:
     return np.argsort(order)[inverse], len(order)
 
 
-def _sensitivity(groups: int, rows: int, most: int, size: int) -> Sensitivity:
-    """Return the most that a unit in `groups` cells moves sums of at most `most` cells each."""
-    full, rest = divmod(groups, most)
+def _folded(cells: Sensitivity, most: int, size: int) -> Sensitivity:
+    """Return the most that a unit moves `size` sums of at most `most` cells each.
+
+    It moves a cell by at most r, a group so by at most m r, and all by at most l1; the squares of
+    numbers up to m r of a given sum are most where as many as can be are m r.
+    """
+    total, one = cells.l1, cells.largest
+    if total is None or one is None:
+        raise InvalidTable("counts without l1 and largest move were given; count by declared keys")
+    group = min(Fraction(most * one), total)
+    full, rest = divmod(total, group)
     return Sensitivity(
-        neighbors="add_remove",
-        l1=Fraction(groups * rows),
-        l2_squared=Fraction(rows**2 * (full * most**2 + rest**2)),
-        coordinates=min(groups, size),
-        largest=rows * min(groups, most),
+        neighbors=cells.neighbors,
+        l1=total,
+        l2_squared=full * group**2 + rest**2,
+        coordinates=None if cells.coordinates is None else min(cells.coordinates, size),
+        largest=int(group),
     )
