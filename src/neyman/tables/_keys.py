@@ -13,15 +13,21 @@ import numpy as np
 from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidTable
 from neyman.tables._bins import Bins
+from neyman.tables._codes import coded, decoded, refuse_many
 from neyman.tables._domain import Domain
 from neyman.tables._key import Key
+from neyman.tables._key_mistakes import (
+    parts_of,
+    refuse_names,
+    refuse_no_mapping,
+    refuse_repeats,
+)
 from neyman.tables._listed import Listed
 
 __all__ = ["Key", "Keys"]
 
 _MOST = 10**6
 _SHOWN = 1000
-_INT64 = 2**63
 
 
 @final
@@ -68,9 +74,9 @@ class Keys:
             InvalidTable: if there is no key, a key repeats, is NULL or a float, types mix, or
                 there are more than 10^6 combinations.
         """
-        _refuse_no_mapping(domains)
+        refuse_no_mapping(domains)
         columns = tuple(domains)
-        _refuse_names(columns)
+        refuse_names(columns)
         self._fill(columns, tuple(_domain(name, domains[name]) for name in columns), None)
 
     @classmethod
@@ -80,8 +86,8 @@ class Keys:
         Raises:
             InvalidTable: as for all combinations, or if a tuple has another length.
         """
-        _refuse_names(columns)
-        rows = [_parts(key) for key in keys]
+        refuse_names(columns)
+        rows = [parts_of(key) for key in keys]
         for row in rows:
             if len(row) != len(columns):
                 raise InvalidTable(
@@ -90,7 +96,7 @@ class Keys:
                 )
         full = [Listed.of(name, [row[i] for row in rows]) for i, name in enumerate(columns)]
         domains = tuple(domain for domain, _ in full)
-        codes = _codes(tuple(columns), domains, [np.array(places) for _, places in full])
+        codes = coded(tuple(columns), domains, [np.array(places) for _, places in full])
         distinct, first = np.unique(codes, return_index=True)
         if len(distinct) < len(codes):
             again = np.setdiff1d(np.arange(len(codes)), first)[0]
@@ -119,7 +125,7 @@ class Keys:
         """
         from neyman.tables._public import distinct_rows
 
-        _refuse_names(columns)
+        refuse_names(columns)
         return cls.tuples(columns, distinct_rows(source, columns, _MOST + 1))
 
     @classmethod
@@ -132,14 +138,14 @@ class Keys:
             )
         kept: list[Domain] = []
         places: list[IntArray] = []
-        for domain, part in zip(domains, _places(domains, codes), strict=True):
+        for domain, part in zip(domains, decoded(domains, codes), strict=True):
             used, first, inverse = np.unique(part, return_index=True, return_inverse=True)
             order = np.argsort(first)
             small = domain.only(used[order])
             kept.append(small)
             # Bins stay where they are; what is listed stands in the order of its appearance.
             places.append(part if small == domain else np.argsort(order)[inverse])
-        found = _codes(columns, kept, places)
+        found = coded(columns, kept, places)
         whole = len(found) == math.prod(map(len, kept))
         plain = whole and bool(np.array_equal(found, np.arange(len(found))))
         made = object.__new__(cls)
@@ -155,13 +161,13 @@ class Keys:
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "domains", domains)
         object.__setattr__(self, "chosen", chosen)
-        _refuse_repeats(self.names, "the columns of an answer")
+        refuse_repeats(self.names, "the columns of an answer")
         if len(self) > _MOST:
             raise InvalidTable(
                 f"{len(self)} groups were asked for, at most {_MOST} are answered at once; "
                 "write fewer keys, or Keys.tuples with the combinations that matter"
             )
-        _refuse_many(columns, domains)
+        refuse_many(columns, domains)
 
     def __repr__(self) -> str:
         many = "group" if len(self) == 1 else "groups"
@@ -189,7 +195,7 @@ class Keys:
             )
         span = math.prod(map(len, other.domains))
         columns, domains = self.columns + other.columns, self.domains + other.domains
-        _refuse_many(columns, domains)
+        refuse_many(columns, domains)
         codes = np.add.outer(self.codes * span, other.codes).reshape(-1)
         return Keys._of(columns, domains, codes)
 
@@ -233,7 +239,7 @@ class Keys:
         Raises:
             InvalidTable: if one is not among them, or is named twice.
         """
-        _refuse_names(columns)
+        refuse_names(columns)
         for name in columns:
             if name not in self.columns:
                 raise InvalidTable(
@@ -246,7 +252,7 @@ class Keys:
             made = object.__new__(Keys)
             made._fill(columns, domains, None)
             return made
-        codes = _codes(columns, domains, [places[name] for name in columns])
+        codes = coded(columns, domains, [places[name] for name in columns])
         _, first = np.unique(codes, return_index=True)
         return Keys._of(columns, domains, codes[np.sort(first)])
 
@@ -265,7 +271,7 @@ class Keys:
 
     def places(self) -> tuple[IntArray, ...]:
         """Return the places of each group, one array a column."""
-        return _places(self.domains, self.codes)
+        return decoded(self.domains, self.codes)
 
     def rows(self) -> list[tuple[object, ...]]:
         """Return the groups in their order: keys, or bins as pairs of edges."""
@@ -303,11 +309,11 @@ class Keys:
             rank = {cell: i for i, cell in enumerate(both.cells)}
             found.append(both)
             moved.append(np.array([rank[cell] for cell in theirs.cells])[place])
-        _refuse_many(self.columns, found)
+        refuse_many(self.columns, found)
         return (
             tuple(found),
-            _codes(self.columns, found, self.places()),
-            _codes(self.columns, found, moved),
+            coded(self.columns, found, self.places()),
+            coded(self.columns, found, moved),
         )
 
     def to_columns(self) -> Columns:
@@ -342,64 +348,5 @@ def _domain(column: str, given: Iterable[object] | Bins) -> Domain:
             return given
         case _:
             domain, places = Listed.of(column, given)
-            _refuse_repeats([domain.keys[i] for i in places], f"column {column!r}")
+            refuse_repeats([domain.keys[i] for i in places], f"column {column!r}")
             return domain
-
-
-def _codes(
-    columns: Sequence[str], domains: Sequence[Domain], places: Sequence[IntArray]
-) -> IntArray:
-    """Return the place among all combinations, the last column running fastest."""
-    _refuse_many(columns, domains)
-    codes = np.zeros(len(places[0]), np.int64)
-    for domain, part in zip(domains, places, strict=True):
-        codes = codes * len(domain) + part
-    return codes
-
-
-def _places(domains: Sequence[Domain], codes: IntArray) -> tuple[IntArray, ...]:
-    found: list[IntArray] = []
-    for domain in reversed(domains):
-        codes, place = np.divmod(codes, len(domain))
-        found.append(place)
-    return tuple(reversed(found))
-
-
-def _refuse_many(columns: Sequence[str], domains: Sequence[Domain]) -> None:
-    if math.prod(map(len, domains)) >= _INT64 // 2:
-        raise InvalidTable(
-            f"the keys of {', '.join(columns)} have 2^62 combinations or more; write fewer columns"
-        )
-
-
-def _refuse_no_mapping(domains: object) -> None:
-    if not isinstance(domains, Mapping):
-        raise InvalidTable(
-            f"a {type(domains).__name__} does not say which column its keys are of; "
-            'write Keys({"ward": ["north", "south"]}), with your column and its keys'
-        )
-
-
-def _refuse_repeats(keys: Iterable[object], where: str) -> None:
-    seen: set[object] = set()
-    for key in keys:
-        if key in seen:
-            raise InvalidTable(f"{key!r} appears twice in the keys of {where}; write it once")
-        seen.add(key)
-
-
-def _refuse_names(columns: Sequence[str]) -> None:
-    if isinstance(columns, str):
-        raise InvalidTable(f"the columns are the text {columns!r}; write ({columns!r},)")
-    if not columns:
-        raise InvalidTable("keys without a column; write Keys({column: [key, ...]}), or by=None")
-    for column in columns:
-        if not isinstance(column, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidTable(f"{column!r} is no column name; write text")
-    _refuse_repeats(columns, "the column names")
-
-
-def _parts(key: object) -> tuple[object, ...]:
-    if isinstance(key, Iterable) and not isinstance(key, str | bytes):
-        return tuple(key)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    raise InvalidTable(f"{key!r} is no tuple of keys; write one key a column, as in ({key!r},)")
