@@ -3,10 +3,12 @@
 from neyman.publish import _section as _section  # first: it says which extra is missing
 
 from neyman.publish._bias import Bias, bias  # isort: skip
+from neyman.publish._contingency import ContingencyTable, NonNegativeTable, contingency  # isort: skip
 from neyman.publish._functions import density, regression, survival  # isort: skip
 from neyman.publish._bill import Bill
 from neyman.publish._compile import plan
 from neyman.publish._fit import Fitted, Wish, fit
+from neyman.publish._margins import margins
 from neyman.publish._plan import Charge, Plan, Step, bill
 from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._preview import Preview, preview
@@ -19,7 +21,9 @@ __all__ = [
     "Bill",
     "Charge",
     "ChargePreview",
+    "ContingencyTable",
     "Fitted",
+    "NonNegativeTable",
     "Plan",
     "PlanPreview",
     "Preview",
@@ -29,8 +33,10 @@ __all__ = [
     "Wish",
     "bias",
     "bill",
+    "contingency",
     "density",
     "fit",
+    "margins",
     "plan",
     "preview",
     "publish",

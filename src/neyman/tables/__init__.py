@@ -7,6 +7,7 @@ from neyman.tables._extra import require
 
 require("duckdb", "sqlglot")
 
+from neyman.tables._bins import Bin, Bins  # noqa: E402
 from neyman.tables._bounds import Bounds  # noqa: E402
 from neyman.tables._engine import Engine  # noqa: E402
 from neyman.tables._keys import Key, Keys  # noqa: E402
@@ -17,6 +18,8 @@ from neyman.tables._table import Table, open_table  # noqa: E402
 from neyman.tables._unit import Entity, Rows, Unit  # noqa: E402
 
 __all__ = [
+    "Bin",
+    "Bins",
     "Bounds",
     "Component",
     "Count",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias, final
 
-from neyman.tables._keys import Key
+from neyman.tables._key import Key
 from neyman.tables._sql import Tree, cast, encoded, try_cast
 
 __all__ = [

@@ -20,7 +20,7 @@ from neyman.tables._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
-__all__ = ["Question", "unit_rows"]
+__all__ = ["Question", "limit_of", "unit_rows"]
 
 
 @final
@@ -71,9 +71,8 @@ class Question:
             named = (sql.named(add, name) for name, add in adds)
             parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
             return [("neyman_parts", parts)]
-        groups = self.unit.groups(keyed=True) if self.keys is not None else None
         bounding = Bounding(
-            groups=groups,
+            groups=limit_of(self.unit, self.keys),
             rows=self.unit.rows,
             salt=self.salt,
             adds=adds,
@@ -107,6 +106,13 @@ def unit_rows(keys: Keys | None, unit: Unit, view: View) -> exp.Select:
         return query
     named = view.schema[unit.entity].identity()
     return query.select(sql.named(named, "u")).where(sql.known(named))
+
+
+def limit_of(unit: Unit, keys: Keys | None) -> int | None:
+    """Return how many groups a unit is cut to, or None where it may be in all there are."""
+    there = 1 if keys is None else len(keys)
+    most = unit.groups(there)
+    return most if most < there else None
 
 
 def _add(component: Component, k: Sequence[Tree]) -> Tree:

@@ -69,6 +69,15 @@ class Table:
         """
         return self.aggregate(Count(), by)
 
+    def count_units(self, by: Keys | None = None) -> Aggregate:
+        """Count distinct units, of each group if `by` is given: the count of one row a group.
+
+        l1 = g,  l2^2 = g
+
+        Where each row is a unit this is `count`.
+        """
+        return replace(self, unit=self.unit.once()).count(by)
+
     def sum(self, column: str, by: Keys | None = None) -> Aggregate:
         """Add up a column in steps of its grid; NULL and NaN add nothing.
 
@@ -163,7 +172,7 @@ class Table:
             query=query,
             source=engine.identity,
             unit=self.protects,
-            sensitivity=sensitivity_of(statistic.components, self.unit, by is not None),
+            sensitivity=sensitivity_of(statistic.components, self.unit, groups),
             size=groups * width,
             reading=statistic.reading(),
             compute=compute,
@@ -181,7 +190,7 @@ class Table:
                 f"a sum{of} of max_rows={self.max_rows} rows of up to {limit} grid steps each "
                 "could leave 62 bits; write a coarser grid, narrower bounds or a smaller max_rows"
             )
-        for name in by.columns if by is not None else ():
+        for name in by.names if by is not None else ():
             if name in statistic.names:
                 raise InvalidTable(
                     f"the grouping column {name!r} is called like a column of the answer; rename it"
