@@ -11,7 +11,9 @@ from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._preview import Preview, preview
 from neyman.publish._publish import Publication, publish
 from neyman.publish._read import read_spec
+from neyman.publish._schema import json_schema
 from neyman.publish._spec import Spec
+from neyman.publish._template import template
 
 __all__ = [
     "Bias",
@@ -27,10 +29,12 @@ __all__ = [
     "bias",
     "bill",
     "density",
+    "json_schema",
     "plan",
     "preview",
     "publish",
     "read_spec",
     "regression",
     "survival",
+    "template",
 ]
