@@ -40,12 +40,20 @@ class Foreseen:
     stddev: float | None
     half_width: float | None
 
-    def cells(self) -> tuple[str, str, str, str]:
-        """Return it for people."""
-        size = "any" if self.records is None else f"{self.records:,}"
-        spread = "" if self.stddev is None else f"{self.stddev:.4g}"
-        width = "unknown" if self.half_width is None else f"± {self.half_width:.4g}"
-        return self.name, size, spread, width
+    @property
+    def size(self) -> str:
+        """The size of the group, for people."""
+        return "any" if self.records is None else f"{self.records:,}"
+
+    @property
+    def spread(self) -> str:
+        """The standard deviation, for people."""
+        return "" if self.stddev is None else f"{self.stddev:.4g}"
+
+    @property
+    def width(self) -> str:
+        """The interval about the number, for people."""
+        return "unknown" if self.half_width is None else f"± {self.half_width:.4g}"
 
     def to_json(self) -> dict[str, object]:
         """Return it, JSON-able."""

@@ -9,9 +9,10 @@ from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Mechanism
 from neyman.publish._foreseen import Foreseen, foreseen_by
+from neyman.released import text_of
 from neyman.tradeoff import TradeOff
 
-__all__ = ["SIZES", "Preview", "preview", "table_of"]
+__all__ = ["SIZES", "Preview", "preview"]
 
 # Sizes of groups for which intervals are told where none is named.
 SIZES: Final = (100, 1_000, 10_000, 100_000)
@@ -56,9 +57,13 @@ class Preview:
         released = "1 integer" if self.integers == 1 else f"{self.integers:,} integers"
         lines = [
             f"{self.query.get('statistic')}: {many}, {released}; {noise}; {self.curve}",
-            *table_of(
-                ("number", "rows of the group", "stddev", f"{100 * self.confidence:g} % interval"),
-                [number.cells() for number in self.numbers],
+            text_of(
+                {
+                    "number": [number.name for number in self.numbers],
+                    "rows of the group": [number.size for number in self.numbers],
+                    "stddev": [number.spread for number in self.numbers],
+                    f"{100 * self.confidence:g} % interval": [n.width for n in self.numbers],
+                }
             ),
         ]
         if sql and self.sql is not None:
@@ -134,16 +139,3 @@ def preview(
         numbers=foreseen_by(aggregate, mechanism, sizes, confidence),
         sql=None if aggregate.sql is None else aggregate.sql(),
     )
-
-
-def table_of(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of text, columns aligned; the first to the left."""
-    cells = [head, *rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
