@@ -1,14 +1,18 @@
 """The JSON schema: it is that of the models, and takes the specs that are good."""
 
+import importlib.util
 import json
 import re
 import tomllib
 from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from neyman.cli import main
+from neyman.errors import SpecError
 from neyman.publish import json_schema, read_spec
 from neyman.publish._queries import QUERIES
 
@@ -127,3 +131,77 @@ def test_nothing_in_it_is_a_word_that_the_validator_skips():
     words = set(re.findall(r'"([$a-zA-Z]+)":', json.dumps(SCHEMA)))
     assert "patternProperties" not in words
     assert "type" in words
+
+
+def test_the_docs_have_every_key():
+    found = importlib.util.spec_from_file_location("spec_keys", ROOT / "docs/spec_keys.py")
+    keys = importlib.util.module_from_spec(found)
+    found.loader.exec_module(keys)
+    for path, text in keys.written():
+        kept = path.read_text(encoding="utf-8")
+        assert kept == text, f"write {path.name} anew: python docs/spec_keys.py"
+    page = (ROOT / "docs/howto/spec.md").read_text(encoding="utf-8")
+    for section in SCHEMA["$defs"].values():
+        for name in section["properties"]:
+            assert f"`{name}`" in page or name == "statistic", name
+
+
+BASE = """
+[data]
+path = "t.parquet"
+[unit]
+entity = "who"
+{unit} = 2
+max_rows_per_group = 3
+[budget]
+ledger = "t.ledger"
+mu = 1
+[[query]]
+entry = "visits"
+statistic = "count"
+{visits}
+mu = 0.1
+[[query]]
+entry = "stay"
+statistic = "{stay}"
+column = "minutes"
+{share}
+"""
+GOOD = {"unit": "max_groups", "visits": "", "stay": "mean", "share": "mu = 0.1"}
+MISTAKES = [
+    {
+        "unit": "max_group",
+        "visits": 'column = "x"',
+        "share": 'noise = "laplace"\nmu = 1',
+    },
+    {},
+    {"stay": "avg"},
+]
+
+
+@pytest.mark.parametrize("wrong", MISTAKES)
+def test_the_mistakes_of_the_docs_are_told_so(tmp_path, wrong):
+    page = (ROOT / "docs/howto/spec.md").read_text(encoding="utf-8")
+    spec = tmp_path / "visits.toml"
+    spec.write_text(BASE.format(**(GOOD | wrong)), encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        read_spec(spec)
+    said = str(caught.value).replace(str(spec), "visits.toml")
+    assert f"neyman: {said}\n" in page
+
+
+def test_the_preview_and_the_open_places_of_the_docs_are_what_is_printed(
+    tmp_path, monkeypatch, capsys
+):
+    rows = pa.table({"patient": ["a"], "ward": ["north"], "minutes": [1.5]})
+    pq.write_table(rows, tmp_path / "visits.parquet")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/howto/spec.md").read_text(encoding="utf-8")
+    assert main(["init", "visits.parquet"]) == 0
+    assert main(["release", "visits.toml"]) == 1
+    assert capsys.readouterr().err in page
+    first = (ROOT / "docs/howto/publish.md").read_text(encoding="utf-8").split("```toml\n")[1]
+    (tmp_path / "visits.toml").write_text(first.split("```")[0], encoding="utf-8")
+    sizes = ["--records", "400", "--records", "4000"]
+    assert main(["release", "visits.toml", "--preview", *sizes]) == 0
+    assert capsys.readouterr().out in page

@@ -120,7 +120,7 @@ def preview(
     >>> noise = ny.Gaussian.calibrate(question.sensitivity, mu=0.5)
     >>> for number in preview(question, noise, records=[100, 10_000]).numbers:
     ...     print(number.name, number.records, round(number.half_width, 2))
-    mean 100 3.33
+    mean 100 3.34
     mean 10000 0.03
     """
     check_type("aggregate", aggregate, Aggregate, "a question, such as table.count()")
