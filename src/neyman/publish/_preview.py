@@ -129,13 +129,16 @@ def preview(
     sizes = sorted({whole("records", size, 1, 2**53) for size in records})
     if not sizes:
         raise InvalidParameter("records of no sizes was given; write at least one, such as [1000]")
+    imagined = aggregate.imagined
+    made = {} if imagined is None else dict(zip(sizes, imagined(sizes), strict=True))
+    width = next((integers.size for integers in made.values()), aggregate.size)
     return Preview(
         query=dict(aggregate.query),
         mechanism=mechanism.describe(),
         curve=mechanism.tradeoff(aggregate.sensitivity),
-        groups=max((len(column) for column in aggregate.keys.values()), default=1),
+        groups=aggregate.size // width,
         integers=aggregate.size,
         confidence=confidence,
-        numbers=foreseen_by(aggregate, mechanism, sizes, confidence),
+        numbers=foreseen_by(aggregate, mechanism, made, confidence),
         sql=None if aggregate.sql is None else aggregate.sql(),
     )
