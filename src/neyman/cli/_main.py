@@ -79,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_init(commands)
+    _add_schema(commands)
     _add_release(commands)
     _add_density(commands)
     _add_ledger(commands)
@@ -88,6 +90,39 @@ def _parser() -> argparse.ArgumentParser:
     _add_explain(commands)
     parser.set_defaults(module="_help", parser=parser)
     return parser
+
+
+def _add_init(commands: Any) -> None:
+    init = commands.add_parser(
+        "init",
+        help="write a spec to be filled in, from the columns of a table",
+        description="Write a spec to be filled in, with the columns of a table and an example of "
+        "every statistic. The schema of the table is read, and none of its rows.",
+        epilog=_EPILOG,
+    )
+    init.add_argument("data", type=Path, metavar="FILE", help="a Parquet or CSV file")
+    init.add_argument(
+        "--spec",
+        type=Path,
+        metavar="SPEC.toml",
+        help="where to write it; by default here, named as the data; no file is replaced",
+    )
+    init.add_argument(
+        "--ledger", type=Path, metavar="PATH", help="the ledger; by default beside the spec"
+    )
+    init.set_defaults(module="_init")
+
+
+def _add_schema(commands: Any) -> None:
+    schema = commands.add_parser(
+        "schema",
+        help="print the JSON schema of a spec, for editors",
+        description="Print the JSON schema of a spec. Save it as neyman.schema.json and begin the "
+        "spec with the line #:schema neyman.schema.json: editors that know TOML complete its keys "
+        "and mark mistakes.",
+        epilog=_EPILOG,
+    )
+    schema.set_defaults(module="_schema")
 
 
 def _add_release(commands: Any) -> None:

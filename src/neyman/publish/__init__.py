@@ -14,7 +14,9 @@ from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._preview import Preview, preview
 from neyman.publish._publish import Publication, publish
 from neyman.publish._read import read_spec
+from neyman.publish._schema import json_schema
 from neyman.publish._spec import Spec
+from neyman.publish._template import template
 
 __all__ = [
     "Bias",
@@ -36,6 +38,7 @@ __all__ = [
     "contingency",
     "density",
     "fit",
+    "json_schema",
     "margins",
     "plan",
     "preview",
@@ -43,4 +46,5 @@ __all__ = [
     "read_spec",
     "regression",
     "survival",
+    "template",
 ]

@@ -11,6 +11,7 @@ from neyman.tables._bins import Bin, Bins  # noqa: E402
 from neyman.tables._bounds import Bounds  # noqa: E402
 from neyman.tables._engine import Engine  # noqa: E402
 from neyman.tables._keys import Key, Keys  # noqa: E402
+from neyman.tables._schema import Schema  # noqa: E402
 from neyman.tables._spark_session import local_spark  # noqa: E402
 from neyman.tables._statistic import Component, Measured, Statistic  # noqa: E402
 from neyman.tables._statistics import Count, Mean, Sum  # noqa: E402
@@ -30,6 +31,7 @@ __all__ = [
     "Mean",
     "Measured",
     "Rows",
+    "Schema",
     "Statistic",
     "Sum",
     "Table",
