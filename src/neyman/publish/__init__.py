@@ -6,6 +6,7 @@ from neyman.publish._bias import Bias, bias  # isort: skip
 from neyman.publish._functions import density, regression, survival  # isort: skip
 from neyman.publish._bill import Bill
 from neyman.publish._compile import plan
+from neyman.publish._linear import linear_regression
 from neyman.publish._plan import Charge, Plan, Step, bill
 from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._preview import Preview, preview
@@ -27,6 +28,7 @@ __all__ = [
     "bias",
     "bill",
     "density",
+    "linear_regression",
     "plan",
     "preview",
     "publish",
