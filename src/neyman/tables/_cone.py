@@ -49,6 +49,8 @@ class Cone:
 
         Error: rounded outwards.
         """
+        if not np.isfinite(self.radius):
+            return np.full(len(self.sums), -np.inf), np.full(len(self.sums), np.inf)
         f, h = _dot(top, self.sums), _dot(bottom, self.sums)
         squared = (self.radius + _ROUNDING * np.sqrt(_dot(self.sums, self.sums))) ** 2
         tops, bottoms, both = _dot(top, top), _dot(bottom, bottom), _dot(top, bottom)
@@ -58,7 +60,7 @@ class Cone:
         across = h[:, None] * top - f[:, None] * bottom
         gram = np.maximum(tops * bottoms - both**2, 0.0)
         root = np.sqrt(squared * np.maximum(_dot(across, across) - squared * gram, 0.0))
-        known = (h > 0) & (a > 0) & np.isfinite(squared)
+        known = (h > 0) & (a > 0)
         a = np.where(known, a, 1.0)
         slack = _ROUNDING * (np.abs(b) + root)
         low, high = (b - root - slack) / a, (b + root + slack) / a

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias, final
 
 from sqlglot import exp
 
+from neyman.errors import InvalidTable
 from neyman.tables._sql import Tree, integer, wide
 from neyman.tables._statistic import Component, Measured
 
@@ -29,6 +30,8 @@ _WIDEST: Final = 2**30
 _LIMIT: Final = 2**20
 # Finer than balance needs, so that weights are whole numbers close to what they should be.
 _FINER: Final = 8
+_SMALLEST: Final = Fraction(1, 10**70)
+_LARGEST: Final = Fraction(10**70)
 
 
 @final
@@ -99,6 +102,20 @@ class Layout:
 
     axes: tuple[Axis, ...]
     terms: tuple[Term, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse bounds whose products no double holds.
+
+        Raises:
+            InvalidTable: naming the column.
+        """
+        for axis in self.axes:
+            if not _SMALLEST <= axis.half_range <= _LARGEST:
+                raise InvalidTable(
+                    f"products of column {axis.column.column!r} with bounds "
+                    f"{axis.column.bounds!r} leave double precision; write bounds that are "
+                    "1e-70 to 1e70 apart, in other units of the column"
+                )
 
     @property
     def components(self) -> tuple[Component, ...]:
