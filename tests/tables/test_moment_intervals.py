@@ -166,13 +166,14 @@ def test_total_intervals_of_a_regression_hold_the_laws_own(n):
     table = opened(x, y, np.repeat(np.arange(groups), n))
     x, y = table.measured("x"), table.measured("y")
     aggregate = table.aggregate(LinearRegression(y, (x,)), Keys({"g": list(range(groups))}))
-    law = calibrated("gaussian", aggregate)
+    law = ny.Gaussian.calibrate(aggregate.sensitivity, mu=1 if n == 40 else 20)
     found = aggregate.reading.columns(noisy(aggregate.compute(), law, 3), law, 0.95)
     for place, truth in enumerate((10.0, 0.5)):
         low, high = (found[f"total_{end}"][place::2] for end in ("lower", "upper"))
         assert missed(low, high, truth) <= 0.06 * groups
     if n == 400:
-        assert missed(found["lower"][1::2], found["upper"][1::2], 0.5) > 0.06 * groups
+        # Where the noise is little it says nothing of the law.
+        assert missed(found["lower"][1::2], found["upper"][1::2], 0.5) > 0.2 * groups
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.7, 5.0, 300.0])
