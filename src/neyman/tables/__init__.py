@@ -11,11 +11,14 @@ from neyman.tables._bins import Bin, Bins  # noqa: E402
 from neyman.tables._bounds import Bounds  # noqa: E402
 from neyman.tables._engine import Engine  # noqa: E402
 from neyman.tables._keys import Key, Keys  # noqa: E402
+from neyman.tables._linear import LinearRegression  # noqa: E402
 from neyman.tables._schema import Schema  # noqa: E402
 from neyman.tables._spark_session import local_spark  # noqa: E402
+from neyman.tables._spread import Correlation, Covariance, Variance  # noqa: E402
 from neyman.tables._statistic import Component, Measured, Statistic  # noqa: E402
 from neyman.tables._statistics import Count, Mean, Sum  # noqa: E402
 from neyman.tables._table import Table, open_table  # noqa: E402
+from neyman.tables._together import Together  # noqa: E402
 from neyman.tables._unit import Entity, Rows, Unit  # noqa: E402
 
 __all__ = [
@@ -23,11 +26,14 @@ __all__ = [
     "Bins",
     "Bounds",
     "Component",
+    "Correlation",
     "Count",
+    "Covariance",
     "Engine",
     "Entity",
     "Key",
     "Keys",
+    "LinearRegression",
     "Mean",
     "Measured",
     "Rows",
@@ -35,7 +41,9 @@ __all__ = [
     "Statistic",
     "Sum",
     "Table",
+    "Together",
     "Unit",
+    "Variance",
     "local_spark",
     "open_table",
 ]

@@ -60,8 +60,15 @@ class Question:
         query = unit_rows(self.keys, self.unit, view)
         for name, measured in zip(self._integers, self.statistic.columns, strict=True):
             value = view.schema[measured.column].number()
-            query = query.select(sql.named(_steps(measured, value), name))
-            query = query.where(sql.known(value), exp.Not(this=exp.IsNan(this=value)))
+            there = (sql.known(value), exp.Not(this=exp.IsNan(this=value)))
+            steps = _steps(measured, value)
+            if self.statistic.complete:
+                query = query.select(sql.named(steps, name)).where(*there)
+                continue
+            # Clamping makes numbers of NULL and NaN, so that no branch can fail.
+            absent = sql.cast(sql.integer(measured.absent), "BIGINT")
+            coded = exp.Case(ifs=[exp.If(this=exp.and_(*there), true=steps)], default=absent)
+            query = query.select(sql.named(coded, name))
         return query
 
     def _parts(self) -> list[tuple[str, exp.Query]]:

@@ -27,6 +27,11 @@ class Measured:
     column: str
     bounds: Bounds
 
+    @property
+    def absent(self) -> int:
+        """The integer that stands for no value: one step beyond the upper bound."""
+        return self.bounds.steps[1] + 1
+
     def describe(self) -> dict[str, object]:
         """Return the public record, JSON-able."""
         return {
@@ -83,10 +88,20 @@ class Statistic(ABC):
     @property
     @abstractmethod
     def columns(self) -> tuple[Measured, ...]:
-        """What it is about; a row where one of them is NULL or NaN adds nothing.
+        """What it is about; without any, all rows add the same."""
 
-        Without any, all rows add the same.
+    @property
+    def complete(self) -> bool:
+        """Whether a row where one of the columns is NULL or NaN is left out.
+
+        Otherwise it stays, and the integer of such a column is `Measured.absent`.
         """
+        return True
+
+    @property
+    def counter(self) -> tuple[int, int] | None:
+        """Which component counts rows, and what each row adds to it; None where none does."""
+        return None
 
     @property
     @abstractmethod
@@ -102,9 +117,18 @@ class Statistic(ABC):
     def names(self) -> tuple[str, ...]:
         """The columns of the reading, which come after those of the keys."""
 
+    @property
+    def rows(self) -> int:
+        """How many rows of the answer each group has."""
+        return 1
+
     @abstractmethod
-    def reading(self) -> Reading:
-        """Return how the noisy integers are read, group by group."""
+    def reading(self, weight: int = 1) -> Reading:
+        """Return how the noisy integers are read, group by group.
+
+        Args:
+            weight: that all of them were multiplied by, beside other statistics (`Together`).
+        """
 
 
 def sensitivity_of(components: tuple[Component, ...], unit: Unit, groups: int) -> Sensitivity:

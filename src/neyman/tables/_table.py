@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import final
+from typing import cast, final
 
 import numpy as np
 
-from neyman.aggregate import Aggregate, Countable, IntArray
+from neyman.aggregate import Aggregate, Columns, Countable, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
@@ -18,9 +18,11 @@ from neyman.tables._imagined import imagined
 from neyman.tables._keys import Keys
 from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_no_unit
 from neyman.tables._sources import engine_of
+from neyman.tables._spread import Correlation, Covariance, Variance
 from neyman.tables._statement import Question
 from neyman.tables._statistic import Measured, Statistic, sensitivity_of
 from neyman.tables._statistics import Count, Mean, Sum
+from neyman.tables._together import Together
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
@@ -91,6 +93,44 @@ class Table:
         l1 = 2 g r a,  l2^2 = 2 g (r a)^2,  a = half the range, in grid steps
         """
         return self.aggregate(Mean(self.measured(column)), by)
+
+    def variance(self, column: str, by: Keys | None = None) -> Aggregate:
+        """Ask for variance, standard deviation and mean of a column, jointly.
+
+        l1 = 3 g r N,  l2^2 = 3 g (r N)^2,  N = 4 a^2 up to the rounding of weights, a half the
+        range in grid steps
+        """
+        return self.aggregate(Variance(self.measured(column)), by)
+
+    def covariance(self, column: str, other: str, by: Keys | None = None) -> Aggregate:
+        """Ask for the covariance of two columns, where both are known.
+
+        l1 = 4 g r N,  l2^2 = 4 g (r N)^2,  N = 8 a b, a and b half the ranges in grid steps
+        """
+        return self.aggregate(Covariance(self.measured(column), self.measured(other)), by)
+
+    def correlation(self, column: str, other: str, by: Keys | None = None) -> Aggregate:
+        """Ask for Pearson's correlation of two columns, where both are known.
+
+        l1 = 6 g r N,  l2^2 = 6 g (r N)^2,  N = 8 max(a b, a^2/2, b^2/2)
+        """
+        return self.aggregate(Correlation(self.measured(column), self.measured(other)), by)
+
+    def statistics(
+        self,
+        parts: Sequence[Statistic],
+        by: Keys | None = None,
+        *,
+        shares: Sequence[int] = (),
+    ) -> Aggregate:
+        """Ask for several statistics in one statement and one release (`Together`).
+
+        Args:
+            parts: such as `Count()`, `Mean(table.measured("delay"))`.
+            by: the groups; None for one of all rows.
+            shares: of each in the squared sensitivity; equal by default.
+        """
+        return self.aggregate(Together(tuple(parts), tuple(shares)), by)
 
     def measured(self, column: str) -> Measured:
         """Return a column with its declared bounds.
@@ -176,7 +216,7 @@ class Table:
             size=groups * width,
             reading=statistic.reading(),
             compute=compute,
-            keys={} if by is None else by.to_columns(),
+            keys={} if by is None else _repeated(by.to_columns(), statistic.rows),
             sql=lambda: engine.text(statement),
             imagined=lambda sizes: imagined(statistic, sizes),
         )
@@ -207,6 +247,11 @@ class Table:
             }
             | self.view.describe()
         )
+
+
+def _repeated(keys: Columns, times: int) -> Columns:
+    repeated = {name: [key for key in keys[name] for _ in range(times)] for name in keys}
+    return cast("Columns", repeated)
 
 
 def open_table(
