@@ -80,9 +80,13 @@ class Histogram:
         nodes = [sql.column(f"w{i}") for i in range(len(self.axes))]
         k = sql.named(place(self.axes, nodes), "k")
         if self.unit.entity is not None:
-            groups = self.unit.groups(keyed=True) if self.keys is not None else None
+            keyed = self.keys is not None
             bounding = Bounding(
-                groups=groups, rows=self.unit.rows, salt=self.salt, adds=(), integers=("k",)
+                limits=self.unit.limits(keyed),
+                keyed=keyed,
+                salt=self.salt,
+                adds=(),
+                integers=("k",),
             )
             rows = exp.select(sql.column("j"), sql.column("u"), k)
             step = "neyman_rows", rows.from_(sql.relation("neyman_nearest"))

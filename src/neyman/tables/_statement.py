@@ -71,10 +71,10 @@ class Question:
             named = (sql.named(add, name) for name, add in adds)
             parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
             return [("neyman_parts", parts)]
-        groups = self.unit.groups(keyed=True) if self.keys is not None else None
+        keyed = self.keys is not None
         bounding = Bounding(
-            groups=groups,
-            rows=self.unit.rows,
+            limits=self.unit.limits(keyed),
+            keyed=keyed,
             salt=self.salt,
             adds=adds,
             integers=self._integers,

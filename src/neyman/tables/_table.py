@@ -44,15 +44,15 @@ class Table:
         view: what is asked of: columns and rows, as the engine finds or makes them.
         unit: who is protected.
         bounds: of the columns that may be added up.
-        max_rows: rows of one group beyond which an answer is clamped; a limit of the machine's
-            integers, not of the data.
+        max_table_rows: rows of one group beyond which an answer is clamped; a limit of the
+            machine's integers, not of the data.
     """
 
     engine: Engine = field(repr=False)
     view: View = field(repr=False)
     unit: Unit
     bounds: Mapping[str, Bounds]
-    max_rows: int
+    max_table_rows: int
 
     def __repr__(self) -> str:
         return f"Table(unit={self.unit!r}, bounds={dict(self.bounds)!r})"
@@ -111,15 +111,21 @@ class Table:
         """
         for column in columns:
             self.view.schema[column].number()
-        return TableRecords(self.engine, self.view, self.unit, columns, self.max_rows)
+        return TableRecords(self.engine, self.view, self.unit, columns, self.max_table_rows)
 
-    def bounded(self, max_groups: int, max_rows_per_group: int) -> "Table":
-        """Return the same table with other contribution bounds.
+    def bounded(
+        self,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+    ) -> "Table":
+        """Return the same table with other contribution bounds, as `Entity` takes them.
 
         Raises:
             InvalidTable: if each row is a unit.
         """
-        return replace(self, unit=self.unit.bounded(max_groups, max_rows_per_group))
+        unit = self.unit.bounded(max_groups, max_rows_per_group, max_rows)
+        return replace(self, unit=unit)
 
     def aggregate(self, statistic: Statistic, by: Keys | None = None) -> Aggregate:
         """Ask for a statistic, of each group if `by` is given.
@@ -147,7 +153,7 @@ class Table:
         self._check(statistic, by)
         query = self._describe(statistic, by)
         salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
-        question = Question(statistic, self.unit, by, salt, self.max_rows)
+        question = Question(statistic, self.unit, by, salt, self.max_table_rows)
         statement = question.statement(self.view)
         groups = 1 if by is None else len(by)
         width = len(statistic.components)
@@ -174,12 +180,12 @@ class Table:
 
     def _check(self, statistic: Statistic, by: Keys | None) -> None:
         limit = max(component.limit for component in statistic.components)
-        if limit * self.max_rows > _MOST:
+        if limit * self.max_table_rows > _MOST:
             named = ", ".join(repr(measured.column) for measured in statistic.columns)
             of = f" of column {named}" if named else ""
             raise InvalidTable(
-                f"a sum{of} of max_rows={self.max_rows} rows of up to {limit} grid steps each "
-                "could leave 62 bits; write a coarser grid, narrower bounds or a smaller max_rows"
+                f"a sum{of} of max_table_rows={self.max_table_rows} rows of up to {limit} grid steps each "
+                "could leave 62 bits; write a coarser grid, narrower bounds or a smaller max_table_rows"
             )
         for name in by.columns if by is not None else ():
             if name in statistic.names:
@@ -193,7 +199,7 @@ class Table:
             | {
                 "unit": self.unit.describe(),
                 "keys": None if by is None else by.describe(),
-                "max_rows": self.max_rows,
+                "max_table_rows": self.max_table_rows,
                 "rules": _RULES,
             }
             | self.view.describe()
@@ -205,7 +211,7 @@ def open_table(
     *,
     unit: Unit,
     bounds: Mapping[str, Bounds] = MappingProxyType({}),
-    max_rows: int = 2**40,
+    max_table_rows: int = 2**40,
     name: str | None = None,
 ) -> Table:
     """Open a table for questions; its schema is read, its rows are not.
@@ -216,10 +222,10 @@ def open_table(
             (SparkSession, "table"). A file is known by its content, which is read once for it
             when the first question is built: SHA-256, kept by a ledger only under its own secret
             key.
-        unit: `Rows()`, or `Entity(column, max_groups, max_rows_per_group)`.
+        unit: `Rows()`, or `Entity(column, max_groups, max_rows_per_group, max_rows)`.
         bounds: of each column that is added up.
-        max_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
-            steps, w max_rows must be within 2^62.
+        max_table_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
+            steps, w max_table_rows must be within 2^62.
         name: of data in memory or in Spark, which have none; stands for them in the ledger.
 
     Raises:
@@ -227,13 +233,15 @@ def open_table(
         UnknownColumn: if the table lacks a declared column.
         MissingExtra: if a data frame or a CSV file is given and pyarrow is not installed.
     """
-    if type(max_rows) is not int or not 1 <= max_rows <= _MOST:
-        raise InvalidParameter(f"max_rows={max_rows!r} is not an integer in [1, 2^62]; write one")
+    if type(max_table_rows) is not int or not 1 <= max_table_rows <= _MOST:
+        raise InvalidParameter(
+            f"max_table_rows={max_table_rows!r} is not an integer in [1, 2^62]; write one"
+        )
     refuse_no_unit(unit)
     refuse_no_bounds(bounds)
     engine = engine_of(source, name)
     view = View(engine.schema, engine.relation)
-    table = Table(engine, view, unit, MappingProxyType(dict(bounds)), max_rows)
+    table = Table(engine, view, unit, MappingProxyType(dict(bounds)), max_table_rows)
     if unit.entity is not None:
         view.schema[unit.entity].identity()
     for column in bounds:

@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.errors import InvalidParameter, InvalidTable
+from neyman.tables._limits import Limits
 
 __all__ = ["Entity", "Rows", "Unit"]
 
 _MOST = 2**40
+_BOUNDS = ("max_groups", "max_rows_per_group", "max_rows")
 
 
 class Unit(ABC):
     """What is added or removed between neighbouring tables.
 
-    One unit touches at most `groups(keyed)` groups with at most `rows` rows in each.
+    One unit touches at most g groups with at most r rows in each and m rows in all: `limits`.
     """
 
     __slots__ = ()
@@ -24,22 +26,33 @@ class Unit(ABC):
     def entity(self) -> str | None:
         """The column that names the unit, or None where each row is one."""
 
-    @property
     @abstractmethod
-    def rows(self) -> int:
-        """Most rows of one unit in one group."""
+    def limits(self, keyed: bool) -> Limits:
+        """Return the most that one unit fills; without keys there is only one group."""
 
     @property
     @abstractmethod
     def label(self) -> str:
         """The unit in words."""
 
-    @abstractmethod
+    @final
+    @property
+    def rows(self) -> int:
+        """Most rows of one unit in one group."""
+        return self.limits(keyed=False).rows
+
+    @final
     def groups(self, keyed: bool) -> int:
         """Most groups that one unit touches; without keys there is only one."""
+        return self.limits(keyed).groups
 
     @abstractmethod
-    def bounded(self, max_groups: int, max_rows_per_group: int) -> "Unit":
+    def bounded(
+        self,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+    ) -> "Unit":
         """Return the same unit with other contribution bounds."""
 
     @abstractmethod
@@ -58,24 +71,30 @@ class Rows(Unit):
         return None
 
     @property
-    def rows(self) -> int:
-        """One."""
-        return 1
-
-    @property
     def label(self) -> str:
         """One row."""
         return "one row"
 
-    def groups(self, keyed: bool) -> int:  # noqa: ARG002
+    def limits(self, keyed: bool) -> Limits:  # noqa: ARG002
         """One."""
-        return 1
+        return Limits(groups=1, rows=1, total=1)
 
-    def bounded(self, max_groups: int, max_rows_per_group: int) -> Unit:
+    def bounded(
+        self,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+    ) -> Unit:
         """Refuse: a row is in one group, once."""
+        asked = {
+            "max_groups": max_groups,
+            "max_rows_per_group": max_rows_per_group,
+            "max_rows": max_rows,
+        }
+        said = ", ".join(f"{name}={value}" for name, value in asked.items() if value is not None)
         raise InvalidTable(
-            f"contribution bounds of {max_groups} groups and {max_rows_per_group} rows were asked "
-            "for, but the unit is one row; open the table with unit=Entity(column, ...)"
+            f"contribution bounds ({said}) were asked for, but the unit is one row; "
+            "open the table with unit=Entity(column, ...)"
         )
 
     def describe(self) -> dict[str, object]:
@@ -88,28 +107,38 @@ class Rows(Unit):
 class Entity(Unit):
     """All rows that share a value of one column are a unit.
 
-    Rows whose value is NULL are nobody's and are dropped. Of a unit with more than
-    `max_groups` groups or `max_rows_per_group` rows in a group, a pseudo-random part is kept.
+    Rows whose value is NULL are nobody's and are dropped. Of a unit beyond its bounds a
+    pseudo-random part is kept: groups first, then rows in each group, then rows in all. Give
+    `max_groups` and `max_rows_per_group`, or `max_rows`, or `max_rows` with any of the others.
 
     Attributes:
         column: names the unit: text, integer, boolean or date.
         max_groups: most groups that one unit counts in.
         max_rows_per_group: most rows that it counts in each.
+        max_rows: most rows that it counts in all groups together.
     """
 
     column: str
-    max_groups: int
-    max_rows_per_group: int
+    max_groups: int | None = None
+    max_rows_per_group: int | None = None
+    max_rows: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse bounds that are not positive integers."""
-        for name in ("max_groups", "max_rows_per_group"):
+        """Refuse bounds that are not positive integers, and a unit without bounds."""
+        for name in _BOUNDS:
             value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= _MOST:
+            if value is not None and (type(value) is not int or not 1 <= value <= _MOST):
                 raise InvalidParameter(
                     f"{name}={value!r} is not an integer in [1, 2^40]; write how many of them one "
                     f"{self.column} may fill"
                 )
+        if self.max_rows is None and None in (self.max_groups, self.max_rows_per_group):
+            given = [f"{name}=" for name in _BOUNDS if getattr(self, name) is not None]
+            raise InvalidParameter(
+                f"{' and '.join(given) or 'no bound'} was given, and one {self.column} may fill "
+                "any number of rows; write max_groups=... and max_rows_per_group=..., or "
+                "max_rows=..., the rows of one unit in all groups together"
+            )
 
     @property
     def entity(self) -> str:
@@ -117,27 +146,28 @@ class Entity(Unit):
         return self.column
 
     @property
-    def rows(self) -> int:
-        """Most rows in one group."""
-        return self.max_rows_per_group
-
-    @property
     def label(self) -> str:
         """All rows of one."""
         return f"all rows of one {self.column}"
 
-    def groups(self, keyed: bool) -> int:
-        """The declared bound, or one without keys."""
-        return self.max_groups if keyed else 1
+    def limits(self, keyed: bool) -> Limits:
+        """The declared bounds; of one group without keys."""
+        return Limits.of(
+            groups=self.max_groups if keyed else 1,
+            rows=self.max_rows_per_group,
+            total=self.max_rows,
+        )
 
-    def bounded(self, max_groups: int, max_rows_per_group: int) -> Unit:
+    def bounded(
+        self,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+    ) -> Unit:
         """Return the same entity with other bounds."""
-        return Entity(self.column, max_groups, max_rows_per_group)
+        return Entity(self.column, max_groups, max_rows_per_group, max_rows)
 
     def describe(self) -> dict[str, object]:
         """Return the public record."""
-        return {
-            "entity": self.column,
-            "max_groups": self.max_groups,
-            "max_rows_per_group": self.max_rows_per_group,
-        }
+        bounds = {name: getattr(self, name) for name in _BOUNDS}
+        return {"entity": self.column} | {k: v for k, v in bounds.items() if v is not None}
