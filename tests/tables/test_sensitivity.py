@@ -113,9 +113,7 @@ def test_a_worst_case_attains_the_number_of_groups(fill, unit, groups):
 @given(groups=st.integers(1, 4), rows=st.integers(1, 4), total=st.integers(1, 16))
 def test_squares_are_the_greatest_there_are(groups, rows, total):
     limits = Limits.of(groups=groups, rows=rows, total=total)
-    fills = [
-        fill for fill in product(range(rows + 1), repeat=groups) if sum(fill) <= total
-    ]
+    fills = [fill for fill in product(range(rows + 1), repeat=groups) if sum(fill) <= total]
     assert limits.squares == max(sum(n * n for n in fill) for fill in fills)
     assert limits.total == max(map(sum, fills))
     assert limits.rows == max(map(max, fills))

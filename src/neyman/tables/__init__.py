@@ -9,6 +9,7 @@ require("duckdb", "sqlglot")
 
 from neyman.tables._bounds import Bounds  # noqa: E402
 from neyman.tables._engine import Engine  # noqa: E402
+from neyman.tables._foreign_key import ForeignKey  # noqa: E402
 from neyman.tables._keys import Key, Keys  # noqa: E402
 from neyman.tables._spark_session import local_spark  # noqa: E402
 from neyman.tables._statistic import Component, Measured, Statistic  # noqa: E402
@@ -22,6 +23,7 @@ __all__ = [
     "Count",
     "Engine",
     "Entity",
+    "ForeignKey",
     "Key",
     "Keys",
     "Mean",

@@ -6,7 +6,7 @@ weighed    the same with t, the rows that r leaves of the unit in all; where m h
 crowded    kept pairs of more than r rows, and all of units of more than m
 numbered   their rows, equal ones of a pair numbered 1, 2, ... so that they part ways
 ranked     the same rows in the order of md5(salt, group, k0, k1, ..., number, unit) in their pair
-rationed   the first r of them in the order of the second half of it in their unit; where m has a say
+rationed   the first r of them in the order of its second half in their unit; where m has a say
 parts      sums of the other kept pairs, and what is left of the crowded ones; of a histogram
            no sums but places k, with rows n
 

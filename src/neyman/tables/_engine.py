@@ -1,6 +1,8 @@
 """The seam to whatever runs the SQL: a schema before the charge, integers after it."""
 
+import json
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import final
 
 from sqlglot import exp
@@ -10,11 +12,11 @@ from neyman.errors import EngineFailure
 from neyman.tables._schema import Schema
 from neyman.tables._sql import Tree
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "named_together"]
 
 
 class Engine(ABC):
-    """A table in some SQL engine.
+    """A table in some SQL engine, or several that one statement of it reads.
 
     Guarantee: nothing but integers and the schema comes out, and no text of the engine's own:
     its errors can quote private values.
@@ -35,12 +37,25 @@ class Engine(ABC):
     @property
     @abstractmethod
     def relation(self) -> Tree:
-        """The table in a FROM clause."""
+        """The table in a FROM clause; the first of several."""
 
     @property
     @abstractmethod
     def schema(self) -> Schema:
-        """Names and types of the columns, read once and without a row."""
+        """Names and types of the columns, read once and without a row; of the first of several."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> int:
+        """How many tables a statement can read."""
+
+    @abstractmethod
+    def beside(self, other: "Engine") -> "tuple[Engine, Tree]":
+        """Return what reads the other's only table as well, and how that is called.
+
+        Raises:
+            InvalidTable: if no statement can read both.
+        """
 
     @abstractmethod
     def check(self) -> None:
@@ -89,3 +104,8 @@ class Engine(ABC):
                 "ask once more under the same entry id"
             )
         return answer
+
+
+def named_together(identities: Sequence[str]) -> str:
+    """Return the identity of one dataset, or of several in their order."""
+    return identities[0] if len(identities) == 1 else json.dumps(identities)

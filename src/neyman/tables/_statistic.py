@@ -110,8 +110,8 @@ class Statistic(ABC):
 def sensitivity_of(components: tuple[Component, ...], unit: Unit, keyed: bool) -> Sensitivity:
     """Return the most that one unit moves the vector of all groups.
 
-    A unit with n_j rows in group j moves component c of it by at most n_j w_c. With at most g groups
-    of r rows and m rows in all (`neyman.tables._limits`):
+    A unit with n_j rows in group j moves component c of it by at most n_j w_c. With at most g
+    groups of r rows and m rows in all (`neyman.tables._limits`):
 
     l1          = m sum_c w_c
     l2_squared  = (floor(m / r) r^2 + (m mod r)^2) sum_c w_c^2

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.errors import InvalidParameter, InvalidTable
+from neyman.tables._foreign_key import ForeignKey
 from neyman.tables._limits import Limits
 
 __all__ = ["Entity", "Rows", "Unit"]
@@ -29,6 +30,11 @@ class Unit(ABC):
     @abstractmethod
     def limits(self, keyed: bool) -> Limits:
         """Return the most that one unit fills; without keys there is only one group."""
+
+    @property
+    @abstractmethod
+    def through(self) -> ForeignKey | None:
+        """Where the column is found, if it is not the table's own."""
 
     @property
     @abstractmethod
@@ -68,6 +74,11 @@ class Rows(Unit):
     @property
     def entity(self) -> None:
         """No column: the row itself."""
+        return None
+
+    @property
+    def through(self) -> None:
+        """Nowhere."""
         return None
 
     @property
@@ -112,13 +123,13 @@ class Entity(Unit):
     `max_groups` and `max_rows_per_group`, or `max_rows`, or `max_rows` with any of the others.
 
     Attributes:
-        column: names the unit: text, integer, boolean or date.
+        column: names the unit: text, integer, boolean or date; or where another table names it.
         max_groups: most groups that one unit counts in.
         max_rows_per_group: most rows that it counts in each.
         max_rows: most rows that it counts in all groups together.
     """
 
-    column: str
+    column: str | ForeignKey
     max_groups: int | None = None
     max_rows_per_group: int | None = None
     max_rows: int | None = None
@@ -130,12 +141,12 @@ class Entity(Unit):
             if value is not None and (type(value) is not int or not 1 <= value <= _MOST):
                 raise InvalidParameter(
                     f"{name}={value!r} is not an integer in [1, 2^40]; write how many of them one "
-                    f"{self.column} may fill"
+                    f"{self.entity} may fill"
                 )
         if self.max_rows is None and None in (self.max_groups, self.max_rows_per_group):
             given = [f"{name}=" for name in _BOUNDS if getattr(self, name) is not None]
             raise InvalidParameter(
-                f"{' and '.join(given) or 'no bound'} was given, and one {self.column} may fill "
+                f"{' and '.join(given) or 'no bound'} was given, and one {self.entity} may fill "
                 "any number of rows; write max_groups=... and max_rows_per_group=..., or "
                 "max_rows=..., the rows of one unit in all groups together"
             )
@@ -143,12 +154,17 @@ class Entity(Unit):
     @property
     def entity(self) -> str:
         """The column."""
-        return self.column
+        return self.column if isinstance(self.column, str) else self.column.column
+
+    @property
+    def through(self) -> ForeignKey | None:
+        """The declared key."""
+        return None if isinstance(self.column, str) else self.column
 
     @property
     def label(self) -> str:
         """All rows of one."""
-        return f"all rows of one {self.column}"
+        return f"all rows of one {self.entity}"
 
     def limits(self, keyed: bool) -> Limits:
         """The declared bounds; of one group without keys."""
@@ -169,5 +185,8 @@ class Entity(Unit):
 
     def describe(self) -> dict[str, object]:
         """Return the public record."""
+        record: dict[str, object] = {"entity": self.entity}
+        if self.through is not None:
+            record["through"] = self.through.describe()
         bounds = {name: getattr(self, name) for name in _BOUNDS}
-        return {"entity": self.column} | {k: v for k, v in bounds.items() if v is not None}
+        return record | {name: bound for name, bound in bounds.items() if bound is not None}
