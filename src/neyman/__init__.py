@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from neyman.sensitivity import Sensitivity as Sensitivity
     from neyman.tables import Bounds as Bounds
     from neyman.tables import Entity as Entity
+    from neyman.tables import ForeignKey as ForeignKey
     from neyman.tables import Keys as Keys
     from neyman.tables import Rows as Rows
     from neyman.tables import Table as Table
@@ -126,7 +127,7 @@ _HOMES = {
     ),
     "neyman.released": ("Guarantee", "Release"),
     "neyman.sensitivity": ("Sensitivity",),
-    "neyman.tables": ("Bounds", "Entity", "Keys", "Rows", "Table", "open_table"),
+    "neyman.tables": ("Bounds", "Entity", "ForeignKey", "Keys", "Rows", "Table", "open_table"),
     "neyman.tradeoff": (
         "Answer",
         "TradeOff",
@@ -192,6 +193,7 @@ __all__ = [
     "DiscreteLaplace",
     "Entity",
     "EpsilonDelta",
+    "ForeignKey",
     "Gaussian",
     "Guarantee",
     "Keys",

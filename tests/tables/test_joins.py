@@ -228,6 +228,9 @@ def test_files_and_frames_together(tmp_path):
         how="inner",
         columns=[],
     )
+    with pytest.raises(InvalidTable, match=r"write the columns that the join brings") as refused:
+        table.join(tmp_path / "orders.csv", on="customer", how="inner")
+    assert "order_id" not in str(refused.value)
     third = more.join(pa.table(REVIEWS), on={"customer": "who"}, how="left", name="r")
     assert third.count().compute().tolist() == [2 * 2 + 1]
     asked = third.count()

@@ -88,7 +88,7 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
             "the table was made of another by filters, expressions or joins; give the one that was "
             "opened, and make them again in ask: lambda t: t.where(...).count()"
         )
-    if public.engine.identity == table.engine.identity:
+    if not set(public.engine.identities).isdisjoint(table.engine.identities):
         raise InvalidParameter(
             "the public data are the table itself, and its answers would be shown without noise; "
             "write other data, published or simulated"
@@ -101,6 +101,11 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
     free = replace(public, unit=Rows(), bounds=table.bounds)
     asked = [replace(free, unit=table.unit), free, *([public] if public.bounds else [])]
     questions = [ask(each) for each in asked]
+    if any(question.source != public.engine.identity for question in questions):
+        raise InvalidTable(
+            "the question joins tables of its own, and its answer would be shown without noise; "
+            "write the public rows, joined already, to a table of their own"
+        )
     return Bias(_compared(questions[0].keys, [_exact(question) for question in questions]))
 
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 from neyman.aggregate import IntArray
 from neyman.errors import InvalidTable
 from neyman.tables._duckdb_source import Source, together
-from neyman.tables._engine import Engine, named_together
+from neyman.tables._engine import Engine
 from neyman.tables._running import interruptible
 from neyman.tables._schema import Schema, called
 from neyman.tables._spelling import Spelling
@@ -41,9 +41,9 @@ class DuckDB(Engine):
         return "DuckDB"
 
     @property
-    def identity(self) -> str:
+    def identities(self) -> tuple[str, ...]:
         """The sources' own."""
-        return named_together([source.identity for source in self.sources])
+        return tuple(source.identity for source in self.sources)
 
     @property
     def relation(self) -> Tree:

@@ -2,7 +2,6 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import final
 
 from sqlglot import exp
@@ -12,7 +11,7 @@ from neyman.errors import EngineFailure
 from neyman.tables._schema import Schema
 from neyman.tables._sql import Tree
 
-__all__ = ["Engine", "named_together"]
+__all__ = ["Engine"]
 
 
 class Engine(ABC):
@@ -31,8 +30,15 @@ class Engine(ABC):
 
     @property
     @abstractmethod
+    def identities(self) -> tuple[str, ...]:
+        """Which dataset each table is, without its content; equal for the same data."""
+
+    @final
+    @property
     def identity(self) -> str:
-        """Which dataset this is, without its content; equal for the same data."""
+        """Which dataset this is; of several tables, all of them in their order."""
+        first, *others = self.identities
+        return json.dumps([first, *others]) if others else first
 
     @property
     @abstractmethod
@@ -104,8 +110,3 @@ class Engine(ABC):
                 "ask once more under the same entry id"
             )
         return answer
-
-
-def named_together(identities: Sequence[str]) -> str:
-    """Return the identity of one dataset, or of several in their order."""
-    return identities[0] if len(identities) == 1 else json.dumps(identities)

@@ -41,10 +41,16 @@ def taken_of(columns: object, schema: Schema, pairs: Iterable[tuple[str, str]]) 
         pairs: what the join is on.
 
     Raises:
-        InvalidTable: if they are no names.
+        InvalidTable: if they are no names, or were not given for a CSV file.
         UnknownColumn: if there is no such column.
     """
     if columns is None:
+        if not schema.told:
+            raise InvalidTable(
+                "the other table is a CSV file, whose first line is not told, for without a header "
+                "it would be a record; write the columns that the join brings, as in "
+                'columns=["name"], or columns=[] for none'
+            )
         on = {theirs for _, theirs in pairs}
         return {name: name for name in schema.names if name not in on}
     named = _named(columns)

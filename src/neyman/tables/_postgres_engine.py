@@ -12,7 +12,7 @@ from sqlglot import exp
 from neyman.aggregate import IntArray
 from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
-from neyman.tables._engine import Engine, named_together
+from neyman.tables._engine import Engine
 from neyman.tables._postgres_words import SPELLING
 from neyman.tables._running import interruptible
 from neyman.tables._schema import Schema
@@ -56,9 +56,9 @@ class Postgres(Engine):
         return "PostgreSQL"
 
     @property
-    def identity(self) -> str:
+    def identities(self) -> tuple[str, ...]:
         """Server, database and table."""
-        return named_together(self.labels)
+        return self.labels
 
     @property
     def relation(self) -> Tree:

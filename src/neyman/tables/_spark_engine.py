@@ -15,7 +15,7 @@ from sqlglot import exp
 from neyman.aggregate import IntArray
 from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
-from neyman.tables._engine import Engine, named_together
+from neyman.tables._engine import Engine
 from neyman.tables._running import interruptible
 from neyman.tables._schema import Schema
 from neyman.tables._spark_words import SPELLING
@@ -54,9 +54,9 @@ class Spark(Engine):
         return "Spark"
 
     @property
-    def identity(self) -> str:
+    def identities(self) -> tuple[str, ...]:
         """The name that the user gave, with the schema."""
-        return named_together(self.labels)
+        return self.labels
 
     @property
     def relation(self) -> Tree:
