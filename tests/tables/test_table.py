@@ -286,7 +286,7 @@ def test_interrupt_exceptions_are_ctrl_c(monkeypatch):
     def interrupted(*_):
         raise duckdb.InterruptException("secret-1")
 
-    monkeypatch.setattr(type(table.engine.source), "session", interrupted)
+    monkeypatch.setattr("neyman.tables._duckdb_engine.together", interrupted)
     with pytest.raises(KeyboardInterrupt) as stopped:
         table.count().compute()
     assert stopped.value.__context__ is None
