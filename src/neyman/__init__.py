@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from neyman.tables import Bins as Bins
     from neyman.tables import Bounds as Bounds
     from neyman.tables import Entity as Entity
+    from neyman.tables import ForeignKey as ForeignKey
     from neyman.tables import Keys as Keys
     from neyman.tables import Rows as Rows
     from neyman.tables import Table as Table
@@ -127,7 +128,16 @@ _HOMES = {
     ),
     "neyman.released": ("Guarantee", "Release"),
     "neyman.sensitivity": ("Sensitivity",),
-    "neyman.tables": ("Bins", "Bounds", "Entity", "Keys", "Rows", "Table", "open_table"),
+    "neyman.tables": (
+        "Bins",
+        "Bounds",
+        "Entity",
+        "ForeignKey",
+        "Keys",
+        "Rows",
+        "Table",
+        "open_table",
+    ),
     "neyman.tradeoff": (
         "Answer",
         "TradeOff",
@@ -194,6 +204,7 @@ __all__ = [
     "DiscreteLaplace",
     "Entity",
     "EpsilonDelta",
+    "ForeignKey",
     "Gaussian",
     "Guarantee",
     "Keys",

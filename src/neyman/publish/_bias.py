@@ -92,7 +92,7 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
             "the table was made of another by filters, expressions or joins; give the one that was "
             "opened, and make them again in ask: lambda t: t.where(...).count()"
         )
-    if public.engine.identity == table.engine.identity:
+    if not set(public.engine.identities).isdisjoint(table.engine.identities):
         raise InvalidParameter(
             "the public data are the table itself, and its answers would be shown without noise; "
             "write other data, published or simulated"

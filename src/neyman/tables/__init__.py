@@ -10,6 +10,7 @@ require("duckdb", "sqlglot")
 from neyman.tables._bins import Bin, Bins  # noqa: E402
 from neyman.tables._bounds import Bounds  # noqa: E402
 from neyman.tables._engine import Engine  # noqa: E402
+from neyman.tables._foreign_key import ForeignKey  # noqa: E402
 from neyman.tables._keys import Key, Keys  # noqa: E402
 from neyman.tables._linear import LinearRegression  # noqa: E402
 from neyman.tables._schema import Schema  # noqa: E402
@@ -31,6 +32,7 @@ __all__ = [
     "Covariance",
     "Engine",
     "Entity",
+    "ForeignKey",
     "Key",
     "Keys",
     "LinearRegression",

@@ -1,5 +1,6 @@
 """The seam to whatever runs the SQL: a schema before the charge, integers after it."""
 
+import json
 from abc import ABC, abstractmethod
 from typing import final
 
@@ -14,7 +15,7 @@ __all__ = ["Engine"]
 
 
 class Engine(ABC):
-    """A table in some SQL engine.
+    """A table in some SQL engine, or several that one statement of it reads.
 
     Guarantee: nothing but integers and the schema comes out, and no text of the engine's own:
     its errors can quote private values.
@@ -29,18 +30,38 @@ class Engine(ABC):
 
     @property
     @abstractmethod
+    def identities(self) -> tuple[str, ...]:
+        """Which dataset each table is, without its content; equal for the same data."""
+
+    @final
+    @property
     def identity(self) -> str:
-        """Which dataset this is, without its content; equal for the same data."""
+        """Which dataset this is; of several tables, all of them in their order."""
+        first, *others = self.identities
+        return json.dumps([first, *others]) if others else first
 
     @property
     @abstractmethod
     def relation(self) -> Tree:
-        """The table in a FROM clause."""
+        """The table in a FROM clause; the first of several."""
 
     @property
     @abstractmethod
     def schema(self) -> Schema:
-        """Names and types of the columns, read once and without a row."""
+        """Names and types of the columns, read once and without a row; of the first of several."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> int:
+        """How many tables a statement can read."""
+
+    @abstractmethod
+    def beside(self, other: "Engine") -> "tuple[Engine, Tree]":
+        """Return what reads the other's only table as well, and how that is called.
+
+        Raises:
+            InvalidTable: if no statement can read both.
+        """
 
     @abstractmethod
     def check(self) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "WIDE_INTEGER",
     "Cast",
     "Kind",
+    "coded",
     "kind_of",
 ]
 
@@ -52,6 +53,11 @@ class Kind:
 
 
 def _same(value: Tree) -> Tree:
+    return value
+
+
+def _code(value: Tree) -> Tree:
+    # Another function than of what is a key as it is: bytes are compared with bytes.
     return value
 
 
@@ -103,6 +109,19 @@ DECIMAL = Kind("decimal", _double_by_text)
 FLOAT = Kind("float", _double)
 BOOLEAN = Kind("boolean", _double_of_truth, encoded, _same, _boolean, (bool,))
 DATE = Kind("date", None, encoded, _same, _date, (date,))
+
+
+def coded(kind: Kind) -> Kind:
+    """Return the family of what `identity` makes of the values: their canonical bytes."""
+    return Kind(
+        kind.label,
+        identity=_code,
+        key=_code,
+        parse=encoded,
+        keys=kind.keys,
+        absent=kind.absent,
+        spelled=kind.spelled,
+    )
 
 
 def kind_of(declared: str, kinds: Mapping[str, Kind]) -> Kind:

@@ -20,7 +20,7 @@ from neyman.tables._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
-__all__ = ["Question", "limit_of", "unit_rows"]
+__all__ = ["Question", "groups_of", "unit_rows"]
 
 
 @final
@@ -79,8 +79,7 @@ class Question:
             parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
             return [("neyman_parts", parts)]
         bounding = Bounding(
-            groups=limit_of(self.unit, self.keys),
-            rows=self.unit.rows,
+            limits=self.unit.limits(groups_of(self.keys)),
             salt=self.salt,
             adds=adds,
             integers=self._integers,
@@ -115,11 +114,9 @@ def unit_rows(keys: Keys | None, unit: Unit, view: View) -> exp.Select:
     return query.select(sql.named(named, "u")).where(sql.known(named))
 
 
-def limit_of(unit: Unit, keys: Keys | None) -> int | None:
-    """Return how many groups a unit is cut to, or None where it may be in all there are."""
-    there = 1 if keys is None else len(keys)
-    most = unit.groups(there)
-    return most if most < there else None
+def groups_of(keys: Keys | None) -> int:
+    """Return how many groups there are: without keys there is one."""
+    return 1 if keys is None else len(keys)
 
 
 def _add(component: Component, k: Sequence[Tree]) -> Tree:

@@ -134,21 +134,22 @@ class Statistic(ABC):
 def sensitivity_of(components: tuple[Component, ...], unit: Unit, groups: int) -> Sensitivity:
     """Return the most that one unit moves the vector of all groups.
 
-    A unit in g of them, with r rows in each, moves component m of each group by at most r w_m:
+    A unit with n_j rows in group j moves component c of it by at most n_j w_c. With at most g of
+    the groups, r rows in each and m rows in all (`neyman.tables._limits`):
 
-    l1          = g r sum_m w_m
-    l2_squared  = g r^2 sum_m w_m^2
+    l1          = m sum_c w_c
+    l2_squared  = (floor(m / r) r^2 + (m mod r)^2) sum_c w_c^2
     coordinates = g d
-    largest     = r max_m w_m
+    largest     = r max_c w_c
 
-    Its r rows of one group all push the same cells, so r enters whole and not by its root.
+    The rows of one group all push the same cells, so r enters whole and not by its root.
     """
-    touched, rows = unit.groups(groups), unit.rows
+    bounds = unit.limits(groups)
     limits = [component.limit for component in components]
     return Sensitivity(
         neighbors="add_remove",
-        l1=Fraction(touched * rows * sum(limits)),
-        l2_squared=Fraction(touched * rows**2 * sum(limit**2 for limit in limits)),
-        coordinates=touched * len(limits),
-        largest=rows * max(limits),
+        l1=Fraction(bounds.total * sum(limits)),
+        l2_squared=Fraction(bounds.squares * sum(limit**2 for limit in limits)),
+        coordinates=bounds.groups * len(limits),
+        largest=bounds.rows * max(limits),
     )
