@@ -46,8 +46,8 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
     most = int(np.bincount(index).max())
     if most * table.max_table_rows > _MOST:
         raise InvalidTable(
-            f"a margin of {most} cells with max_table_rows={table.max_table_rows} rows each could leave 62 "
-            "bits; write a smaller max_rows where the table is opened"
+            f"a margin of {most} cells with max_table_rows={table.max_table_rows} rows each could "
+            "leave 62 bits; write a smaller max_table_rows where the table is opened"
         )
 
     def compute() -> IntArray:

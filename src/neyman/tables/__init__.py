@@ -11,7 +11,8 @@ from neyman.tables._bins import Bin, Bins  # noqa: E402
 from neyman.tables._bounds import Bounds  # noqa: E402
 from neyman.tables._engine import Engine  # noqa: E402
 from neyman.tables._foreign_key import ForeignKey  # noqa: E402
-from neyman.tables._keys import Key, Keys  # noqa: E402
+from neyman.tables._key import Key  # noqa: E402
+from neyman.tables._keys import Keys  # noqa: E402
 from neyman.tables._linear import LinearRegression  # noqa: E402
 from neyman.tables._schema import Schema  # noqa: E402
 from neyman.tables._spark_session import local_spark  # noqa: E402

@@ -58,7 +58,7 @@ class Limits:
         floor(m / r) r^2 + (m mod r)^2: a sum of squares is greatest where groups are full, and
         ceil(m / r) <= g of them hold all m rows.
 
-        >>> Limits.of(groups=10, rows=20, total=50).squares
+        >>> Limits.of(groups=10, rows=20, total=50, among=None).squares
         900
         """
         full, rest = divmod(self.total, self.rows)

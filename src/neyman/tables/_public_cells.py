@@ -19,7 +19,7 @@ from neyman.tables import _sql as sql
 from neyman.tables._duckdb_source import Source
 from neyman.tables._files import open_file
 from neyman.tables._frames import frame
-from neyman.tables._keys import Key
+from neyman.tables._key import Key
 from neyman.tables._schema import SOURCE, Column
 
 __all__ = ["Cell", "PublicTable"]

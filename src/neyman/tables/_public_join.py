@@ -18,7 +18,7 @@ from sqlglot import exp
 from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
 from neyman.tables import _sql as sql
-from neyman.tables._keys import Key, key_text
+from neyman.tables._key import Key, key_text
 from neyman.tables._kind import Cast, Kind
 from neyman.tables._on import How, On, Taken, pairs_of, refuse_no_how, taken_of, with_columns
 from neyman.tables._public_cells import Cell, PublicTable
