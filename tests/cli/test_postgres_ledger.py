@@ -106,7 +106,7 @@ def test_a_spec_keeps_its_budget_in_a_database(url, tmp_path, capsys):
     assert bill(prepared).due == 0
     report = tmp_path / "report.html"
     status, out, _ = ran(capsys, "release", spec, "--json", "--report", report)
-    assert (status, json.loads(out)[0]["replayed"]) == (0, True)
+    assert (status, json.loads(out)[0]["columns"]) == (0, first.releases[0].to_json()["columns"])
     assert "PASSWORD" not in report.read_text(encoding="utf-8")
     assert url.partition("?")[2] in report.read_text(encoding="utf-8")
     spec.write_text(
