@@ -48,7 +48,10 @@ if TYPE_CHECKING:
     from neyman.tables import Keys as Keys
     from neyman.tables import Rows as Rows
     from neyman.tables import Table as Table
+    from neyman.tables import col as col
+    from neyman.tables import lit as lit
     from neyman.tables import open_table as open_table
+    from neyman.tables import when as when
     from neyman.tradeoff import Answer as Answer
     from neyman.tradeoff import TradeOff as TradeOff
     from neyman.tradeoff import approx_dp as approx_dp
@@ -127,7 +130,18 @@ _HOMES = {
     ),
     "neyman.released": ("Guarantee", "Release"),
     "neyman.sensitivity": ("Sensitivity",),
-    "neyman.tables": ("Bins", "Bounds", "Entity", "Keys", "Rows", "Table", "open_table"),
+    "neyman.tables": (
+        "Bins",
+        "Bounds",
+        "Entity",
+        "Keys",
+        "Rows",
+        "Table",
+        "col",
+        "lit",
+        "open_table",
+        "when",
+    ),
     "neyman.tradeoff": (
         "Answer",
         "TradeOff",
@@ -217,6 +231,7 @@ __all__ = [
     "calibrate",
     "cdp",
     "chain",
+    "col",
     "compare",
     "compose",
     "densities",
@@ -236,6 +251,7 @@ __all__ = [
     "laplace",
     "levy_distance",
     "likelihood_ratio_test",
+    "lit",
     "mixture",
     "of_curve",
     "of_profile",
@@ -264,6 +280,7 @@ __all__ = [
     "symmetric_hull",
     "tcdp",
     "truncated_rho",
+    "when",
     "worst",
     "zcdp",
 ]

@@ -10,6 +10,12 @@ require("duckdb", "sqlglot")
 from neyman.tables._bins import Bin, Bins  # noqa: E402
 from neyman.tables._bounds import Bounds  # noqa: E402
 from neyman.tables._engine import Engine  # noqa: E402
+from neyman.tables._expression import Expression, col, lit, when  # noqa: E402
+from neyman.tables._expression_read import (  # noqa: E402
+    expression_from_json,
+    expression_to_json,
+    read_expression,
+)
 from neyman.tables._keys import Key, Keys  # noqa: E402
 from neyman.tables._schema import Schema  # noqa: E402
 from neyman.tables._spark_session import local_spark  # noqa: E402
@@ -26,6 +32,7 @@ __all__ = [
     "Count",
     "Engine",
     "Entity",
+    "Expression",
     "Key",
     "Keys",
     "Mean",
@@ -36,6 +43,12 @@ __all__ = [
     "Sum",
     "Table",
     "Unit",
+    "col",
+    "expression_from_json",
+    "expression_to_json",
+    "lit",
     "local_spark",
     "open_table",
+    "read_expression",
+    "when",
 ]

@@ -21,6 +21,7 @@ __all__ = [
     "known",
     "md5",
     "named",
+    "part",
     "relation",
     "split",
     "text",
@@ -52,6 +53,12 @@ def column(name: str, table: str | None = None) -> exp.Column:
 def named(value: Tree, name: str) -> Tree:
     """Write value AS name."""
     return exp.alias_(value, name, quoted=True)
+
+
+def part(value: Tree) -> Tree:
+    """Copy a tree so that it can stand anywhere in another: in brackets, unless it is a leaf."""
+    copy = value.copy()
+    return copy if isinstance(copy, exp.Column | exp.Cast | exp.Func) else exp.Paren(this=copy)
 
 
 def integer(value: int) -> Tree:
