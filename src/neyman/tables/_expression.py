@@ -10,8 +10,9 @@ from numbers import Integral
 from typing import Any, TypeAlias, cast, final
 
 from neyman.errors import InvalidParameter, InvalidTable
+from neyman.tables import _sql as sql
 from neyman.tables._expression_operations import OPERATIONS, Operation, Term, Value
-from neyman.tables._expression_types import LARGEST, SMALLEST, Beyond, Type
+from neyman.tables._expression_types import LARGEST, SMALLEST, Beyond, Type, in_words
 from neyman.tables._expression_values import column_term, literal_term
 from neyman.tables._schema import Schema
 
@@ -23,6 +24,8 @@ Given: TypeAlias = "Expression | float | Decimal | Fraction | str | date | None"
 _MOST_PARTS = 5_000
 _MOST_DEEP = 30
 _MOST_NODES = 50_000
+# Beyond some 500, walking the tree could exceed Python's stack.
+_MOST_LEVELS = 200
 
 
 class Expression(ABC):
@@ -353,18 +356,18 @@ _TYPES: dict[type, Type] = {
 class Call(Expression):
     """An operation of the list on other expressions."""
 
-    operation: Operation
+    name: str
     arguments: tuple[Expression, ...]
     parts: int  # pyright: ignore[reportIncompatibleMethodOverride]
     depth: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
-    def __init__(self, operation: Operation, arguments: Sequence[Expression]) -> None:
+    def __init__(self, name: str, arguments: Sequence[Expression]) -> None:
         """Check number, literals and size; types wait for a schema.
 
         Raises:
             InvalidParameter: if one does not fit.
         """
-        name, n = operation.name, len(arguments)
+        operation, n = OPERATIONS[name], len(arguments)
         if not operation.least <= n <= operation.most:
             raise InvalidParameter(
                 f"{name!r} was given {n} arguments; write {operation.least} to {operation.most}"
@@ -374,7 +377,7 @@ class Call(Expression):
                 f"{name!r} was given {n} arguments; write conditions each with its value, and the "
                 "value of all other rows at the end"
             )
-        object.__setattr__(self, "operation", operation)
+        object.__setattr__(self, "name", name)
         object.__setattr__(self, "arguments", tuple(arguments))
         object.__setattr__(self, "parts", 1 + sum(part.parts for part in arguments))
         object.__setattr__(self, "depth", 1 + max(part.depth for part in arguments))
@@ -394,12 +397,17 @@ class Call(Expression):
         if wrong:
             raise InvalidParameter(f"{name!r}: {wrong}")
 
+    @property
+    def operation(self) -> Operation:
+        """The list's entry."""
+        return OPERATIONS[self.name]
+
     def __repr__(self) -> str:
         return self.operation.shown([repr(part) for part in self.arguments])
 
     def form(self) -> Form:
         """[operation, argument, ...]."""
-        return [self.operation.name, *(part.form() for part in self.arguments)]
+        return [self.name, *(part.form() for part in self.arguments)]
 
     def types(self, schema: Schema) -> frozenset[Type]:
         """What the operation gives of what its arguments can be."""
@@ -414,7 +422,7 @@ class Call(Expression):
             shared = shared & {wanted}
         if len(shared) != 1:
             raise InvalidTable(
-                f"{self!r} could be about {_words(shared)}; write .as_number() or .as_text() "
+                f"{self!r} could be about {in_words(shared)}; write .as_number() or .as_text() "
                 "after a column of a CSV file, and no None alone"
             )
         (same,) = shared
@@ -430,11 +438,13 @@ class Call(Expression):
                 f"{self!r} could leave the range of doubles, for its columns allow results of "
                 f"{beyond}; write .clip(lower, upper) or .round(grid) after its factors"
             ) from None
-        if sum(1 for _ in term.tree.walk()) > _MOST_NODES:
+        nodes, deep = sql.size(term.tree)
+        if nodes > _MOST_NODES or deep > _MOST_LEVELS:
             raise InvalidTable(
-                f"an expression of {self.parts} parts comes to more than {_MOST_NODES} when it is "
-                "written out, for bins, clip, minimum, when and the like name their argument "
-                "several times; write a shorter one"
+                f"an expression of {self.parts} parts comes to {nodes}, {deep} deep, when it is "
+                f"written out, at most {_MOST_NODES}, {_MOST_LEVELS} deep: made columns stand for "
+                "what they are made of, and bins, clip, minimum, when and the like name their "
+                "argument several times; write a shorter one"
             )
         return term
 
@@ -450,20 +460,18 @@ class Call(Expression):
                 shared = shared & types
             elif type_ not in types:
                 raise InvalidTable(
-                    f"{part!r} in {self!r} is {_words(types)} and must be {type_.value}; "
+                    f"{part!r} in {self!r} is {in_words(types)} and must be {type_.value}; "
                     f"{_instead(types, type_)}"
                 )
         if not shared:
-            said = ", ".join(dict.fromkeys(f"{part!r} is {_words(types)}" for part, types in found))
+            said = ", ".join(
+                dict.fromkeys(f"{part!r} is {in_words(types)}" for part, types in found)
+            )
             raise InvalidTable(
                 f"{self!r} was asked for, and {said}; write one type on all sides: "
-                f"{_words(self.operation.among)}"
+                f"{in_words(self.operation.among)}"
             )
         return shared if found else frozenset({Type.NUMBER})
-
-
-def _words(types: Iterable[Type]) -> str:
-    return " or ".join(type_.value for type_ in Type if type_ in types)
 
 
 def _instead(types: frozenset[Type], wanted: Type) -> str:
@@ -530,19 +538,18 @@ def _expression(given: Given) -> Expression:
 
 
 def _call(name: str, *arguments: Given) -> Expression:
-    return Call(OPERATIONS[name], [_expression(part) for part in arguments])
+    return Call(name, [_expression(part) for part in arguments])
 
 
 def _joined(name: str, *arguments: Given) -> Expression:
     """Join a chain into one call, so that it is not deep."""
-    operation = OPERATIONS[name]
     parts: list[Expression] = []
     for given in map(_expression, arguments):
-        if isinstance(given, Call) and given.operation is operation:
+        if isinstance(given, Call) and given.name == name:
             parts += given.arguments
         else:
             parts.append(given)
-    return Call(operation, parts)
+    return Call(name, parts)
 
 
 def _listed(values: Iterable[Given], method: str) -> list[Given]:

@@ -4,7 +4,7 @@ from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
 from neyman.tables._expression import Expression, check_text
 from neyman.tables._expression_operations import Term
-from neyman.tables._expression_types import Type
+from neyman.tables._expression_types import Type, in_words
 from neyman.tables._kind import Kind
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
@@ -23,11 +23,10 @@ def made_condition(condition: object, schema: Schema) -> Tree:
     types = expression.types(schema)
     if Type.TRUTH not in types:
         raise InvalidTable(
-            f"{expression!r} was given as a condition and is "
-            f"{' or '.join(type_.value for type_ in types)}; write a comparison, such as "
-            f"col(...) > 0"
+            f"{expression!r} was given as a condition and is {in_words(types)}; write a "
+            "comparison, such as col(...) > 0"
         )
-    return expression.term(schema, Type.TRUTH).tree
+    return expression.term(schema, Type.TRUTH)()
 
 
 def made_column(name: object, given: object, schema: Schema) -> Column:
@@ -42,12 +41,12 @@ def made_column(name: object, given: object, schema: Schema) -> Column:
     types = expression.types(schema)
     if len(types) != 1:
         raise InvalidTable(
-            f"column {name!r} could be {' or '.join(type_.value for type_ in types)}; write "
+            f"column {name!r} could be {in_words(types)}; write "
             ".as_number() or .as_text() after a column of a CSV file, and no None alone"
         )
     (type_,) = types
     term = expression.term(schema, type_)
-    return Column(str(name), str(name), _kind(type_, term), term.tree)
+    return Column(str(name), str(name), _kind(type_, term), term())
 
 
 def _kind(type_: Type, term: Term) -> Kind:

@@ -15,7 +15,7 @@ from typing import TypeAlias, cast, final
 from sqlglot import exp
 
 from neyman.tables import _sql as sql
-from neyman.tables._expression_types import Range, Type
+from neyman.tables._expression_types import LARGEST, SMALLEST, Range, Type
 from neyman.tables._sql import Tree
 
 __all__ = ["OPERATIONS", "Operation", "Term", "Value"]
@@ -36,11 +36,20 @@ _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 @final
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A value as a tree, with the bounds of numbers."""
+    """A value as a tree.
+
+    Attributes:
+        tree: its tree.
+        range: bounds of a number.
+        value: of a literal.
+        raw: of a column of doubles, the tree that is NULL for NaN and clips nothing: enough for
+            comparisons with literals, and half the work.
+    """
 
     tree: Tree
     range: Range = field(default_factory=lambda: Range.whole(0))
     value: Value = None
+    raw: Tree | None = None
 
     def __call__(self) -> Tree:
         """Return a copy that can stand as a part of any tree."""
@@ -118,7 +127,10 @@ def _product(_: Type, terms: Sequence[Term]) -> Term:
 
 def _quotient(_: Type, terms: Sequence[Term]) -> Term:
     a, b = terms
-    divisor = exp.Nullif(this=b(), expression=sql.double(0.0))
+    # In brackets, a literal too: such quotients are known to be in range.
+    never_zero = type(b.value) is float and b.value != 0
+    part = exp.Paren(this=b.tree.copy())
+    divisor = part if never_zero else exp.Nullif(this=part, expression=sql.double(0.0))
     return Term(exp.Div(this=a(), expression=divisor), a.range / b.range)
 
 
@@ -184,28 +196,51 @@ def _compared(t: Type, term: Term) -> Tree:
     return sql.encoded(term.tree.copy()) if t is _X else term()
 
 
+# Whether what is nearer to zero than SMALLEST counts as zero, said of the value before that.
+_WITH_ZERO: Mapping[type[exp.Binary], tuple[type[exp.Binary], float]] = {
+    exp.GT: (exp.GTE, SMALLEST),
+    exp.GTE: (exp.GT, -SMALLEST),
+    exp.LT: (exp.LTE, -SMALLEST),
+    exp.LTE: (exp.LT, SMALLEST),
+}
+
+
+def _unclipped(x: Term, literals: Sequence[Term]) -> Term:
+    """Return the value before clipping, where that compares alike with all of the literals."""
+    values = [term.value for term in literals]
+    alike = all(type(value) is float and SMALLEST < abs(value) < LARGEST for value in values)
+    return Term(x.raw, x.range) if alike and x.raw is not None else x
+
+
 def _comparison(node: type[exp.Binary]) -> Write:
     def write(t: Type, terms: Sequence[Term]) -> Term:
-        a, b = terms
-        return Term(node(this=_compared(t, a), expression=_compared(t, b)))
+        x, bound = terms
+        if x.raw is not None and bound.value == 0 and node in _WITH_ZERO:
+            moved, least = _WITH_ZERO[node]
+            return Term(moved(this=sql.part(x.raw), expression=sql.double(least)))
+        first = _compared(t, _unclipped(x, [bound]))
+        return Term(node(this=first, expression=_compared(t, bound)))
 
     return write
 
 
 def _between(t: Type, terms: Sequence[Term]) -> Term:
-    x, low, high = (_compared(t, term) for term in terms)
+    first, *ends = terms
+    x, low, high = (_compared(t, term) for term in (_unclipped(first, ends), *ends))
     return Term(exp.Between(this=x, low=low, high=high))
 
 
 def _is_in(t: Type, terms: Sequence[Term]) -> Term:
     first, *rest = terms
+    first = _unclipped(first, rest)
     # Spark looks long lists up in a table of hashes, where -0 and 0 differ.
     first = _sum(t, [first, Term(sql.double(0.0))]) if t is _N else first
     return Term(exp.In(this=_compared(t, first), expressions=[_compared(t, x) for x in rest]))
 
 
 def _is_null(_: Type, terms: Sequence[Term]) -> Term:
-    return Term(exp.Is(this=terms[0](), expression=exp.null()))
+    value = terms[0].raw or terms[0].tree
+    return Term(exp.Is(this=sql.part(value), expression=exp.null()))
 
 
 def _connected(node: type[exp.Connector]) -> Write:

@@ -84,7 +84,7 @@ def _listed(form: list[object], depth: int) -> Expression:
         case ["null"]:
             return lit(None)
         case [str(name), *arguments] if name in OPERATIONS:
-            return Call(OPERATIONS[name], [_read(part, depth + 1) for part in arguments])
+            return Call(name, [_read(part, depth + 1) for part in arguments])
         case [str(name), *_]:
             raise InvalidParameter(
                 f"{name!r:.80} is no operation, or has other arguments; write one of "

@@ -1,5 +1,6 @@
 """What an expression may be, and how large or small its numbers can get."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -8,7 +9,7 @@ from typing import ClassVar, final
 
 from neyman.errors import InvalidTable
 
-__all__ = ["LARGEST", "SMALLEST", "Beyond", "Range", "Type"]
+__all__ = ["LARGEST", "SMALLEST", "Beyond", "Range", "Type", "in_words"]
 
 _EDGE = 200
 LARGEST = 2.0**_EDGE
@@ -24,6 +25,11 @@ class Type(Enum):
     TEXT = "text"
     TRUTH = "true or false"
     DAY = "a date"
+
+
+def in_words(types: Container[Type]) -> str:
+    """Write types, always in one order."""
+    return " or ".join(type_.value for type_ in Type if type_ in types)
 
 
 @final

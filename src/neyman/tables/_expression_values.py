@@ -21,7 +21,9 @@ def column_term(column: Column, wanted: Type) -> Term:
     match wanted:
         case Type.NUMBER:
             number, known = column.number(), column.kind.range
-            return Term(_inside(number), Range.clipped()) if known is None else Term(number, known)
+            if known is not None:
+                return Term(number, known)
+            return Term(_inside(number), Range.clipped(), raw=_known(number))
         case Type.TEXT:
             return Term(sql.cast(column.value(), "TEXT"))
         case Type.TRUTH:
@@ -45,8 +47,14 @@ def literal_term(value: Value, wanted: Type) -> Term:
             return Term(sql.double(value), Range.of(value), value)
 
 
+def _known(number: Tree) -> Tree:
+    """Leave out NaN, which engines put above all numbers."""
+    below = exp.LTE(this=sql.part(number), expression=sql.double(math.inf))
+    return exp.Case(ifs=[exp.If(this=below, true=number.copy())])
+
+
 def _inside(number: Tree) -> Tree:
-    """Clip a double's magnitude; NaN, which engines put above all numbers, is NULL.
+    """Clip a double's magnitude; NaN is NULL.
 
     The common branch comes first, for others are looked at only where it is not true.
     """

@@ -54,7 +54,7 @@ def _quotient(node: exp.Div) -> Tree:
     x, which leaves x or x + b = b: one place of a circle of period b. A quotient of expressions is
     known not to be too small.
     """
-    if isinstance(node.expression, exp.Nullif):
+    if isinstance(node.expression, exp.Nullif | exp.Paren):
         return node
     constant = abs(float(node.expression.this.this))
     if constant <= 1:

@@ -417,14 +417,14 @@ def many(examples: int):
 TABLES = st.lists(ROWS, max_size=30)
 
 
-@many(15)
+@many(10)
 @given(rows=TABLES, forms=st.lists(FORMS.any(2), min_size=6, max_size=6))
 def test_same_values(store, rows, forms):
     compare(store, rows, forms)
 
 
 @pytest.mark.soak
-@many(200)
+@many(120)
 @given(rows=TABLES, forms=st.lists(FORMS.any(3), min_size=8, max_size=8))
 def test_same_values_of_many_forms(store, rows, forms):
     compare(store, rows, forms)
