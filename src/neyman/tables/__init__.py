@@ -10,6 +10,12 @@ require("duckdb", "sqlglot")
 from neyman.tables._bins import Bin, Bins  # noqa: E402
 from neyman.tables._bounds import Bounds  # noqa: E402
 from neyman.tables._engine import Engine  # noqa: E402
+from neyman.tables._expression import Expression, col, lit, when  # noqa: E402
+from neyman.tables._expression_read import (  # noqa: E402
+    expression_from_json,
+    expression_to_json,
+    read_expression,
+)
 from neyman.tables._foreign_key import ForeignKey  # noqa: E402
 from neyman.tables._key import Key  # noqa: E402
 from neyman.tables._keys import Keys  # noqa: E402
@@ -33,6 +39,7 @@ __all__ = [
     "Covariance",
     "Engine",
     "Entity",
+    "Expression",
     "ForeignKey",
     "Key",
     "Keys",
@@ -47,6 +54,12 @@ __all__ = [
     "Together",
     "Unit",
     "Variance",
+    "col",
+    "expression_from_json",
+    "expression_to_json",
+    "lit",
     "local_spark",
     "open_table",
+    "read_expression",
+    "when",
 ]

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias, final
 
+from sqlglot import exp
+
+from neyman.tables._expression_types import Range, Type
 from neyman.tables._key import Key
-from neyman.tables._sql import Tree, cast, encoded, try_cast
+from neyman.tables._sql import Tree, cast, clamped, double, encoded, try_cast
 
 __all__ = [
     "BOOLEAN",
@@ -21,6 +24,7 @@ __all__ = [
     "Kind",
     "coded",
     "kind_of",
+    "made_number",
 ]
 
 Cast: TypeAlias = Callable[[Tree], Tree]
@@ -40,6 +44,8 @@ class Kind:
         keys: the Python types that its keys have.
         absent: keys that stand for NULL, and so for no group.
         spelled: what else to say to whoever writes keys of another type.
+        types: what it can be in an expression.
+        range: bounds of its numbers that the type itself gives; None where it gives none.
     """
 
     label: str
@@ -50,6 +56,8 @@ class Kind:
     keys: tuple[type[Key], ...] = ()
     absent: frozenset[Key] = frozenset()
     spelled: str = field(default="", repr=False)
+    types: tuple[Type, ...] = field(default=(), repr=False)
+    range: Range | None = field(default=None, repr=False)
 
 
 def _same(value: Tree) -> Tree:
@@ -83,6 +91,14 @@ def _bigint(value: Tree) -> Tree:
     return try_cast(value, "BIGINT")
 
 
+def _bigint_of_double(value: Tree) -> Tree:
+    # Beyond 2^62 there is no key. Clamped as well, for an engine may cast before it compares.
+    most = 2.0**62
+    inside = exp.Between(this=value, low=double(-most), high=double(most))
+    clamp = clamped(double(-most), value.copy(), double(most))
+    return exp.Case(ifs=[exp.If(this=inside, true=cast(clamp, "BIGINT"))])
+
+
 def _boolean(value: Tree) -> Tree:
     return cast(value, "BOOLEAN")
 
@@ -101,14 +117,49 @@ FREE_TEXT = Kind(
     absent=frozenset({""}),
     spelled=', spelled as in the file: "true", "2020-02-29"; an integer matches its plain '
     "decimal text only",
+    types=(Type.TEXT, Type.NUMBER),
 )
-TEXT = Kind("text", None, encoded, encoded, encoded, (str,))
-INTEGER = Kind("integer", _double, encoded, _bigint, _bigint, (int,))
-WIDE_INTEGER = Kind("integer", _double_by_text, encoded, _bigint, _bigint, (int,))
-DECIMAL = Kind("decimal", _double_by_text)
-FLOAT = Kind("float", _double)
-BOOLEAN = Kind("boolean", _double_of_truth, encoded, _same, _boolean, (bool,))
-DATE = Kind("date", None, encoded, _same, _date, (date,))
+TEXT = Kind("text", None, encoded, encoded, encoded, (str,), types=(Type.TEXT,))
+INTEGER = Kind(
+    "integer",
+    _double,
+    encoded,
+    _bigint,
+    _bigint,
+    (int,),
+    types=(Type.NUMBER,),
+    range=Range.whole(64),
+)
+WIDE_INTEGER = Kind(
+    "integer",
+    _double_by_text,
+    encoded,
+    _bigint,
+    _bigint,
+    (int,),
+    types=(Type.NUMBER,),
+    range=Range.whole(128),
+)
+DECIMAL = Kind("decimal", _double_by_text, types=(Type.NUMBER,))
+FLOAT = Kind("float", _double, types=(Type.NUMBER,))
+BOOLEAN = Kind("boolean", _double_of_truth, encoded, _same, _boolean, (bool,), types=(Type.TRUTH,))
+DATE = Kind("date", None, encoded, _same, _date, (date,), types=(Type.DAY,))
+
+
+def made_number(bounds: Range) -> Kind:
+    """Return the kind of doubles that an expression gives; integers make groups too."""
+    if not bounds.is_whole:
+        return Kind("number with a fraction", _same, types=(Type.NUMBER,), range=bounds)
+    return Kind(
+        "integer",
+        _same,
+        None,
+        _bigint_of_double,
+        _bigint,
+        (int,),
+        types=(Type.NUMBER,),
+        range=bounds,
+    )
 
 
 def coded(kind: Kind) -> Kind:

@@ -50,7 +50,7 @@ class Column:
                 f"column {self.name!r} is of type {self.kind.label} and cannot be added up, nor "
                 "cut at numbers; write a column of integers, decimals, floats or booleans"
             )
-        return self.kind.number(self._value())
+        return self.kind.number(self.value())
 
     def day(self) -> Tree:
         """Return the value as a date.
@@ -63,7 +63,7 @@ class Column:
                 f"column {self.name!r} is of type {self.kind.label} and cannot be cut at dates; "
                 "write a column of dates, or edges that are numbers"
             )
-        return self.kind.key(self._value())
+        return self.kind.key(self.value())
 
     def identity(self) -> Tree:
         """Return the value as units are told apart.
@@ -76,7 +76,7 @@ class Column:
                 f"column {self.name!r} is of type {self.kind.label} and cannot name a unit; "
                 "write a column of text, integers, booleans or dates"
             )
-        return self.kind.identity(self._value())
+        return self.kind.identity(self.value())
 
     def matched(self, other: "Column") -> tuple[Tree, Tree]:
         """Return both values as they are compared with each other; NULL equals nothing.
@@ -118,9 +118,10 @@ class Column:
                 f"an empty field of column {self.name!r} is NULL, which belongs to no group, and "
                 "'' was among its keys; leave it out"
             )
-        return kind.key(self._value()), kind.parse
+        return kind.key(self.value()), kind.parse
 
-    def _value(self) -> Tree:
+    def value(self) -> Tree:
+        """Return the value as the engine has it, or as it is made."""
         return sql.column(self.inside, SOURCE) if self.made is None else self.made.copy()
 
 
