@@ -98,7 +98,7 @@ class Column:
         mine, its = (same, same) if same is not None else (ours.identity, theirs.identity)
         if mine is None or its is None:
             raise InvalidTable(f"columns {self.name!r} and {other.name!r} cannot be compared")
-        return mine(self._value()), its(other._value())  # noqa: SLF001
+        return mine(self.value()), its(other.value())
 
     def compared(self, keys: Sequence[Key]) -> tuple[Tree, Cast]:
         """Return the value as it is compared with keys, and what makes it of a key's text.
