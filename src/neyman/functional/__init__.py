@@ -21,6 +21,7 @@ from neyman.functional._norms import density_norm, machine_norm, mean_norm
 from neyman.functional._paths import MaternPath, SmoothPath
 from neyman.functional._projected import ProjectedDensity
 from neyman.functional._projected_field import ProjectedField
+from neyman.functional._quantile_query import quantiles, quantiles_of
 from neyman.functional._query import density, density_of, pilot_bandwidth
 from neyman.functional._records import (
     function,
@@ -93,6 +94,8 @@ __all__ = [
     "mean_norm",
     "normal_risk",
     "pilot_bandwidth",
+    "quantiles",
+    "quantiles_of",
     "read",
     "read_functions",
     "regression",
