@@ -72,22 +72,27 @@ class QuantileReading:
         shares = [float(p) for p in self.probabilities]
         reach = np.stack([width * solved.length(p) for p in shares])
         hidden = width * math.sqrt(solved.variance[-1])
+        z, values = width / noise.stddev, self.basis.values
         found: list[Array] = []
         for counts in solved.up_to:
-            row = self._group(counts, reach, hidden, width / noise.stddev)
-            found.append(np.vstack([row, np.full(len(shares), counts[-1])]))
+            # A group whose number of rows is not told from 0 has no quantile.
+            shown = counts[-1] > hidden
+            row = self._places(counts, reach, z) if shown else self._nowhere()
+            quantile = np.where(shown, values[row[0]], math.nan)
+            found.append(np.vstack([quantile, values[row[1:]], np.full(self.rows, counts[-1])]))
         table = np.concatenate(found, axis=1)
         columns: Columns = {"probability": shares * len(found)}
         return columns | {
             name: part.tolist() for name, part in zip(self.names[1:], table, strict=True)
         }
 
-    def _group(self, counts: Array, reach: Array, hidden: float, z: float) -> Array:
+    def _nowhere(self) -> IntArray:
+        ends = np.array([0, 0, self.basis.nodes - 1, 0, self.basis.nodes - 1])
+        return np.repeat(ends[:, None], self.rows, axis=1)
+
+    def _places(self, counts: Array, reach: Array, z: float) -> IntArray:
         """Return quantiles and both intervals of one group, shape (5, probabilities)."""
-        values, last, n = self.basis.values, len(counts) - 1, float(counts[-1])
-        if not n > hidden:
-            low, high = np.full(self.rows, values[0]), np.full(self.rows, values[-1])
-            return np.stack([np.full(self.rows, math.nan), low, high, low, high])
+        last, n = len(counts) - 1, float(counts[-1])
         p = np.array([float(share) for share in self.probabilities])
         # The least is where there is one, the largest where there is none beyond.
         ranks = p * n + np.where(p == 0, 0.5, 0.0) - np.where(p == 1, 0.5, 0.0)
@@ -98,7 +103,7 @@ class QuantileReading:
         both = _ends(apart, spread, place)
         lower = np.where(p == 0, 0, both.lower)
         upper = np.where(p == 1, last, both.upper)
-        return values[np.stack([place, own.lower, own.upper, lower, upper])]
+        return np.stack([place, own.lower, own.upper, lower, upper])
 
 
 def _ends(apart: Array, reach: Array, place: IntArray) -> _Ends:

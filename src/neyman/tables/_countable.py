@@ -91,12 +91,16 @@ class TableRecords:
         """Return columns, unit and limits."""
         # Without groups nothing is said of them, as before there were any.
         groups = {} if self.by is None else {"keys": self.by.describe()}
-        return groups | {
-            "columns": list(self.columns),
-            "unit": self.unit_of.describe(),
-            "max_rows": self.max_rows,
-            "count_rules": _RULES,
-        } | self.view.describe()
+        return (
+            groups
+            | {
+                "columns": list(self.columns),
+                "unit": self.unit_of.describe(),
+                "max_rows": self.max_rows,
+                "count_rules": _RULES,
+            }
+            | self.view.describe()
+        )
 
     def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
         """Return what runs one statement.
