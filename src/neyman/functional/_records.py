@@ -17,6 +17,7 @@ from neyman.functional._field import ReleasedField
 from neyman.functional._function import ReleasedFunction
 from neyman.functional._functions import Functions, parts_of
 from neyman.functional._interpolant import Interpolant
+from neyman.functional._projected_field import ProjectedField
 from neyman.functional._regression_curve import RegressionCurve
 from neyman.functional._survival_curve import SurvivalCurve
 from neyman.functional._written import strictly
@@ -38,6 +39,7 @@ _KINDS: Final[tuple[type[Function], ...]] = (
     SurvivalCurve,
     RegressionCurve,
     Interpolant,
+    ProjectedField,
 )
 
 _RELEASE: Final = "what release(query, noise, ledger, entry=...) returned"
