@@ -72,12 +72,12 @@ def _keeper(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFu
     path: Path | None = options.save
     if path is None:
         return _nothing
+    check_target("--save", path, {prepared.data, *prepared.ledger.files}, "function", _is_function)
     if path.suffix.lower() != ".npz":
         raise WrongUsage(
             f"--save {path} does not end in .npz, as files of functions do; write "
             f"--save {path.with_suffix('.npz')}"
         )
-    check_target("--save", path, {prepared.data, *prepared.ledger.files}, "function", _is_function)
     return lambda f: replace_whole(path, lambda part: save(f, part))
 
 

@@ -41,14 +41,12 @@ def _instead(values: object, name: str) -> str:
     if isinstance(values, np.ma.MaskedArray):
         return f"{name}.filled(np.nan), or what it hides comes back"
     kinds = {type(values).__name__, type(values).__module__.split(".", maxsplit=1)[0]}
-    if kinds & {"pandas", "polars"} and "DataFrame" in kinds:
-        return (
-            f'{name}["column"].to_numpy(float), or neyman.open_table({name}, ...) and '
-            "neyman.publish, which asks a table"
-        )
-    if kinds & {"pandas", "polars"}:
-        return f"{name}.to_numpy(float)" if "pandas" in kinds else f"{name}.cast(float).to_numpy()"
-    return f"np.asarray({name}, dtype=float)"
+    if not kinds & {"pandas", "polars"}:
+        return f"np.asarray({name}, dtype=float)"
+    taken = "to_numpy(float)" if "pandas" in kinds else "cast(float).to_numpy()"
+    if "DataFrame" not in kinds:
+        return f"{name}.{taken}"
+    return f'{name}["column"].{taken}, or open_table({name}, ...) and publish, which ask a table'
 
 
 def rows(
