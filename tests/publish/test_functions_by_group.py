@@ -9,7 +9,7 @@ import pytest
 import neyman as ny
 from neyman import functional
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.publish import density, quantiles, regression, survival
+from neyman.publish import density, preview, quantiles, regression, survival
 from neyman.tables import Bounds, Entity, Keys, Rows, open_table
 
 RANDOM = np.random.default_rng(7)
@@ -175,3 +175,12 @@ def test_wrong_groups_are_refused():
     with pytest.raises(InvalidParameter, match=r"write Bounds\(lower, upper, grid=\.\.\.\)"):
         quantiles(table(), "days", SHARES, bounds=(0, 10))
     assert quantiles(table(), "days", SHARES, bounds=Bounds(0, 20, grid=0.5)).size == 61
+
+
+@pytest.mark.parametrize("name", ["density", "survival", "quantiles"])
+def test_previews_are_of_one_group_of_many(name):
+    question = QUESTIONS[name](table(), by=WARDS)
+    noise = ny.Gaussian.calibrate(question.sensitivity, mu=1)
+    found = preview(question, noise, records=[10_000])
+    assert found.groups == 3
+    assert any(number.half_width is not None for number in found.numbers)

@@ -128,7 +128,8 @@ def preview(
         query=dict(aggregate.query),
         mechanism=mechanism.describe(),
         curve=mechanism.tradeoff(aggregate.sensitivity),
-        groups=max((len(column) for column in aggregate.keys.values()), default=1),
+        # A group has as many rows of the answer as its reading gives.
+        groups=len(set(zip(*aggregate.keys.values(), strict=True))) or 1,
         integers=aggregate.size,
         confidence=confidence,
         numbers=foreseen_by(aggregate, mechanism, sizes, confidence),
