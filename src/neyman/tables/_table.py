@@ -154,11 +154,12 @@ class Table:
             )
         return Measured(column, bounds)
 
-    def countable(self, *columns: str) -> Countable:
+    def countable(self, *columns: str, by: Keys | None = None) -> Countable:
         """Return the rows as what can be counted at public nodes: what a function is asked of.
 
         Args:
             columns: whose numbers place a row; they need no bounds, for nodes have their own.
+            by: the groups that are counted apart; None for one of all rows.
 
         Raises:
             UnknownColumn: if the table has no such column.
@@ -166,7 +167,8 @@ class Table:
         """
         for column in columns:
             self.view.schema[column].number()
-        return TableRecords(self.engine, self.view, self.unit, columns, self.max_table_rows)
+        refuse_no_keys(by)
+        return TableRecords(self.engine, self.view, self.unit, columns, self.max_table_rows, by)
 
     def where(self, condition: Expression) -> "Table":
         """Return the table of the rows for which a condition is true; NULL is not true.
