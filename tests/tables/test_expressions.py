@@ -451,30 +451,25 @@ class TestInjection:
     def test_the_corpus_is_large(self):
         assert len(set(HOSTILE)) >= 140
 
-    @pytest.mark.parametrize("spelling", [DUCKDB, POSTGRES, SPARK], ids=lambda s: s.dialect)
-    def test_a_statement_keeps_its_one_shape(self, spelling):
+    def test_a_statement_keeps_its_one_shape(self):
         """One statement; as many nodes, of the same types, as with a harmless name and literal."""
         shapes = set()
         for word in ["harmless", *HOSTILE]:
-            frame = pa.table({word if len(word) < 60 else "g": ["a"], "zz": ["b"]})
+            frame = pa.table({word if len(word) < 60 else "g": ["a"]})
             name = frame.column_names[0]
             table = open_table(frame, unit=Rows(), name="t").where(
-                (col(name) == word)
-                | col(name).is_in([word, "b"])
-                | (when(col("zz") == word).then(word).otherwise("b") != word)
-                | col("zz").starts_with(word)
+                col(name).is_in([word, "b"])
+                | (when(col(name) > word).then(word).otherwise("") == "")
             )
             tree = statement_of(table)
             shapes.add(tuple(shape(tree)))
-            text = spelling.text(tree)
-            read = sqlglot.parse(text, dialect=spelling.dialect)
-            assert len(read) == 1
-            assert type(read[0]) is exp.Select
-            tables = {node.name for node in read[0].find_all(exp.Table)}
-            assert tables == {"neyman_frame", "neyman_rows", "neyman_parts"}
-            written = tree.copy() if spelling is DUCKDB else None
-            if written is not None:
-                assert literals(read[0]) == literals(written)
+            for spelling in (DUCKDB, POSTGRES, SPARK):
+                read = sqlglot.parse(spelling.text(tree), dialect=spelling.dialect)
+                assert [type(statement) for statement in read] == [exp.Select]
+                tables = {node.name for node in read[0].find_all(exp.Table)}
+                assert tables == {"neyman_frame", "neyman_rows", "neyman_parts"}
+                if spelling is DUCKDB:
+                    assert literals(read[0]) == literals(tree)
         assert len(shapes) == 1
 
     def test_the_answer_is_the_literals(self):
