@@ -304,9 +304,9 @@ def commits_last(ledger, reservation, report):
     ledger.commit(reservation, values)
 
 
-def stubborn(report, path, answer):
+def stubborn(report, ledger, answer):
     """Live by the rules, and ask again whatever the server does."""
-    ledger, number = open_ledger(path), 0
+    number = 0
     until = time.monotonic() + 300
     while time.monotonic() < until:
         try:
@@ -326,9 +326,8 @@ def stubborn(report, path, answer):
 
 def disturbed(spawn, path, disturb, answer):
     """Disturb one life until it ends; return its findings, and how often it was and was felt."""
-    open_ledger(path)
-    witness = Witness(path)
-    child = spawn(lambda report: stubborn(report, path, answer))
+    ledger, witness = open_ledger(path), Witness(path)
+    child = spawn(lambda report: stubborn(report, ledger, answer))
     times = 0
     while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         disturb()
