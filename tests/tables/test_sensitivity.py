@@ -124,8 +124,10 @@ def test_squares_are_the_greatest_there_are(groups, rows, total):
 
 
 def test_two_bounds_of_rows_are_tighter_than_one(fill):
+    keys = Keys({"g": [str(i) for i in range(10)]})
+
     def squared(**limits):
-        return ask(fill, [], Entity("u", **limits), "count", KEYS).sensitivity.l2_squared
+        return ask(fill, [], Entity("u", **limits), "count", keys).sensitivity.l2_squared
 
     assert squared(max_rows=50) == 2500
     assert squared(max_groups=10, max_rows_per_group=20) == 4000
