@@ -57,7 +57,7 @@ def heatmap(
     if generator is None:
         raise InvalidParameter(
             "no generator was given for the band around the field; write "
-            "generator=np.random.default_rng(...), or draw field.project()"
+            "generator=, a public NumPy generator, or draw field.project()"
         )
     band = field.band(level, "noise", generator=generator, points=points, repetitions=repetitions)
     picture, axes = _drawn(field.basis.sides, band.axes, band.estimate, labels)
