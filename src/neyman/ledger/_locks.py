@@ -9,14 +9,13 @@ import hashlib
 import os
 import struct
 import sys
-import threading
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final, final
+from typing import Final
 
-from neyman.errors import InvalidParameter, LedgerUnavailable
+from neyman.errors import LedgerUnavailable
+from neyman.ledger._forks import kept_from_children, one_a_thread
 
 assert sys.platform == "linux"
 import fcntl  # noqa: E402
@@ -25,36 +24,6 @@ __all__ = ["turn"]
 
 # struct flock: type, whence, start, length, process (0 for this kind of lock), padding.
 _FLOCK: Final = "@hhqqi0q"
-_CLOSED: Final = -1
-
-
-@final
-@dataclass(slots=True, eq=False)
-class _Turn:
-    entry: str
-    file: Path
-    thread: int
-    descriptor: int = _CLOSED
-
-
-# A forked child shares its parent's locks, and would keep them after the parent's death: it closes
-# its copies of the descriptors, and forks wait while one is opened or closed.
-_OPEN: Final[set[_Turn]] = set()
-_BETWEEN_FORKS: Final = threading.Lock()
-
-
-def _forget() -> None:
-    for inherited in _OPEN:
-        os.close(inherited.descriptor)
-    _OPEN.clear()
-    _BETWEEN_FORKS.release()
-
-
-os.register_at_fork(
-    before=_BETWEEN_FORKS.acquire,
-    after_in_parent=_BETWEEN_FORKS.release,
-    after_in_child=_forget,
-)
 
 
 @contextmanager
@@ -65,62 +34,53 @@ def turn(ledger: Path, entry: str) -> Generator[None]:
         InvalidParameter: if this thread holds a turn already.
         LedgerUnavailable: if the file of turns cannot be used.
     """
-    mine = _Turn(entry, ledger.with_name(f"{ledger.name}.turns"), threading.get_ident())
+    place = _byte(entry)
+    file = ledger.with_name(f"{ledger.name}.turns")
     refusal: int | None = None
-    try:
+
+    def close(descriptor: int) -> None:
+        with suppress(OSError):
+            # A copy that a native library's fork made would outlive a mere close.
+            _lock(descriptor, fcntl.F_UNLCK, place)
+        os.close(descriptor)
+
+    with one_a_thread(entry), ExitStack() as held:
         try:
-            _open(mine, ledger)
-            _lock(mine, fcntl.F_WRLCK)
+            descriptor = held.enter_context(
+                kept_from_children(lambda: _opened(file, ledger), int, close)
+            )
+            _lock(descriptor, fcntl.F_WRLCK, place)
         except OSError as error:
             refusal = error.errno
         if refusal is not None:
             raise LedgerUnavailable(
-                f"the file of turns {str(mine.file)!r} cannot be used "
+                f"the file of turns {str(file)!r} cannot be used "
                 f"({errno.errorcode.get(refusal, refusal)}). Nothing was charged. Check that it "
                 "is a plain file that this user may write, or delete it"
             )
         yield
-    finally:
-        _close(mine)
 
 
-def _open(mine: _Turn, ledger: Path) -> None:
+def _opened(file: Path, ledger: Path) -> int:
     # Whoever may write the ledger may take a turn, whatever the umask.
     mode = ledger.stat().st_mode & 0o666
-    with _BETWEEN_FORKS:
-        for other in _OPEN:
-            if other.thread == mine.thread:
-                raise InvalidParameter(
-                    f"the turn of {mine.entry!r} was asked inside that of {other.entry!r}, and "
-                    "two threads could wait for each other for ever; end one before the next"
-                )
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        mine.descriptor = os.open(mine.file, flags, mode)
-        _OPEN.add(mine)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(file, flags, mode)
     with suppress(OSError):
-        if os.fstat(mine.descriptor).st_mode & 0o666 != mode:
-            os.fchmod(mine.descriptor, mode)
+        if os.fstat(descriptor).st_mode & 0o666 != mode:
+            os.fchmod(descriptor, mode)
+    return descriptor
 
 
-def _lock(mine: _Turn, kind: int) -> None:
-    digest = hashlib.sha256(mine.entry.encode()).digest()
-    start = int.from_bytes(digest[:8], "big") >> 2
-    request = struct.pack(_FLOCK, kind, os.SEEK_SET, start, 1, 0)
+def _byte(entry: str) -> int:
+    return int.from_bytes(hashlib.sha256(entry.encode()).digest()[:8], "big") >> 2
+
+
+def _lock(descriptor: int, kind: int, place: int) -> None:
+    request = struct.pack(_FLOCK, kind, os.SEEK_SET, place, 1, 0)
     try:
-        fcntl.fcntl(mine.descriptor, fcntl.F_OFD_SETLKW, request)
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, request)
     except OSError as error:
         # A kernel without these locks: no turns.
         if error.errno != errno.EINVAL:
             raise
-
-
-def _close(mine: _Turn) -> None:
-    with _BETWEEN_FORKS:
-        # A child that was forked inside the turn leaves it without ending its parent's.
-        if mine not in _OPEN:
-            return
-        _OPEN.discard(mine)
-        with suppress(OSError):
-            # A copy that a native library's fork made would outlive a mere close.
-            _lock(mine, fcntl.F_UNLCK)
-        os.close(mine.descriptor)

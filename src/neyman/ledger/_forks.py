@@ -1,0 +1,91 @@
+"""What a forked child must not keep of its parent's: open descriptors, and turns.
+
+A copy of a locked file's descriptor, or of a connection's, would hold the lock after the parent's
+death. A child closes its copies at once, and forks wait while one is opened or closed.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, TypeVar, final
+
+from neyman.errors import InvalidParameter
+
+__all__ = ["kept_from_children", "one_a_thread"]
+
+T = TypeVar("T")
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kept:
+    descriptor: int
+
+
+_KEPT: Final[set[_Kept]] = set()
+_TURNS: Final[dict[int, str]] = {}
+_BETWEEN_FORKS: Final = threading.Lock()
+
+
+def _forget() -> None:
+    for inherited in _KEPT:
+        os.close(inherited.descriptor)
+    _KEPT.clear()
+    _TURNS.clear()
+    _BETWEEN_FORKS.release()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(
+        before=_BETWEEN_FORKS.acquire,
+        after_in_parent=_BETWEEN_FORKS.release,
+        after_in_child=_forget,
+    )
+
+
+@contextmanager
+def kept_from_children(
+    open_: Callable[[], T], descriptor: Callable[[T], int], close: Callable[[T], None]
+) -> Generator[T]:
+    """Open something, and close it at the end, but not in a child that was forked meanwhile.
+
+    Args:
+        open_: opens it.
+        descriptor: tells the descriptor, which a child closes by itself.
+        close: ends it for good, in the process that opened it.
+    """
+    with _BETWEEN_FORKS:
+        resource = open_()
+        mine = _Kept(descriptor(resource))
+        _KEPT.add(mine)
+    try:
+        yield resource
+    finally:
+        with _BETWEEN_FORKS:
+            if mine in _KEPT:
+                _KEPT.discard(mine)
+                close(resource)
+
+
+@contextmanager
+def one_a_thread(entry: str) -> Generator[None]:
+    """Refuse a turn inside a turn.
+
+    Raises:
+        InvalidParameter: if this thread holds a turn already.
+    """
+    thread = threading.get_ident()
+    other = _TURNS.get(thread)
+    if other is not None:
+        raise InvalidParameter(
+            f"the turn of {entry!r} was asked inside that of {other!r}, and two threads could "
+            "wait for each other for ever; end one before the next"
+        )
+    _TURNS[thread] = entry
+    try:
+        yield
+    finally:
+        _TURNS.pop(thread, None)

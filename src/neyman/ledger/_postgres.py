@@ -1,0 +1,263 @@
+"""A ledger in a PostgreSQL database, for many machines.
+
+One transaction and one connection per call, ended and closed before the call returns. Writers
+exclude each other by an advisory lock that belongs to the transaction, so that it ends with it.
+"""
+# pyright: basic, reportMissingImports=false
+
+import hashlib
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, TypeVar, final
+
+from neyman.errors import (
+    InvalidParameter,
+    LedgerCorrupt,
+    LedgerUnavailable,
+    MissingExtra,
+)
+from neyman.ledger._forks import kept_from_children, one_a_thread
+from neyman.ledger._postgres_errors import explained, out_of_reach
+from neyman.ledger._postgres_tables import MARK, PostgresTables
+from neyman.ledger._postgres_url import address
+from neyman.ledger._schema import VERSION
+from neyman.ledger._store import Store, Tables
+
+__all__ = ["PostgresStore"]
+
+T = TypeVar("T")
+
+_PATIENCE_S: Final = 30.0
+
+# Unless the user says otherwise in the URL; a server that is silent for a minute is gone.
+_ACCESS: Final = {
+    "application_name": "neyman ledger",
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+}
+
+# For this transaction alone, so that a pool of connections may lie between. A client that vanished
+# without a word is noticed by the server, and what it held is free again.
+_SETTINGS: Final = (
+    "SET LOCAL statement_timeout = 0",
+    # One that is stopped in the middle of a call does not stop the others for good.
+    "SET LOCAL idle_in_transaction_session_timeout = '5min'",
+    "SET LOCAL row_security = off",
+    "SET LOCAL tcp_keepalives_idle = 30",
+    "SET LOCAL tcp_keepalives_interval = 10",
+    "SET LOCAL tcp_keepalives_count = 3",
+    # A commit is durable when it returns, whatever is usual here; one that waits for more stays.
+    "SELECT set_config('synchronous_commit', 'on', true) "
+    "WHERE current_setting('synchronous_commit') <> 'remote_apply'",
+)
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_TURN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
+_UNKNOWN: Final = (
+    "The connection was lost at the last step, so it may have been written after all; asking again "
+    "writes nothing twice."
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PostgresStore(Store):
+    """One schema of a PostgreSQL database.
+
+    Attributes:
+        url: without the password.
+        schema: "neyman_" and the ledger's name.
+    """
+
+    url: str
+    schema: str
+    _access: Mapping[str, str] = field(repr=False, compare=False)
+
+    @classmethod
+    def at(cls, url: str) -> "PostgresStore":
+        """Read the URL.
+
+        Raises:
+            InvalidParameter: if it is none.
+        """
+        found = address(url)
+        return cls(found.text, f"neyman_{found.ledger}", found.access)
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def name(self) -> str:
+        """The URL without its password."""
+        return self.url
+
+    @property
+    def files(self) -> frozenset[Path]:
+        """None here."""
+        return frozenset()
+
+    def settled(self) -> "PostgresStore":
+        """See that the client is installed and knows all that the URL says."""
+        if find_spec("psycopg") is None:
+            raise MissingExtra(
+                "a ledger on PostgreSQL needs the package psycopg, which is not installed; "
+                "write pip install 'neyman[postgres]'"
+            )
+        import psycopg
+
+        known = True
+        try:
+            psycopg.conninfo.make_conninfo(**self._access)
+        except psycopg.Error:
+            known = False
+        if not known:
+            raise InvalidParameter(
+                f"the URL of {self.url!r} says something after '?' that the client of PostgreSQL "
+                "does not know; write parameters of libpq there, and ledger=NAME"
+            )
+        return self
+
+    def exists(self) -> bool:
+        """Whether the schema has a table of a ledger's."""
+        return self._transact(_READ, _is_taken, "Nothing was changed.")
+
+    def read(self, work: Callable[[Tables], T], *, consequence: str) -> T:
+        """Read one snapshot."""
+
+        def reading(tables: PostgresTables) -> T:
+            self._require_ledger(tables)
+            return work(tables)
+
+        return self._transact(_READ, reading, consequence)
+
+    def write(self, work: Callable[[Tables], T], *, consequence: str, create: bool = False) -> T:
+        """Wait for other writers, write, and let the server flush."""
+
+        def writing(tables: PostgresTables) -> T:
+            # What is read after this was written by all who had the lock before.
+            tables.connection.execute(_lock(self.schema))
+            self._require_durable(tables)
+            if not create or _is_taken(tables):
+                self._require_ledger(tables)
+            elif next(tables.select("SELECT to_regnamespace(?)", self.schema))[0] is None:
+                tables.connection.execute(f"CREATE SCHEMA {self.schema}")
+            return work(tables)
+
+        return self._transact(_WRITE, writing, consequence)
+
+    @contextmanager
+    def turn(self, entry: str) -> Generator[None]:
+        """Hold a lock of the server's that belongs to a transaction, as long as that is open."""
+        import psycopg
+
+        consequence, failure = "Nothing was charged.", None
+        with one_a_thread(entry), self._connected(consequence) as connection:
+            try:
+                self._begin(connection, _TURN)
+                self._require_ledger(PostgresTables(connection))
+                connection.execute("SET LOCAL lock_timeout = 0")
+                connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+                connection.execute(_lock(self.schema, entry))
+            except psycopg.Error as error:
+                failure = explained(self.url, error.sqlstate, consequence)
+            if failure is not None:
+                raise failure
+            yield
+
+    def _transact(self, begin: str, work: Callable[[PostgresTables], T], consequence: str) -> T:
+        import psycopg
+
+        with self._connected(consequence) as connection:
+            try:
+                self._begin(connection, begin)
+                result = work(PostgresTables(connection))
+                if begin == _WRITE:
+                    consequence = _UNKNOWN
+                connection.execute("COMMIT")
+            except psycopg.Error as error:
+                failure = explained(self.url, error.sqlstate, consequence)
+            else:
+                return result
+        # Out of the handler, so that the server's error does not travel along.
+        raise failure
+
+    def _connected(self, consequence: str) -> AbstractContextManager[Any]:
+        return kept_from_children(
+            lambda: self._open(consequence),
+            lambda connection: connection.fileno(),
+            lambda connection: connection.close(),
+        )
+
+    def _open(self, consequence: str) -> Any:
+        import psycopg
+
+        access = {**_ACCESS, **self._access, "client_encoding": "UTF8"}
+        with suppress(psycopg.Error, OSError, ValueError):
+            return psycopg.connect(**access, autocommit=True, prepare_threshold=None)
+        raise out_of_reach(self.url, consequence)
+
+    def _begin(self, connection: Any, begin: str) -> None:
+        connection.execute(
+            "; ".join(
+                (
+                    begin,
+                    *_SETTINGS,
+                    f"SET LOCAL search_path = {self.schema}, pg_temp",
+                    f"SET LOCAL lock_timeout = {round(1000 * _PATIENCE_S)}",
+                )
+            )
+        )
+
+    def _require_ledger(self, tables: PostgresTables) -> None:
+        if not _is_taken(tables):
+            raise LedgerUnavailable(
+                f"there is no ledger at {self.url!r}, or its schema {self.schema!r} is closed to "
+                "this user; write the URL of one, or make one with Ledger.open"
+            )
+        if not tables.made:
+            return
+        ((mark,),) = tables.select("SELECT obj_description('meta'::regclass, 'pg_class')")
+        version = (mark or "").removeprefix(MARK)
+        if mark == version or not version.isdecimal():
+            raise LedgerCorrupt(
+                f"the schema {self.schema!r} holds a table 'meta' that is no ledger's; write "
+                "?ledger=NAME with another name for the ledger"
+            )
+        if int(version) != VERSION:
+            raise LedgerUnavailable(
+                f"the ledger {self.url!r} has format {version}, and this release reads format "
+                f"{VERSION}; use the release of neyman that goes with it"
+            )
+
+    def _require_durable(self, tables: PostgresTables) -> None:
+        ((fsync, commit, encoding),) = tables.select(
+            "SELECT current_setting('fsync'), current_setting('synchronous_commit'), "
+            "current_setting('server_encoding')"
+        )
+        if fsync != "on" or commit not in {"on", "remote_apply"}:
+            raise LedgerUnavailable(
+                f"the server of {self.url!r} runs with fsync={fsync}, synchronous_commit={commit}: "
+                "after a power cut it may have lost what it said to have written. Nothing was "
+                "written. Turn both on, or write the URL of a server that has them on"
+            )
+        if encoding != "UTF8":
+            raise LedgerUnavailable(
+                f"the database of {self.url!r} is in {encoding}, which cannot write every id; "
+                "write the URL of a database in UTF8"
+            )
+
+
+def _is_taken(tables: Tables) -> bool:
+    ((taken,),) = tables.select("SELECT coalesce(to_regclass('meta'), to_regclass('events'))")
+    return taken is not None
+
+
+def _lock(*names: str) -> str:
+    """Return the statement that waits for the lock of these names."""
+    digest = hashlib.sha256("\0".join(("neyman.ledger", *names)).encode()).digest()
+    return f"SELECT pg_advisory_xact_lock({int.from_bytes(digest[:8], 'big', signed=True)})"
