@@ -8,7 +8,7 @@ from typing import Final, final
 import numpy as np
 
 from neyman.aggregate import IntArray
-from neyman.errors import InvalidParameter
+from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._law import NoiseLaw, require_flint
 from neyman.mechanisms._ratio import box_interval

@@ -1,6 +1,7 @@
 """Tables: bounded contributions, one SQL statement, exact integers with a typed sensitivity.
 
-Who sees rows never knows epsilon, and nothing but integers leaves the engine.
+Who sees rows never knows epsilon. Integers leave the engine, and names of groups that nobody
+declared, which are held until the threshold and no longer.
 """
 
 from neyman.tables._extra import require
@@ -15,6 +16,7 @@ from neyman.tables._statistic import Component, Measured, Statistic  # noqa: E40
 from neyman.tables._statistics import Count, Mean, Sum  # noqa: E402
 from neyman.tables._table import Table, open_table  # noqa: E402
 from neyman.tables._unit import Entity, Rows, Unit  # noqa: E402
+from neyman.tables._unknown_keys import UnknownKeys  # noqa: E402
 
 __all__ = [
     "Bounds",
@@ -31,6 +33,7 @@ __all__ = [
     "Sum",
     "Table",
     "Unit",
+    "UnknownKeys",
     "local_spark",
     "open_table",
 ]

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias, final
 
+from sqlglot import exp
+
 from neyman.tables._keys import Key
-from neyman.tables._sql import Tree, cast, encoded, try_cast
+from neyman.tables._sql import Tree, cast, encoded, text, try_cast
 
 __all__ = [
     "BOOLEAN",
@@ -38,6 +40,8 @@ class Kind:
         parse: a key's text as it is compared with values.
         keys: the Python types that its keys have.
         absent: keys that stand for NULL, and so for no group.
+        group: the canonical bytes that tell groups apart, NULL for what is in none.
+        group_key: a group's text as the key that people read.
         spelled: what else to say to whoever writes keys of another type.
     """
 
@@ -48,6 +52,8 @@ class Kind:
     parse: Cast | None = field(default=None, repr=False)
     keys: tuple[type[Key], ...] = ()
     absent: frozenset[Key] = frozenset()
+    group: Cast | None = field(default=None, repr=False)
+    group_key: Callable[[str], str | int | bool] = field(default=str, repr=False)
     spelled: str = field(default="", repr=False)
 
 
@@ -85,6 +91,28 @@ def _date(value: Tree) -> Tree:
     return cast(value, "DATE")
 
 
+def _filled(value: Tree) -> Tree:
+    # An empty field of a CSV file is NULL.
+    return encoded(exp.Nullif(this=cast(value, "TEXT"), expression=text("")))
+
+
+def _whole(value: Tree) -> Tree:
+    return encoded(_bigint(value))
+
+
+def _written_date(value: Tree) -> Tree:
+    # Engines write years beyond these, and dates at infinity, each in its own way.
+    first, last = (_date(text(day)) for day in ("0001-01-01", "9999-12-31"))
+    inside = exp.and_(
+        exp.GTE(this=value, expression=first), exp.LTE(this=value.copy(), expression=last)
+    )
+    return encoded(exp.Case(ifs=[exp.If(this=inside, true=value.copy())]))
+
+
+def _is_true(written: str) -> bool:
+    return written == "true"
+
+
 FREE_TEXT = Kind(
     "text of a CSV file",
     _double_or_null,
@@ -93,16 +121,28 @@ FREE_TEXT = Kind(
     encoded,
     (str, int),
     absent=frozenset({""}),
+    group=_filled,
     spelled=', spelled as in the file: "true", "2020-02-29"; an integer matches its plain '
     "decimal text only",
 )
-TEXT = Kind("text", None, encoded, encoded, encoded, (str,))
-INTEGER = Kind("integer", _double, encoded, _bigint, _bigint, (int,))
-WIDE_INTEGER = Kind("integer", _double_by_text, encoded, _bigint, _bigint, (int,))
+TEXT = Kind("text", None, encoded, encoded, encoded, (str,), group=encoded)
+INTEGER = Kind("integer", _double, encoded, _bigint, _bigint, (int,), group=_whole, group_key=int)
+WIDE_INTEGER = Kind(
+    "integer", _double_by_text, encoded, _bigint, _bigint, (int,), group=_whole, group_key=int
+)
 DECIMAL = Kind("decimal", _double_by_text)
 FLOAT = Kind("float", _double)
-BOOLEAN = Kind("boolean", _double_of_truth, encoded, _same, _boolean, (bool,))
-DATE = Kind("date", None, encoded, _same, _date, (date,))
+BOOLEAN = Kind(
+    "boolean",
+    _double_of_truth,
+    encoded,
+    _same,
+    _boolean,
+    (bool,),
+    group=encoded,
+    group_key=_is_true,
+)
+DATE = Kind("date", None, encoded, _same, _date, (date,), group=_written_date)
 
 
 def kind_of(declared: str, kinds: Mapping[str, Kind]) -> Kind:

@@ -5,15 +5,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
+from sqlglot import exp
 
-from neyman.aggregate import Aggregate, Countable, IntArray
+from neyman.aggregate import Aggregate, Countable, FoundGroups, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
 from neyman.tables._engine import Engine
+from neyman.tables._found import new_groups, unknown_groups
 from neyman.tables._keys import Keys
 from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_no_unit
 from neyman.tables._sources import engine_of
@@ -21,9 +23,12 @@ from neyman.tables._statement import Question
 from neyman.tables._statistic import Measured, Statistic, sensitivity_of
 from neyman.tables._statistics import Count, Mean, Sum
 from neyman.tables._unit import Unit
+from neyman.tables._unknown_keys import UnknownKeys
 from neyman.tables._view import View
 
 __all__ = ["Table", "open_table"]
+
+Groups: TypeAlias = Keys | UnknownKeys | None
 
 # Raise it whenever the integers of an unchanged question change.
 _RULES = 3
@@ -61,21 +66,21 @@ class Table:
         """Who is protected, in words: the `unit` that a ledger is opened with."""
         return self.unit.label
 
-    def count(self, by: Keys | None = None) -> Aggregate:
+    def count(self, by: Groups = None) -> Aggregate:
         """Count rows, of each group if `by` is given.
 
         l1 = g r,  l2^2 = g r^2
         """
         return self.aggregate(Count(), by)
 
-    def sum(self, column: str, by: Keys | None = None) -> Aggregate:
+    def sum(self, column: str, by: Groups = None) -> Aggregate:
         """Add up a column in steps of its grid; NULL and NaN add nothing.
 
         l1 = g r w,  l2^2 = g (r w)^2,  w = max |bound| in grid steps
         """
         return self.aggregate(Sum(self.measured(column)), by)
 
-    def mean(self, column: str, by: Keys | None = None) -> Aggregate:
+    def mean(self, column: str, by: Groups = None) -> Aggregate:
         """Average a column: its centred sum and its own count, jointly.
 
         l1 = 2 g r a,  l2^2 = 2 g (r a)^2,  a = half the range, in grid steps
@@ -120,12 +125,12 @@ class Table:
         """
         return replace(self, unit=self.unit.bounded(max_groups, max_rows_per_group))
 
-    def aggregate(self, statistic: Statistic, by: Keys | None = None) -> Aggregate:
+    def aggregate(self, statistic: Statistic, by: Groups = None) -> Aggregate:
         """Ask for a statistic, of each group if `by` is given.
 
         Args:
             statistic: what each row adds.
-            by: the groups; None for one of all rows.
+            by: the groups, declared or unknown; None for one of all rows.
 
         Returns:
             The question with its exact sensitivity, not yet run: one int64 a component and
@@ -148,6 +153,8 @@ class Table:
         salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
         question = Question(statistic, self.unit, by, salt, self.max_rows)
         statement = question.statement(self.view)
+        if isinstance(by, UnknownKeys):
+            return self._unknown(statistic, by, query, statement)
         groups = 1 if by is None else len(by)
         width = len(statistic.components)
         engine = self.engine
@@ -170,7 +177,33 @@ class Table:
             sql=lambda: engine.text(statement),
         )
 
-    def _check(self, statistic: Statistic, by: Keys | None) -> None:
+    def _unknown(
+        self,
+        statistic: Statistic,
+        by: UnknownKeys,
+        query: Mapping[str, object],
+        statement: exp.Query,
+    ) -> Aggregate:
+        """Ask by groups that nobody declared, which come with their integers."""
+        engine, width = self.engine, len(statistic.components)
+        known = sensitivity_of(statistic.components, self.unit, keyed=True)
+
+        def find() -> FoundGroups:
+            return engine.groups(statement, len(by.columns), width)
+
+        return Aggregate(
+            query=query,
+            source=engine.identity,
+            unit=self.protects,
+            sensitivity=replace(known, new_groups=new_groups(statistic, self.unit)),
+            size=0,
+            reading=statistic.reading(),
+            compute=lambda: find().integers.reshape(-1),
+            sql=lambda: engine.text(statement),
+            unknown=unknown_groups(by, statistic, self.view, find),
+        )
+
+    def _check(self, statistic: Statistic, by: Groups) -> None:
         limit = max(component.limit for component in statistic.components)
         if limit * self.max_rows > _MOST:
             named = ", ".join(repr(measured.column) for measured in statistic.columns)
@@ -185,7 +218,7 @@ class Table:
                     f"the grouping column {name!r} is called like a column of the answer; rename it"
                 )
 
-    def _describe(self, statistic: Statistic, by: Keys | None) -> dict[str, object]:
+    def _describe(self, statistic: Statistic, by: Groups) -> dict[str, object]:
         return (
             statistic.describe()
             | {
