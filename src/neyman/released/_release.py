@@ -83,6 +83,8 @@ class Release:
                 "cost": str(self.spending.cost),
                 "remaining": str(self.spending.remaining),
                 "cap": str(self.spending.cap),
+                "delta": str(self.spending.delta),
+                "delta_remaining": str(self.spending.delta_remaining),
             },
             "confidence": self.confidence,
             "columns": {name: [_finite(x) for x in cells] for name, cells in self.columns.items()},
