@@ -175,6 +175,8 @@ class Aggregate:
         unknown: the groups, where nobody declared them: `compute` then returns the integers of as
             many as there are, `size` is 0, and `unknown.find` gives the keys with them.
         sql: gives the text of the statement that is run, where there is one; public.
+        imagined: gives the integers of one group of made-up records, spread evenly over the bounds,
+            for each of several sizes; for previews. Public, for no row has a part in it.
         compute: runs the query; returns an int64 vector of length `size`.
     """
 
@@ -188,6 +190,7 @@ class Aggregate:
     keys: Columns = field(default_factory=Columns, repr=False)
     sql: Callable[[], str] | None = field(default=None, repr=False)
     unknown: UnknownGroups | None = field(default=None, repr=False)
+    imagined: Callable[[Sequence[int]], list[IntArray]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a question that protects nobody in words.

@@ -11,8 +11,8 @@ import pytest
 from neyman import functional
 from neyman.cli import main
 from neyman.errors import InvalidParameter, InvalidTable, SpecError, UnknownColumn
-from neyman.functional import Circle, Interval
-from neyman.publish import density, plan, publish, read_spec, survival
+from neyman.functional import Box, Circle, Interval
+from neyman.publish import density, plan, publish, read_spec, regression, survival
 from neyman.report import figures
 from neyman.tables import Bounds, Entity, Rows, open_table
 
@@ -219,3 +219,67 @@ def test_a_bandwidth_that_does_not_fit_is_told_with_its_query(spec):
     spec.write_text(SPEC.replace("bandwidth = 1\n", "bandwidth = 23\n"))
     with pytest.raises(SpecError, match="query 'hours': bandwidth=23"):
         plan(read_spec(spec), spec.parent)
+
+
+MORE = """
+[[query]]
+entry = "map"
+statistic = "density"
+column = ["x", "days"]
+domain = [{ lower = -60, upper = 180, outside = "clip" }, { period = 24 }]
+bandwidth = [12, 2]
+mu = 1
+[[query]]
+entry = "days-by-x"
+statistic = "regression"
+x = "x"
+y = "days"
+domain = { lower = -60, upper = 180, outside = "drop" }
+records = 3_000
+mu = 1
+"""
+DAYS = "[columns.days]\nlower = 0\nupper = 30\ngrid = 1\n"
+HEAD = (
+    SPEC.partition("[[query]]")[0]
+    .replace("mu = 3", "mu = 2")
+    .replace("[budget]", f"{DAYS}[budget]")
+)
+
+
+def test_a_spec_publishes_maps_and_regressions(spec, capsys):
+    spec.write_text(HEAD + MORE)
+    assert main(["release", str(spec), "--report", str(spec.parent / "r.html")]) == 0
+    said = capsys.readouterr().out
+    assert "mean response" in said
+    assert said.count("\n") < 60
+    field, curve = plan(read_spec(spec), spec.parent).steps
+    box = Box(Interval(-60, 180, outside="clip"), Circle(24))
+    people = table(
+        unit=Entity("who", max_groups=1, max_rows_per_group=2),
+        bounds={"days": Bounds(0, 30, grid=1)},
+    )
+    assert (
+        field.aggregate.query == density(people, ["x", "days"], domain=box, bandwidth=(12, 2)).query
+    )
+    drop = Interval(-60, 180, outside="drop")
+    pilot = functional.pilot_bandwidth(drop, 3_000)
+    same = regression(people, x="x", y="days", domain=drop, bandwidth=pilot)
+    assert curve.aggregate.query == same.query
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("bandwidth = [12, 2]", "bandwidth = 2", "bandwidth holds 1 for 2 columns"),
+        ("{ period = 24 }]", "{ periods = 24 }]", r"query 'map'.domain\[1\].periods: .*period"),
+        ("records = 3_000\n", "", "a regression needs bandwidth, or records"),
+        ('y = "days"\n', "", "query 'days-by-x'.y: is missing; a regression is of all rows"),
+        ('y = "days"\n', 'y = "days"\nby = "x"\n', "by: no such key; a regression is of all rows"),
+        ('y = "days"\n', 'y = "days"\n', r"write \[columns.days\]"),
+    ],
+)
+def test_mistakes_in_maps_and_regressions_are_told(spec, old, new, said):
+    assert old in MORE
+    spec.write_text(HEAD.replace("[columns.days]", "[columns.other]") + MORE.replace(old, new, 1))
+    with pytest.raises(SpecError, match=said):
+        read_spec(spec)

@@ -44,6 +44,7 @@ def test_markup_in_names_is_text(tmp_path):
     wicked = '<script>alert("x")</script>'
     publication = Publication(
         title=wicked,
+        names=(),
         releases=(),
         cap=ny.gdp(1),
         total=ny.gdp(0.5),
@@ -63,6 +64,7 @@ def test_what_is_headed_at_most_is_never_below_the_truth(tmp_path, mu):
     page = html(
         Publication(
             title="x",
+            names=(),
             releases=(),
             cap=curve,
             total=curve,

@@ -98,6 +98,21 @@ def _add_release(commands: Any) -> None:
     release.add_argument(
         "--dry-run", action="store_true", help="price every query; charge nothing, read no row"
     )
+    release.add_argument(
+        "--preview",
+        action="store_true",
+        help="price every query, and say how exact its numbers will be; charge nothing, read no "
+        "row",
+    )
+    release.add_argument(
+        "--records",
+        action="append",
+        metavar="N",
+        help="with --preview: about how many rows a group has, known in public; may be repeated",
+    )
+    release.add_argument(
+        "--sql", action="store_true", help="with --preview: print the statements, too"
+    )
     release.set_defaults(module="_release")
 
 

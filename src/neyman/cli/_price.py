@@ -12,9 +12,11 @@ def price(prepared: Plan) -> int:
     """Print what each step would cost now; return 0 if the ledger can pay it all, else 1."""
     found = bill(prepared)
     print(f"cap {prepared.cap}, unit {prepared.unit} ({prepared.neighbors})")
-    for step, cost in zip(prepared.steps, found.costs, strict=True):
+    for charge, cost in zip(prepared.charges, found.costs, strict=True):
         share = "   stored, free" if cost is None else _percent(cost, found)
-        print(f"{share}  {step.curve!s:24}  {step.entry}")
+        together = ", ".join(step.entry for step in charge.steps)
+        said = f"{charge.entry}: {together}, together" if charge.batched else charge.entry
+        print(f"{share}  {charge.curve!s:24}  {said}")
     print(f"{_percent(found.due, found)}  to pay, of the budget")
     left = at_least(100 * found.remaining / found.capacity, 6)
     verdict = "fits" if found.fits else "does not fit, and would be refused"

@@ -7,8 +7,9 @@ from collections.abc import Callable, Set
 from pathlib import Path
 
 from neyman.cli._files import check_target, replace_whole
+from neyman.cli._numbers import whole
 from neyman.cli._price import price
-from neyman.publish import Publication, plan, publish, read_spec
+from neyman.publish import Plan, Publication, plan, publish, read_spec
 from neyman.released import Release
 
 __all__ = ["run"]
@@ -19,7 +20,12 @@ _MOST_DRAWN = 60
 
 def run(options: argparse.Namespace) -> int:
     """Publish what a spec asks for."""
+    if (options.records or options.sql) and not options.preview:
+        print("neyman release: --records and --sql go with --preview", file=sys.stderr)
+        return 2
     prepared = plan(read_spec(options.spec), options.spec.resolve().parent)
+    if options.preview:
+        return _foresee(prepared, options)
     if options.dry_run:
         return price(prepared)
     write = None
@@ -34,26 +40,39 @@ def run(options: argparse.Namespace) -> int:
     if write is not None:
         write(publication)
     if options.json:
-        print(json.dumps([release.to_json() for release in publication.releases], indent=1))
+        named = zip(publication.names, publication.releases, strict=True)
+        print(json.dumps([{"name": name, **one.to_json()} for name, one in named], indent=1))
     else:
-        print("\n\n".join(map(_told, publication.releases)))
+        print("\n\n".join(map(_told, publication.names, publication.releases)))
     return 0
 
 
-def _told(release: Release) -> str:
+def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
+    """Print what the release would cost and look like; return 0 if the ledger can pay it."""
+    sizes = [whole(given, "--records") for given in options.records or ()]
+    found = prepared.preview(records=sizes) if sizes else prepared.preview()
+    if options.json:
+        print(json.dumps(found.to_json(), indent=1))
+    else:
+        print(found.to_text(sql=options.sql))
+    return 0 if found.bill.fits else 1
+
+
+def _told(name: str, release: Release) -> str:
     """Write a release for people; of a function, what is read off it and not its coefficients."""
     from neyman.report import figures
 
     read = figures(release)
     if read is None:
-        return f"{release.entry}\n{release.to_text()}"
+        rows = 0 if "coefficient" in release.columns else None
+        return f"{name}\n{release.to_text(rows=rows)}"
     cells = [
         list(read),
         *([f"{cell:.6g}" for cell in row] for row in zip(*read.values(), strict=True)),
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["  ".join(map(str.rjust, row, widths)) for row in cells]
-    return "\n".join([release.entry, *lines, release.to_text(rows=0)])
+    return "\n".join([name, *lines, release.to_text(rows=0)])
 
 
 def _silent(entry: str, done: int, total: int) -> None:
@@ -76,10 +95,11 @@ def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
 
     def write(publication: Publication) -> None:
         pictures: dict[str, str] = {}
-        for release in publication.releases:
+        for name, release in zip(publication.names, publication.releases, strict=True):
             few = len(next(iter(release.columns.values()))) <= _MOST_DRAWN
-            if few or figures(release) is not None:
-                pictures[release.entry] = to_svg(released(release))
+            drawn = few and release.query["statistic"] in release.columns
+            if drawn or figures(release) is not None:
+                pictures[name] = to_svg(released(release))
         curve = to_svg(tradeoff({str(publication.total): publication.total}))
         page = html(publication, tradeoff_svg=curve, release_svgs=pictures)
         replace_whole(path, lambda part: part.write_text(page, encoding="utf-8"))

@@ -11,7 +11,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
-from neyman.functional import ReleasedFunction, SurvivalCurve, function, select_bandwidth
+from neyman.functional import (
+    RegressionCurve,
+    ReleasedFunction,
+    SurvivalCurve,
+    function,
+    select_bandwidth,
+)
 from neyman.plots._functions import density
 from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure
 from neyman.released import Release
@@ -28,8 +34,8 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
 
     Args:
         release: any count, sum or mean; a density of one variable, drawn as `density` does at the
-            bandwidth that the release chooses; or a survival curve, without bands, which `survival`
-            draws.
+            bandwidth that the release chooses; or a survival or regression curve, without bands,
+            which `survival` and `regression` draw.
         truth: exact values in the order of the release, drawn beside. Only for data that are
             public anyway: whoever sees them needs no release.
 
@@ -43,8 +49,8 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
     if statistic not in columns:
         raise InvalidParameter(
             f"a release of {statistic!r} was to be drawn, which is a function; make it one by "
-            "functional.function(release), and write plots.density or plots.survival, which take "
-            "a true function beside"
+            "functional.function(release), and write plots.density, plots.survival or "
+            "plots.regression, which take a true function beside"
         )
     values = cast("list[float]", columns[statistic])
     lower, upper = (cast("list[float]", columns[name]) for name in ("lower", "upper"))
@@ -86,7 +92,19 @@ def _survival(release: Release) -> Figure:
     return picture
 
 
+def _regression(release: Release) -> Figure:
+    """Draw the curve alone, broken where too few records are, for the same reason."""
+    x, means = function(release, RegressionCurve).gaussian_process().grid(_POINTS)
+    picture = figure(6.4, 3.6)
+    axes = clean(picture.add_subplot())
+    axes.plot(x, means, color=ACCENT, linewidth=1.6)
+    axes.set_xlim(float(x[0]), float(x[-1]))
+    axes.set_ylabel("mean response", color=INK)
+    return picture
+
+
 _FUNCTIONS: Final[Mapping[str, Callable[[Release], Figure]]] = {
     "density": _density,
     "survival": _survival,
+    "regression": _regression,
 }

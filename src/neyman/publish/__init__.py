@@ -1,18 +1,34 @@
 """What a user asks for: a spec of private statistics, planned, priced and published."""
 
-from neyman.publish._functions import density, regression, survival
-from neyman.publish._publish import Bill, Plan, Publication, Step, bill, plan, publish
-from neyman.publish._spec import Spec, read_spec
+from neyman.publish import _section as _section  # first: it says which extra is missing
+
+from neyman.publish._bias import Bias, bias  # isort: skip
+from neyman.publish._functions import density, regression, survival  # isort: skip
+from neyman.publish._bill import Bill
+from neyman.publish._compile import plan
+from neyman.publish._plan import Charge, Plan, Step, bill
+from neyman.publish._plan_preview import ChargePreview, PlanPreview
+from neyman.publish._preview import Preview, preview
+from neyman.publish._publish import Publication, publish
+from neyman.publish._read import read_spec
+from neyman.publish._spec import Spec
 
 __all__ = [
+    "Bias",
     "Bill",
+    "Charge",
+    "ChargePreview",
     "Plan",
+    "PlanPreview",
+    "Preview",
     "Publication",
     "Spec",
     "Step",
+    "bias",
     "bill",
     "density",
     "plan",
+    "preview",
     "publish",
     "read_spec",
     "regression",

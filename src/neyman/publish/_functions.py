@@ -6,6 +6,7 @@ from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.functional import Domain, Interval, Side, Target, density_of, regression_of, survival_of
 from neyman.numerics import Real
+from neyman.publish._imagined import foreseen
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tables import Table
 
@@ -51,7 +52,9 @@ def density(
     columns = [column] if isinstance(column, str) else list(column)
     records = table.countable(*columns)
     lies = bounded_domain(table, *columns) if domain is None else domain
-    return density_of(records, domain=lies, bandwidth=bandwidth, target=target)
+    return foreseen(
+        records, lambda these: density_of(these, domain=lies, bandwidth=bandwidth, target=target)
+    )
 
 
 def survival(
@@ -88,7 +91,7 @@ def survival(
     _refuse_replaced(neighbors)
     # The durations twice: where they are, and whether they lie beyond the horizon.
     records = table.countable(duration, duration, observed)
-    return survival_of(records, horizon=horizon, bandwidth=bandwidth)
+    return foreseen(records, lambda these: survival_of(these, horizon=horizon, bandwidth=bandwidth))
 
 
 def regression(
@@ -126,12 +129,13 @@ def regression(
     Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
     """
     _refuse_replaced(neighbors)
-    return regression_of(
+    lies = bounded_domain(table, x) if domain is None else domain
+    between = bounded_domain(table, y) if response is None else response
+    return foreseen(
         table.countable(x, y),
-        domain=bounded_domain(table, x) if domain is None else domain,
-        bandwidth=bandwidth,
-        response=bounded_domain(table, y) if response is None else response,
-        target=target,
+        lambda these: regression_of(
+            these, domain=lies, bandwidth=bandwidth, response=between, target=target
+        ),
     )
 
 

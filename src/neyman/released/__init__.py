@@ -2,5 +2,6 @@
 
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._release import Release
+from neyman.released._text import text_of
 
-__all__ = ["Guarantee", "Release", "Spending"]
+__all__ = ["Guarantee", "Release", "Spending", "text_of"]

@@ -88,6 +88,37 @@ class Spending:
     delta: Fraction = Fraction(0)
     delta_remaining: Fraction = Fraction(0)
 
+    def to_json(self) -> dict[str, object]:
+        """Return the record, JSON-able."""
+        return {
+            "account": self.account,
+            "cost": str(self.cost),
+            "remaining": str(self.remaining),
+            "cap": str(self.cap),
+            "delta": str(self.delta),
+            "delta_remaining": str(self.delta_remaining),
+        }
+
+    @staticmethod
+    def from_json(record: Mapping[str, object]) -> "Spending":
+        """Rebuild what `to_json` wrote.
+
+        Raises:
+            InvalidParameter: if the record is malformed.
+        """
+        cost, remaining, cap = (_fraction(record.get(x)) for x in ("cost", "remaining", "cap"))
+        # Written before there was an account of delta, a record says nothing of it.
+        delta, left = (_fraction(record.get(x, "0")) for x in ("delta", "delta_remaining"))
+        account = str(record.get("account"))
+        return Spending(
+            account=account,
+            cost=cost,
+            remaining=remaining,
+            cap=cap,
+            delta=delta,
+            delta_remaining=left,
+        )
+
     def __str__(self) -> str:
         if not self.cap:
             return f"{self.account} 0 of 0"
@@ -103,3 +134,13 @@ class Spending:
 def _short(value: Fraction) -> str:
     exact_text = text(value)
     return exact_text if len(exact_text) <= 12 else at_most(value, 6)
+
+
+def _fraction(written: object) -> Fraction:
+    try:
+        return Fraction(str(written))
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise InvalidParameter(
+        "an amount spent that is no fraction was found; write what Spending.to_json gives"
+    )

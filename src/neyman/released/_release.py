@@ -1,19 +1,29 @@
 """A private answer."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Final, cast, final
 
 from neyman.aggregate import Columns
-from neyman.released._frames import arrow_table, data_frame, write_parquet
+from neyman.errors import InvalidParameter
+from neyman.released._frames import (
+    arrow_columns,
+    arrow_table,
+    pandas_frame,
+    polars_frame,
+    read_parquet,
+    write_parquet,
+)
 from neyman.released._guarantee import Guarantee, Spending
+from neyman.released._text import text_of
 
 __all__ = ["Release"]
 
-_SHOWN = 20
+_SHOWN: Final = 20
+_FORMAT: Final = "neyman.release"
+_VERSION: Final = 1
 
 
 @final
@@ -50,16 +60,7 @@ class Release:
         Args:
             rows: how many to show at most; None for all.
         """
-        cells = [[_cell(cell) for cell in column] for column in self.columns.values()]
-        length = max((len(column) for column in cells), default=0)
-        shown = [list(self.columns), *zip(*(column[:rows] for column in cells), strict=True)]
-        widths = [max(len(row[i]) for row in shown) for i in range(len(self.columns))]
-        lines = [
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in shown
-        ]
-        if rows is not None and length > rows:
-            lines.append(f"... {length - rows} more rows; .columns holds them all")
+        lines = [text_of(self.columns, rows=rows)]
         lines += [
             f"lower, upper: {100 * self.confidence:g} % noise interval (not sampling error)",
             f"guarantee: {self.guarantee.curve}, unit: {self.guarantee.unit} "
@@ -72,23 +73,48 @@ class Release:
     def to_json(self) -> dict[str, object]:
         """Return everything, JSON-able; a number that is not finite is written as null."""
         return {
-            "format": "neyman.release",
-            "version": 1,
+            "format": _FORMAT,
+            "version": _VERSION,
             "entry": self.entry,
             "query": dict(self.query),
             "mechanism": dict(self.mechanism),
             "guarantee": self.guarantee.to_json(),
-            "spending": {
-                "account": self.spending.account,
-                "cost": str(self.spending.cost),
-                "remaining": str(self.spending.remaining),
-                "cap": str(self.spending.cap),
-                "delta": str(self.spending.delta),
-                "delta_remaining": str(self.spending.delta_remaining),
-            },
+            "spending": self.spending.to_json(),
             "confidence": self.confidence,
             "columns": {name: [_finite(x) for x in cells] for name, cells in self.columns.items()},
         }
+
+    @staticmethod
+    def from_json(record: Mapping[str, object]) -> "Release":
+        """Rebuild what `to_json` wrote; it counts as stored before, and null as not a number.
+
+        Raises:
+            InvalidParameter: if the record is malformed.
+        """
+        return _read(record, _columns(record))
+
+    @staticmethod
+    def from_arrow(table: Any) -> "Release":
+        """Rebuild what `to_arrow` wrote; it counts as stored before.
+
+        Args:
+            table: a `pyarrow.Table`, with its metadata.
+
+        Raises:
+            InvalidParameter: if the table does not say which release it is.
+        """
+        columns, written = arrow_columns(table)
+        return _read(written, columns)
+
+    @staticmethod
+    def from_parquet(path: str | Path) -> "Release":
+        """Read the file that `to_parquet` wrote; it counts as stored before.
+
+        Raises:
+            InvalidParameter: if the file does not say which release it is.
+            MissingExtra: if pyarrow is not installed.
+        """
+        return Release.from_arrow(read_parquet(path))
 
     def to_arrow(self) -> Any:
         """Return the columns as a `pyarrow.Table`; all the rest is in its metadata.
@@ -96,17 +122,23 @@ class Release:
         Raises:
             MissingExtra: if pyarrow is not installed.
         """
-        record = self.to_json()
-        del record["columns"]
-        return arrow_table(self.columns, {"neyman.release": json.dumps(record)})
+        return arrow_table(self.columns, self._metadata())
 
     def to_pandas(self) -> Any:
-        """Return the columns as a `pandas.DataFrame`.
+        """Return the columns as a `pandas.DataFrame`; all the rest is in its `attrs`.
 
         Raises:
             MissingExtra: if pandas is not installed.
         """
-        return data_frame(self.columns)
+        return pandas_frame(self.columns, self._metadata())
+
+    def to_polars(self) -> Any:
+        """Return the columns as a `polars.DataFrame`, which holds nothing else.
+
+        Raises:
+            MissingExtra: if polars is not installed.
+        """
+        return polars_frame(self.columns)
 
     def to_parquet(self, path: str | Path) -> None:
         """Write `to_arrow()` to a Parquet file, metadata included.
@@ -116,12 +148,60 @@ class Release:
         """
         write_parquet(self.to_arrow(), path)
 
-
-def _cell(value: object) -> str:
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
+    def _metadata(self) -> dict[str, object]:
+        record = self.to_json()
+        del record["columns"]
+        return record
 
 
 def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _mapping(record: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", record) if isinstance(record, Mapping) else {}
+
+
+def _read(written: object, columns: Columns) -> Release:
+    record = _mapping(written)
+    parts = [record.get(name) for name in ("query", "mechanism", "guarantee", "spending")]
+    entry, confidence = record.get("entry"), record.get("confidence")
+    if (
+        (record.get("format"), record.get("version")) != (_FORMAT, _VERSION)
+        or not isinstance(entry, str)
+        or not isinstance(confidence, float)
+        or not all(isinstance(part, Mapping) for part in parts)
+    ):
+        raise _malformed()
+    query, noise, promised, paid = cast("list[Mapping[str, object]]", parts)
+    return Release(
+        entry=entry,
+        query=query,
+        mechanism=noise,
+        guarantee=Guarantee.from_json(promised),
+        spending=Spending.from_json(paid),
+        confidence=confidence,
+        columns=columns,
+        replayed=True,
+    )
+
+
+def _columns(record: object) -> Columns:
+    written = _mapping(record).get("columns")
+    columns = _mapping(written)
+    if not isinstance(written, Mapping) or not all(isinstance(x, list) for x in columns.values()):
+        raise _malformed()
+    lists = cast("Mapping[str, list[Any]]", columns)
+    if len({len(column) for column in lists.values()}) > 1:
+        raise _malformed()
+    return {
+        name: [math.nan if cell is None else cell for cell in column]
+        for name, column in lists.items()
+    }
+
+
+def _malformed() -> InvalidParameter:
+    return InvalidParameter(
+        "a record that is no release of version 1 was found; write what Release.to_json, to_arrow "
+        "or to_parquet gives"
+    )

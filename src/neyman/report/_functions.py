@@ -7,7 +7,13 @@ import numpy as np
 
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
-from neyman.functional import ReleasedFunction, SurvivalCurve, function, select_bandwidth
+from neyman.functional import (
+    RegressionCurve,
+    ReleasedFunction,
+    SurvivalCurve,
+    function,
+    select_bandwidth,
+)
 from neyman.released import Release
 
 __all__ = ["figures"]
@@ -20,7 +26,8 @@ def figures(release: Release) -> Columns | None:
     """Return a few numbers that stand for a released function; None for other releases.
 
     Of a density the quantiles of the nearest proper one, at the bandwidth that the release itself
-    chooses; of a survival curve its values at tenths of the time that it is known for.
+    chooses; of a survival curve its values at tenths of the time that it is known for; of a
+    regression the curve at tenths of the domain, NaN where too few records are.
     """
     read = _READ.get(str(release.query["statistic"]))
     if read is None:
@@ -49,7 +56,18 @@ def _survival(release: Release) -> Columns:
     }
 
 
+def _regression(release: Release) -> Columns:
+    fit = function(release, RegressionCurve).gaussian_process()
+    x, means = fit.grid(_TIMES + 1)
+    return {
+        "x": x.tolist(),
+        "mean response": means.tolist(),
+        "stddev of the noise": fit.noise_sd(x).tolist(),
+    }
+
+
 _READ: Final[Mapping[str, Callable[[Release], Columns]]] = {
     "density": _density,
     "survival": _survival,
+    "regression": _regression,
 }

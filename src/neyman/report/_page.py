@@ -55,7 +55,7 @@ def html(
     Args:
         publication: what was released.
         tradeoff_svg: the picture of its total guarantee, an SVG element.
-        release_svgs: the picture of each release, by entry; may leave some out.
+        release_svgs: the picture of each release, by its name; may leave some out.
         notes: sentences to print above all, such as where true values came from.
     """
     total = publication.total
@@ -76,7 +76,10 @@ def html(
         _views(total),
         _facts(publication),
         "<h2>What was released</h2>",
-        *(_release(release, release_svgs.get(release.entry)) for release in publication.releases),
+        *(
+            _release(name, release, release_svgs.get(name))
+            for name, release in zip(publication.names, publication.releases, strict=True)
+        ),
         "<h2>What is not protected</h2>",
         _list(NOT_PROTECTED),
         "<h2>What is taken for granted</h2>",
@@ -138,7 +141,7 @@ def _facts(publication: Publication) -> str:
     return "<h3>Terms</h3>" + _table(("Term", "Value"), rows, 2)
 
 
-def _release(release: Release, svg: str | None) -> str:
+def _release(name: str, release: Release, svg: str | None) -> str:
     columns = list(release.columns)
     rows = list(zip(*release.columns.values(), strict=True))
     keys = sum(1 for name in columns if isinstance(release.columns[name][0], str)) if rows else 0
@@ -148,7 +151,7 @@ def _release(release: Release, svg: str | None) -> str:
     if read is not None:
         picture += _table(list(read), zip(*read.values(), strict=True), 0)
     return (
-        f"<h3>{escape(release.entry)}</h3>"
+        f"<h3>{escape(name)}</h3>"
         f'<p class="quiet">{escape(str(release.spending))}. Alone it satisfies '
         f"{escape(str(release.guarantee.curve))}. Each interval holds the noise "
         f"with at least {100 * release.confidence:g} % probability; it says nothing of sampling "
@@ -160,13 +163,17 @@ def _release(release: Release, svg: str | None) -> str:
 
 
 def _ledger(publication: Publication) -> str:
+    # Those of a batch were charged once, under one entry.
+    charged: dict[str, list[Release]] = {}
+    for release in publication.releases:
+        charged.setdefault(release.entry, []).append(release)
     rows = [
         (
-            release.entry,
-            str(release.guarantee.curve),
-            f"{at_most(100 * release.spending.cost / release.spending.cap, 4)} %",
+            entry,
+            " and ".join(str(release.guarantee.curve) for release in held),
+            f"{at_most(100 * held[0].spending.cost / held[0].spending.cap, 4)} %",
         )
-        for release in publication.releases
+        for entry, held in charged.items()
     ]
     share = _table(("Entry", "Guarantee alone", "Share of the budget"), rows, 2)
     return f"<p>Ledger <code>{escape(publication.ledger.name)}</code>.</p>{share}"

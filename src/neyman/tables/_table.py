@@ -16,6 +16,7 @@ from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
 from neyman.tables._engine import Engine
 from neyman.tables._found import new_groups, unknown_groups
+from neyman.tables._imagined import imagined
 from neyman.tables._keys import Keys
 from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_no_unit
 from neyman.tables._sources import engine_of
@@ -175,6 +176,7 @@ class Table:
             compute=compute,
             keys={} if by is None else by.to_columns(),
             sql=lambda: engine.text(statement),
+            imagined=lambda sizes: imagined(statistic, sizes),
         )
 
     def _unknown(
@@ -200,6 +202,7 @@ class Table:
             reading=statistic.reading(),
             compute=lambda: find().integers.reshape(-1),
             sql=lambda: engine.text(statement),
+            imagined=lambda sizes: imagined(statistic, sizes),
             unknown=unknown_groups(by, statistic, self.view, find),
         )
 

@@ -1,0 +1,126 @@
+"""What bounds cost: an answer of public data with them and without, before anything is spent."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import final
+
+from neyman.aggregate import Aggregate, Columns
+from neyman.errors import InvalidParameter, InvalidTable
+from neyman.released import text_of
+from neyman.tables import Bounds, Rows, Table
+
+__all__ = ["Bias", "bias"]
+
+_SHOWN = 20
+# What the readings of statistics call the ends of intervals.
+_OF_NOISE = ("stddev", "lower", "upper")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """An estimate: what contribution bounds and clamping did to an answer of public data.
+
+    Attributes:
+        columns: of each group its keys; of each number of the answer, as found within the bounds,
+            `NAME`, how much of it is due to rows left out, `NAME_truncation`, and how much to
+            values moved to their bounds, `NAME_clamping`, where the public table has bounds of its
+            own. The answer without bounds is the first less the other two.
+    """
+
+    columns: Columns
+
+    def __str__(self) -> str:
+        return text_of(self.columns, rows=_SHOWN)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Noiseless:
+    """No noise: the readings then give exact answers."""
+
+    stddev: float = field(default=0.0, init=False)
+
+    def half_width(self, confidence: float) -> int:  # noqa: ARG002
+        """None."""
+        return 0
+
+    def ratio_interval(
+        self,
+        numerator: int,
+        denominator: int,
+        confidence: float,  # noqa: ARG002
+    ) -> tuple[float, float]:
+        """Return the ratio."""
+        ratio = numerator / denominator if denominator else float("nan")
+        return ratio, ratio
+
+
+def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias:
+    """Estimate what the bounds of a table do to an answer, on public or simulated data.
+
+    With A the answer of the public data under all bounds, B without contribution bounds, C with
+    the public table's own, wider bounds:
+
+        truncation = A - B,   clamping = B - C
+
+    The private rows are not asked, and nothing is charged. The public rows are, and the answers of
+    them come without noise.
+
+    Args:
+        ask: asks the question of a table, as in `lambda t: t.mean("delay", by=keys)`; filters and
+            made columns belong in it.
+        table: the private one, which says unit and bounds.
+        public: data like the private ones that need no protection, last year's published table or
+            simulated rows, opened with unit=Rows() and with bounds that clamp nothing. Without
+            bounds clamping is not estimated.
+
+    Raises:
+        InvalidParameter: if `public` is the private data, or bounds other columns.
+        InvalidTable: if the table is made of another, or the public data do not fit the question.
+        UnknownColumn: if the public data lack a column.
+
+    Error: an estimate. It says nothing of the private data but how they would behave if they were
+        like the public ones. Values beyond wide bounds are clamped by those.
+    """
+    if table.view.made:
+        raise InvalidTable(
+            "the table was made of another by filters, expressions or joins; give the one that was "
+            "opened, and make them again in ask: lambda t: t.where(...).count()"
+        )
+    if public.engine.identity == table.engine.identity:
+        raise InvalidParameter(
+            "the public data are the table itself, and its answers would be shown without noise; "
+            "write other data, published or simulated"
+        )
+    if public.bounds and set(public.bounds) != set(table.bounds):
+        raise InvalidParameter(
+            f"the public table bounds {_named(public.bounds)}, and the private one "
+            f"{_named(table.bounds)}; open it with wide bounds of the same columns, or of none"
+        )
+    free = replace(public, unit=Rows(), bounds=table.bounds)
+    asked = [replace(free, unit=table.unit), free, *([public] if public.bounds else [])]
+    questions = [ask(each) for each in asked]
+    return Bias(_compared(questions[0].keys, [_exact(question) for question in questions]))
+
+
+def _named(names: Mapping[str, Bounds]) -> str:
+    return ", ".join(map(repr, names)) or "none"
+
+
+def _exact(question: Aggregate) -> Columns:
+    return question.reading.columns(question.compute(), _Noiseless(), 0.5)
+
+
+def _compared(keys: Columns, answers: Sequence[Columns]) -> Columns:
+    found = dict(keys)
+    causes = ("truncation", "clamping")
+    for name, first in answers[0].items():
+        if name.endswith(_OF_NOISE):
+            continue
+        found[name] = first
+        for cause, one, other in zip(causes, answers, answers[1:], strict=False):
+            found[f"{name}_{cause}"] = [
+                float(a) - float(b) for a, b in zip(one[name], other[name], strict=True)
+            ]
+    return found

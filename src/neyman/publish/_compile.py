@@ -1,0 +1,77 @@
+"""From a spec to a plan."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from neyman.errors import InvalidParameter, InvalidTable, SpecError
+from neyman.ledger import store_of
+from neyman.publish._noise import NOISES, USUAL
+from neyman.publish._plan import Plan, Step
+from neyman.publish._queries import Query
+from neyman.publish._spec import Column, Spec, UnitOf
+from neyman.tables import Bounds, Entity, Keys, Rows, Table, open_table
+
+__all__ = ["plan"]
+
+
+def plan(spec: Spec, folder: Path) -> Plan:
+    """Compile every query and calibrate its noise; paths are relative to `folder`.
+
+    Raises:
+        InvalidTable: if the table, its unit, bounds or keys are not usable as declared.
+        SpecError: if a noise does not go with the integers that its query releases.
+        InvalidParameter: if a share of the budget calls for noise that cannot be drawn.
+    """
+    table = open_table(
+        folder / spec.data.path,
+        unit=_unit(spec.unit),
+        bounds={name: _bounds(name, column) for name, column in spec.columns.items()},
+        max_rows=spec.data.max_rows,
+    )
+    keys = {name: Keys(values) for name, values in spec.keys.items()}
+    steps = tuple(_step(query, _limited(table, spec.unit, query), keys) for query in spec.query)
+    return Plan(
+        title=spec.title,
+        steps=steps,
+        data=folder / spec.data.path,
+        ledger=store_of(spec.budget.ledger, folder),
+        cap=spec.budget.cap,
+        unit=steps[0].aggregate.unit,
+        neighbors=steps[0].aggregate.sensitivity.neighbors,
+    )
+
+
+def _bounds(name: str, column: Column) -> Bounds:
+    try:
+        return Bounds(Fraction(column.lower), Fraction(column.upper), grid=Fraction(column.grid))
+    except (InvalidParameter, InvalidTable) as error:
+        raise SpecError(f"columns.{name}: {error}") from error
+
+
+def _unit(declared: UnitOf) -> Rows | Entity:
+    groups, rows = declared.max_groups, declared.max_rows_per_group
+    if declared.entity is None or groups is None or rows is None:
+        return Rows()
+    return Entity(declared.entity, max_groups=groups, max_rows_per_group=rows)
+
+
+def _limited(table: Table, declared: UnitOf, query: Query) -> Table:
+    """Return the table with a query's own limits, where it has some."""
+    groups = query.max_groups or declared.max_groups
+    rows = query.max_rows_per_group or declared.max_rows_per_group
+    if groups is None or rows is None:
+        return table
+    return table.bounded(max_groups=groups, max_rows_per_group=rows)
+
+
+def _step(query: Query, table: Table, keys: Mapping[str, Keys]) -> Step:
+    try:
+        by = None if query.grouped_by is None else keys[query.grouped_by]
+        aggregate = query.ask(table, by)
+    except InvalidParameter as error:
+        raise SpecError(f"query {query.entry!r}: {error}") from error
+    ((key, share),) = query.shares.items()
+    noise = NOISES[query.noise or USUAL[key]]
+    mechanism = noise.calibrated(query.entry, aggregate.sensitivity, key, share)
+    return Step(entry=query.entry, aggregate=aggregate, mechanism=mechanism, batch=query.batch)

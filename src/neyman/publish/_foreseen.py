@@ -1,0 +1,178 @@
+"""The noise of every number of an answer, read off made-up integers as an answer would be."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final, NamedTuple, final
+
+import numpy as np
+
+from neyman.aggregate import Aggregate, Columns
+from neyman.errors import InvalidParameter
+from neyman.functional import (
+    RegressionCurve,
+    ReleasedField,
+    ReleasedFunction,
+    SurvivalCurve,
+    function,
+)
+from neyman.mechanisms import Mechanism
+
+__all__ = ["Foreseen", "foreseen_by"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """One number of an answer: how far its noise moves it, in its own units.
+
+    Attributes:
+        name: of the number.
+        records: the size of the group that it holds for; None where it is the same for all.
+        stddev: of the noise; None where there is none, as of a quotient.
+        half_width: half of the noise interval; None where nothing is known.
+    """
+
+    name: str
+    records: int | None
+    stddev: float | None
+    half_width: float | None
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """Return it for people."""
+        size = "any" if self.records is None else f"{self.records:,}"
+        spread = "" if self.stddev is None else f"{self.stddev:.4g}"
+        width = "unknown" if self.half_width is None else f"± {self.half_width:.4g}"
+        return self.name, size, spread, width
+
+    def to_json(self) -> dict[str, object]:
+        """Return it, JSON-able."""
+        return {
+            "name": self.name,
+            "records": self.records,
+            "stddev": self.stddev,
+            "half_width": self.half_width,
+        }
+
+
+class _Width(NamedTuple):
+    stddev: float | None
+    half_width: float | None
+
+
+class _Answer(NamedTuple):
+    """What stands for a release: the question, and columns that made-up integers read as."""
+
+    query: Mapping[str, object]
+    columns: Columns
+
+
+def foreseen_by(
+    aggregate: Aggregate, mechanism: Mechanism, sizes: Sequence[int], confidence: float
+) -> tuple[Foreseen, ...]:
+    """Return every number for groups of each size; once, where its noise is always the same."""
+    plain = _Width(mechanism.stddev, float(mechanism.half_width(confidence)))
+    if aggregate.imagined is None:
+        return (Foreseen("integer", None, *plain),)
+    found: dict[str, dict[int, _Width]] = {}
+    for size, integers in zip(sizes, aggregate.imagined(sizes), strict=True):
+        columns = aggregate.reading.columns(integers, mechanism, confidence)
+        answer = _Answer(aggregate.query, columns)
+        read = _FUNCTIONS.get(str(aggregate.query.get("statistic")), _numbers)
+        # Where noise hides so few rows, nothing more is known of the curve.
+        with suppress(InvalidParameter):
+            for name, width in read(answer, confidence):
+                found.setdefault(name, {})[size] = width
+    return tuple(
+        Foreseen(name, size, *width)
+        for name, widths in found.items()
+        for size, width in _merged(widths, sizes)
+    )
+
+
+def _merged(widths: Mapping[int, _Width], sizes: Sequence[int]) -> list[tuple[int | None, _Width]]:
+    """Leave the size out where it makes no difference, and say where nothing is known."""
+    every = [widths.get(size, _Width(None, None)) for size in sizes]
+    same = len(set(every)) == 1 and len(sizes) > 1 and None not in every[0]
+    return [(None, every[0])] if same else list(zip(sizes, every, strict=True))
+
+
+def _numbers(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:  # noqa: ARG001
+    """Tell every column that has ends, lower and upper or x_lower and x_upper, row by row."""
+    columns = answer.columns
+    for end in columns:
+        if end != "lower" and not end.endswith("_lower"):
+            continue
+        name = end.removesuffix("lower").rstrip("_")
+        upper, spread = (end.removesuffix("lower") + word for word in ("upper", "stddev"))
+        if upper not in columns:
+            continue
+        spreads = columns.get(spread)
+        for i, (low, high) in enumerate(zip(columns[end], columns[upper], strict=True)):
+            half = (float(high) - float(low)) / 2
+            stddev = None if spreads is None else float(spreads[i])
+            known = half if math.isfinite(half) else None
+            yield _named(columns, name, i), _Width(stddev, known)
+
+
+def _named(columns: Columns, name: str, row: int) -> str:
+    """Return what the number of a row is called: its column, and the words beside it."""
+    words = [str(cells[row]) for cells in columns.values() if isinstance(cells[row], str)]
+    values = [
+        column
+        for column, cells in columns.items()
+        if not isinstance(cells[row], str) and column not in {"lower", "upper", "stddev"}
+    ]
+    return " ".join([name or next(iter(values), "value"), *words])
+
+
+def _pointwise(stddev: float, confidence: float) -> _Width:
+    return _Width(stddev, NormalDist().inv_cdf((1 + confidence) / 2) * stddev)
+
+
+def _density(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:
+    released = function(answer, ReleasedFunction)
+    yield "number of rows", _pointwise(released.count_sd, confidence)
+    band = released.band(confidence, "noise")
+    middle = band.x.size // 2
+    width = float(band.upper[middle] - band.lower[middle]) / 2
+    stddev = float(released.noise_sd(band.x[middle]))
+    yield "density at its least bandwidth, everywhere at once", _Width(stddev, width)
+
+
+def _field(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:
+    released = function(answer, ReleasedField)
+    yield "number of rows", _pointwise(released.count_sd, confidence)
+    middle = [side.start + float(side.length) / 2 for side in released.basis.sides]
+    stddev = float(released.noise_sd(np.array(middle)))
+    yield "density at its least bandwidths, in the middle", _pointwise(stddev, confidence)
+
+
+def _survival(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:
+    stddev = float(function(answer, SurvivalCurve).at_risk_sd(0.0))
+    yield "number at risk, at the start", _pointwise(stddev, confidence)
+
+
+def _regression(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:
+    curve = function(answer, RegressionCurve)
+    domain = curve.channels.domain
+    fit = curve.nadaraya_watson(curve.channels.bandwidth)
+    stddev = float(fit.noise_sd(domain.start + float(domain.length) / 2))
+    if math.isfinite(stddev):
+        named = "mean response at the least bandwidth, in the middle"
+        yield named, _pointwise(stddev, confidence)
+
+
+# What a curve is read off its coefficients for; all else has its ends among its columns.
+_FUNCTIONS: Final[Mapping[str, Callable[[_Answer, float], Iterator[tuple[str, _Width]]]]] = {
+    name: read
+    for kind, read in (
+        (ReleasedFunction, _density),
+        (ReleasedField, _field),
+        (SurvivalCurve, _survival),
+        (RegressionCurve, _regression),
+    )
+    for name in kind.statistics
+}

@@ -1,0 +1,152 @@
+"""Everything that is asked, compiled and priced before the first charge."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from neyman.accounting import filter_for
+from neyman.aggregate import Aggregate
+from neyman.door import release, release_batch
+from neyman.ledger import Ledger, Store
+from neyman.mechanisms import Mechanism
+from neyman.publish._bill import Bill
+from neyman.publish._plan_preview import ChargePreview, PlanPreview
+from neyman.publish._preview import SIZES, preview
+from neyman.released import Release
+from neyman.sensitivity import Neighbors
+from neyman.tradeoff import TradeOff, compose
+
+__all__ = ["Charge", "Plan", "Step", "bill"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One query, compiled, with its noise calibrated to what it may spend.
+
+    Attributes:
+        entry: its id in the ledger; in a batch its name there.
+        aggregate: the question.
+        mechanism: its noise.
+        batch: the id in the ledger of all that is charged together with it; None for itself alone.
+    """
+
+    entry: str
+    aggregate: Aggregate
+    mechanism: Mechanism
+    batch: str | None = None
+
+    @property
+    def curve(self) -> TradeOff:
+        """What it guarantees, and is charged for."""
+        return self.mechanism.tradeoff(self.aggregate.sensitivity)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What the ledger is charged for at once: one step, or all those of a batch.
+
+    Attributes:
+        entry: the id in the ledger.
+        steps: what is answered for it.
+    """
+
+    entry: str
+    steps: tuple[Step, ...]
+
+    @property
+    def batched(self) -> bool:
+        """Whether it is a batch, of however many steps."""
+        return self.steps[0].batch is not None
+
+    @property
+    def curve(self) -> TradeOff:
+        """What the answers together guarantee: of a batch the exact composition."""
+        return compose(*(step.curve for step in self.steps))
+
+    def release(self, ledger: Ledger) -> tuple[Release, ...]:
+        """Charge, draw and store what is not stored yet; return an answer for each step."""
+        asked = [(step.aggregate, step.mechanism) for step in self.steps]
+        if self.batched:
+            return release_batch(asked, ledger, entry=self.entry)
+        return (release(*asked[0], ledger, entry=self.entry),)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A spec made ready. Nothing has been charged, and no row read."""
+
+    title: str
+    steps: tuple[Step, ...]
+    data: Path
+    ledger: Store
+    cap: TradeOff
+    unit: str
+    neighbors: Neighbors
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """The steps as they are charged, in the order of the first step of each."""
+        together: dict[str, list[Step]] = {}
+        for step in self.steps:
+            together.setdefault(step.batch or step.entry, []).append(step)
+        return tuple(Charge(entry=entry, steps=tuple(held)) for entry, held in together.items())
+
+    def open_ledger(self) -> Ledger:
+        """Open the ledger, or create it."""
+        return Ledger.open(self.ledger, cap=self.cap, unit=self.unit, neighbors=self.neighbors)
+
+    def preview(self, *, records: Sequence[int] = SIZES, confidence: float = 0.95) -> PlanPreview:
+        """Say what everything would cost and look like; nothing is charged, no row is read.
+
+        Args:
+            records: sizes of groups that intervals are told for, public.
+            confidence: of the intervals, in (0, 1).
+
+        Raises:
+            InvalidParameter: if a size or the confidence is unusable.
+            LedgerMismatch: if the ledger was created with another cap, unit or relation.
+        """
+        priced = bill(self)
+        return PlanPreview(
+            title=self.title,
+            cap=self.cap,
+            unit=self.unit,
+            neighbors=self.neighbors,
+            bill=priced,
+            charges=tuple(
+                ChargePreview(
+                    entry=charge.entry,
+                    batched=charge.batched,
+                    curve=charge.curve,
+                    cost=cost,
+                    questions={
+                        step.entry: preview(
+                            step.aggregate, step.mechanism, records=records, confidence=confidence
+                        )
+                        for step in charge.steps
+                    },
+                )
+                for charge, cost in zip(self.charges, priced.costs, strict=True)
+            ),
+        )
+
+
+def bill(plan: Plan) -> Bill:
+    """Price a plan against its ledger as it stands; nothing is created, charged or read.
+
+    Raises:
+        LedgerMismatch: if the ledger was created with another cap, unit or relation.
+    """
+    rule = filter_for(plan.cap)
+    held, remaining = frozenset[str](), rule.capacity
+    if plan.ledger.exists():
+        ledger = plan.open_ledger()
+        held, remaining = frozenset(entry.id for entry in ledger.entries()), ledger.remaining()
+    costs = tuple(
+        None if charge.entry in held else rule.cost(charge.curve) for charge in plan.charges
+    )
+    return Bill(account=rule.account, capacity=rule.capacity, remaining=remaining, costs=costs)

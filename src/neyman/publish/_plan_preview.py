@@ -1,0 +1,113 @@
+"""A plan, foreseen: what it would cost and how exact its answers would be."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from neyman.numerics import at_least, at_most
+from neyman.publish._bill import Bill
+from neyman.publish._preview import Preview
+from neyman.sensitivity import Neighbors
+from neyman.tradeoff import TradeOff
+
+__all__ = ["ChargePreview", "PlanPreview"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargePreview:
+    """What the ledger would be charged for at once.
+
+    Attributes:
+        entry: the id in the ledger.
+        batched: whether it is a batch.
+        curve: what the answers together guarantee.
+        cost: in the unit of the ledger's account; None where it is stored and free.
+        questions: by name.
+    """
+
+    entry: str
+    batched: bool
+    curve: TradeOff
+    cost: Fraction | None
+    questions: Mapping[str, Preview]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanPreview:
+    """All charges of a plan. Public: no row has a part in it.
+
+    Attributes:
+        title: of the plan.
+        cap: of the ledger.
+        unit: who is protected.
+        neighbors: the neighbouring relation.
+        bill: what is due, and what remains.
+        charges: in order.
+    """
+
+    title: str
+    cap: TradeOff
+    unit: str
+    neighbors: Neighbors
+    bill: Bill
+    charges: tuple[ChargePreview, ...]
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, *, sql: bool = False) -> str:
+        """Return it for people.
+
+        Args:
+            sql: whether the statements come along.
+        """
+        parts = [f"{self.title}: cap {self.cap}, unit {self.unit} ({self.neighbors})"]
+        for charge in self.charges:
+            price = "stored, free" if charge.cost is None else self._share(charge.cost)
+            if charge.batched:
+                together = f"{charge.entry}: a batch of {len(charge.questions)}, {charge.curve}"
+                parts.append(f"{together}, {price}")
+            for name, question in charge.questions.items():
+                first = name if charge.batched else f"{name}: {price}"
+                parts.append(f"{first}\n{question.to_text(sql=sql)}")
+        left = at_least(100 * self.bill.remaining / self.bill.capacity, 4)
+        verdict = "fits" if self.bill.fits else "does not fit, and would be refused"
+        parts.append(
+            f"to pay: {self._share(self.bill.due)}; {left} % remain now: the plan {verdict}"
+        )
+        return "\n\n".join(parts)
+
+    def to_json(self) -> dict[str, object]:
+        """Return everything, JSON-able."""
+        return {
+            "format": "neyman.plan_preview",
+            "version": 1,
+            "title": self.title,
+            "cap": self.cap.to_json(),
+            "unit": self.unit,
+            "neighbors": self.neighbors,
+            "account": self.bill.account,
+            "capacity": str(self.bill.capacity),
+            "remaining": str(self.bill.remaining),
+            "due": str(self.bill.due),
+            "fits": self.bill.fits,
+            "charges": [
+                {
+                    "entry": charge.entry,
+                    "batch": charge.batched,
+                    "curve": charge.curve.to_json(),
+                    "cost": None if charge.cost is None else str(charge.cost),
+                    "questions": [
+                        {"name": name, **question.to_json()}
+                        for name, question in charge.questions.items()
+                    ],
+                }
+                for charge in self.charges
+            ],
+        }
+
+    def _share(self, cost: Fraction) -> str:
+        return f"{at_most(100 * cost / self.bill.capacity, 4)} % of the ledger"

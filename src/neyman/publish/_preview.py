@@ -1,0 +1,152 @@
+"""What an answer would look like, before anything is charged or any row is read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, final
+
+from neyman.aggregate import Aggregate
+from neyman.arguments import check_type, whole
+from neyman.errors import InvalidParameter
+from neyman.mechanisms import Mechanism
+from neyman.publish._foreseen import Foreseen, foreseen_by
+from neyman.tradeoff import TradeOff
+
+__all__ = ["SIZES", "Preview", "preview", "table_of"]
+
+# Sizes of groups for which intervals are told where none is named.
+SIZES: Final = (100, 1_000, 10_000, 100_000)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A question with its noise, before it is asked. Public: no row has a part in it.
+
+    Attributes:
+        query: the question, as the ledger would record it.
+        mechanism: the noise, as the ledger would record it.
+        curve: what the answer guarantees, and is charged for.
+        groups: how many there are an answer for; 0 where nobody declared them.
+        integers: how many are released; 0 where that is not known.
+        confidence: of the intervals.
+        numbers: of one group, what their noise does to them.
+        sql: the statement that would be run, where there is one.
+    """
+
+    query: Mapping[str, object]
+    mechanism: Mapping[str, object]
+    curve: TradeOff
+    groups: int
+    integers: int
+    confidence: float
+    numbers: tuple[Foreseen, ...]
+    sql: str | None = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, *, sql: bool = False) -> str:
+        """Return it for people.
+
+        Args:
+            sql: whether the statement comes along.
+        """
+        noise = ", ".join(f"{name} {value}" for name, value in self.mechanism.items())
+        many = "1 group" if self.groups == 1 else f"{self.groups:,} groups"
+        released = "1 integer" if self.integers == 1 else f"{self.integers:,} integers"
+        size = f"{many}, {released}" if self.groups else "groups whose noisy count is large"
+        lines = [
+            f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}",
+            *table_of(
+                ("number", "rows of the group", "stddev", f"{100 * self.confidence:g} % interval"),
+                [number.cells() for number in self.numbers],
+            ),
+        ]
+        if sql and self.sql is not None:
+            lines.append(self.sql)
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, object]:
+        """Return everything, JSON-able."""
+        return {
+            "format": "neyman.preview",
+            "version": 1,
+            "query": dict(self.query),
+            "mechanism": dict(self.mechanism),
+            "curve": self.curve.to_json(),
+            "groups": self.groups,
+            "integers": self.integers,
+            "confidence": self.confidence,
+            "numbers": [number.to_json() for number in self.numbers],
+            "sql": self.sql,
+        }
+
+
+def preview(
+    aggregate: Aggregate,
+    mechanism: Mechanism,
+    *,
+    records: Sequence[int] = SIZES,
+    confidence: float = 0.95,
+) -> Preview:
+    """Say what a release would look like: its noise in the units of its numbers, and its SQL.
+
+    The noise of a count or a sum is the same whatever is in the table. That of a mean, of another
+    quotient or of a curve depends on how many rows a group has: it is told for groups of given
+    sizes whose made-up rows are spread evenly over the bounds. Nothing is charged, no row is read.
+
+    Args:
+        aggregate: the question.
+        mechanism: its noise.
+        records: sizes of groups, public.
+        confidence: of the intervals, in (0, 1).
+
+    Raises:
+        InvalidParameter: if a size or the confidence is unusable.
+        SensitivityMismatch: if the question does not bound the norm that the noise needs.
+
+    Error: exact where a number has the same noise in groups of all sizes; of other numbers the
+        interval is that of one release whose noise happened to be 0.
+
+    >>> import neyman as ny, pyarrow as pa
+    >>> rows = pa.table({"minutes": [30.0, 60.0]})
+    >>> table = ny.open_table(rows, unit=ny.Rows(), name="visits",
+    ...                       bounds={"minutes": ny.Bounds(0, 120, grid=1)})
+    >>> question = table.mean("minutes")
+    >>> noise = ny.Gaussian.calibrate(question.sensitivity, mu=0.5)
+    >>> for number in preview(question, noise, records=[100, 10_000]).numbers:
+    ...     print(number.name, number.records, round(number.half_width, 2))
+    mean 100 3.33
+    mean 10000 0.03
+    """
+    check_type("aggregate", aggregate, Aggregate, "a question, such as table.count()")
+    check_type("mechanism", mechanism, Mechanism, "its noise, such as Gaussian.calibrate(...)")
+    check_type("records", records, Sequence, "a list of sizes, such as records=[1000]")
+    sizes = sorted({whole("records", size, 1, 2**53) for size in records})
+    if not sizes:
+        raise InvalidParameter("records of no sizes was given; write at least one, such as [1000]")
+    return Preview(
+        query=dict(aggregate.query),
+        mechanism=mechanism.describe(),
+        curve=mechanism.tradeoff(aggregate.sensitivity),
+        groups=0
+        if aggregate.unknown is not None
+        else max((len(column) for column in aggregate.keys.values()), default=1),
+        integers=aggregate.size,
+        confidence=confidence,
+        numbers=foreseen_by(aggregate, mechanism, sizes, confidence),
+        sql=None if aggregate.sql is None else aggregate.sql(),
+    )
+
+
+def table_of(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of text, columns aligned; the first to the left."""
+    cells = [head, *rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]

@@ -1,0 +1,31 @@
+"""`statistic = "mean"`."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal, final
+
+from neyman.aggregate import Aggregate
+from neyman.publish._queries._query import Grouped
+from neyman.tables import Keys, Table
+
+__all__ = ["MeanOf"]
+
+
+@final
+class MeanOf(Grouped):
+    """The mean of a column, with the count that it rests on."""
+
+    sentence: ClassVar[str] = "a mean needs a column, and nothing else of the kind"
+    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
+
+    statistic: Literal["mean"]
+    column: str
+    """Whose values are averaged."""
+
+    @property
+    def bounds(self) -> Mapping[str, str]:
+        """The column's."""
+        return {self.column: ""}
+
+    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+        """Average."""
+        return table.mean(self.column, by)

@@ -1,0 +1,107 @@
+"""What every query of a spec says, and what it must be able to do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from neyman.aggregate import Aggregate
+from neyman.publish._noise import NOISES
+from neyman.publish._section import Count, NoiseName, Positive, Section
+from neyman.tables import Keys, Table
+
+__all__ = ["Grouped", "Query"]
+
+
+def _spoken() -> str:
+    """Return every noise with the keys of its share, for a message."""
+    return ", ".join(f"{name} ({' or '.join(noise.makes)})" for name, noise in NOISES.items())
+
+
+class Query(Section, ABC):
+    """One statistic or function, and what it may spend.
+
+    A new one is a final class in a file of its own, named in `neyman.publish._queries`: a
+    `statistic`, its keys, `sentence`, `example` and `ask`. The spec, its JSON schema, the table of
+    keys, `neyman init` and every error text follow from that.
+
+    Attributes:
+        sentence: what it takes, for who writes it wrong.
+        example: its own keys in TOML, for `neyman init`; a text that begins with "FILL IN: " is
+            to be replaced.
+    """
+
+    example: ClassVar[str]
+
+    entry: Annotated[str, Field(min_length=1)]
+    """Its id in the ledger; in a batch its name there."""
+    batch: Annotated[str, Field(min_length=1)] | None = None
+    """The id in the ledger of all queries with the same one: charged together, at once."""
+    noise: NoiseName | None = None
+    """The noise; by default Gaussian for mu, Laplace for epsilon, discrete Gaussian for rho."""
+    mu: Positive | None = None
+    """What it may spend, in Gaussian differential privacy."""
+    epsilon: Positive | None = None
+    """What it may spend, in pure differential privacy."""
+    rho: Positive | None = None
+    """What it may spend, in zero-concentrated differential privacy."""
+    max_groups: Count | None = None
+    """The most groups that one entity counts in; by default that of [unit]."""
+    max_rows_per_group: Count | None = None
+    """The most rows of one entity that count in each group; by default that of [unit]."""
+
+    @abstractmethod
+    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+        """Return the question, not computed.
+
+        Args:
+            table: with the limits of this query.
+            by: the key set that `grouped_by` names, or None.
+
+        Raises:
+            InvalidParameter: if what is declared is unusable.
+            InvalidTable: if it does not go with the table.
+        """
+
+    @property
+    def grouped_by(self) -> str | None:
+        """The name of the key set that it is asked by, if any."""
+        return None
+
+    @property
+    def bounds(self) -> Mapping[str, str]:
+        """The columns that must have bounds in [columns], and what else may be written instead."""
+        return {}
+
+    @property
+    def shares(self) -> dict[str, Decimal]:
+        """What it may spend, by its key."""
+        given = {"mu": self.mu, "epsilon": self.epsilon, "rho": self.rho}
+        return {key: share for key, share in given.items() if share is not None}
+
+    @model_validator(mode="after")
+    def _one_share(self) -> Self:
+        if len(self.shares) != 1:
+            raise ValueError(
+                "give mu for Gaussian noise or epsilon for Laplace noise, one of them; or noise, a "
+                "name, with its share: " + _spoken()
+            )
+        (key,) = self.shares
+        if self.noise is not None and key not in NOISES[self.noise].makes:
+            takes = " or ".join(NOISES[self.noise].makes)
+            raise ValueError(f'noise = "{self.noise}" takes {takes}; write it in place of {key}')
+        return self
+
+
+class Grouped(Query, ABC):
+    """A query that can be asked of each group."""
+
+    by: str | None = None
+    """The name of a key set, [keys.NAME]: an answer for each of its groups."""
+
+    @property
+    def grouped_by(self) -> str | None:
+        """The key set."""
+        return self.by

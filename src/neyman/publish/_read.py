@@ -1,0 +1,187 @@
+"""Reading a spec: every mistake is told at once, by its key and its fix."""
+
+import difflib
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from neyman.errors import SpecError
+from neyman.publish._queries import QUERIES
+from neyman.publish._section import Section
+from neyman.publish._spec import Spec
+
+__all__ = ["FILL_IN", "read_spec"]
+
+# What begins so was written by `neyman init`, to be replaced.
+FILL_IN: Final = "FILL IN: "
+
+
+def read_spec(path: Path) -> Spec:
+    """Read and check a spec; nothing of the data is touched.
+
+    Raises:
+        SpecError: if the file is missing, is no TOML, or does not say what a spec must say. The
+            message lists every key that is wrong, and the fix.
+    """
+    fields: dict[str, Any] = {}
+    lines: list[str] = []
+    try:
+        # Decimals, so that 0.1 is a tenth.
+        fields = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
+        lines = list(_left(fields))
+        if not lines:
+            return Spec.model_validate(fields)
+        Spec.model_validate(fields)
+    except OSError as error:
+        raise _refused(path, f"{error.strerror}; write the path of a TOML file") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise _refused(path, f"it is no TOML: {error}") from error
+    except ValidationError as error:
+        lines += _sentences(error.errors(include_url=False), fields, bool(lines))
+    told = "\n".join(f"  {line}" for line in lines)
+    raise _refused(path, f"{len(lines)} to mend\n{told}")
+
+
+def _refused(path: Path, reason: str) -> SpecError:
+    return SpecError(f"the spec {path} cannot be used: {reason}")
+
+
+def _left(value: object, steps: tuple[int | str, ...] = (), root: object = None) -> Iterator[str]:
+    """Tell every place that `neyman init` left to be filled in."""
+    fields = cast("Mapping[str, Any]", value if root is None else root)
+    inside: Iterator[tuple[int | str, object]] = iter(())
+    match value:
+        case str() if value.startswith(FILL_IN):
+            yield f"{_place(steps, fields)}: is not filled in; write {value.removeprefix(FILL_IN)}"
+        case dict():
+            inside = iter(cast("dict[str, object]", value).items())
+        case list():
+            inside = enumerate(cast("list[object]", value))
+        case _:
+            pass
+    for step, part in inside:
+        yield from _left(part, (*steps, step), fields)
+
+
+def _sentences(
+    problems: Sequence[ErrorDetails], fields: Mapping[str, Any], unfinished: bool
+) -> Iterator[str]:
+    told: set[str] = set()
+    for problem in problems:
+        left = str(problem["input"]).startswith(FILL_IN)
+        # What is left open is told already, and what does not fit together may follow from it.
+        if unfinished and (left or not problem["loc"]):
+            continue
+        steps = problem["loc"]
+        where = _place(steps if problem["type"] != "missing" else steps[:-1], fields)
+        if problem["type"] == "missing":
+            where = str(steps[-1]) if where == "spec" else f"{where}.{steps[-1]}"
+        if where not in told:
+            told.add(where)
+            yield _sentence(problem, where)
+
+
+def _sentence(problem: ErrorDetails, where: str) -> str:
+    steps, found = problem["loc"], problem["input"]
+    match problem["type"]:
+        case "extra_forbidden":
+            return f"{where}: no such key; {_known(steps)}"
+        case "missing":
+            takes = _section_at(steps[:-1])
+            also = takes.sentence if takes is not None else ""
+            return f"{where}: is missing; {also or 'write it'}"
+        case "union_tag_not_found":
+            return f"{where}.statistic: is missing; write one of {', '.join(QUERIES)}"
+        case "union_tag_invalid":
+            tag = str(cast("Mapping[str, object]", found)["statistic"])
+            return f"{where}.statistic: no such statistic {tag!r}; {_near(tag, list(QUERIES))}"
+        case "value_error":
+            return f"{where}: {problem['msg'].removeprefix('Value error, ')}"
+        case _:
+            rule = problem["msg"].replace("an instance of Decimal", "a number")
+            shown = str(found) if isinstance(found, Decimal) else repr(found)
+            return f"{where}: {rule.replace('Input', 'it')}; found {shown}"
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"write {near[0]}" if near else f"write one of {', '.join(known)}"
+
+
+def _known(steps: tuple[int | str, ...]) -> str:
+    """Say what could be meant by a key that is not there."""
+    section = _section_at(steps[:-1])
+    if section is None:
+        return "delete it"
+    known = sorted(section.model_fields)
+    near = difflib.get_close_matches(str(steps[-1]), known, n=1)
+    # A key of another statistic is no slip of the pen.
+    if near and not any(steps[-1] in query.model_fields for query in QUERIES.values()):
+        return f"write {near[0]}"
+    also = f"{section.sentence}; " if section.sentence else ""
+    return f"{also}known keys are {', '.join(known)}"
+
+
+def _place(steps: tuple[int | str, ...], fields: Mapping[str, Any]) -> str:
+    """Write where a mistake is, a query by its entry; of the way there only what was written."""
+    value: Any = fields
+    text = ""
+    for i, step in enumerate(steps):
+        if not _holds(value, step):
+            continue
+        value = value[step]
+        if i == 1 and steps[0] == "query" and isinstance(step, int):
+            text = _query(value, step)
+        else:
+            text += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return text.lstrip(".") or "spec"
+
+
+def _holds(value: Any, step: int | str) -> bool:
+    return (
+        step in value
+        if isinstance(value, dict)
+        else isinstance(value, list) and isinstance(step, int)
+    )
+
+
+def _query(written: object, number: int) -> str:
+    held = cast("dict[str, object]", written) if isinstance(written, dict) else {}
+    entry = held.get("entry")
+    if isinstance(entry, str) and not entry.startswith(FILL_IN):
+        return f"query {entry!r}"
+    return f"query number {number + 1}"
+
+
+def _section_at(steps: tuple[int | str, ...]) -> type[Section] | None:
+    """Return the section of the spec at this place."""
+    kind: Any = Spec
+    for step in steps:
+        if isinstance(kind, type) and issubclass(kind, Section):
+            kind = kind.model_fields[str(step)].annotation
+        else:
+            kind = _inside(kind, step)
+        kind = _plain(kind)
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else None
+
+
+def _inside(kind: Any, step: int | str) -> Any:
+    """Step into a list, a mapping, or the one of several queries that a name tells."""
+    if get_origin(kind) in (Union, UnionType):
+        return QUERIES[str(step)]
+    return get_args(kind)[-1]
+
+
+def _plain(kind: Any) -> Any:
+    """Leave out what is said beside a type, and that it may be None."""
+    while True:
+        union = get_origin(kind) in (Union, UnionType)
+        if get_origin(kind) is not Annotated and not (union and type(None) in get_args(kind)):
+            return kind
+        kind = get_args(kind)[0]

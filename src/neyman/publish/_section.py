@@ -1,0 +1,75 @@
+"""What a spec is made of: strict sections, and numbers that are the decimals they print as."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, final
+
+from neyman.errors import MissingExtra
+
+try:
+    from pydantic import (
+        BaseModel,
+        BeforeValidator,
+        ConfigDict,
+        Field,
+        GetJsonSchemaHandler,
+        WithJsonSchema,
+    )
+except ImportError as error:
+    raise MissingExtra(
+        "a spec was to be read and pydantic is not installed; run pip install 'neyman[tables]'"
+    ) from error
+
+__all__ = ["Cell", "Count", "NoiseName", "Number", "OneOrMore", "Positive", "Section"]
+
+
+def _decimal(value: object) -> object:
+    """Take TOML's whole numbers for the decimals that they are."""
+    return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _listed(value: object) -> object:
+    """Take one thing for a list of one."""
+    return cast("list[object]", value) if isinstance(value, list) else [value]
+
+
+@final
+class _OneOrMany:
+    """Says in the schema that a list of one need not be written as a list."""
+
+    def __get_pydantic_json_schema__(
+        self, core: Any, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        many = handler(core)
+        return {"anyOf": [many["items"], many]}
+
+
+_T = TypeVar("_T")
+
+Number = Annotated[Decimal, BeforeValidator(_decimal), WithJsonSchema({"type": "number"})]
+Positive = Annotated[
+    Decimal,
+    Field(gt=0),
+    BeforeValidator(_decimal),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
+]
+Count = Annotated[int, Field(ge=1)]
+OneOrMore = Annotated[list[_T], Field(min_length=1), BeforeValidator(_listed), _OneOrMany()]
+Cell: TypeAlias = bool | int | str | date
+NoiseName: TypeAlias = Literal[
+    "gaussian", "laplace", "discrete_gaussian", "discrete_laplace", "staircase", "canonical"
+]
+
+
+class Section(BaseModel):
+    """Strict: nothing is coerced, nothing unknown is passed over.
+
+    Attributes:
+        sentence: what it takes, for who writes a key that it has not, or leaves one out.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+    )
+
+    sentence: ClassVar[str] = ""

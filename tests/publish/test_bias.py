@@ -1,0 +1,80 @@
+"""What bounds cost, on public data: counted by hand."""
+
+import pyarrow as pa
+import pytest
+
+from neyman.errors import InvalidParameter, InvalidTable, UnknownColumn
+from neyman.publish import bias
+from neyman.tables import Bounds, Entity, Keys, Rows, open_table
+from neyman.tables._duckdb_engine import DuckDB
+
+PRIVATE = pa.table({"who": ["z"], "ward": ["n"], "x": [1.0]})
+PUBLIC = pa.table(
+    {
+        "who": ["a", "a", "a", "b", "c"],
+        "ward": ["n", "n", "n", "n", "s"],
+        "x": [2.0, 2.0, 2.0, 30.0, -5.0],
+    }
+)
+KEYS = Keys({"ward": ["n", "s"]})
+WITH_Y = PUBLIC.append_column("y", [[0.0] * 5])
+WIDE = {"x": Bounds(-100, 100, 1)}
+
+
+def public(bounds=WIDE, source=PUBLIC):
+    return open_table(source, unit=Rows(), bounds=bounds, name="public")
+
+
+def opened(source=PRIVATE, name="private"):
+    unit = Entity("who", max_groups=1, max_rows_per_group=2)
+    return open_table(source, unit=unit, bounds={"x": Bounds(0, 10, 1)}, name=name)
+
+
+def test_sums_are_split_into_truncation_and_clamping():
+    found = bias(lambda t: t.sum("x", by=KEYS), opened(), public()).columns
+    assert found == {
+        "ward": ["n", "s"],
+        "sum": [14.0, 0.0],
+        "sum_truncation": [-2.0, 0.0],
+        "sum_clamping": [-20.0, 5.0],
+    }
+
+
+def test_means_and_their_counts():
+    found = bias(lambda t: t.mean("x", by=KEYS), opened(), public()).columns
+    assert found["mean"] == pytest.approx([14 / 3, 0])
+    assert found["mean_truncation"] == pytest.approx([14 / 3 - 16 / 4, 0])
+    assert found["mean_clamping"] == pytest.approx([16 / 4 - 36 / 4, 5])
+    assert found["count_truncation"] == pytest.approx([-1, 0])
+
+
+def test_without_wide_bounds_clamping_is_not_estimated():
+    found = bias(lambda t: t.count(by=KEYS), opened(), public({}))
+    assert found.columns == {"ward": ["n", "s"], "count": [3, 1], "count_truncation": [-1.0, 0.0]}
+    assert "count_truncation" in str(found)
+
+
+def test_the_private_rows_are_refused_as_public_ones():
+    with pytest.raises(InvalidParameter, match="are the table itself"):
+        bias(lambda t: t.count(), opened(), open_table(PRIVATE, unit=Rows(), name="private"))
+
+
+def test_the_private_rows_are_not_asked(monkeypatch):
+    table, other = opened(), public({})
+    asked = []
+    integers = DuckDB.integers
+    monkeypatch.setattr(
+        DuckDB, "integers", lambda self, *rest: asked.append(self) or integers(self, *rest)
+    )
+    assert bias(lambda t: t.count(), table, other).columns["count"] == [4]
+    assert asked
+    assert all(engine is other.engine for engine in asked)
+
+
+def test_refusals():
+    with pytest.raises(InvalidParameter, match="the public table bounds 'y', and the private"):
+        bias(lambda t: t.count(), opened(), public({"y": Bounds(0, 1, 1)}, WITH_Y))
+    with pytest.raises(UnknownColumn, match="who"):
+        bias(lambda t: t.count(), opened(), public(source=PUBLIC.drop(["who"])))
+    with pytest.raises(InvalidTable, match="cannot be added up"):
+        bias(lambda t: t.sum("x"), opened(), public({}, PUBLIC.set_column(2, "x", [["a"] * 5])))

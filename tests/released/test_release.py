@@ -1,0 +1,97 @@
+"""A release is written and read back whole, in every form."""
+
+import copy
+import json
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neyman import gdp
+from neyman.errors import InvalidParameter
+from neyman.released import Guarantee, Release, Spending
+
+MADE = Release(
+    entry="a",
+    query={"statistic": "mean", "column": "x"},
+    mechanism={"mechanism": "gaussian", "variance": "4"},
+    guarantee=Guarantee(curve=gdp(0.5), neighbors="add_remove", unit="one row", assumptions=("b",)),
+    spending=Spending(
+        account="mu^2", cost=Fraction(1, 4), remaining=Fraction(3, 4), cap=Fraction(1)
+    ),
+    confidence=0.95,
+    columns={"ward": ["n", "s"], "mean": [1.5, math.nan], "count": [3, -1], "open": [True, False]},
+    replayed=True,
+)
+
+
+def alike(one, other):
+    return str(one) == str(other) and one.to_json() == other.to_json()
+
+
+def test_json_round_trip():
+    assert alike(Release.from_json(json.loads(json.dumps(MADE.to_json()))), MADE)
+
+
+def test_arrow_and_parquet_round_trip(tmp_path):
+    assert alike(Release.from_arrow(MADE.to_arrow()), MADE)
+    MADE.to_parquet(tmp_path / "a.parquet")
+    assert alike(Release.from_parquet(tmp_path / "a.parquet"), MADE)
+
+
+def test_frames():
+    polars, pandas = MADE.to_polars(), MADE.to_pandas()
+    assert polars["count"].to_list() == pandas["count"].to_list() == [3, -1]
+    assert math.isnan(polars["mean"].to_list()[1])
+    assert pandas.attrs["neyman.release"]["guarantee"] == MADE.guarantee.to_json()
+    assert json.dumps(pandas.attrs)
+
+
+def test_what_is_no_release_is_refused(tmp_path):
+    import pyarrow as pa
+
+    for wrong in (pa.table({"a": [1]}), [1], None):
+        with pytest.raises(InvalidParameter, match="without the metadata of a release"):
+            Release.from_arrow(wrong)
+    (tmp_path / "no.parquet").write_text("no")
+    for name in ("no.parquet", "missing.parquet"):
+        with pytest.raises(InvalidParameter, match="cannot be read as Parquet"):
+            Release.from_parquet(tmp_path / name)
+
+
+def places(record, so_far=()):
+    yield so_far
+    inner = record.items() if isinstance(record, dict) else []
+    for name, part in inner:
+        yield from places(part, (*so_far, name))
+
+
+WRONG = st.one_of(st.none(), st.integers(), st.text(), st.lists(st.integers()), st.just({}))
+
+
+@given(st.sampled_from(sorted(places(MADE.to_json()))), WRONG)
+def test_a_damaged_record_is_refused_or_read(place, wrong):
+    """Whatever stands in whatever place: a release or InvalidParameter, nothing else."""
+    record = copy.deepcopy(MADE.to_json())
+    if not place:
+        record = wrong
+    else:
+        part = record
+        for name in place[:-1]:
+            part = part[name]
+        part[place[-1]] = wrong
+    try:
+        read = Release.from_json(record)
+    except InvalidParameter:
+        return
+    assert isinstance(read, Release)
+
+
+@pytest.mark.parametrize("name", [name for name in MADE.to_json() if name != "columns"])
+def test_every_part_is_needed(name):
+    record = MADE.to_json()
+    del record[name]
+    with pytest.raises(InvalidParameter):
+        Release.from_json(record)
