@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from neyman.mechanisms import Laplace as Laplace
     from neyman.mechanisms import RandomizedResponse as RandomizedResponse
     from neyman.mechanisms import Staircase as Staircase
+    from neyman.mechanisms import Thresholded as Thresholded
     from neyman.released import Guarantee as Guarantee
     from neyman.released import Release as Release
     from neyman.sensitivity import Sensitivity as Sensitivity
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from neyman.tables import Keys as Keys
     from neyman.tables import Rows as Rows
     from neyman.tables import Table as Table
+    from neyman.tables import UnknownKeys as UnknownKeys
     from neyman.tables import open_table as open_table
     from neyman.tradeoff import Answer as Answer
     from neyman.tradeoff import TradeOff as TradeOff
@@ -123,10 +125,12 @@ _HOMES = {
         "Laplace",
         "RandomizedResponse",
         "Staircase",
+        "Thresholded",
+        "Thresholded",
     ),
     "neyman.released": ("Guarantee", "Release"),
     "neyman.sensitivity": ("Sensitivity",),
-    "neyman.tables": ("Bounds", "Entity", "Keys", "Rows", "Table", "open_table"),
+    "neyman.tables": ("Bounds", "Entity", "Keys", "Rows", "Table", "UnknownKeys", "open_table"),
     "neyman.tradeoff": (
         "Answer",
         "TradeOff",
@@ -204,8 +208,10 @@ __all__ = [
     "Sensitivity",
     "Staircase",
     "Table",
+    "Thresholded",
     "TprAtFpr",
     "TradeOff",
+    "UnknownKeys",
     "accounting",
     "approx_dp",
     "approx_dp_points",

@@ -195,7 +195,7 @@ def _drawn(aggregate: Aggregate, noise: Mechanism) -> tuple[IntArray, tuple[KeyT
     width = unknown.width
     found = _computed(unknown.find, lambda found: _sound(found.integers, (len(found.keys), width)))
     noisy = noise.add_noise(found.integers)
-    shown = noise.shown(noisy[:, unknown.count]).tolist()
+    shown: list[int] = noise.shown(noisy[:, unknown.count]).tolist()
     # The engine's order tells of groups that are not shown.
     ordered = sorted(shown, key=lambda group: unknown.place(found.keys[group]))
     return noisy[ordered].reshape(-1), tuple(found.keys[group] for group in ordered)

@@ -132,7 +132,8 @@ def test_the_public_surface_changes_only_on_purpose():
     classes = (
         "Advantage Aggregate Answer BayesError Bounds Calibration Canonical DiscreteGaussian "
         "DiscreteLaplace Entity EpsilonDelta Gaussian Guarantee Keys Laplace Ledger MuSlack "
-        "RandomizedResponse Release Rows Sensitivity Staircase Table TprAtFpr TradeOff"
+        "RandomizedResponse Release Rows Sensitivity Staircase Table Thresholded TprAtFpr TradeOff "
+        "UnknownKeys"
     )
     functions = (
         "approx_dp approx_dp_points best bounded_range by_lattice calibrate cdp chain compare "

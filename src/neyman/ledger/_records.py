@@ -232,14 +232,17 @@ def read_groups(payload: object, entry: str) -> Groups:
     Raises:
         LedgerCorrupt: if they are no keys.
     """
-    found = read_payload(payload, entry).get("groups", [])
-    try:
-        groups = tuple(tuple(tuple(key) for key in question) for question in found)
-    except TypeError:
-        groups = None
-    if groups is None or any(type(x) is not str for many in groups for key in many for x in key):
+    found = _list(read_payload(payload, entry).get("groups", []), entry)
+    keys = [[_list(key, entry) for key in _list(question, entry)] for question in found]
+    if any(type(part) is not str for question in keys for key in question for part in key):
         raise garbled("groups", entry)
-    return groups
+    return tuple(tuple(tuple(map(str, key)) for key in question) for question in keys)
+
+
+def _list(found: object, entry: str) -> list[object]:
+    if not isinstance(found, list):
+        raise garbled("groups", entry)
+    return cast("list[object]", found)
 
 
 def garbled(what: str, entry: str) -> LedgerCorrupt:
