@@ -126,7 +126,6 @@ _HOMES = {
         "RandomizedResponse",
         "Staircase",
         "Thresholded",
-        "Thresholded",
     ),
     "neyman.released": ("Guarantee", "Release"),
     "neyman.sensitivity": ("Sensitivity",),
