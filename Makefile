@@ -48,6 +48,7 @@ types: $(VENV)/installed  ## pyright, strict on src
 
 docs: $(VENV)/installed  ## run every example of the docs and draw its figures
 	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/spec_keys.py
 	$(BIN)/python -m pytest docs README.md src
 
 bench: $(VENV)/benchmarks  ## measure against the peers, side by side; writes benchmarks/results

@@ -1,7 +1,17 @@
-"""Hypothesis: the same examples in every run, whatever the machine is doing meanwhile."""
+"""For all rooms: the same examples in every run, and a PostgreSQL server of our own."""
 
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # A deadline and the check of slow generation measure the load of the machine, not the code.
@@ -25,3 +35,85 @@ def _version(package: str) -> str:
         return f"{package} {version(package)}"
     except PackageNotFoundError:
         return f"no {package}"
+
+
+class PostgresServer:
+    """A PostgreSQL server on a socket in a directory of its own. It does not run as root."""
+
+    def __init__(self, binaries: Path, folder: Path):
+        self.binaries, self.folder = binaries, folder
+        root = os.geteuid() == 0
+        self.user = "postgres" if root else pwd.getpwuid(os.geteuid()).pw_name
+        self.switch = self.user if root else None
+        shutil.chown(folder, self.user)
+        folder.chmod(0o755)
+        self._run("initdb", "-U", "neyman", "--auth=trust", "--encoding=UTF8", "--locale=C", "-N")
+        self.start()
+
+    @property
+    def address(self) -> str:
+        return f"host={self.folder} user=neyman dbname=postgres"
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://neyman@{quote(str(self.folder), safe='')}/postgres"
+
+    def start(self, *settings: str) -> None:
+        options = ["listen_addresses=''", f"unix_socket_directories={self.folder}", *settings]
+        given = " ".join(f"-c {option}" for option in options)
+        self._run("pg_ctl", "start", "-w", "-t", "120", "-o", given, "-l", f"{self.folder}/log")
+
+    def stop(self, *, mode: str) -> None:
+        self._run("pg_ctl", "stop", "-m", mode)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(
+            [self.binaries / program, "-D", self.folder / "data", *arguments],
+            user=self.switch,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=True,
+            timeout=300,
+        )
+
+
+@pytest.fixture(scope="session")
+def missing() -> Callable[[str], None]:
+    """Skip for want of an engine; where all must be, fail."""
+
+    def refuse(what: str) -> None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{what} is missing; CI tests every engine")
+        pytest.skip(f"{what} is missing")
+
+    return refuse
+
+
+@pytest.fixture(scope="session")
+def start_postgres(missing: Callable[[str], None]) -> Iterator[Callable[[], PostgresServer]]:
+    """Start servers, which end with the run."""
+    if find_spec("psycopg") is None:
+        missing("psycopg")
+    found = shutil.which("initdb") or max(
+        map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), default=None
+    )
+    if found is None:
+        missing("PostgreSQL (initdb)")
+    servers: list[PostgresServer] = []
+
+    def start() -> PostgresServer:
+        folder = Path(tempfile.mkdtemp(prefix="neyman-pg-"))
+        servers.append(PostgresServer(Path(found or "").resolve().parent, folder))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop(mode="immediate")
+        shutil.rmtree(server.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(start_postgres: Callable[[], PostgresServer]) -> PostgresServer:
+    """Return the server of the run."""
+    return start_postgres()

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from neyman.released import Guarantee as Guarantee
     from neyman.released import Release as Release
     from neyman.sensitivity import Sensitivity as Sensitivity
+    from neyman.tables import Bins as Bins
     from neyman.tables import Bounds as Bounds
     from neyman.tables import Entity as Entity
     from neyman.tables import Keys as Keys
@@ -129,7 +130,16 @@ _HOMES = {
     ),
     "neyman.released": ("Guarantee", "Release"),
     "neyman.sensitivity": ("Sensitivity",),
-    "neyman.tables": ("Bounds", "Entity", "Keys", "Rows", "Table", "UnknownKeys", "open_table"),
+    "neyman.tables": (
+        "Bins",
+        "Bounds",
+        "Entity",
+        "Keys",
+        "Rows",
+        "Table",
+        "UnknownKeys",
+        "open_table",
+    ),
     "neyman.tradeoff": (
         "Answer",
         "TradeOff",
@@ -188,6 +198,7 @@ __all__ = [
     "Aggregate",
     "Answer",
     "BayesError",
+    "Bins",
     "Bounds",
     "Calibration",
     "Canonical",

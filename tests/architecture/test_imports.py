@@ -130,7 +130,7 @@ def test_every_public_name_is_there_and_has_words():
 
 def test_the_public_surface_changes_only_on_purpose():
     classes = (
-        "Advantage Aggregate Answer BayesError Bounds Calibration Canonical DiscreteGaussian "
+        "Advantage Aggregate Answer BayesError Bins Bounds Calibration Canonical DiscreteGaussian "
         "DiscreteLaplace Entity EpsilonDelta Gaussian Guarantee Keys Laplace Ledger MuSlack "
         "RandomizedResponse Release Rows Sensitivity Staircase Table Thresholded TprAtFpr TradeOff "
         "UnknownKeys"

@@ -1,15 +1,22 @@
-"""Ledgers and real child processes for the tests of this room."""
+"""Ledgers in both stores and real child processes, for the tests of this room.
 
+A test that takes `opened` runs twice: on SQLite files, and on schemas of a real PostgreSQL server.
+"""
+
+import hashlib
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import warnings
-from collections.abc import Callable
-from contextlib import closing
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
@@ -65,11 +72,39 @@ def spawn():
     return spawn_child
 
 
-@pytest.fixture
-def tamper():
-    """Change rows as someone does who takes the triggers away and puts them back."""
+class Home(ABC):
+    """Where the ledgers of a test are kept, and how to reach their rows past the library."""
 
-    def change(ledger: Ledger, *statements: str) -> None:
+    blob: ClassVar[str]
+
+    @abstractmethod
+    def place(self, path: Path) -> str | Path:
+        """Return what `Ledger.open` takes; another path is another place."""
+
+    @abstractmethod
+    def ask(self, ledger: Ledger, statement: str) -> list[tuple[Any, ...]]:
+        """Run one statement as any user of the store could; return its rows."""
+
+    @abstractmethod
+    def tamper(self, ledger: Ledger, *statements: str) -> None:
+        """Change rows as someone does who takes the triggers away and puts them back."""
+
+    @abstractmethod
+    def copy(self, ledger: Ledger, path: Path) -> None:
+        """Copy the rows, by the store's own means."""
+
+
+class Files(Home):
+    blob: ClassVar[str] = "BLOB"
+
+    def place(self, path: Path) -> str | Path:
+        return path
+
+    def ask(self, ledger: Ledger, statement: str) -> list[tuple[Any, ...]]:
+        with closing(sqlite3.connect(ledger.store.path, isolation_level=None)) as raw:
+            return raw.execute(statement).fetchall()
+
+    def tamper(self, ledger: Ledger, *statements: str) -> None:
         with closing(sqlite3.connect(ledger.store.path, isolation_level=None)) as raw:
             triggers = raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
             triggers = triggers.fetchall()
@@ -80,7 +115,58 @@ def tamper():
             for _, sql in triggers:
                 raw.execute(sql)
 
-    return change
+    def copy(self, ledger: Ledger, path: Path) -> None:
+        shutil.copy(ledger.store.path, path)
+
+
+@dataclass(frozen=True)
+class Database(Home):
+    server: Any
+    blob: ClassVar[str] = "BYTEA"
+
+    def place(self, path: Path) -> str | Path:
+        return f"{self.server.url}?ledger=t{hashlib.sha256(str(path).encode()).hexdigest()[:30]}"
+
+    @contextmanager
+    def connected(self, schema: str) -> Iterator[Any]:
+        import psycopg
+
+        with psycopg.connect(
+            self.server.address, autocommit=True, options=f"-c search_path={schema}"
+        ) as raw:
+            yield raw
+
+    def ask(self, ledger: Ledger, statement: str) -> list[tuple[Any, ...]]:
+        with self.connected(ledger.store.schema) as raw:
+            result = raw.execute(statement)
+            return result.fetchall() if result.description else []
+
+    def tamper(self, ledger: Ledger, *statements: str) -> None:
+        with self.connected(ledger.store.schema) as raw:
+            for act in ("DISABLE", "ENABLE"):
+                for table in ("meta", "events"):
+                    raw.execute(f"ALTER TABLE IF EXISTS {table} {act} TRIGGER USER")
+                for statement in statements if act == "DISABLE" else ():
+                    raw.execute(statement)
+
+    def copy(self, ledger: Ledger, path: Path) -> None:
+        ledger.copy(self.place(path))
+
+
+@pytest.fixture
+def files() -> Home:
+    return Files()
+
+
+@pytest.fixture
+def database(postgres_server: Any) -> Home:
+    return Database(postgres_server)
+
+
+@pytest.fixture(params=["files", "database"])
+def home(request: pytest.FixtureRequest) -> Home:
+    """Each store in turn."""
+    return request.getfixturevalue(request.param)
 
 
 @dataclass(frozen=True)
@@ -117,13 +203,13 @@ class Desk:
 
 
 @pytest.fixture
-def opened(tmp_path: Path):
-    """Open the test's ledger; the same file every time."""
+def opened(home: Home, tmp_path: Path):
+    """Open the test's ledger; the same every time, unless another path is given."""
 
     def opener(cap: TradeOff | None = None, path: Path | None = None) -> Desk:
         return Desk(
             Ledger.open(
-                path or tmp_path / "budget.ledger",
+                home.place(path or tmp_path / "budget.ledger"),
                 cap=gdp(1) if cap is None else cap,
                 unit="plane",
                 neighbors="add_remove",

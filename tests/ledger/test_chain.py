@@ -3,8 +3,6 @@
 import hashlib
 import json
 import re
-import sqlite3
-from contextlib import closing
 
 import pytest
 
@@ -29,13 +27,12 @@ def sha256(*cells):
     return hashlib.sha256(json.dumps(cells, separators=(",", ":")).encode()).hexdigest()
 
 
-def rewritten(tamper, ledger, change):
+def rewritten(home, ledger, change):
     """Change the rows and compute the whole chain anew, as whoever knows the code can."""
-    with closing(sqlite3.connect(ledger.store.path)) as raw:
-        rows = [list(row) for row in raw.execute(f"SELECT {ROWS} FROM events ORDER BY seq")]
-        meta = raw.execute(
-            "SELECT ledger, cap, account, capacity, unit, neighbors, created, secret FROM meta"
-        ).fetchone()
+    rows = [list(row) for row in home.ask(ledger, f"SELECT {ROWS} FROM events ORDER BY seq")]
+    (meta,) = home.ask(
+        ledger, "SELECT ledger, cap, account, capacity, unit, neighbors, created, secret FROM meta"
+    )
     digest = sha256("neyman.ledger", *meta[:-1], hashlib.sha256(meta[-1]).hexdigest())
     statements = ["DELETE FROM events"]
     for seq, row in enumerate(change(rows), start=1):
@@ -45,22 +42,21 @@ def rewritten(tamper, ledger, change):
             "NULL" if x is None else repr(x) if isinstance(x, int) else f"'{x}'" for x in cells
         )
         statements.append(f"INSERT INTO events VALUES ({', '.join(quoted)})")
-    tamper(ledger, *statements)
+    home.tamper(ledger, *statements)
 
 
-def test_a_stranger_computes_the_same_chain(desk, tamper):
+def test_a_stranger_computes_the_same_chain(desk, home):
     head = desk.ledger.head()
-    rewritten(tamper, desk.ledger, lambda rows: rows)
+    rewritten(home, desk.ledger, lambda rows: rows)
     assert desk.ledger.head() == head
     assert desk.ledger.check(head) == ()
 
 
 @pytest.mark.parametrize("seq", range(1, 6))
 @pytest.mark.parametrize("column", COLUMNS)
-def test_every_edited_cell_breaks_the_chain(desk, seq, column, tamper):
+def test_every_edited_cell_breaks_the_chain(desk, seq, column, home):
     """Among them a shift of the time by a microsecond and one digit of an answer."""
-    with closing(sqlite3.connect(desk.ledger.store.path)) as raw:
-        found = raw.execute(f"SELECT {column} FROM events WHERE seq = {seq}").fetchone()[0]
+    ((found,),) = home.ask(desk.ledger, f"SELECT {column} FROM events WHERE seq = {seq}")
     if column == "seq":
         change = str(seq + 90)
     elif found is None:
@@ -74,23 +70,23 @@ def test_every_edited_cell_breaks_the_chain(desk, seq, column, tamper):
         change = f"'{found[:at] + other + found[at + 1 :]}'"
     if change is None:
         return
-    tamper(desk.ledger, f"UPDATE events SET {column} = {change} WHERE seq = {seq}")
+    home.tamper(desk.ledger, f"UPDATE events SET {column} = {change} WHERE seq = {seq}")
     found = desk.ledger.check()
     assert any(re.match(r"the chain breaks at row|row \d+ follows", line) for line in found), found
 
 
 @pytest.mark.parametrize("seq", range(1, 5))
-def test_every_removed_row_breaks_the_chain(desk, seq, tamper):
-    tamper(desk.ledger, f"DELETE FROM events WHERE seq = {seq}")
+def test_every_removed_row_breaks_the_chain(desk, seq, home):
+    home.tamper(desk.ledger, f"DELETE FROM events WHERE seq = {seq}")
     found = desk.ledger.check()
     assert any(f"row {seq + 1} follows row {seq - 1}: what stood" in line for line in found)
     # Nor does it help to close the gap.
-    tamper(desk.ledger, f"UPDATE events SET seq = seq - 1 WHERE seq > {seq}")
+    home.tamper(desk.ledger, f"UPDATE events SET seq = seq - 1 WHERE seq > {seq}")
     assert any(f"the chain breaks at row {seq}," in line for line in desk.ledger.check())
 
 
-def test_rows_that_change_places_break_the_chain(desk, tamper):
-    tamper(
+def test_rows_that_change_places_break_the_chain(desk, home):
+    home.tamper(
         desk.ledger,
         "UPDATE events SET seq = 100 WHERE seq = 3",
         "UPDATE events SET seq = 3 WHERE seq = 4",
@@ -106,30 +102,30 @@ def test_rows_that_change_places_break_the_chain(desk, tamper):
         "cap = replace(cap, '\"1\"', '\"4\"')",
         "created = '2020'",
         "neighbors = 'replace_one'",
-        "secret = zeroblob(32)",
+        f"secret = CAST('{32 * 'x'}' AS BLOB)",
     ],
 )
-def test_the_chain_covers_the_opening_row(desk, change, tamper):
-    tamper(desk.ledger, f"UPDATE meta SET {change}")
-    found = Ledger.existing(desk.ledger.store.path).check()
+def test_the_chain_covers_the_opening_row(desk, change, home):
+    home.tamper(desk.ledger, f"UPDATE meta SET {change.replace('BLOB', home.blob)}")
+    found = Ledger.existing(desk.ledger.store).check()
     assert any("the chain breaks at row 1, reserve of 'a'" in line for line in found)
 
 
-def test_a_cut_tail_is_found_by_a_noted_head_alone(desk, tamper):
+def test_a_cut_tail_is_found_by_a_noted_head_alone(desk, home):
     noted = desk.ledger.head()
-    tamper(desk.ledger, "DELETE FROM events WHERE seq >= 4")
+    home.tamper(desk.ledger, "DELETE FROM events WHERE seq >= 4")
     assert desk.ledger.check() == ()
     (finding,) = desk.ledger.check(noted)
     assert f"the head {noted} that was noted is on no row: rows were cut off" in finding
 
 
-def test_a_chain_written_anew_is_found_by_a_noted_head_alone(desk, tamper):
+def test_a_chain_written_anew_is_found_by_a_noted_head_alone(desk, home):
     noted = desk.ledger.head()
 
     def without_a(rows):
         return [row for row in rows if row[2] != "a"]
 
-    rewritten(tamper, desk.ledger, without_a)
+    rewritten(home, desk.ledger, without_a)
     assert desk.ledger.check() == ()
     assert len(desk.ledger.check(noted)) == 1
 

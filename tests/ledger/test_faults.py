@@ -191,17 +191,17 @@ class Clock:
         return self.time.isoformat(timespec="microseconds")
 
 
-def clocks(opened, monkeypatch, home, seed):
+def clocks(opened, copy, monkeypatch, folder, seed):
     """Two machines ask, answer and merge copies by their own clocks; return what went wrong."""
     dice = random.Random(seed)
     times = [Clock(dice) for _ in range(2)]
     if dice.random() < 0.3:
         # Both stand still at the same time: no two events can be told apart by when they were.
         times = [times[0].time.isoformat] * 2
-    desks = [opened(gdp(3), home / f"{seed}-0")]
+    desks = [opened(gdp(3), folder / f"{seed}-0")]
     desks[0].answer("first", [0])
-    shutil.copy(desks[0].ledger.store.path, home / f"{seed}-1")
-    desks.append(opened(gdp(3), home / f"{seed}-1"))
+    copy(desks[0].ledger, folder / f"{seed}-1")
+    desks.append(opened(gdp(3), folder / f"{seed}-1"))
     shown = [("first", 0)]
     for _ in range(20):
         machine = dice.randrange(2)
@@ -230,11 +230,11 @@ def clocks(opened, monkeypatch, home, seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_clocks_decide_nothing(opened, monkeypatch, tmp_path, seed):
-    assert clocks(opened, monkeypatch, tmp_path, seed) == []
+def test_clocks_decide_nothing(opened, home, monkeypatch, tmp_path, seed):
+    assert clocks(opened, home.copy, monkeypatch, tmp_path, seed) == []
 
 
-def test_the_clocks_catch_events_told_apart_by_their_time(opened, monkeypatch, tmp_path):
+def test_the_clocks_catch_events_told_apart_by_their_time(opened, home, monkeypatch, tmp_path):
     """Broken: an event is what it says and when, so that two equal answers are one."""
 
     def append(self, entry, kind, payload, *, cost=None):
@@ -242,10 +242,10 @@ def test_the_clocks_catch_events_told_apart_by_their_time(opened, monkeypatch, t
         self.add(inherited_event("", told), *told)
 
     monkeypatch.setattr(Events, "append", append)
-    assert any(clocks(opened, monkeypatch, tmp_path, seed) for seed in range(40))
+    assert any(clocks(opened, home.copy, monkeypatch, tmp_path, seed) for seed in range(40))
 
 
 @pytest.mark.soak
-def test_clocks_decide_nothing_two_hundred_times(opened, monkeypatch, tmp_path):
+def test_clocks_decide_nothing_two_hundred_times(opened, home, monkeypatch, tmp_path):
     for seed in range(1000, 1200):
-        assert clocks(opened, monkeypatch, tmp_path, seed) == [], seed
+        assert clocks(opened, home.copy, monkeypatch, tmp_path, seed) == [], seed

@@ -39,6 +39,12 @@ this line is not of the format
 """  # noqa: W291
 
 
+@pytest.fixture
+def home(files):
+    """Files alone: what is tested here is theirs."""
+    return files
+
+
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
@@ -215,7 +221,7 @@ def test_the_file_is_append_only(opened, statement):
         ("UPDATE meta SET account = 'rho'", "none that a ledger writes"),
     ],
 )
-def test_check_finds_what_is_wrong(opened, statement, finding, tamper):
+def test_check_finds_what_is_wrong(opened, home, statement, finding):
     desk = opened()
     desk.answer("q")
     assert desk.ledger.check() == ()
@@ -223,7 +229,7 @@ def test_check_finds_what_is_wrong(opened, statement, finding, tamper):
         with closing(sqlite3.connect(desk.ledger.store.path)) as raw:
             raw.execute(statement)
     else:
-        tamper(desk.ledger, statement)
+        home.tamper(desk.ledger, statement)
     findings = desk.ledger.check()
     assert any(re.search(finding, found) for found in findings), findings
 
@@ -245,14 +251,14 @@ def test_check_finds_what_is_wrong(opened, statement, finding, tamper):
         ("DROP TABLE meta", lambda d: d.ledger.spent()),
     ],
 )
-def test_a_garbled_file_is_said_to_be_one(opened, statement, call, tamper):
+def test_a_garbled_file_is_said_to_be_one(opened, home, statement, call):
     desk = opened()
     desk.answer("q")
     if "DROP" in statement:
         with closing(sqlite3.connect(desk.ledger.store.path)) as raw:
             raw.execute(statement)
     else:
-        tamper(desk.ledger, statement)
+        home.tamper(desk.ledger, statement)
     with pytest.raises(LedgerCorrupt, match=r"backup|check") as refusal:
         call(desk)
     assert refusal.value.__context__ is None

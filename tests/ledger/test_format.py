@@ -20,6 +20,12 @@ FIRST = Path(__file__).with_name("format_1.sql").read_text(encoding="utf-8")
 
 
 @pytest.fixture
+def home(files):
+    """Files alone: what is tested here is theirs."""
+    return files
+
+
+@pytest.fixture
 def first(tmp_path):
     path = tmp_path / "first.ledger"
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:

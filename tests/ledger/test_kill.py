@@ -5,7 +5,8 @@ and kills it with SIGKILL: either by itself at a random line of the ledger's cod
 at a random time, which mostly falls into SQLite's writes. The next child goes on with the same
 file. Two broken lives, run through the same harness, must be caught.
 
-A kill does not lose what the kernel was given; power loss does: see test_power.
+A kill does not lose what the kernel was given; power loss does: see test_power. On PostgreSQL the
+server is killed too, and its connections are cut, under a life that asks again.
 """
 
 import os
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 
 import neyman.ledger
-from neyman.errors import BudgetExceeded, EntryConflict
+from neyman.errors import BudgetExceeded, EntryConflict, LedgerUnavailable
 from neyman.ledger import Ledger, Reservation
 from neyman.tradeoff import gdp
 
@@ -158,30 +159,30 @@ def from_outside(spawn, life, path, dice, size):
     return reports, status
 
 
-def measured(spawn, life, path):
-    """Let one child live to its end, for how long a life is."""
+def measured(spawn, life, path, another):
+    """Let one child live to its end at each of two places, for how long a life is."""
     start = time.perf_counter()
     reports, status = spawn(lambda report: life(report, path)).finish()
     seconds = time.perf_counter() - start
     assert status == 0, reports
 
     def counted(report):
-        report(["lines", lines_of_code(life, path.with_suffix(".lines"), 0, lambda _: None)])
+        report(["lines", lines_of_code(life, another, 0, lambda _: None)])
 
     ((_, lines),), status = spawn(counted).finish()
     assert status == 0
     return {"seconds": seconds, "lines": lines}
 
 
-def trial(spawn, directory, life, way, kills, seed):
+def trial(spawn, place, life, way, kills, seed):
     """Return the findings after every kill, and how many kills met a living child."""
     dice = random.Random(seed)
-    size = measured(spawn, life, directory / "measured.ledger")
+    size = measured(spawn, life, place("measured"), place("lines"))
     found, killed, files = [], 0, 0
     while killed < kills:
         files += 1
         assert files < kills, "children outlive their killers; the trial has no power"
-        witness = Witness(directory / f"{files}.ledger")
+        witness = Witness(place(f"{files}"))
         for _ in range(KILLS_OF_ONE_FILE):
             reports, status = way(spawn, life, witness.path, dice, size)
             assert status in (0, -signal.SIGKILL), reports
@@ -198,56 +199,85 @@ def trial(spawn, directory, life, way, kills, seed):
 WAYS = pytest.mark.parametrize("way", [by_itself, from_outside])
 
 
+def named(home, directory):
+    return lambda name: home.place(directory / f"{name}.ledger")
+
+
+def kills_of(**numbers):
+    return pytest.mark.parametrize(("home", "kills"), list(numbers.items()), indirect=["home"])
+
+
 @WAYS
-def test_nothing_is_lost_to_a_kill(spawn, tmp_path, way):
-    found, killed = trial(spawn, tmp_path, honest, way, kills=100, seed=1)
+@kills_of(files=100, database=20)
+def test_nothing_is_lost_to_a_kill(spawn, home, tmp_path, way, kills):
+    found, killed = trial(spawn, named(home, tmp_path), honest, way, kills, seed=1)
     assert found == []
-    assert killed >= 100
+    assert killed >= kills
 
 
 @pytest.mark.soak
 @WAYS
-def test_nothing_is_lost_to_a_thousand_kills(spawn, tmp_path, way):
-    found, killed = trial(spawn, tmp_path, honest, way, kills=1000, seed=2)
+@kills_of(files=1000, database=200)
+def test_nothing_is_lost_to_many_kills(spawn, home, tmp_path, way, kills):
+    found, killed = trial(spawn, named(home, tmp_path), honest, way, kills, seed=2)
     print(f"{killed} kills met a living child")
     assert found == []
-    assert killed >= 1000
+    assert killed >= kills
 
 
 @pytest.mark.parametrize("life", [reveals_first, charges_last])
-def test_the_harness_catches_a_broken_life(spawn, tmp_path, life):
+def test_the_harness_catches_a_broken_life(spawn, files, tmp_path, life):
     # About one kill in ten meets a broken life where it breaks a promise. The seeds are fixed, but
     # the lines are counted anew for each Python: forty kills would miss one in 70, 200 one in 10^9.
     def caught(seed):
         directory = tmp_path / f"{seed}"
         directory.mkdir()
-        found, _ = trial(spawn, directory, life, by_itself, kills=40, seed=seed)
+        found, _ = trial(spawn, named(files, directory), life, by_itself, kills=40, seed=seed)
         return found != []
 
     assert any(caught(seed) for seed in range(3, 8))
 
 
-@pytest.mark.soak
-def test_every_line_of_one_entry(spawn, tmp_path):
-    def once(report, path):
-        ledger = open_ledger(path)
+def one_entry(report, path):
+    ledger = open_ledger(path)
+    with ledger.turn("0"):
         reservation = ask(ledger, "0")
         if reservation.values is None:
+            report(["drawing", reservation.entry])
             reservation = ledger.commit(reservation, [secrets.randbits(60)])
-        report(["revealed", reservation.entry, list(reservation.values)])
+    report(["revealed", reservation.entry, list(reservation.values)])
 
-    lines = measured(spawn, once, tmp_path / "measured.ledger")["lines"]
+
+def killed_at_lines(spawn, place, step):
+    """Kill an entry's life at each line, and its second life there too; return what was lost."""
+    lines = measured(spawn, one_entry, place("measured"), place("lines"))["lines"]
     assert lines > 100
-    for die_at in range(1, lines):
-        witness = Witness(tmp_path / f"{die_at}.ledger")
+    found, trials = [], 0
+    for die_at in range(1, lines, step):
+        witness = Witness(place(f"{die_at}"))
         for _ in range(2):
             reports, status = spawn(
-                lambda report, at=die_at, path=witness.path: lines_of_code(once, path, at, report)
+                lambda report, at=die_at, path=witness.path: lines_of_code(
+                    one_entry, path, at, report
+                )
             ).finish()
             # The second life is shorter: there is less to do.
             assert status in (0, -signal.SIGKILL) or "EntryConflict" in str(reports)
-            witness.reports += [report for report in reports if report[0] == "revealed"]
-            assert witness.findings() == []
+            trials += status == -signal.SIGKILL
+            witness.reports += [report for report in reports if report[0] != "error"]
+            found += witness.findings()
+    print(f"{trials} kills at {lines} lines")
+    return found
+
+
+@pytest.mark.parametrize(("home", "step"), [("files", 20), ("database", 40)], indirect=["home"])
+def test_many_lines_of_one_entry(spawn, home, tmp_path, step):
+    assert killed_at_lines(spawn, named(home, tmp_path), step) == []
+
+
+@pytest.mark.soak
+def test_every_line_of_one_entry(spawn, home, tmp_path):
+    assert killed_at_lines(spawn, named(home, tmp_path), 1) == []
 
 
 def test_a_kill_while_drawing_leaves_one_redraw(spawn, opened):
@@ -264,3 +294,108 @@ def test_a_kill_while_drawing_leaves_one_redraw(spawn, opened):
     with pytest.raises(EntryConflict, match="stays charged"):
         desk.reserve("q")
     assert desk.ledger.spent() == Fraction(1, 100)
+
+
+def commits_first(ledger, reservation, report):
+    reservation = ledger.commit(reservation, [secrets.randbits(60)])
+    report(["revealed", reservation.entry, list(reservation.values)])
+
+
+def commits_last(ledger, reservation, report):
+    """Broken: what is shown may not be stored."""
+    values = [secrets.randbits(60)]
+    report(["revealed", reservation.entry, values])
+    ledger.commit(reservation, values)
+
+
+def stubborn(report, path, answer):
+    """Live by the rules, and ask again whatever the server does."""
+    ledger, number = open_ledger(path), 0
+    until = time.monotonic() + 300
+    while time.monotonic() < until:
+        try:
+            with ledger.turn(f"{number}"):
+                reservation = next_to_draw(ledger, number)
+                if reservation is not None and reservation.values is None:
+                    report(["drawing", reservation.entry])
+                    answer(ledger, reservation, report)
+        except LedgerUnavailable:
+            report(["cut", ""])
+            time.sleep(0.02)
+            continue
+        except BudgetExceeded:
+            return
+        number += 1
+
+
+def disturbed(spawn, path, disturb, answer):
+    """Disturb one life until it ends; return its findings and how often it was refused."""
+    open_ledger(path)
+    witness = Witness(path)
+    child = spawn(lambda report: stubborn(report, path, answer))
+    ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while os.waitid(os.P_PID, child.pid, ended) is None:
+        disturb()
+    reports, status = child.finish()
+    assert status == 0, reports
+    witness.reports = [report for report in reports if report[0] != "cut"]
+    return witness.findings(), len(reports) - len(witness.reports)
+
+
+def cutting(server, dice):
+    """Cut all of the ledger's connections at random times."""
+    import psycopg
+
+    with psycopg.connect(server.address, autocommit=True) as admin:
+        while True:
+            time.sleep(dice.uniform(0, 0.4))
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE application_name = 'neyman ledger'"
+            )
+            yield
+
+
+def crashing(server, dice):
+    """Kill the server at random times, as a crash does, and let it recover."""
+    while True:
+        time.sleep(dice.uniform(0, 1))
+        server.stop(mode="immediate")
+        server.start()
+        yield
+
+
+def lives_disturbed(spawn, place, disturbing, answer, refusals):
+    """Return what was lost, over as many lives as it takes to be refused so often."""
+    found, refused, lives = [], 0, 0
+    while refused < refusals:
+        lives += 1
+        assert lives < 20 + refusals, "nothing is disturbed; the trial has no power"
+        lost, again = disturbed(spawn, place(f"{lives}"), lambda: next(disturbing), answer)
+        found, refused = found + lost, refused + again
+    print(f"{refused} calls refused in {lives} lives")
+    return found
+
+
+@pytest.mark.parametrize("refusals", [10, pytest.param(100, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("way", [cutting, crashing])
+def test_nothing_is_lost_with_the_server(spawn, start_postgres, way, refusals):
+    server = start_postgres()
+    disturbing = way(server, random.Random(refusals))
+
+    def place(name):
+        return f"{server.url}?ledger=t{name}"
+
+    assert lives_disturbed(spawn, place, disturbing, commits_first, refusals) == []
+    disturbing.close()
+
+
+@pytest.mark.parametrize("home", ["database"], indirect=True)
+def test_the_cuts_catch_who_shows_what_is_not_stored(spawn, postgres_server, home, tmp_path):
+    # Every third cut or so falls between the two: a hundred would all miss one time in 10^17.
+    disturbing = cutting(postgres_server, random.Random(3))
+    assert any(
+        lives_disturbed(spawn, named(home, tmp_path / f"{number}"), disturbing, commits_last, 5)
+        for number in range(20)
+    )
+    disturbing.close()

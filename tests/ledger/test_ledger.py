@@ -4,7 +4,6 @@ import ast
 import inspect
 import json
 import pickle
-import sqlite3
 from fractions import Fraction
 
 import numpy as np
@@ -340,7 +339,7 @@ def test_a_ledger_is_opened_with_what_can_be_spent(tmp_path, change, said):
     ],
 )
 def test_a_ledger_is_opened_as_it_was_created(opened, change, words):
-    path = opened().ledger.store.path
+    path = opened().ledger.store
     given = {"cap": gdp(1), "unit": "plane", "neighbors": "add_remove"}
     with pytest.raises(LedgerMismatch) as refusal:
         Ledger.open(path, **{**given, **change})
@@ -386,13 +385,11 @@ def test_views_tell_what_happened(opened):
     assert desk.ledger.spent() + desk.ledger.remaining() == 1
 
 
-def test_a_handle_keeps_no_secret(opened, tmp_path):
+def test_a_handle_keeps_no_secret(opened, home, tmp_path):
     desk = opened()
     desk.answer("q", [123456789], source="hospital.parquet SECRET")
-    raw = sqlite3.connect(desk.ledger.store.path)
-    secret = raw.execute("SELECT secret FROM meta").fetchone()[0]
-    stored = [row[0] for row in raw.execute("SELECT payload FROM events")]
-    raw.close()
+    ((secret,),) = home.ask(desk.ledger, "SELECT secret FROM meta")
+    stored = [row[0] for row in home.ask(desk.ledger, "SELECT payload FROM events ORDER BY seq")]
     assert len(secret) == 32
     assert "SECRET" not in str(stored)
     assert len(json.loads(stored[0])["source"]) == 64
@@ -407,19 +404,15 @@ def test_a_handle_keeps_no_secret(opened, tmp_path):
     assert again.values == (123456789,)
     assert "123456789" not in repr(desk.ledger.entries()) + repr(again)
     other = opened(path=tmp_path / "other.ledger").ledger
-    raw = sqlite3.connect(other.store.path)
-    assert raw.execute("SELECT secret FROM meta").fetchone()[0] != secret
-    raw.close()
+    assert home.ask(other, "SELECT secret FROM meta") != [(secret,)]
 
 
-def test_the_same_dataset_cannot_be_told_across_ledgers(opened, tmp_path):
+def test_the_same_dataset_cannot_be_told_across_ledgers(opened, home, tmp_path):
     prints = set()
     for name in ("a", "b"):
         desk = opened(path=tmp_path / name)
         desk.answer("q", source="flights")
-        raw = sqlite3.connect(desk.ledger.store.path)
-        (payload,) = raw.execute("SELECT payload FROM events WHERE kind = 'reserve'").fetchone()
-        raw.close()
+        ((payload,),) = home.ask(desk.ledger, "SELECT payload FROM events WHERE kind = 'reserve'")
         prints.add(json.loads(payload)["source"])
     assert len(prints) == 2
 

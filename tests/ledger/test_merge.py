@@ -1,7 +1,6 @@
 """Copies that went on apart: nothing drawn is left out of the sum, whatever was merged when."""
 
 import random
-import shutil
 from fractions import Fraction
 
 import pytest
@@ -14,13 +13,13 @@ TENTH = Fraction(1, 100)
 
 
 @pytest.fixture
-def apart(opened, tmp_path):
-    """One ledger with an answered and a reserved entry, and a copy of its file."""
+def apart(opened, home, tmp_path):
+    """One ledger with an answered and a reserved entry, and a copy of it."""
     desk = opened()
     desk.answer("shared", [1])
     desk.reserve("begun")
     path = tmp_path / "copy.ledger"
-    shutil.copy(desk.ledger.store.path, path)
+    home.copy(desk.ledger, path)
     return desk, opened(path=path)
 
 
@@ -91,17 +90,14 @@ def test_two_answers_to_one_id_are_refused_or_charged_twice(apart, entry, same_a
     assert here.ledger.merge(there.ledger, keep_both=True) == ()
 
 
-def test_an_id_taken_beforehand_hides_no_charge(apart, tmp_path):
+def test_an_id_taken_beforehand_hides_no_charge(apart, home, opened, tmp_path):
     """The id under which a second charge comes over is public: taking it must not stop it."""
     here, there = apart
     here.answer("new", [5])
     there.answer("new", [6])
     rehearsal = tmp_path / "rehearsal.ledger"
-    shutil.copy(here.ledger.store.path, rehearsal)
-    copy = Ledger.open(
-        rehearsal, cap=here.ledger.cap, unit=here.ledger.unit, neighbors="add_remove"
-    )
-    (twin,) = copy.merge(there.ledger, keep_both=True)
+    home.copy(here.ledger, rehearsal)
+    (twin,) = opened(path=rehearsal).ledger.merge(there.ledger, keep_both=True)
     here.reserve(twin)
     before = here.ledger.spent()
     (added,) = here.ledger.merge(there.ledger, keep_both=True)
@@ -165,10 +161,10 @@ def test_ledgers_that_were_opened_apart_are_not_merged(opened, tmp_path):
 
 
 @pytest.mark.parametrize("damaged", ["here", "there"])
-def test_a_broken_chain_is_not_merged(apart, damaged, tamper):
+def test_a_broken_chain_is_not_merged(apart, damaged, home):
     here, there = apart
     there.answer("theirs")
-    tamper(
+    home.tamper(
         (here if damaged == "here" else there).ledger,
         "UPDATE events SET cost = '1/1000' WHERE entry = 'begun'",
     )
@@ -186,12 +182,12 @@ def test_the_longest_ids_have_twins(apart):
     assert here.reserve(twin, request={"query": "count", "of": entry}).values == (2,)
 
 
-def test_what_has_another_id_here_is_known_again(apart, opened, tmp_path):
+def test_what_has_another_id_here_is_known_again(apart, opened, home, tmp_path):
     """The copy's copy meets its own entry under the id that the merge gave it."""
     here, there = apart
     here.answer("new", [1])
     there.reserve("new")
-    shutil.copy(there.ledger.store.path, tmp_path / "third.ledger")
+    home.copy(there.ledger, tmp_path / "third.ledger")
     third = opened(path=tmp_path / "third.ledger")
     (twin,) = here.ledger.merge(there.ledger, keep_both=True)
     assert here.answer(twin, [2], request={"query": "count", "of": "new"}).values == (2,)
@@ -203,14 +199,18 @@ def test_what_has_another_id_here_is_known_again(apart, opened, tmp_path):
     assert third.ledger.check() == ()
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_no_draw_is_ever_left_out(opened, tmp_path, seed):
+@pytest.mark.parametrize(
+    ("home", "seed"),
+    [*(("files", seed) for seed in range(12)), *(("database", seed) for seed in range(3))],
+    indirect=["home"],
+)
+def test_no_draw_is_ever_left_out(opened, home, tmp_path, seed):
     """Three copies, random calls and merges; every answer shown is charged in the last sum."""
     dice = random.Random(seed)
     desks = [opened(gdp(3), tmp_path / "0.ledger")]
     desks[0].answer("first", [0])
     for number in (1, 2):
-        shutil.copy(desks[0].ledger.store.path, tmp_path / f"{number}.ledger")
+        home.copy(desks[0].ledger, tmp_path / f"{number}.ledger")
         desks.append(opened(gdp(3), tmp_path / f"{number}.ledger"))
     shown, draws = {("first", 0)}, 0
     for _ in range(40):
@@ -235,4 +235,4 @@ def test_no_draw_is_ever_left_out(opened, tmp_path, seed):
     assert shown <= stored
     assert desks[0].ledger.spent() == TENTH * len(entries) >= TENTH * len(shown)
     assert desks[0].ledger.check() == ()
-    assert Ledger.existing(desks[0].ledger.store.path).total() == gdp(squared=TENTH * len(entries))
+    assert Ledger.existing(desks[0].ledger.store).total() == gdp(squared=TENTH * len(entries))

@@ -1,13 +1,17 @@
 """Any sequence of calls does what a model of ten lines does."""
 
-import tempfile
 from fractions import Fraction
-from pathlib import Path
+from itertools import count
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from neyman.errors import BudgetExceeded, EntryConflict
 from neyman.ledger import Ledger
@@ -20,15 +24,12 @@ IDS = st.sampled_from(["a", "b", "c", "d"])
 class LedgerMachine(RuleBasedStateMachine):
     """The model: a dict from id to what was asked, how often it was drawn, and the answer."""
 
-    def __init__(self):
+    def __init__(self, place):
         super().__init__()
-        self.home = tempfile.TemporaryDirectory()
+        self.place = place
         self.reopen()
         self.model = {}
         self.reservations = []
-
-    def teardown(self):
-        self.home.cleanup()
 
     @property
     def spent(self):
@@ -36,8 +37,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule()
     def reopen(self):
-        path = Path(self.home.name) / "b"
-        self.ledger = Ledger.open(path, cap=gdp(0.6), unit="plane", neighbors="add_remove")
+        self.ledger = Ledger.open(self.place, cap=gdp(0.6), unit="plane", neighbors="add_remove")
 
     @rule(
         entry=IDS,
@@ -96,7 +96,16 @@ class LedgerMachine(RuleBasedStateMachine):
         assert self.ledger.check() == ()
 
 
-LedgerMachine.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, derandomize=True
-)
-TestLedger = LedgerMachine.TestCase
+@pytest.mark.parametrize(("home", "examples"), [("files", 40), ("database", 4)], indirect=["home"])
+def test_any_sequence_of_calls_does_what_the_model_does(home, examples, tmp_path):
+    numbers = count()
+    run_state_machine_as_test(
+        lambda: LedgerMachine(home.place(tmp_path / f"{next(numbers)}")),
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=25,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=[HealthCheck.too_slow],
+        ),
+    )

@@ -23,6 +23,12 @@ SECTOR = 512
 COST = Fraction(1, 100)
 
 
+@pytest.fixture
+def home(files):
+    """Files alone: what is tested here is theirs."""
+    return files
+
+
 @dataclass
 class Moment:
     """What was on the disk after one call, and what had been promised by then."""

@@ -189,9 +189,10 @@ def test_the_race_catches_a_shown_loser(spawn, opened, tmp_path):
     assert some_race(shown)
 
 
-def test_racing_openers_make_one_ledger(spawn, tmp_path):
-    for number in range(10):
-        path = tmp_path / f"{number}.ledger"
+@pytest.mark.parametrize(("home", "races"), [("files", 10), ("database", 3)], indirect=["home"])
+def test_racing_openers_make_one_ledger(spawn, home, tmp_path, races):
+    for number in range(races):
+        path = home.place(tmp_path / f"{number}.ledger")
 
         def work(report, writer, path=path):
             ledger = Ledger.open(path, cap=gdp(1), unit="plane", neighbors="add_remove")
@@ -260,6 +261,7 @@ def test_forks_while_threads_write(spawn, opened, monkeypatch):
     assert desk.ledger.check() == ()
 
 
+@pytest.mark.parametrize("home", ["files"], indirect=True)
 def test_forks_need_the_guard(spawn, opened, monkeypatch):
     # Without it most forks meet an open connection: 52 children of 60 failed, in a measurement.
     # If only every second did, all sixty would still come through one time in 10^18.
@@ -276,7 +278,7 @@ def test_forks_need_the_guard(spawn, opened, monkeypatch):
 
 
 @pytest.mark.parametrize("cap", [gdp(1), pure_dp(1)])
-def test_no_descriptor_outlives_a_call(opened, cap):
+def test_no_descriptor_outlives_a_call(opened, cap, tmp_path):
     def descriptors():
         # Linux tells; elsewhere the directory itself is the witness.
         home = Path("/proc/self/fd")
@@ -288,4 +290,4 @@ def test_no_descriptor_outlives_a_call(opened, cap):
     desk.answer("q", curve=pure_dp(0.1))
     assert len(desk.ledger.entries()) == 1
     assert descriptors() == before
-    assert [name.name for name in desk.ledger.store.path.parent.iterdir()] == ["budget.ledger"]
+    assert [file.name for file in tmp_path.iterdir() if file.name != "budget.ledger"] == []

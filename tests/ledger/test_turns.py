@@ -7,9 +7,8 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from fractions import Fraction
-from sqlite3 import connect
 
 import numpy as np
 import pytest
@@ -17,9 +16,9 @@ import pytest
 import neyman as ny
 from neyman.errors import EntryConflict, InvalidParameter, LedgerUnavailable
 from neyman.ledger import Ledger
-from neyman.ledger._sqlite import SQLiteStore
 
 RIVALS = 8
+ONLY_FILES = pytest.mark.parametrize("home", ["files"], indirect=True)
 # It only ends what hangs.
 PATIENCE_S = 120
 
@@ -50,17 +49,19 @@ def slow():
     return np.array([5], dtype=np.int64)
 
 
-def kinds(ledger):
-    with closing(connect(ledger.store.path)) as raw:
-        return [kind for (kind,) in raw.execute("SELECT kind FROM events ORDER BY seq")]
+@pytest.fixture
+def kinds(home):
+    """Tell what happened in a ledger."""
+    return lambda ledger: [
+        kind for (kind,) in home.ask(ledger, "SELECT kind FROM events ORDER BY seq")
+    ]
 
 
-def refused(ledger):
-    return ledger.store.path.with_name("refused")
+def rivals(spawn, ledger, draw, refused):
+    """Let eight processes ask one entry at once; return their answers and refusals.
 
-
-def rivals(spawn, ledger, draw):
-    """Let eight processes ask one entry at once; return their answers and refusals."""
+    One that is refused touches the file `refused`.
+    """
     entry, ready = os.pipe()
 
     def work(report):
@@ -69,7 +70,7 @@ def rivals(spawn, ledger, draw):
         try:
             report(ask(ledger, draw))
         except EntryConflict:
-            refused(ledger).touch()
+            refused.touch()
             report("refused")
 
     children = [spawn(work) for _ in range(RIVALS)]
@@ -80,30 +81,30 @@ def rivals(spawn, ledger, draw):
     return [answer for (answer,), _ in ends]
 
 
-def test_rival_processes_find_the_one_answer(spawn, opened):
+def test_rival_processes_find_the_one_answer(spawn, opened, kinds, tmp_path):
     ledger = opened().ledger
-    answers = rivals(spawn, ledger, slow)
+    answers = rivals(spawn, ledger, slow, tmp_path / "refused")
     assert answers == [list(ledger.entries()[0].values)] * RIVALS
     assert kinds(ledger) == ["reserve", "commit"]
     assert ledger.check() == ()
 
 
-def test_without_turns_rivals_use_the_redraw_up(spawn, opened, monkeypatch):
-    ledger = opened().ledger
+def test_without_turns_rivals_use_the_redraw_up(spawn, opened, kinds, monkeypatch, tmp_path):
+    ledger, refused = opened().ledger, tmp_path / "refused"
 
     def draws_until_another_is_refused():
         until = time.monotonic() + PATIENCE_S
-        while not refused(ledger).exists() and time.monotonic() < until:
+        while not refused.exists() and time.monotonic() < until:
             time.sleep(0.01)
         return slow()
 
-    monkeypatch.setattr(SQLiteStore, "turn", lambda *_: nullcontext())
-    answers = rivals(spawn, ledger, draws_until_another_is_refused)
+    monkeypatch.setattr(type(ledger.store), "turn", lambda *_: nullcontext())
+    answers = rivals(spawn, ledger, draws_until_another_is_refused, refused)
     assert "refused" in answers
     assert "redraw" in kinds(ledger)
 
 
-def test_rival_threads_find_the_one_answer(opened):
+def test_rival_threads_find_the_one_answer(opened, kinds):
     ledger = opened().ledger
     with ThreadPoolExecutor(RIVALS) as pool:
         answers = list(pool.map(lambda _: ask(ledger, slow), range(RIVALS)))
@@ -120,7 +121,7 @@ def test_other_entries_do_not_wait(spawn, opened):
         assert child.finish()[1] == 0
 
 
-def test_a_killed_holder_passes_its_turn_on_and_leaves_the_redraw(spawn, opened):
+def test_a_killed_holder_passes_its_turn_on_and_leaves_the_redraw(spawn, opened, kinds):
     ledger = opened().ledger
     killed = threading.Event()
     drawn_after = []
@@ -266,13 +267,14 @@ def test_a_turn_inside_a_turn_is_refused(opened):
 
 
 @pytest.mark.parametrize("entry", ["", "x" * 201, None, 5])
-def test_a_turn_is_an_entrys(opened, entry):
+def test_a_turn_is_an_entrys(opened, entry, tmp_path):
     ledger = opened().ledger
     with pytest.raises(InvalidParameter, match="printable"):
         ledger.turn(entry)
-    assert not ledger.store.path.with_name("budget.ledger.turns").exists()
+    assert not (tmp_path / "budget.ledger.turns").exists()
 
 
+@ONLY_FILES
 def test_the_file_of_turns_is_empty_and_shared_as_the_ledger_is(opened):
     ledger = opened().ledger
     ledger.store.path.chmod(0o664)
@@ -289,6 +291,7 @@ def test_the_file_of_turns_is_empty_and_shared_as_the_ledger_is(opened):
     assert free(ledger)
 
 
+@ONLY_FILES
 def test_a_file_of_turns_that_cannot_be_used_is_named(opened):
     ledger = opened().ledger
     ledger.store.path.with_name("budget.ledger.turns").mkdir()
@@ -306,4 +309,4 @@ def test_nothing_is_left_open(opened):
         with desk.ledger.turn(f"{number}"):
             desk.answer(f"{number}", [secrets.randbits(8)])
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
-    assert Ledger.existing(desk.ledger.store.path) == desk.ledger
+    assert Ledger.existing(desk.ledger.store) == desk.ledger

@@ -32,7 +32,7 @@ rows = st.lists(
     max_size=40,
 )
 units = st.one_of(
-    st.just(Rows()), st.builds(Entity, st.just("u"), st.integers(1, 3), st.integers(1, 4))
+    st.just(Rows()), st.builds(Entity, st.just("u"), st.integers(1, 5), st.integers(1, 4))
 )
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neyman.sensitivity import Sensitivity
-from neyman.tables import Bounds, Entity, Keys, Rows, open_table
+from neyman.tables import Bins, Bounds, Entity, Keys, Rows, open_table
 
 COLUMNS = ("u VARCHAR", "g VARCHAR", "x DOUBLE")
 KEYS = Keys({"g": ["a", "b", "c"]})
@@ -20,7 +20,7 @@ rows = st.lists(
     ),
     max_size=30,
 )
-units = st.builds(Entity, st.just("u"), st.integers(1, 3), st.integers(1, 3))
+units = st.builds(Entity, st.just("u"), st.integers(1, 5), st.integers(1, 3))
 
 
 def ask(fill, table, unit, statistic, by, bounds=Bounds(-1, 2, grid=1)):  # noqa: B008
@@ -67,7 +67,9 @@ def test_removing_a_row(fill, statistic, table, keyed):
 
 
 @pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
-@pytest.mark.parametrize("unit", [Entity("u", 2, 3), Entity("u", 3, 1), Rows()], ids=str)
+@pytest.mark.parametrize(
+    "unit", [Entity("u", 2, 3), Entity("u", 3, 1), Entity("u", 9, 2), Rows()], ids=str
+)
 @pytest.mark.parametrize("keyed", [True, False])
 def test_a_worst_case_attains_both_norms(fill, statistic, unit, keyed):
     groups = ["a", "b", "c"] if unit.entity else ["a"]
@@ -84,11 +86,65 @@ def test_a_worst_case_attains_both_norms(fill, statistic, unit, keyed):
     assert np.max(np.abs(change)) == aggregate.sensitivity.largest
 
 
+@pytest.mark.parametrize("by", [None, KEYS, Keys({"x": Bins([-9, 0, 9], outside="drop")})])
+def test_a_unit_is_in_no_more_groups_than_there_are(fill, by):
+    """The law, and the integers: those of a unit whose limit is the number of groups."""
+    draw = np.random.default_rng(1)
+    table = [
+        (u, g, float(x))
+        for u, g, x in zip(
+            draw.choice(["u", "v", "w"], 60),
+            draw.choice(["a", "b", "c", "d"], 60),
+            draw.integers(-9, 10, 60),
+            strict=True,
+        )
+    ]
+    there = 1 if by is None else len(by)
+    for statistic in ("count", "sum", "mean"):
+        fitting, wide = (
+            ask(fill, table, Entity("u", groups, 60), statistic, by) for groups in (there, 10**6)
+        )
+        assert wide.sensitivity == fitting.sensitivity
+        assert wide.query != fitting.query
+        assert wide.compute().tolist() == fitting.compute().tolist()
+    # A narrower limit is still paid for, and cuts.
+    if there > 1:
+        narrow, whole = (
+            ask(fill, table, Entity("u", groups, 60), "count", by) for groups in (there - 1, there)
+        )
+        assert narrow.sensitivity.l1 < whole.sensitivity.l1
+        assert narrow.compute().sum() < whole.compute().sum()
+
+
+@given(table=rows, groups=st.integers(1, 5), keyed=st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_distinct_units(fill, table, groups, keyed):
+    by = KEYS if keyed else None
+    opened = open_table(
+        fill("sensitivity", COLUMNS, table), unit=Entity("u", groups, 7), name="sensitivity"
+    )
+    aggregate = opened.count_units(by)
+    known = {(u, g if keyed else None) for u, g, _ in table if not keyed or (g,) in KEYS.rows()}
+    touched = min(groups, 3) if keyed else 1
+    assert (aggregate.sensitivity.l1, aggregate.sensitivity.l2_squared) == (touched, touched)
+    found = aggregate.compute()
+    if groups >= 3 or not keyed:
+        places = [row[0] for row in KEYS.rows()] if keyed else [None]
+        assert found.tolist() == [sum(g == place for _, g in known) for place in places]
+    else:
+        each = [min(groups, sum(u == who for u, _ in known)) for who in {u for u, _ in known}]
+        assert found.sum() == sum(each)
+    # A row that is a unit counts once, in one group, already.
+    rows_ = open_table(fill("sensitivity", COLUMNS, table), unit=Rows(), name="sensitivity")
+    assert rows_.count_units(by).query == rows_.count(by).query
+
+
 def test_formulas(fill):
     unit = Entity("u", 5, 7)
     bounds = Bounds(-60, 180, grid=1)
     found = {s: ask(fill, [], unit, s, KEYS, bounds).sensitivity for s in ("count", "sum", "mean")}
-    g, r, w, a = 5, 7, 180, 120
+    # Of five groups that a unit may be in there are three.
+    g, r, w, a = len(KEYS), 7, 180, 120
     expected = {
         "count": (g * r, g * r**2, g, r),
         "sum": (g * r * w, g * (r * w) ** 2, g, r * w),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from neyman.errors import InvalidParameter
-from neyman.ledger import Ledger
+from neyman.ledger import Ledger, Store, store_of
 from neyman.released import Guarantee
 from neyman.tradeoff import TradeOff
 
@@ -16,20 +16,23 @@ _SQLITE = b"SQLite format 3\0"
 _NAMES = {"curve", "neighbors", "unit", "assumptions"}
 
 
-def read_guarantee(path: Path) -> TradeOff | Guarantee:
-    """Return the guarantee of a ledger, so far, or of a JSON file.
+def read_guarantee(place: str) -> TradeOff | Guarantee:
+    """Return the guarantee of a ledger, so far, wherever it is kept, or of a JSON file.
 
     Raises:
         InvalidParameter: if the file holds none.
         LedgerUnavailable, LedgerCorrupt: if it is a ledger that cannot be read.
     """
-    with path.open("rb") as file:
-        is_ledger = file.read(len(_SQLITE)) == _SQLITE
-    return _ledger(path) if is_ledger else _json(path)
+    store = store_of(place)
+    for path in store.files:
+        with path.open("rb") as file:
+            if file.read(len(_SQLITE)) != _SQLITE:
+                return _json(path)
+    return _ledger(store)
 
 
-def _ledger(path: Path) -> Guarantee:
-    ledger = Ledger.existing(path)
+def _ledger(store: Store) -> Guarantee:
+    ledger = Ledger.existing(store)
     return Guarantee(
         curve=ledger.total(), neighbors=ledger.neighbors, unit=ledger.unit, assumptions=()
     )

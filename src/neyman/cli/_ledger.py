@@ -1,4 +1,4 @@
-"""`neyman ledger show`, `check`, `export` and `merge`."""
+"""`neyman ledger show`, `check`, `export`, `merge` and `copy`."""
 
 import argparse
 import json
@@ -11,9 +11,9 @@ __all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do one of the four with a ledger."""
+    """Do one of the five with a ledger."""
     ledger = Ledger.existing(options.place)
-    actions = {"show": _show, "check": _check, "export": _export, "merge": _merge}
+    actions = {"show": _show, "check": _check, "export": _export, "merge": _merge, "copy": _copy}
     return actions[options.action](ledger, options)
 
 
@@ -43,6 +43,13 @@ def _merge(ledger: Ledger, options: argparse.Namespace) -> int:
         print(f"  {entry}")
     print(_spent(ledger))
     return 0 if min(ledger.remaining(), ledger.remaining_delta()) >= 0 else 1
+
+
+def _copy(ledger: Ledger, options: argparse.Namespace) -> int:
+    copy = ledger.copy(options.target)
+    print(f"{ledger.store} copied to {copy.store}\nhead {copy.head()}")
+    print("go on with the copy alone: each of two that are in use allows the whole cap")
+    return 0
 
 
 def _show(ledger: Ledger, options: argparse.Namespace) -> int:

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from neyman.cli._passwords import without_passwords
 from neyman.errors import NeymanError
 
 __all__ = ["main"]
@@ -46,7 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _failed(why: str, error: BaseException | None = None) -> int:
-    print("\n".join([f"neyman: {why}", *getattr(error, "__notes__", ())]), file=sys.stderr)
+    told = "\n".join([f"neyman: {why}", *getattr(error, "__notes__", ())])
+    print(without_passwords(told), file=sys.stderr)
     return 1
 
 
@@ -62,8 +64,14 @@ def _load(module: str) -> Any:
         signal.signal(signal.SIGINT, python_handler)
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        # It quotes what was given.
+        super().error(without_passwords(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="neyman",
         description="Differential privacy as a hypothesis test: private statistics with an exact "
         "guarantee and a budget that outlives the process.",
@@ -71,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_init(commands)
+    _add_schema(commands)
     _add_release(commands)
     _add_density(commands)
     _add_ledger(commands)
@@ -80,6 +90,39 @@ def _parser() -> argparse.ArgumentParser:
     _add_explain(commands)
     parser.set_defaults(module="_help", parser=parser)
     return parser
+
+
+def _add_init(commands: Any) -> None:
+    init = commands.add_parser(
+        "init",
+        help="write a spec to be filled in, from the columns of a table",
+        description="Write a spec to be filled in, with the columns of a table and an example of "
+        "every statistic. The schema of the table is read, and none of its rows.",
+        epilog=_EPILOG,
+    )
+    init.add_argument("data", type=Path, metavar="FILE", help="a Parquet or CSV file")
+    init.add_argument(
+        "--spec",
+        type=Path,
+        metavar="SPEC.toml",
+        help="where to write it; by default here, named as the data; no file is replaced",
+    )
+    init.add_argument(
+        "--ledger", type=Path, metavar="PATH", help="the ledger; by default beside the spec"
+    )
+    init.set_defaults(module="_init")
+
+
+def _add_schema(commands: Any) -> None:
+    schema = commands.add_parser(
+        "schema",
+        help="print the JSON schema of a spec, for editors",
+        description="Print the JSON schema of a spec. Save it as neyman.schema.json and begin the "
+        "spec with the line #:schema neyman.schema.json: editors that know TOML complete its keys "
+        "and mark mistakes.",
+        epilog=_EPILOG,
+    )
+    schema.set_defaults(module="_schema")
 
 
 def _add_release(commands: Any) -> None:
@@ -158,7 +201,7 @@ def _add_density(commands: Any) -> None:
 
 def _add_ledger(commands: Any) -> None:
     ledger = commands.add_parser(
-        "ledger", help="show, check, export or merge a ledger", epilog=_EPILOG
+        "ledger", help="show, check, export, merge or copy a ledger", epilog=_EPILOG
     )
     actions = ledger.add_subparsers(title="actions", metavar="ACTION", required=True)
     texts = {
@@ -166,13 +209,16 @@ def _add_ledger(commands: Any) -> None:
         "check": "look for damage, tampering and overspending; status 1 if any is found",
         "export": "print everything that the ledger holds as JSON",
         "merge": "add what a copy of the ledger was charged; status 1 if the cap is exceeded then",
+        "copy": "copy the ledger to another place, from a file to a database or back",
     }
     subs = {
         action: actions.add_parser(action, help=text, description=text, epilog=_EPILOG)
         for action, text in texts.items()
     }
     for action, sub in subs.items():
-        sub.add_argument("place", metavar="LEDGER", help="the ledger's file")
+        sub.add_argument(
+            "place", metavar="LEDGER", help="its file, or postgresql://USER@HOST/DATABASE"
+        )
         sub.set_defaults(module="_ledger", action=action)
     for action in ("show", "check"):
         subs[action].add_argument("--json", action="store_true", help="print JSON")
@@ -182,6 +228,7 @@ def _add_ledger(commands: Any) -> None:
     subs["export"].add_argument(
         "--registry", action="store_true", help="print a draft for the deployments registry, YAML"
     )
+    subs["copy"].add_argument("target", metavar="PLACE", help="where no ledger is kept yet")
     subs["merge"].add_argument("copy", metavar="COPY", help="a copy of it")
     subs["merge"].add_argument(
         "--keep-both",
@@ -239,7 +286,6 @@ def _add_explain(commands: Any) -> None:
     explain.add_argument(
         "path",
         nargs="?",
-        type=Path,
         metavar="FILE",
         help="a ledger, or the JSON of a release, of a guarantee or of a trade-off function",
     )

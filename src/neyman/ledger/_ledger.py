@@ -100,7 +100,9 @@ class Ledger:
         """Create the ledger, or open it if it was created with the same cap, unit and relation.
 
         Args:
-            place: path of a file on a local disk.
+            place: path of a file on a local disk; or, for a team, the URL of a PostgreSQL server,
+                "postgresql://user@host/database", with "?ledger=name" where it is not the only
+                one there.
             cap: what all releases together may cost; fixed for good.
             unit: who is protected, in the words of the table that will be asked: write
                 unit=table.protects, which reads "all rows of one patient", or "one row".
@@ -261,6 +263,38 @@ class Ledger:
             return before.answered(reservation)
 
         return self._write(committed, _NOT_REVEALED)
+
+    def copy(self, place: str | os.PathLike[str] | Store) -> "Ledger":
+        """Copy this ledger to another place, with the same chain and the same head.
+
+        So a file moves to a database, or back. This one stays as it is: take it out of use, for
+        while both are in use, each allows the whole cap; `merge` puts them together again.
+
+        Args:
+            place: as for `open`; nothing may be kept there yet.
+
+        Returns:
+            The copy.
+
+        Raises:
+            LedgerMismatch: if a ledger is there already.
+            LedgerUnavailable, LedgerCorrupt: if a place cannot be used, or the chain is broken.
+        """
+        held, store = self._read(copied), store_of(place).settled()
+
+        def written(tables: Tables) -> None:
+            if read_meta(tables) is not None:
+                raise LedgerMismatch(
+                    f"there is a ledger at {str(store)!r} already, and it was to become a copy of "
+                    f"{str(self.store)!r}; write a place where none is, or merge the two"
+                )
+            create(tables, held.meta)
+            events = Events(tables, held.meta)
+            for row in held.rows:
+                events.add(*row)
+
+        store.write(written, consequence="Nothing was copied.", create=True)
+        return self._of(store, held.meta)
 
     def merge(self, copy: "Ledger", *, keep_both: bool) -> tuple[str, ...]:
         """Add what a copy of this ledger holds and this one does not.

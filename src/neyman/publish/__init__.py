@@ -3,34 +3,48 @@
 from neyman.publish import _section as _section  # first: it says which extra is missing
 
 from neyman.publish._bias import Bias, bias  # isort: skip
+from neyman.publish._contingency import ContingencyTable, NonNegativeTable, contingency  # isort: skip
 from neyman.publish._functions import density, regression, survival  # isort: skip
 from neyman.publish._bill import Bill
 from neyman.publish._compile import plan
+from neyman.publish._fit import Fitted, Wish, fit
+from neyman.publish._margins import margins
 from neyman.publish._plan import Charge, Plan, Step, bill
 from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._preview import Preview, preview
 from neyman.publish._publish import Publication, publish
 from neyman.publish._read import read_spec
+from neyman.publish._schema import json_schema
 from neyman.publish._spec import Spec
+from neyman.publish._template import template
 
 __all__ = [
     "Bias",
     "Bill",
     "Charge",
     "ChargePreview",
+    "ContingencyTable",
+    "Fitted",
+    "NonNegativeTable",
     "Plan",
     "PlanPreview",
     "Preview",
     "Publication",
     "Spec",
     "Step",
+    "Wish",
     "bias",
     "bill",
+    "contingency",
     "density",
+    "fit",
+    "json_schema",
+    "margins",
     "plan",
     "preview",
     "publish",
     "read_spec",
     "regression",
     "survival",
+    "template",
 ]

@@ -4,12 +4,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from statistics import NormalDist
 from typing import Final, NamedTuple, final
 
 import numpy as np
 
-from neyman.aggregate import Aggregate, Columns
+from neyman.aggregate import Aggregate, Columns, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     RegressionCurve,
@@ -40,12 +41,20 @@ class Foreseen:
     stddev: float | None
     half_width: float | None
 
-    def cells(self) -> tuple[str, str, str, str]:
-        """Return it for people."""
-        size = "any" if self.records is None else f"{self.records:,}"
-        spread = "" if self.stddev is None else f"{self.stddev:.4g}"
-        width = "unknown" if self.half_width is None else f"± {self.half_width:.4g}"
-        return self.name, size, spread, width
+    @property
+    def size(self) -> str:
+        """The size of the group, for people."""
+        return "any" if self.records is None else f"{self.records:,}"
+
+    @property
+    def spread(self) -> str:
+        """The standard deviation, for people."""
+        return "" if self.stddev is None else f"{self.stddev:.4g}"
+
+    @property
+    def width(self) -> str:
+        """The interval about the number, for people."""
+        return "unknown" if self.half_width is None else f"± {self.half_width:.4g}"
 
     def to_json(self) -> dict[str, object]:
         """Return it, JSON-able."""
@@ -70,14 +79,24 @@ class _Answer(NamedTuple):
 
 
 def foreseen_by(
-    aggregate: Aggregate, mechanism: Mechanism, sizes: Sequence[int], confidence: float
+    aggregate: Aggregate,
+    mechanism: Mechanism,
+    made: Mapping[int, IntArray],
+    confidence: float,
 ) -> tuple[Foreseen, ...]:
-    """Return every number for groups of each size; once, where its noise is always the same."""
+    """Return every number for groups of each size; once, where its noise is always the same.
+
+    Args:
+        aggregate: the question.
+        mechanism: its noise.
+        made: by size, the integers of one made-up group; none where nobody can make some up.
+        confidence: of the intervals.
+    """
     plain = _Width(mechanism.stddev, float(mechanism.half_width(confidence)))
-    if aggregate.imagined is None:
+    if not made:
         return (Foreseen("integer", None, *plain),)
     found: dict[str, dict[int, _Width]] = {}
-    for size, integers in zip(sizes, aggregate.imagined(sizes), strict=True):
+    for size, integers in made.items():
         columns = aggregate.reading.columns(integers, mechanism, confidence)
         answer = _Answer(aggregate.query, columns)
         read = _FUNCTIONS.get(str(aggregate.query.get("statistic")), _numbers)
@@ -88,7 +107,7 @@ def foreseen_by(
     return tuple(
         Foreseen(name, size, *width)
         for name, widths in found.items()
-        for size, width in _merged(widths, sizes)
+        for size, width in _merged(widths, list(made))
     )
 
 
@@ -102,30 +121,28 @@ def _merged(widths: Mapping[int, _Width], sizes: Sequence[int]) -> list[tuple[in
 def _numbers(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:  # noqa: ARG001
     """Tell every column that has ends, lower and upper or x_lower and x_upper, row by row."""
     columns = answer.columns
-    for end in columns:
-        if end != "lower" and not end.endswith("_lower"):
+    for low in columns:
+        prefix = low.removesuffix("lower")
+        high = f"{prefix}upper"
+        # Total ends are those of sampling too, which rests on what the rows are like.
+        if prefix == low or high not in columns or prefix.endswith("total_"):
             continue
-        name = end.removesuffix("lower").rstrip("_")
-        upper, spread = (end.removesuffix("lower") + word for word in ("upper", "stddev"))
-        if upper not in columns:
-            continue
-        spreads = columns.get(spread)
-        for i, (low, high) in enumerate(zip(columns[end], columns[upper], strict=True)):
-            half = (float(high) - float(low)) / 2
-            stddev = None if spreads is None else float(spreads[i])
-            known = half if math.isfinite(half) else None
-            yield _named(columns, name, i), _Width(stddev, known)
+        labels = _labels(columns, low)
+        for i, (lower, upper) in enumerate(zip(columns[low], columns[high], strict=True)):
+            half = (float(upper) - float(lower)) / 2
+            spread = columns.get(f"{prefix}stddev")
+            stddev = None if spread is None else float(spread[i])
+            yield labels[i], _Width(stddev, half if math.isfinite(half) else None)
 
 
-def _named(columns: Columns, name: str, row: int) -> str:
-    """Return what the number of a row is called: its column, and the words beside it."""
-    words = [str(cells[row]) for cells in columns.values() if isinstance(cells[row], str)]
-    values = [
-        column
-        for column, cells in columns.items()
-        if not isinstance(cells[row], str) and column not in {"lower", "upper", "stddev"}
-    ]
-    return " ".join([name or next(iter(values), "value"), *words])
+def _labels(columns: Columns, low: str) -> list[str]:
+    """Return what the number of each row is called: its column, and the marks before it."""
+    rows = len(columns[low])
+    if low != "lower":
+        return [low.removesuffix("_lower")] * rows
+    before = takewhile(lambda column: column != low, columns)
+    *marks, name = [column for column in before if column != "stddev"]
+    return [" ".join([name, *(str(columns[mark][i]) for mark in marks)]) for i in range(rows)]
 
 
 def _pointwise(stddev: float, confidence: float) -> _Width:

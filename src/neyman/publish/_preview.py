@@ -9,9 +9,10 @@ from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Mechanism
 from neyman.publish._foreseen import Foreseen, foreseen_by
+from neyman.released import text_of
 from neyman.tradeoff import TradeOff
 
-__all__ = ["SIZES", "Preview", "preview", "table_of"]
+__all__ = ["SIZES", "Preview", "preview"]
 
 # Sizes of groups for which intervals are told where none is named.
 SIZES: Final = (100, 1_000, 10_000, 100_000)
@@ -57,9 +58,13 @@ class Preview:
         size = f"{many}, {released}" if self.groups else "groups whose noisy count is large"
         lines = [
             f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}",
-            *table_of(
-                ("number", "rows of the group", "stddev", f"{100 * self.confidence:g} % interval"),
-                [number.cells() for number in self.numbers],
+            text_of(
+                {
+                    "number": [number.name for number in self.numbers],
+                    "rows of the group": [number.size for number in self.numbers],
+                    "stddev": [number.spread for number in self.numbers],
+                    f"{100 * self.confidence:g} % interval": [n.width for n in self.numbers],
+                }
             ),
         ]
         if sql and self.sql is not None:
@@ -116,7 +121,7 @@ def preview(
     >>> noise = ny.Gaussian.calibrate(question.sensitivity, mu=0.5)
     >>> for number in preview(question, noise, records=[100, 10_000]).numbers:
     ...     print(number.name, number.records, round(number.half_width, 2))
-    mean 100 3.33
+    mean 100 3.34
     mean 10000 0.03
     """
     check_type("aggregate", aggregate, Aggregate, "a question, such as table.count()")
@@ -125,28 +130,16 @@ def preview(
     sizes = sorted({whole("records", size, 1, 2**53) for size in records})
     if not sizes:
         raise InvalidParameter("records of no sizes was given; write at least one, such as [1000]")
+    imagined = aggregate.imagined
+    made = {} if imagined is None else dict(zip(sizes, imagined(sizes), strict=True))
+    width = next((integers.size for integers in made.values()), aggregate.size)
     return Preview(
         query=dict(aggregate.query),
         mechanism=mechanism.describe(),
         curve=mechanism.tradeoff(aggregate.sensitivity),
-        groups=0
-        if aggregate.unknown is not None
-        else max((len(column) for column in aggregate.keys.values()), default=1),
+        groups=aggregate.size // width,
         integers=aggregate.size,
         confidence=confidence,
-        numbers=foreseen_by(aggregate, mechanism, sizes, confidence),
+        numbers=foreseen_by(aggregate, mechanism, made, confidence),
         sql=None if aggregate.sql is None else aggregate.sql(),
     )
-
-
-def table_of(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of text, columns aligned; the first to the left."""
-    cells = [head, *rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]

@@ -1,6 +1,7 @@
 """Reading a spec: every mistake is told at once, by its key and its fix."""
 
 import difflib
+import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -58,7 +59,9 @@ def _left(value: object, steps: tuple[int | str, ...] = (), root: object = None)
     inside: Iterator[tuple[int | str, object]] = iter(())
     match value:
         case str() if value.startswith(FILL_IN):
-            yield f"{_place(steps, fields)}: is not filled in; write {value.removeprefix(FILL_IN)}"
+            told = value.removeprefix(FILL_IN)
+            shown = told if told.isprintable() else json.dumps(told)[1:-1]
+            yield f"{_place(steps, fields)}: is not filled in; write {shown}"
         case dict():
             inside = iter(cast("dict[str, object]", value).items())
         case list():
@@ -139,8 +142,12 @@ def _place(steps: tuple[int | str, ...], fields: Mapping[str, Any]) -> str:
         if i == 1 and steps[0] == "query" and isinstance(step, int):
             text = _query(value, step)
         else:
-            text += f"[{step}]" if isinstance(step, int) else f".{step}"
+            text += f"[{step}]" if isinstance(step, int) else f".{_key(step)}"
     return text.lstrip(".") or "spec"
+
+
+def _key(name: str) -> str:
+    return name if name.isprintable() else json.dumps(name)
 
 
 def _holds(value: Any, step: int | str) -> bool:

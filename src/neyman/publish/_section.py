@@ -20,7 +20,7 @@ except ImportError as error:
         "a spec was to be read and pydantic is not installed; run pip install 'neyman[tables]'"
     ) from error
 
-__all__ = ["Cell", "Count", "NoiseName", "Number", "OneOrMore", "Positive", "Section"]
+__all__ = ["Cell", "Count", "NoiseName", "Number", "OneOrMore", "Positive", "Section", "Share"]
 
 
 def _decimal(value: object) -> object:
@@ -52,6 +52,12 @@ Positive = Annotated[
     Field(gt=0),
     BeforeValidator(_decimal),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
+]
+Share = Annotated[
+    Decimal,
+    Field(gt=0, lt=1),
+    BeforeValidator(_decimal),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
 ]
 Count = Annotated[int, Field(ge=1)]
 OneOrMore = Annotated[list[_T], Field(min_length=1), BeforeValidator(_listed), _OneOrMany()]

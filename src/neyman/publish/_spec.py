@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from neyman.publish._queries import AnyQuery
-from neyman.publish._section import Cell, Count, Number, Positive, Section
+from neyman.publish._section import Cell, Count, Number, Positive, Section, Share
 from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
 
 __all__ = ["Budget", "Column", "Data", "Spec", "UnitOf"]
@@ -64,7 +64,7 @@ class Budget(Section):
     """All that it may ever spend, in Gaussian differential privacy."""
     epsilon: Positive | None = None
     """All that it may ever spend, in place of mu; with delta or alone."""
-    delta: Annotated[Number, Field(gt=0, lt=1)] | None = None
+    delta: Share | None = None
     """With epsilon; without it, epsilon is pure and only Laplace noise and the like is charged."""
 
     @model_validator(mode="after")

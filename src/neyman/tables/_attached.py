@@ -77,6 +77,33 @@ def attached(pair: tuple[object, ...], name: str | None) -> AttachedTable:
         InvalidTable: if that is no open connection or no table, or if the database lies in
             memory and has no name.
     """
+    connection, place, path = _found(pair)
+    if (path is None) == (name is None):
+        raise InvalidTable(
+            f"the database {place[0]!r} lies in memory and is called the same in every process; "
+            "write name=..., which stands for these data in the ledger"
+            if path is None
+            else f"name={name!r} was given for a table of a database file, which names itself; "
+            "leave name out"
+        )
+    label = f"memory:{name}" if path is None else os.path.realpath(path)
+    return AttachedTable(connection, place, label)
+
+
+def attached_public(pair: tuple[object, ...]) -> AttachedTable:
+    """Return the source for a public table, which no ledger hears of.
+
+    Raises:
+        InvalidTable: if the pair is no open connection or no table.
+    """
+    connection, place, _ = _found(pair)
+    return AttachedTable(connection, place, "public")
+
+
+def _found(
+    pair: tuple[object, ...],
+) -> tuple[duckdb.DuckDBPyConnection, _Place, str | None]:
+    """Return connection, full name and the path of the database, if it has one."""
     match pair:
         case (duckdb.DuckDBPyConnection() as connection, str(table)):
             pass
@@ -92,17 +119,7 @@ def attached(pair: tuple[object, ...], name: str | None) -> AttachedTable:
     if found is None:
         raise InvalidTable("the connection is closed or broken; open it before the table")
     place = found.place(table)
-    path = found.paths.get(place[0])
-    if (path is None) == (name is None):
-        raise InvalidTable(
-            f"the database {place[0]!r} lies in memory and is called the same in every process; "
-            "write name=..., which stands for these data in the ledger"
-            if path is None
-            else f"name={name!r} was given for a table of a database file, which names itself; "
-            "leave name out"
-        )
-    label = f"memory:{name}" if path is None else os.path.realpath(path)
-    return AttachedTable(connection, place, label)
+    return connection, place, found.paths.get(place[0])
 
 
 @final

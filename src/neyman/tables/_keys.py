@@ -3,107 +3,31 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from itertools import product
-from numbers import Integral
-from typing import TypeAlias, final
+from typing import final
 
+import numpy as np
+
+from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidTable
+from neyman.tables._bins import Bins
+from neyman.tables._codes import coded, decoded, refuse_many
+from neyman.tables._domain import Domain
+from neyman.tables._key import Key
+from neyman.tables._key_mistakes import (
+    parts_of,
+    refuse_names,
+    refuse_no_mapping,
+    refuse_repeats,
+)
+from neyman.tables._listed import Listed
 
-__all__ = ["Key", "Keys", "key_text"]
-
-Key: TypeAlias = str | int | bool | date
+__all__ = ["Key", "Keys"]
 
 _MOST = 10**6
 _SHOWN = 1000
-_INT64 = 2**63
-
-
-def key_text(key: Key) -> str:
-    """Write a key as its one canonical text."""
-    match key:
-        case bool():
-            return "true" if key else "false"
-        case date():
-            return key.isoformat()
-        case _:
-            return str(key)
-
-
-def _key(value: object, column: str) -> Key:
-    match value:
-        case datetime():
-            fix = "write a date"
-        case bool() | date():
-            return value
-        case str():
-            if "\0" not in value and value == value.encode("utf-8", "replace").decode():
-                return str(value)
-            fix = "write text without NUL and without half surrogates"
-        case Integral():
-            if -_INT64 <= int(value) < _INT64:
-                return int(value)
-            fix = "write an integer of 64 bits"
-        case None:
-            fix = "rows without a key are dropped and cannot be asked for; leave it out"
-        case _:
-            fix = "write text, integers, booleans or dates"
-    raise InvalidTable(f"{value!r} is no key of column {column!r}; {fix}")
-
-
-def _domain(column: str, values: Iterable[object]) -> tuple[Key, ...]:
-    if isinstance(values, str | bytes):
-        raise InvalidTable(
-            f"the keys of column {column!r} are the text {values!r}, not a list; write [{values!r}]"
-        )
-    if not isinstance(values, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidTable(
-            f"the keys of column {column!r} are {values!r}, not a list; write [{values!r}]"
-        )
-    keys = tuple(_key(value, column) for value in values)
-    if not keys:
-        raise InvalidTable(f"column {column!r} was given no keys; write at least one")
-    kinds = sorted({type(key).__name__ for key in keys})
-    if len(kinds) > 1:
-        raise InvalidTable(
-            f"the keys of column {column!r} mix {' and '.join(kinds)}; write one type a column"
-        )
-    return keys
-
-
-def _refuse_no_mapping(domains: object) -> None:
-    if not isinstance(domains, Mapping):
-        raise InvalidTable(
-            f"a {type(domains).__name__} does not say which column its keys are of; "
-            'write Keys({"ward": ["north", "south"]}), with your column and its keys'
-        )
-
-
-def _refuse_repeats(keys: Sequence[object], where: str) -> None:
-    seen: set[object] = set()
-    for key in keys:
-        if key in seen:
-            raise InvalidTable(f"{key!r} appears twice in the keys of {where}; write it once")
-        seen.add(key)
-
-
-def _refuse_names(columns: Sequence[str]) -> None:
-    if isinstance(columns, str):
-        raise InvalidTable(f"the columns are the text {columns!r}; write ({columns!r},)")
-    if not columns:
-        raise InvalidTable("keys without a column; write Keys({column: [key, ...]}), or by=None")
-    for column in columns:
-        if not isinstance(column, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidTable(f"{column!r} is no column name; write text")
-    _refuse_repeats(columns, "the column names")
-
-
-def _parts(key: object) -> tuple[object, ...]:
-    if isinstance(key, Iterable) and not isinstance(key, str | bytes):
-        return tuple(key)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    raise InvalidTable(f"{key!r} is no tuple of keys; write one key a column, as in ({key!r},)")
 
 
 @final
@@ -112,38 +36,48 @@ class Keys:
     """Groups that an answer is given for: all of them, in this order, and no others.
 
     `Keys({"carrier": ["AA", "UA"], "month": [1, 2]})` is every combination, the last column
-    running fastest; `Keys.tuples` takes chosen combinations. Rows of other groups are dropped
-    before anything is bounded, and a declared group without rows is zero before noise.
+    running fastest; a column may be cut into `Bins`. `Keys.tuples` takes chosen combinations.
+    Rows of other groups are dropped before anything is bounded, and a declared group without
+    rows is zero before noise.
+
+        a * b       every row of a with every row of b, those of b running fastest
+        a | b       the rows of a, then those of b that are not in a
+        a & b       the rows of a that are in b
+        a - b       the rows of a that are not in b
+
+    The last three are of the same columns in the same order (`project` brings them into it).
+    Keys are equal where columns, rows and their order are, however they were made.
 
     Attributes:
         columns: the grouping columns.
-        domains: the distinct keys of each.
+        domains: the places of each.
         chosen: codes of the chosen combinations, or None for all of them.
 
     >>> len(Keys({"carrier": ["AA", "UA"], "month": [1, 2, 3]}))
     6
     >>> Keys.tuples(("carrier", "month"), [("UA", 2), ("AA", 1)]).to_columns()
     {'carrier': ['UA', 'AA'], 'month': [2, 1]}
+    >>> Keys({"delay": Bins([0, 15, 60], outside="drop")}).to_columns()
+    {'delay_from': [0, 15], 'delay_to': [15, 60]}
+    >>> (Keys({"month": [1, 2, 3]}) - Keys({"month": [2]})).rows()
+    [(1,), (3,)]
     """
 
     columns: tuple[str, ...]
-    domains: tuple[tuple[Key, ...], ...] = field(repr=False)
+    domains: tuple[Domain, ...] = field(repr=False)
     chosen: tuple[int, ...] | None = field(repr=False)
 
-    def __init__(self, domains: Mapping[str, Iterable[object]]) -> None:
-        """Take every combination of the keys of each column.
+    def __init__(self, domains: Mapping[str, Iterable[object] | Bins]) -> None:
+        """Take every combination of the keys, or bins, of each column.
 
         Raises:
             InvalidTable: if there is no key, a key repeats, is NULL or a float, types mix, or
                 there are more than 10^6 combinations.
         """
-        _refuse_no_mapping(domains)
+        refuse_no_mapping(domains)
         columns = tuple(domains)
-        _refuse_names(columns)
-        found = tuple(_domain(column, domains[column]) for column in columns)
-        for column, keys in zip(columns, found, strict=True):
-            _refuse_repeats(keys, f"column {column!r}")
-        self._fill(columns, found, None)
+        refuse_names(columns)
+        self._fill(columns, tuple(_domain(name, domains[name]) for name in columns), None)
 
     @classmethod
     def tuples(cls, columns: Sequence[str], keys: Iterable[Sequence[object]]) -> "Keys":
@@ -152,46 +86,88 @@ class Keys:
         Raises:
             InvalidTable: as for all combinations, or if a tuple has another length.
         """
-        _refuse_names(columns)
-        rows = [_parts(key) for key in keys]
+        refuse_names(columns)
+        rows = [parts_of(key) for key in keys]
         for row in rows:
             if len(row) != len(columns):
                 raise InvalidTable(
                     f"the key {row!r} has {len(row)} parts for {len(columns)} columns; "
                     f"write one for each of {', '.join(columns)}"
                 )
-        full = [_domain(name, [row[i] for row in rows]) for i, name in enumerate(columns)]
-        _refuse_repeats(list(zip(*full, strict=True)), ", ".join(columns))
-        domains = tuple(tuple(dict.fromkeys(given)) for given in full)
-        codes = [0] * len(rows)
-        for given, domain in zip(full, domains, strict=True):
-            place = {key: i for i, key in enumerate(domain)}
-            codes = [
-                code * len(domain) + place[key] for code, key in zip(codes, given, strict=True)
-            ]
+        full = [Listed.of(name, [row[i] for row in rows]) for i, name in enumerate(columns)]
+        domains = tuple(domain for domain, _ in full)
+        codes = coded(tuple(columns), domains, [np.array(places) for _, places in full])
+        distinct, first = np.unique(codes, return_index=True)
+        if len(distinct) < len(codes):
+            again = np.setdiff1d(np.arange(len(codes)), first)[0]
+            raise InvalidTable(
+                f"{rows[again]!r} appears twice in the keys of {', '.join(columns)}; write it once"
+            )
+        return cls._of(tuple(columns), domains, codes)
+
+    @classmethod
+    def of_public(cls, source: object, *columns: str) -> "Keys":
+        """Read the distinct keys of a PUBLIC table, sorted; its rows are read at once, for free.
+
+        Whatever stands in these columns is told to everybody who sees an answer: name a table
+        that holds no private row, such as a list of airports. Rows with NULL in one of the
+        columns are left out.
+
+        Args:
+            source: the path of a .parquet or .csv file, a frame of pyarrow, pandas or Polars, or
+                (connection, "table") of DuckDB.
+            columns: at least one; text, integers, booleans or dates.
+
+        Raises:
+            InvalidTable: if the source or a column cannot be used, or there are more than 10^6
+                keys, or none.
+            UnknownColumn: if the table lacks a column.
+        """
+        from neyman.tables._public import distinct_rows
+
+        refuse_names(columns)
+        return cls.tuples(columns, distinct_rows(source, columns, _MOST + 1))
+
+    @classmethod
+    def _of(cls, columns: tuple[str, ...], domains: tuple[Domain, ...], codes: IntArray) -> "Keys":
+        """Make keys of distinct codes, in the one way that equal keys are made."""
+        if len(codes) == 0:
+            raise InvalidTable(
+                f"no keys of {', '.join(columns)} are left, and an answer has one group at least; "
+                "leave the question out"
+            )
+        kept: list[Domain] = []
+        places: list[IntArray] = []
+        for domain, part in zip(domains, decoded(domains, codes), strict=True):
+            used, first, inverse = np.unique(part, return_index=True, return_inverse=True)
+            order = np.argsort(first)
+            small = domain.only(used[order])
+            kept.append(small)
+            # Bins stay where they are; what is listed stands in the order of its appearance.
+            places.append(part if small == domain else np.argsort(order)[inverse])
+        found = coded(columns, kept, places)
+        whole = len(found) == math.prod(map(len, kept))
+        plain = whole and bool(np.array_equal(found, np.arange(len(found))))
         made = object.__new__(cls)
-        made._fill(tuple(columns), domains, tuple(codes))
+        made._fill(columns, tuple(kept), None if plain else tuple(found.tolist()))
         return made
 
     def _fill(
         self,
         columns: tuple[str, ...],
-        domains: tuple[tuple[Key, ...], ...],
+        domains: tuple[Domain, ...],
         chosen: tuple[int, ...] | None,
     ) -> None:
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "domains", domains)
         object.__setattr__(self, "chosen", chosen)
+        refuse_repeats(self.names, "the columns of an answer")
         if len(self) > _MOST:
             raise InvalidTable(
                 f"{len(self)} groups were asked for, at most {_MOST} are answered at once; "
                 "write fewer keys, or Keys.tuples with the combinations that matter"
             )
-        if math.prod(map(len, domains)) >= _INT64 // 2:
-            raise InvalidTable(
-                f"the keys of {', '.join(columns)} have 2^62 combinations or more; "
-                "write fewer columns"
-            )
+        refuse_many(columns, domains)
 
     def __repr__(self) -> str:
         many = "group" if len(self) == 1 else "groups"
@@ -202,33 +178,175 @@ class Keys:
             return len(self.chosen)
         return math.prod(map(len, self.domains))
 
-    def rows(self) -> list[tuple[Key, ...]]:
-        """Return the groups in their order."""
+    def __mul__(self, other: object) -> "Keys":
+        if not isinstance(other, Keys):
+            return NotImplemented
+        both = sorted(set(self.columns) & set(other.columns))
+        if both:
+            raise InvalidTable(
+                f"both factors of a product have the column {both[0]!r}; write | for the keys of "
+                "either, & for those of both"
+            )
+        many = len(self) * len(other)
+        if many > _MOST:
+            raise InvalidTable(
+                f"a product of {len(self)} and {len(other)} groups has {many}, and at most "
+                f"{_MOST} are answered at once; write fewer keys"
+            )
+        span = math.prod(map(len, other.domains))
+        columns, domains = self.columns + other.columns, self.domains + other.domains
+        refuse_many(columns, domains)
+        codes = np.add.outer(self.codes * span, other.codes).reshape(-1)
+        return Keys._of(columns, domains, codes)
+
+    def __or__(self, other: object) -> "Keys":
+        if not isinstance(other, Keys):
+            return NotImplemented
+        domains, mine, theirs = self._with(other)
+        more = theirs[np.isin(theirs, mine, invert=True)]
+        return Keys._of(self.columns, domains, np.concatenate((mine, more)))
+
+    def __and__(self, other: object) -> "Keys":
+        if not isinstance(other, Keys):
+            return NotImplemented
+        domains, mine, theirs = self._with(other)
+        return Keys._of(self.columns, domains, mine[np.isin(mine, theirs)])
+
+    def __sub__(self, other: object) -> "Keys":
+        if not isinstance(other, Keys):
+            return NotImplemented
+        domains, mine, theirs = self._with(other)
+        return Keys._of(self.columns, domains, mine[np.isin(mine, theirs, invert=True)])
+
+    def filter(self, predicate: Callable[[Mapping[str, object]], bool]) -> "Keys":
+        """Keep the rows for which `predicate({column: key, ...})` is true, in their order.
+
+        A bin is given as a pair: `row["delay"].lower`, `row["delay"].upper`.
+
+        Raises:
+            InvalidTable: if none is left.
+        """
+        names = self.columns
+        kept = [bool(predicate(dict(zip(names, row, strict=True)))) for row in self._cells()]
+        return Keys._of(names, self.domains, self.codes[np.array(kept)])
+
+    def project(self, *columns: str) -> "Keys":
+        """Return the distinct keys of some of the columns.
+
+        Of every combination it is every combination of these columns, the last one running
+        fastest; of chosen ones, those there are, in the order of first appearance.
+
+        Raises:
+            InvalidTable: if one is not among them, or is named twice.
+        """
+        refuse_names(columns)
+        for name in columns:
+            if name not in self.columns:
+                raise InvalidTable(
+                    f"the keys have no column {name!r}; theirs are {', '.join(self.columns)}"
+                )
+        places = dict(zip(self.columns, self.places(), strict=True))
+        found = dict(zip(self.columns, self.domains, strict=True))
+        domains = tuple(found[name] for name in columns)
         if self.chosen is None:
-            return list(product(*self.domains))
-        return [self._row(code) for code in self.chosen]
+            made = object.__new__(Keys)
+            made._fill(columns, domains, None)
+            return made
+        codes = coded(columns, domains, [places[name] for name in columns])
+        _, first = np.unique(codes, return_index=True)
+        return Keys._of(columns, domains, codes[np.sort(first)])
 
-    def _row(self, code: int) -> tuple[Key, ...]:
-        parts: list[Key] = []
-        for domain in reversed(self.domains):
-            code, place = divmod(code, len(domain))
-            parts.append(domain[place])
-        return tuple(reversed(parts))
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the key columns of an answer are called; of a column in bins two."""
+        parts = zip(self.columns, self.domains, strict=True)
+        return tuple(name for column, domain in parts for name in domain.names(column))
 
-    def to_columns(self) -> dict[str, list[str] | list[int] | list[float] | list[bool]]:
-        """Return one list a column, dates as ISO text."""
-        parts = zip(*self.rows(), strict=True)
-        return {
-            name: [key.isoformat() if isinstance(key, date) else key for key in part]
-            for name, part in zip(self.columns, parts, strict=True)
-        }
+    @property
+    def codes(self) -> IntArray:
+        """Each group's place among all combinations of the domains."""
+        if self.chosen is None:
+            return np.arange(len(self))
+        return np.array(self.chosen, np.int64)
+
+    def places(self) -> tuple[IntArray, ...]:
+        """Return the places of each group, one array a column."""
+        return decoded(self.domains, self.codes)
+
+    def rows(self) -> list[tuple[object, ...]]:
+        """Return the groups in their order: keys, or bins as pairs of edges."""
+        return list(self._cells())
+
+    def _cells(self) -> Iterator[tuple[object, ...]]:
+        return self._of_each([domain.cells for domain in self.domains])
+
+    def _of_each(self, lists: Sequence[Sequence[object]]) -> Iterator[tuple[object, ...]]:
+        if self.chosen is None:
+            return product(*lists)
+        parts = zip(lists, self.places(), strict=True)
+        return zip(*([cells[i] for i in place.tolist()] for cells, place in parts), strict=True)
+
+    def _with(self, other: "Keys") -> tuple[tuple[Domain, ...], IntArray, IntArray]:
+        """Return domains that hold both, and the codes of each in them."""
+        if self.columns != other.columns:
+            fix = f"write .project({', '.join(map(repr, self.columns))}) of the other"
+            same = sorted(self.columns) == sorted(other.columns)
+            raise InvalidTable(
+                f"keys of {', '.join(self.columns)} and of {', '.join(other.columns)} are not of "
+                f"the same columns in the same order; "
+                + (fix if same else "write * for their product")
+            )
+        found: list[Domain] = []
+        moved: list[IntArray] = []
+        parts = zip(self.columns, self.domains, other.domains, other.places(), strict=True)
+        for name, mine, theirs, place in parts:
+            if mine.kind != theirs.kind:
+                raise InvalidTable(
+                    f"the keys of column {name!r} are {mine.kind} on one side and {theirs.kind} on "
+                    "the other; write one type a column"
+                )
+            both = mine.joined(theirs, name)
+            rank = {cell: i for i, cell in enumerate(both.cells)}
+            found.append(both)
+            moved.append(np.array([rank[cell] for cell in theirs.cells])[place])
+        refuse_many(self.columns, found)
+        return (
+            tuple(found),
+            coded(self.columns, found, self.places()),
+            coded(self.columns, found, moved),
+        )
+
+    def to_columns(self) -> Columns:
+        """Return one list a column, dates as ISO text; of a column in bins two, of the edges."""
+        found: Columns = {}
+        for name, domain, place in zip(self.columns, self.domains, self.places(), strict=True):
+            found |= domain.columns(name, place)
+        return found
 
     def describe(self) -> dict[str, object]:
         """Return the public record: the keys, or their digest where they are many."""
-        types = [type(domain[0]).__name__ for domain in self.domains]
-        rows = [[key_text(part) for part in row] for row in self.rows()]
-        record: dict[str, object] = {"columns": list(self.columns), "types": types}
+        record: dict[str, object] = {
+            "columns": list(self.columns),
+            "types": [domain.kind for domain in self.domains],
+        }
+        more = {
+            name: domain.describe()
+            for name, domain in zip(self.columns, self.domains, strict=True)
+            if domain.describe()
+        }
+        record |= {"bins": more} if more else {}
+        rows = [list(row) for row in self._of_each([domain.texts() for domain in self.domains])]
         if len(rows) <= _SHOWN:
             return record | {"values": rows}
         digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
         return record | {"count": len(rows), "sha256": digest}
+
+
+def _domain(column: str, given: Iterable[object] | Bins) -> Domain:
+    match given:
+        case Bins():
+            return given
+        case _:
+            domain, places = Listed.of(column, given)
+            refuse_repeats([domain.keys[i] for i in places], f"column {column!r}")
+            return domain

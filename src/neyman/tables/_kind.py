@@ -7,7 +7,7 @@ from typing import TypeAlias, final
 
 from sqlglot import exp
 
-from neyman.tables._keys import Key
+from neyman.tables._key import Key
 from neyman.tables._sql import Tree, cast, encoded, text, try_cast
 
 __all__ = [

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 from typing import final
 
 from neyman.errors import InvalidTable, UnknownColumn
 from neyman.tables import _sql as sql
-from neyman.tables._keys import Key
+from neyman.tables._key import Key
 from neyman.tables._kind import Cast, Kind
 from neyman.tables._sql import Tree
 
@@ -41,10 +42,23 @@ class Column:
         """
         if self.kind.number is None:
             raise InvalidTable(
-                f"column {self.name!r} is of type {self.kind.label} and cannot be added up; "
-                "write a column of integers, decimals, floats or booleans"
+                f"column {self.name!r} is of type {self.kind.label} and cannot be added up, nor "
+                "cut at numbers; write a column of integers, decimals, floats or booleans"
             )
         return self.kind.number(self._value())
+
+    def day(self) -> Tree:
+        """Return the value as a date.
+
+        Raises:
+            InvalidTable: if the column holds no dates.
+        """
+        if self.kind.key is None or date not in self.kind.keys:
+            raise InvalidTable(
+                f"column {self.name!r} is of type {self.kind.label} and cannot be cut at dates; "
+                "write a column of dates, or edges that are numbers"
+            )
+        return self.kind.key(self._value())
 
     def identity(self) -> Tree:
         """Return the value as units are told apart.

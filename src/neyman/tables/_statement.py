@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from neyman.tables import _sql as sql
 from neyman.tables._bounding import Bounding
-from neyman.tables._found import named_groups
+from neyman.tables._found import UNKNOWN, named_groups
 from neyman.tables._groups import grouped
 from neyman.tables._keys import Keys
 from neyman.tables._sql import Tree
@@ -22,7 +22,7 @@ from neyman.tables._unit import Unit
 from neyman.tables._unknown_keys import UnknownKeys
 from neyman.tables._view import View
 
-__all__ = ["Question", "unit_rows"]
+__all__ = ["Question", "limit_of", "unit_rows"]
 
 
 @final
@@ -73,9 +73,8 @@ class Question:
             named = (sql.named(add, name) for name, add in adds)
             parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
             return [("neyman_parts", parts)]
-        groups = self.unit.groups(keyed=True) if self.keys is not None else None
         bounding = Bounding(
-            groups=groups,
+            groups=limit_of(self.unit, self.keys),
             rows=self.unit.rows,
             salt=self.salt,
             adds=adds,
@@ -115,6 +114,15 @@ def unit_rows(keys: Keys | UnknownKeys | None, unit: Unit, view: View) -> exp.Se
         return query
     named = view.schema[unit.entity].identity()
     return query.select(sql.named(named, "u")).where(sql.known(named))
+
+
+def limit_of(unit: Unit, keys: Keys | UnknownKeys | None) -> int | None:
+    """Return how many groups a unit is cut to, or None where it may be in all there are."""
+    if isinstance(keys, UnknownKeys):
+        return unit.groups(UNKNOWN)
+    there = 1 if keys is None else len(keys)
+    most = unit.groups(there)
+    return most if most < there else None
 
 
 def _add(component: Component, k: Sequence[Tree]) -> Tree:

@@ -107,10 +107,10 @@ class Statistic(ABC):
         """Return how the noisy integers are read, group by group."""
 
 
-def sensitivity_of(components: tuple[Component, ...], unit: Unit, keyed: bool) -> Sensitivity:
+def sensitivity_of(components: tuple[Component, ...], unit: Unit, groups: int) -> Sensitivity:
     """Return the most that one unit moves the vector of all groups.
 
-    A unit with g groups of r rows moves component m of each group by at most r w_m:
+    A unit in g of them, with r rows in each, moves component m of each group by at most r w_m:
 
     l1          = g r sum_m w_m
     l2_squared  = g r^2 sum_m w_m^2
@@ -119,12 +119,12 @@ def sensitivity_of(components: tuple[Component, ...], unit: Unit, keyed: bool) -
 
     Its r rows of one group all push the same cells, so r enters whole and not by its root.
     """
-    groups, rows = unit.groups(keyed), unit.rows
+    touched, rows = unit.groups(groups), unit.rows
     limits = [component.limit for component in components]
     return Sensitivity(
         neighbors="add_remove",
-        l1=Fraction(groups * rows * sum(limits)),
-        l2_squared=Fraction(groups * rows**2 * sum(limit**2 for limit in limits)),
-        coordinates=groups * len(limits),
+        l1=Fraction(touched * rows * sum(limits)),
+        l2_squared=Fraction(touched * rows**2 * sum(limit**2 for limit in limits)),
+        coordinates=touched * len(limits),
         largest=rows * max(limits),
     )

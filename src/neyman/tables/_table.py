@@ -15,7 +15,7 @@ from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
 from neyman.tables._engine import Engine
-from neyman.tables._found import new_groups, unknown_groups
+from neyman.tables._found import UNKNOWN, new_groups, unknown_groups
 from neyman.tables._imagined import imagined
 from neyman.tables._keys import Keys
 from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_no_unit
@@ -73,6 +73,15 @@ class Table:
         l1 = g r,  l2^2 = g r^2
         """
         return self.aggregate(Count(), by)
+
+    def count_units(self, by: Groups = None) -> Aggregate:
+        """Count distinct units, of each group if `by` is given: the count of one row a group.
+
+        l1 = g,  l2^2 = g
+
+        Where each row is a unit this is `count`.
+        """
+        return replace(self, unit=self.unit.once()).count(by)
 
     def sum(self, column: str, by: Groups = None) -> Aggregate:
         """Add up a column in steps of its grid; NULL and NaN add nothing.
@@ -170,7 +179,7 @@ class Table:
             query=query,
             source=engine.identity,
             unit=self.protects,
-            sensitivity=sensitivity_of(statistic.components, self.unit, by is not None),
+            sensitivity=sensitivity_of(statistic.components, self.unit, groups),
             size=groups * width,
             reading=statistic.reading(),
             compute=compute,
@@ -188,7 +197,7 @@ class Table:
     ) -> Aggregate:
         """Ask by groups that nobody declared, which come with their integers."""
         engine, width = self.engine, len(statistic.components)
-        known = sensitivity_of(statistic.components, self.unit, keyed=True)
+        known = sensitivity_of(statistic.components, self.unit, UNKNOWN)
 
         def find() -> FoundGroups:
             return engine.groups(statement, len(by.columns), width)
@@ -215,7 +224,7 @@ class Table:
                 f"a sum{of} of max_rows={self.max_rows} rows of up to {limit} grid steps each "
                 "could leave 62 bits; write a coarser grid, narrower bounds or a smaller max_rows"
             )
-        for name in by.columns if by is not None else ():
+        for name in by.names if by is not None else ():
             if name in statistic.names:
                 raise InvalidTable(
                     f"the grouping column {name!r} is called like a column of the answer; rename it"

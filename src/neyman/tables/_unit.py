@@ -14,7 +14,7 @@ _MOST = 2**40
 class Unit(ABC):
     """What is added or removed between neighbouring tables.
 
-    One unit touches at most `groups(keyed)` groups with at most `rows` rows in each.
+    Of n groups one unit touches at most `groups(n)`, with at most `rows` rows in each.
     """
 
     __slots__ = ()
@@ -35,12 +35,16 @@ class Unit(ABC):
         """The unit in words."""
 
     @abstractmethod
-    def groups(self, keyed: bool) -> int:
-        """Most groups that one unit touches; without keys there is only one."""
+    def groups(self, among: int) -> int:
+        """Most groups that one unit touches of so many."""
 
     @abstractmethod
     def bounded(self, max_groups: int, max_rows_per_group: int) -> "Unit":
         """Return the same unit with other contribution bounds."""
+
+    @abstractmethod
+    def once(self) -> "Unit":
+        """Return the same unit with at most one row in a group."""
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
@@ -67,7 +71,7 @@ class Rows(Unit):
         """One row."""
         return "one row"
 
-    def groups(self, keyed: bool) -> int:  # noqa: ARG002
+    def groups(self, among: int) -> int:  # noqa: ARG002
         """One."""
         return 1
 
@@ -77,6 +81,10 @@ class Rows(Unit):
             f"contribution bounds of {max_groups} groups and {max_rows_per_group} rows were asked "
             "for, but the unit is one row; open the table with unit=Entity(column, ...)"
         )
+
+    def once(self) -> Unit:
+        """Return itself."""
+        return self
 
     def describe(self) -> dict[str, object]:
         """Return the public record."""
@@ -126,13 +134,17 @@ class Entity(Unit):
         """All rows of one."""
         return f"all rows of one {self.column}"
 
-    def groups(self, keyed: bool) -> int:
-        """The declared bound, or one without keys."""
-        return self.max_groups if keyed else 1
+    def groups(self, among: int) -> int:
+        """The declared bound, or all groups where there are fewer."""
+        return min(self.max_groups, among)
 
     def bounded(self, max_groups: int, max_rows_per_group: int) -> Unit:
         """Return the same entity with other bounds."""
         return Entity(self.column, max_groups, max_rows_per_group)
+
+    def once(self) -> Unit:
+        """Return the same entity with one row a group."""
+        return Entity(self.column, self.max_groups, 1)
 
     def describe(self) -> dict[str, object]:
         """Return the public record."""

@@ -49,6 +49,11 @@ class UnknownKeys:
     def __repr__(self) -> str:
         return f"UnknownKeys({', '.join(map(repr, self.columns))})"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the key columns of an answer are called."""
+        return self.columns
+
     def describe(self) -> dict[str, object]:
         """Return the public record: the columns."""
         return {"unknown": list(self.columns)}

@@ -1,14 +1,11 @@
 """Real engines, one of each kind for the whole run. Where one is missing its tests fail in CI."""
 
 import os
-import pwd
 import shutil
-import subprocess
 import tempfile
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import duckdb
@@ -75,14 +72,8 @@ _POSTGRES = {
 }
 
 
-def missing(what: str) -> Any:
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{what} is missing; CI tests every engine")
-    pytest.skip(f"{what} is missing")
-
-
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+def spark(missing: Callable[[str], None]) -> Iterator[Any]:
     """Spark in this process: two cores, no more partitions than rows need, a quick compiler."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         missing("java")
@@ -109,46 +100,12 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Any]:
-    """A PostgreSQL server of our own, on a socket in a directory of its own."""
-    try:
-        import psycopg
-    except ImportError:
-        missing("psycopg")
-    binaries = shutil.which("initdb") or next(
-        iter(sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))), None
-    )
-    if binaries is None:
-        missing("PostgreSQL (initdb)")
-    bin_ = Path(binaries).resolve().parent
-    folder = Path(tempfile.mkdtemp(prefix="neyman-pg-"))
-    # The server does not run as root.
-    user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
-    shutil.chown(folder, user)
-    data = str(folder / "data")
+def postgres(postgres_server: Any) -> Iterator[Any]:
+    """A connection to the server of the run."""
+    import psycopg
 
-    def run(program: str, *arguments: str) -> None:
-        subprocess.run(
-            [bin_ / program, "-D", data, *arguments],
-            user=user if os.geteuid() == 0 else None,
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=True,
-            timeout=300,
-        )
-
-    run("initdb", "-U", "neyman", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
-    options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
-    run("pg_ctl", "start", "-w", "-t", "120", "-o", options, "-l", str(folder / "log"))
-    try:
-        with psycopg.connect(
-            f"host={folder} user=neyman dbname=postgres", autocommit=True
-        ) as connection:
-            yield connection
-    finally:
-        run("pg_ctl", "stop", "-m", "immediate")
-        shutil.rmtree(folder, ignore_errors=True)
+    with psycopg.connect(postgres_server.address, autocommit=True) as connection:
+        yield connection
 
 
 @pytest.fixture(params=["duckdb", "postgres", "spark"])

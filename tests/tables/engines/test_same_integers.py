@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from neyman.tables import Bounds, Entity, Keys, Rows, UnknownKeys, open_table
+from neyman.tables import Bins, Bounds, Entity, Keys, Rows, UnknownKeys, open_table
 
 INF, NAN = math.inf, math.nan
 WORDS = ["a", "A", "a ", "", "ä", "a\u0308", "ß'\"; --", "\\Q.\\E\n\t", "${env:HOME}", "\U0001f600"]
@@ -76,6 +76,12 @@ KEYS = st.one_of(
             Keys({"day": DAYS}),
             Keys({"small": [1, 2, -(2**15), 300], "Group": ["a", "A"]}),
             Keys.tuples(("whole", "text"), [(0, "a"), (2**63 - 1, ""), (-(2**63), "A")]),
+            Keys({"real": Bins([-2, -0.25, 0, 0.5, 1.0, 3], outside="clip")}),
+            Keys({"Group": WORDS[:3], "single": Bins.uniform(-1, 1, 7, outside="drop")}),
+            Keys({"whole": Bins([-(2**53), 0, 2**53 + 2], outside="clip")})
+            * Keys({"day": Bins(DAYS, outside="drop")}),
+            Keys({"money": Bins([-1.5, 0, 0.05, 4], outside="drop"), "truth": [True, False]}),
+            (Keys({"Group": WORDS}) | Keys({"Group": ["new"]})) - Keys({"Group": ["a", "ß"]}),
         ]
     ),
 )

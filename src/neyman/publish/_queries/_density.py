@@ -26,7 +26,7 @@ class DensityOf(Query):
     )
     example: ClassVar[str] = """\
 column = "FILL IN: a column"
-domain = { lower = "FILL IN: where its values begin", upper = "FILL IN: and end", outside = "clip" }
+domain = { lower = "FILL IN: its lower end", upper = "FILL IN: its upper end", outside = "clip" }
 records = "FILL IN: about how many rows there are, known in public"
 """
 

@@ -27,7 +27,7 @@ class RegressionOf(Query):
     example: ClassVar[str] = """\
 x = "FILL IN: the column that the curve is over"
 y = "FILL IN: the column of responses, with bounds"
-domain = { lower = "FILL IN: where x begins", upper = "FILL IN: and ends", outside = "drop" }
+domain = { lower = "FILL IN: its lower end", upper = "FILL IN: its upper end", outside = "drop" }
 records = "FILL IN: about how many rows there are, known in public"
 """
 

@@ -1,0 +1,102 @@
+"""Margins of one count: several ways to add up the very rows that the cells count."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from neyman.aggregate import Aggregate, IntArray
+from neyman.errors import InvalidTable
+from neyman.sensitivity import Sensitivity
+from neyman.tables import Count, Keys, Table
+
+__all__ = ["margins"]
+
+_MOST = 2**62
+
+
+def margins(table: Table, by: Keys, columns: Sequence[Sequence[str]]) -> tuple[Aggregate, ...]:
+    """Ask for margins of the count by `by`: one question for each list of columns.
+
+    A row counts in a margin where it counts in a cell, after the same limits: margins of one `by`
+    add up before noise, as `table.count` of single columns would not (rows with another key, units
+    cut elsewhere). Release them in a batch, and put them together with `contingency`.
+
+    Of c cells a unit with at most r rows in each of g <= c moves a margin's groups of m cells by
+
+        l1 = g r,  l2^2 = r^2 (q m^2 + s^2),  q, s = divmod(g, m)
+
+    Args:
+        table: whose rows.
+        by: the cells.
+        columns: for each margin some of the columns of `by`; all of them for the cells, none for
+            the total.
+
+    Raises:
+        InvalidTable: if a column is not one of `by`, or sums could leave 62 bits.
+    """
+    return tuple(_margin(table, by, tuple(names)) for names in columns)
+
+
+def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
+    cells = table.count(by)
+    kept = by.project(*names) if names else None
+    index, size = _index(by, names)
+    most = int(np.bincount(index).max())
+    if most * table.max_rows > _MOST:
+        raise InvalidTable(
+            f"a margin of {most} cells with max_rows={table.max_rows} rows each could leave 62 "
+            "bits; write a smaller max_rows where the table is opened"
+        )
+
+    def compute() -> IntArray:
+        found = np.zeros(size, np.int64)
+        np.add.at(found, index, cells.compute())
+        return found
+
+    return Aggregate(
+        query=dict(cells.query) | {"margin": list(names)},
+        source=cells.source,
+        unit=cells.unit,
+        sensitivity=_folded(cells.sensitivity, most, size),
+        size=size,
+        reading=Count().reading(),
+        compute=compute,
+        keys={} if kept is None else kept.to_columns(),
+        sql=cells.sql,
+    )
+
+
+def _index(by: Keys, names: tuple[str, ...]) -> tuple[IntArray, int]:
+    """Return the margin's group of each cell, in the order of `project`, and how many there are."""
+    code = np.zeros(len(by), np.int64)
+    places = dict(zip(by.columns, by.places(), strict=True))
+    sizes = dict(zip(by.columns, map(len, by.domains), strict=True))
+    for name in names:
+        code = code * sizes[name] + places[name]
+    if by.chosen is None:
+        return code, math.prod(sizes[name] for name in names)
+    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return np.argsort(order)[inverse], len(order)
+
+
+def _folded(cells: Sensitivity, most: int, size: int) -> Sensitivity:
+    """Return the most that a unit moves `size` sums of at most `most` cells each.
+
+    It moves a cell by at most r, a group so by at most m r, and all by at most l1; the squares of
+    numbers up to m r of a given sum are most where as many as can be are m r.
+    """
+    total, one = cells.l1, cells.largest
+    if total is None or one is None:
+        raise InvalidTable("counts without l1 and largest move were given; count by declared keys")
+    group = min(Fraction(most * one), total)
+    full, rest = divmod(total, group)
+    return Sensitivity(
+        neighbors=cells.neighbors,
+        l1=total,
+        l2_squared=full * group**2 + rest**2,
+        coordinates=None if cells.coordinates is None else min(cells.coordinates, size),
+        largest=int(group),
+    )

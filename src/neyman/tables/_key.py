@@ -1,0 +1,50 @@
+"""A key: what the rows of a group have in a column."""
+
+from datetime import date, datetime
+from numbers import Integral
+from typing import TypeAlias
+
+from neyman.errors import InvalidTable
+
+__all__ = ["Key", "key_of", "key_text"]
+
+Key: TypeAlias = str | int | bool | date
+
+_INT64 = 2**63
+
+
+def key_text(key: Key) -> str:
+    """Write a key as its one canonical text."""
+    match key:
+        case bool():
+            return "true" if key else "false"
+        case date():
+            return key.isoformat()
+        case _:
+            return str(key)
+
+
+def key_of(value: object, column: str) -> Key:
+    """Return the key that a value stands for.
+
+    Raises:
+        InvalidTable: if it stands for none that all engines tell apart alike.
+    """
+    match value:
+        case datetime():
+            fix = "write a date"
+        case bool() | date():
+            return value
+        case str():
+            if "\0" not in value and value == value.encode("utf-8", "replace").decode():
+                return str(value)
+            fix = "write text without NUL and without half surrogates"
+        case Integral():
+            if -_INT64 <= int(value) < _INT64:
+                return int(value)
+            fix = "write an integer of 64 bits"
+        case None:
+            fix = "rows without a key are dropped and cannot be asked for; leave it out"
+        case _:
+            fix = "write text, integers, booleans or dates"
+    raise InvalidTable(f"{value!r} is no key of column {column!r}; {fix}")

@@ -1,0 +1,165 @@
+"""`neyman init`: from the schema alone; refused until it is filled in, and then it works."""
+
+import datetime as dt
+import re
+import tomllib
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neyman.cli import main
+from neyman.errors import SpecError
+from neyman.publish import plan, publish, read_spec
+
+ROWS = 800
+DATA = pa.table(
+    {
+        "who": [f"p{i // 4}" for i in range(ROWS)],
+        "ward": ["north-secret" if i % 3 else "south-secret" for i in range(ROWS)],
+        "minutes": [float(i * 7919 % 101) for i in range(ROWS)],
+        "visits": [i % 7 for i in range(ROWS)],
+        "ok": [i % 2 == 0 for i in range(ROWS)],
+        "day of birth": [dt.date(1999, 1, 1)] * ROWS,
+        'a "b"\n': [1.5] * ROWS,
+        "parts": [[1, 2]] * ROWS,
+    }
+)
+BY_KEY = {
+    "entity": '"who"',
+    "max_groups": "2",
+    "max_rows_per_group": "4",
+    "lower": "0",
+    "upper": "120",
+    "grid": "1",
+    "who": '["p1"]',
+    "ward": '["north-secret", "south-secret"]',
+    "visits": "[1, 2]",
+    "ok": "[true]",
+    '"day of birth"': "[2024-02-29]",
+    "mu": "0.5",
+    "by": '"ward"',
+    "column": '"minutes"',
+    "records": "800",
+    "duration": '"minutes"',
+    "observed": '"ok"',
+    "horizon": "100",
+    "bandwidth": "5",
+    "x": '"minutes"',
+    "y": '"visits"',
+}
+BY_WORDS = {"lower": "0", "upper": "120"}
+
+
+def uncommented(text):
+    return re.sub(r"^#+(?![ #])", "", text, flags=re.MULTILINE)
+
+
+def filled(text):
+    """Do what the comments say: take the examples, and put something in every place."""
+    lines = []
+    for line in uncommented(text).splitlines():
+        key = line.partition(" = ")[0]
+        if "FILL IN: " in line and key == "domain":
+            line = re.sub(r'"FILL IN: its (lower|upper) end"', lambda m: BY_WORDS[m.group(1)], line)
+        elif "FILL IN: " in line:
+            line = f"{key} = {BY_KEY[key]}"
+        lines.append(line)
+    return "\n".join(lines).replace("mu = 0.5", "mu = 3", 1)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(DATA, tmp_path / "people.parquet")
+    return tmp_path
+
+
+def test_a_filled_spec_publishes_every_statistic(folder, capsys):
+    assert main(["init", "people.parquet"]) == 0
+    assert "people.toml written" in capsys.readouterr().out
+    spec = folder / "people.toml"
+    spec.write_text(filled(spec.read_text(encoding="utf-8")), encoding="utf-8")
+    found = read_spec(spec)
+    published = publish(plan(found, folder))
+    assert len(published.releases) == len(found.query)
+    assert published.ledger == folder / "people.ledger"
+    assert found.title == "people"
+    assert main(["release", "people.toml", "--preview"]) == 0
+
+
+def test_as_it_is_it_is_refused_with_every_place(folder):
+    assert main(["init", "people.parquet"]) == 0
+    with pytest.raises(SpecError) as caught:
+        read_spec(folder / "people.toml")
+    said = str(caught.value)
+    for place in ("unit.entity", "unit.max_groups", "budget.mu", "query 'count'.mu"):
+        assert f"{place}: is not filled in; write " in said
+    assert "5 to mend" in said
+    assert "rows = true" in said
+
+
+def test_places_left_and_mistakes_are_told_together(folder):
+    assert main(["init", "people.parquet"]) == 0
+    spec = folder / "people.toml"
+    text = uncommented(spec.read_text(encoding="utf-8"))
+    count = text.count('"FILL IN: ')
+    spec.write_text(text.replace('ledger = "', 'ledgr = "'), encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        read_spec(spec)
+    said = str(caught.value)
+    assert said.count("is not filled in") == count
+    assert "budget.ledgr: no such key; write ledger" in said
+    assert f"{count + 2} to mend" in said
+    assert all(line.isprintable() for line in said.splitlines())
+
+
+def test_nothing_of_a_row_is_in_it(folder):
+    assert main(["init", "people.parquet"]) == 0
+    text = (folder / "people.toml").read_text(encoding="utf-8")
+    assert "secret" not in text
+    assert "1999" not in text
+    columns = tomllib.loads(uncommented(text))["columns"]
+    assert set(columns) == {"minutes", "visits", "ok", 'a "b"\n'}
+    other = DATA.slice(0, 0)
+    pq.write_table(other, folder / "people.parquet")
+    assert main(["init", "people.parquet", "--spec", "again.toml"]) == 0
+    again = (folder / "again.toml").read_text(encoding="utf-8")
+    assert again.replace("again.ledger", "people.ledger") == text
+
+
+def test_columns_of_a_csv_file_are_not_named(folder):
+    lines = ["who,ward,minutes,visits,ok"]
+    lines += [f"p{i // 4},north-secret,{i % 101},{i % 7},{i % 2}" for i in range(ROWS)]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["init", "people.csv"]) == 0
+    spec = folder / "people.toml"
+    text = spec.read_text(encoding="utf-8")
+    assert "The 5 columns" in text
+    for name in ("who", "ward", "minutes", "secret"):
+        assert not re.search(rf"\b{name}\b", text.replace("names who a row", "")), name
+    named = text.replace("[columns.NAME]", "[columns.minutes]", 1)
+    named = named.replace("[keys.NAME]", "[keys.ward]", 1).replace("#NAME =", "#ward =")
+    more = '#[columns.visits]\n#lower = "FILL IN: "\n#upper = "FILL IN: "\n#grid = "FILL IN: "\n'
+    spec.write_text(filled(named.replace("[budget]", f"{more}[budget]")), encoding="utf-8")
+    assert publish(plan(read_spec(spec), folder)).releases
+
+
+def test_no_file_is_replaced_and_paths_are_seen_from_the_spec(folder, capsys):
+    (folder / "people.toml").write_text("mine", encoding="utf-8")
+    assert main(["init", "people.parquet"]) == 1
+    assert "not replaced" in capsys.readouterr().err
+    assert (folder / "people.toml").read_text(encoding="utf-8") == "mine"
+    (folder / "specs").mkdir()
+    asked = ["init", "people.parquet", "--spec", "specs/a.toml", "--ledger", "l/x.ledger"]
+    assert main(asked) == 0
+    written = tomllib.loads((folder / "specs/a.toml").read_text(encoding="utf-8"))
+    assert written["data"]["path"] == "../people.parquet"
+    assert written["budget"]["ledger"] == "../l/x.ledger"
+
+
+def test_what_is_no_table_is_refused(folder, capsys):
+    for name in ("none.parquet", "people.txt", "."):
+        assert main(["init", name]) == 1
+        assert "neyman: " in capsys.readouterr().err
+    assert [path.name for path in folder.iterdir()] == ["people.parquet"]
