@@ -84,7 +84,7 @@ def test_an_answer_keeps_its_groups(ledger):
     # Who commits later is given what was first.
     assert ledger.commit(reserved, [5], ((("z",),),)).groups == groups
     assert ledger.entries()[0].groups == groups
-    assert ledger.export()["entries"][0]["groups"] == groups
+    assert ledger.export()["entries"][0]["groups"] == [[["a", "1"], ["ü", "2"]], []]
     assert ledger.check() == ()
 
 

@@ -58,5 +58,5 @@ def _entry(entry: Entry) -> dict[str, object]:
         "reserved_at": entry.reserved_at,
         "committed_at": entry.committed_at,
         "values": None if entry.values is None else list(entry.values),
-        "groups": entry.groups,
+        "groups": [[list(key) for key in question] for question in entry.groups],
     }
