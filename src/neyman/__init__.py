@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from neyman.tables import Bins as Bins
     from neyman.tables import Bounds as Bounds
     from neyman.tables import Entity as Entity
+    from neyman.tables import ForeignKey as ForeignKey
     from neyman.tables import Keys as Keys
     from neyman.tables import Rows as Rows
     from neyman.tables import Table as Table
@@ -134,6 +135,7 @@ _HOMES = {
         "Bins",
         "Bounds",
         "Entity",
+        "ForeignKey",
         "Keys",
         "Rows",
         "Table",
@@ -206,6 +208,7 @@ __all__ = [
     "DiscreteLaplace",
     "Entity",
     "EpsilonDelta",
+    "ForeignKey",
     "Gaussian",
     "Guarantee",
     "Keys",

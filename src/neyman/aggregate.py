@@ -54,6 +54,13 @@ class Noise(Protocol):
         """
         ...
 
+    def radius(self, rank: int, size: int, confidence: float) -> float:
+        """R with P(|P K| <= R) >= confidence, K the noise on `size` integers.
+
+        P is any fixed orthogonal projection of this rank.
+        """
+        ...
+
 
 class Reading(Protocol):
     """How public noisy integers become the columns that a person reads. Post-processing."""

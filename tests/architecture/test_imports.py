@@ -130,10 +130,10 @@ def test_every_public_name_is_there_and_has_words():
 
 def test_the_public_surface_changes_only_on_purpose():
     classes = (
-        "Advantage Aggregate Answer BayesError Bins Bounds Calibration Canonical DiscreteGaussian "
-        "DiscreteLaplace Entity EpsilonDelta Gaussian Guarantee Keys Laplace Ledger MuSlack "
-        "RandomizedResponse Release Rows Sensitivity Staircase Table Thresholded TprAtFpr TradeOff "
-        "UnknownKeys"
+        "Advantage Aggregate Answer BayesError Bins Bounds Calibration Canonical "
+        "DiscreteGaussian DiscreteLaplace Entity EpsilonDelta ForeignKey Gaussian Guarantee "
+        "Keys Laplace Ledger MuSlack RandomizedResponse Release Rows Sensitivity Staircase "
+        "Table Thresholded TprAtFpr TradeOff UnknownKeys"
     )
     functions = (
         "approx_dp approx_dp_points best bounded_range by_lattice calibrate cdp chain compare "

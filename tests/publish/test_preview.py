@@ -38,9 +38,13 @@ class Locked(Engine):
     inside: Engine = field(repr=False)
 
     name = property(lambda self: self.inside.name)
-    identity = property(lambda self: self.inside.identity)
+    identities = property(lambda self: self.inside.identities)
+    tables = property(lambda self: self.inside.tables)
     relation = property(lambda self: self.inside.relation)
     schema = property(lambda self: self.inside.schema)
+
+    def beside(self, other):
+        return self.inside.beside(other)
 
     def check(self):
         raise AssertionError("rows were looked at")

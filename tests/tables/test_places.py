@@ -208,7 +208,7 @@ def test_rows_at_no_place_take_none_of_a_units_allowance(fill):
 def test_counts_are_clamped_and_nothing_is_read_before_they_are_asked_for(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"x": np.ones(9)}), path)
-    records = open_table(path, unit=Rows(), max_rows=4).countable("x")
+    records = open_table(path, unit=Rows(), max_table_rows=4).countable("x")
     assert records.counter([AXES["two"]])().tolist() == [0, 4]
     counter = records.counter([AXES["two"]])
     path.unlink()

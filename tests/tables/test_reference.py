@@ -31,8 +31,11 @@ rows = st.lists(
     ),
     max_size=40,
 )
+some = st.one_of(st.none(), st.integers(1, 4))
 units = st.one_of(
-    st.just(Rows()), st.builds(Entity, st.just("u"), st.integers(1, 5), st.integers(1, 4))
+    st.just(Rows()),
+    st.builds(Entity, st.just("u"), st.integers(1, 5), st.integers(1, 4)),
+    st.builds(Entity, st.just("u"), some, some, st.integers(1, 7)),
 )
 
 
@@ -49,7 +52,7 @@ def step(x: float) -> int:
     return math.floor(inside / float(BOUNDS.grid) + 0.5)
 
 
-def bounded(table, unit, salt: str, keyed: bool) -> dict[int, list[int]]:
+def bounded(table, unit, salt: str, keyed: bool, measured: bool) -> dict[int, list[int]]:
     """Rows (unit, group, k) -> the k that are kept in each group."""
     kept: dict[int, list[int]] = defaultdict(list)
     if unit.entity is None:
@@ -60,16 +63,26 @@ def bounded(table, unit, salt: str, keyed: bool) -> dict[int, list[int]]:
     for u, j, k in table:
         if u is not None:
             units[u][j].append(k)
+    limits = unit.limits(3 if keyed else 1)
     for u, groups in units.items():
-        first = sorted(groups, key=lambda j: md5(salt, j, u))
-        for j in first[: unit.max_groups] if keyed else first:
+        # Fewer rows than groups touch no more groups than rows.
+        cut = not limits.groups == limits.total < limits.groups * limits.rows
+        names = sorted(groups, key=lambda j: md5(salt, j, u))
+        left = {j: groups[j] for j in (names[: limits.groups] if cut else names)}
+        total = sum(min(len(ks), limits.rows) for ks in left.values())
+        heavy = []
+        for j, ks in left.items():
+            if total <= limits.total and len(ks) <= limits.rows:
+                kept[j] += ks
+                continue
             seen: Counter[int] = Counter()
             hashed = []
-            for k in groups[j]:
+            for k in ks:
                 seen[k] += 1
-                hashed.append((md5(salt, j, k, seen[k], u), k))
-            chosen = sorted(hashed) if len(hashed) > unit.rows else hashed
-            kept[j] += [k for _, k in chosen[: unit.rows]]
+                hashed.append((md5(salt, j, *([k] if measured else []), seen[k], u), k))
+            heavy += [(digest[16:], j, k) for digest, k in sorted(hashed)[: limits.rows]]
+        for _, j, k in sorted(heavy)[: limits.total]:
+            kept[j].append(k)
     return kept
 
 
@@ -82,7 +95,7 @@ def reference(table, unit, aggregate: Aggregate, by: Keys | None) -> list[int]:
         if j is None or (measured and (x is None or math.isnan(x))):
             continue
         coded.append((u, j, step(x) if measured else 0))
-    kept = bounded(coded, unit, salt_of(aggregate), by is not None)
+    kept = bounded(coded, unit, salt_of(aggregate), by is not None, measured)
     low, high = BOUNDS.steps
     centre = (low + high) // 2
     weight = max(high - centre, centre - low)

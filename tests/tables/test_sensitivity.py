@@ -1,6 +1,7 @@
 """Removing a unit never moves the integers by more than the sensitivity, and can move them so."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from neyman.sensitivity import Sensitivity
 from neyman.tables import Bins, Bounds, Entity, Keys, Rows, open_table
+from neyman.tables._limits import Limits
 
 COLUMNS = ("u VARCHAR", "g VARCHAR", "x DOUBLE")
 KEYS = Keys({"g": ["a", "b", "c"]})
@@ -20,7 +22,11 @@ rows = st.lists(
     ),
     max_size=30,
 )
-units = st.builds(Entity, st.just("u"), st.integers(1, 5), st.integers(1, 3))
+some = st.one_of(st.none(), st.integers(1, 3))
+units = st.one_of(
+    st.builds(Entity, st.just("u"), st.integers(1, 5), st.integers(1, 3)),
+    st.builds(Entity, st.just("u"), some, some, st.integers(1, 7)),
+)
 
 
 def ask(fill, table, unit, statistic, by, bounds=Bounds(-1, 2, grid=1)):  # noqa: B008
@@ -66,24 +72,63 @@ def test_removing_a_row(fill, statistic, table, keyed):
     assert l2_squared <= aggregate.sensitivity.l2_squared
 
 
+WORST = [
+    (Entity("u", 2, 3), [5, 5, 5]),
+    (Entity("u", 3, 1), [5, 5, 5]),
+    (Entity("u", 9, 2), [5, 5, 5]),
+    (Entity("u", max_rows=4), [9, 0, 0]),
+    (Entity("u", max_rows=1), [5, 5, 5]),
+    (Entity("u", max_groups=2, max_rows=7), [9, 0, 0]),
+    (Entity("u", None, 3, 5), [3, 2, 0]),
+    (Entity("u", 3, 2, 5), [2, 2, 1]),
+    (Rows(), [1, 0, 0]),
+]
+
+
 @pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
-@pytest.mark.parametrize(
-    "unit", [Entity("u", 2, 3), Entity("u", 3, 1), Entity("u", 9, 2), Rows()], ids=str
-)
+@pytest.mark.parametrize(("unit", "rows"), WORST, ids=str)
 @pytest.mark.parametrize("keyed", [True, False])
-def test_a_worst_case_attains_both_norms(fill, statistic, unit, keyed):
-    groups = ["a", "b", "c"] if unit.entity else ["a"]
-    table = [("u", g, 9.0) for g in groups for _ in range(5 if unit.entity else 1)]
-    if not keyed and unit.entity:
-        assert ask(fill, table, unit, "count", None).sensitivity.l1 == unit.rows
+def test_a_worst_case_attains_both_norms(fill, statistic, unit, rows, keyed):
+    table = [("u", g, 9.0) for g, n in zip("abc", rows, strict=True) for _ in range(n)]
     by = KEYS if keyed else None
     aggregate = ask(fill, table, unit, statistic, by)
     full = aggregate.compute()
     empty = ask(fill, [], unit, statistic, by).compute()
     assert moved(full, empty) == (aggregate.sensitivity.l1, aggregate.sensitivity.l2_squared)
-    change = full - empty
-    assert np.count_nonzero(change) == aggregate.sensitivity.coordinates
-    assert np.max(np.abs(change)) == aggregate.sensitivity.largest
+    assert np.max(np.abs(full - empty)) == aggregate.sensitivity.largest
+
+
+@pytest.mark.parametrize(
+    ("unit", "groups"),
+    [(Entity("u", 2, 3), 2), (Entity("u", max_rows=2), 2), (Entity("u", None, 2, 9), 3)],
+)
+def test_a_worst_case_attains_the_number_of_groups(fill, unit, groups):
+    """One that keeps a group less than it is charged for fails here."""
+    table = [("u", g, 9.0) for g in "abc" for _ in range(5)]
+    # Which two rows are kept hangs on the salt, and that on the bounds.
+    bounds = [Bounds(-1, top, grid=1) for top in range(2, 12)]
+    kept = [np.count_nonzero(ask(fill, table, unit, "sum", KEYS, b).compute()) for b in bounds]
+    assert max(kept) == groups
+
+
+@given(groups=st.integers(1, 4), rows=st.integers(1, 4), total=st.integers(1, 16))
+def test_squares_are_the_greatest_there_are(groups, rows, total):
+    limits = Limits.of(groups=groups, rows=rows, total=total, among=None)
+    fills = [fill for fill in product(range(rows + 1), repeat=groups) if sum(fill) <= total]
+    assert limits.squares == max(sum(n * n for n in fill) for fill in fills)
+    assert limits.total == max(map(sum, fills))
+    assert limits.rows == max(map(max, fills))
+    assert limits.groups == max(sum(n > 0 for n in fill) for fill in fills)
+
+
+def test_two_bounds_of_rows_are_tighter_than_one(fill):
+    def squared(**limits):
+        return ask(fill, [], Entity("u", **limits), "count", KEYS).sensitivity.l2_squared
+
+    assert squared(max_rows=50) == 2500
+    assert squared(max_groups=10, max_rows_per_group=20) == 4000
+    assert squared(max_groups=10, max_rows_per_group=20, max_rows=50) == 900
+    assert squared(max_rows_per_group=20, max_rows=50) == 900
 
 
 @pytest.mark.parametrize("by", [None, KEYS, Keys({"x": Bins([-9, 0, 9], outside="drop")})])
@@ -160,12 +205,12 @@ def test_formulas(fill):
         )
 
 
-def test_crossing_max_rows_clamps_and_does_not_raise(fill):
+def test_crossing_max_table_rows_clamps_and_does_not_raise(fill):
     opened = open_table(
         fill("sensitivity", COLUMNS, [("u", "a", 2.0)] * 9 + [("u", "b", -2.0)] * 9),
         unit=Rows(),
         bounds={"x": Bounds(-1, 2, grid=1)},
-        max_rows=4,
+        max_table_rows=4,
         name="sensitivity",
     )
     assert opened.count(KEYS).compute().tolist() == [4, 4, 0]

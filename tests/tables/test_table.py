@@ -114,12 +114,12 @@ def test_refusals_before_the_charge():
     with pytest.raises(InvalidTable, match=re.escape("bounds={'arr_delay': Bounds(")):
         unbounded.mean("arr_delay")
     with pytest.raises(InvalidTable, match="could leave 62 bits; write a coarser grid"):
-        flights(max_rows=2**56).sum("arr_delay")
+        flights(max_table_rows=2**56).sum("arr_delay")
     with pytest.raises(InvalidTable, match=r"unit=Entity\(column"):
         flights(unit=Rows()).bounded(1, 1)
     for bad in (0, -1, 2**63, 1.5, True):
-        with pytest.raises(InvalidParameter, match="max_rows="):
-            flights(max_rows=bad)
+        with pytest.raises(InvalidParameter, match="max_table_rows="):
+            flights(max_table_rows=bad)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_refusals_before_the_charge():
         (lambda: bounded({"arr_delay": (0, 10)}), "'arr_delay' are a tuple; write Bounds(0, 10, "),
         (lambda: bounded({"arr_delay": None}), "write Bounds(lower, upper, grid=...)"),
         (lambda: bounded(Bounds(0, 1, grid=1)), 'write bounds={"column": Bounds('),
-        (lambda: flights(max_rows=2**56).sum("arr_delay"), "a sum of column 'arr_delay' of"),
+        (lambda: flights(max_table_rows=2**56).sum("arr_delay"), "a sum of column 'arr_delay' of"),
     ],
 )
 def test_likely_mistakes(ask, write):
@@ -191,7 +191,7 @@ def test_the_query_is_public_and_says_everything():
         "grid": "1",
         "unit": {"entity": "tail", "max_groups": 2, "max_rows_per_group": 3},
         "keys": {"columns": ["carrier"], "types": ["str"], "values": [["AA"], ["UA"]]},
-        "max_rows": 2**40,
+        "max_table_rows": 2**40,
         "rules": 3,
     }
     others = [
@@ -199,7 +199,7 @@ def test_the_query_is_public_and_says_everything():
         flights().sum("arr_delay", keys),
         flights().mean("arr_delay"),
         flights().bounded(1, 3).mean("arr_delay", keys),
-        flights(max_rows=9).mean("arr_delay", keys),
+        flights(max_table_rows=9).mean("arr_delay", keys),
         flights().mean("arr_delay", Keys({"carrier": ["UA", "AA"]})),
     ]
     assert all(other.query != query for other in others)
@@ -286,7 +286,7 @@ def test_interrupt_exceptions_are_ctrl_c(monkeypatch):
     def interrupted(*_):
         raise duckdb.InterruptException("secret-1")
 
-    monkeypatch.setattr(type(table.engine.source), "session", interrupted)
+    monkeypatch.setattr("neyman.tables._duckdb_engine.together", interrupted)
     with pytest.raises(KeyboardInterrupt) as stopped:
         table.count().compute()
     assert stopped.value.__context__ is None

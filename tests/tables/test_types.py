@@ -23,7 +23,9 @@ def opened(fill, kind, cells, bounds=WIDE, unit=Rows()):  # noqa: B008
             f"INSERT INTO {name} VALUES (?, CAST({value} AS {kind}))",
             [g, cell] if value == "?" else [g],
         )
-    return open_table((database, name), unit=unit, bounds={"x": bounds}, max_rows=2**12, name="t")
+    return open_table(
+        (database, name), unit=unit, bounds={"x": bounds}, max_table_rows=2**12, name="t"
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._folded import FoldedNormal
 from neyman.mechanisms._mechanism import Mechanism, check_confidence, check_scale, not_positive
+from neyman.mechanisms._radius import chi_radius
 from neyman.mechanisms._ratio import fieller_interval
 from neyman.mechanisms._rounded import BAND
 from neyman.numerics import Real, exact, text
@@ -90,6 +91,12 @@ class Gaussian(Mechanism):
         check_confidence(confidence)
         z = float(self.law.magnitude(np.array([1 - confidence]))[0])
         return fieller_interval(numerator, denominator, (z + BAND * (z + 1)) * self.law.scale)
+
+    def radius(self, rank: int, size: int, confidence: float) -> float:
+        """Return sigma chi_rank + sqrt(size)/2: a normal vector looks the same from all sides."""
+        # The checks, and never more than what any law has.
+        widest = Mechanism.radius(self, rank, size, confidence)
+        return min(widest, chi_radius(self.law.scale, rank, size, confidence))
 
     def describe(self) -> dict[str, object]:
         """Return the record, e.g. {"mechanism": "gaussian", "variance": "100"}."""

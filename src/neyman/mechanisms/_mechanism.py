@@ -11,6 +11,7 @@ from neyman.aggregate import IntArray
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._law import NoiseLaw, require_flint
+from neyman.mechanisms._radius import squares_radius
 from neyman.mechanisms._ratio import box_interval
 from neyman.numerics import text
 from neyman.sensitivity import Sensitivity
@@ -119,6 +120,27 @@ class Mechanism(ABC):
         each = math.nextafter(1 - (1 - confidence) / 2, 1)
         return box_interval(numerator, denominator, self.half_width(each))
 
+    def radius(self, rank: int, size: int, confidence: float) -> float:
+        """Return an R with P(|P (K_1, ..., K_size)| <= R) >= confidence.
+
+        P is any orthogonal projection of this rank that is fixed before the noise is drawn, and
+        |.| the Euclidean norm. So all linear forms of the noise within a known subspace of `rank`
+        dimensions are bounded at once, each by R times the norm of its coefficients. Unless a law
+        knows better, the norm of all `size` numbers.
+
+        Args:
+            rank: of the projection, from 1 to `size`.
+            size: how many independent K.
+            confidence: in (0, 1).
+
+        Error: never too small; for laws in general some 2 % too large.
+        Source: Scheffé, *A method for judging all contrasts in the analysis of variance*,
+            Biometrika 1953.
+        """
+        check_confidence(confidence)
+        _check_rank(rank, size)
+        return squares_radius(self.half_width, size, confidence)
+
     @abstractmethod
     def describe(self) -> dict[str, object]:
         """Return the public record, JSON-able: the name of the law and its exact parameter."""
@@ -185,6 +207,14 @@ def check_confidence(confidence: float) -> None:
         raise InvalidParameter(
             f"confidence={confidence!r} is not a probability; "
             "write a number strictly between 0 and 1, such as 0.95"
+        )
+
+
+def _check_rank(rank: int, size: int) -> None:
+    if not 1 <= rank <= size:
+        raise InvalidParameter(
+            f"a projection of rank {rank} of {size} numbers was asked for; write a rank from 1 to "
+            "their number"
         )
 
 

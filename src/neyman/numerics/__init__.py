@@ -31,7 +31,7 @@ from neyman.numerics._normal import gaussian_log_delta, normal_quantile_gap, nor
 from neyman.numerics._normal_root import gaussian_epsilon, gaussian_mu_near
 from neyman.numerics._root import proved_root
 from neyman.numerics._simple_laws import AtomicLaw, NormalLaw
-from neyman.numerics._special import log_ndtr, ndtri
+from neyman.numerics._special import log_ndtr, ndtri, poisson_mean, student
 from neyman.numerics._tails import LossTails
 from neyman.numerics._weighted import WeightedLosses
 
@@ -81,10 +81,12 @@ __all__ = [
     "normal_tail",
     "ordinary",
     "outward",
+    "poisson_mean",
     "proved_root",
     "shortened_up",
     "square_roots",
     "standing",
+    "student",
     "text",
     "written",
 ]

@@ -9,7 +9,17 @@ import numpy as np
 from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
 
-__all__ = ["erf", "erfcx", "erfinv", "faddeeva", "log_ndtr", "ndtr", "ndtri"]
+__all__ = [
+    "erf",
+    "erfcx",
+    "erfinv",
+    "faddeeva",
+    "log_ndtr",
+    "ndtr",
+    "ndtri",
+    "poisson_mean",
+    "student",
+]
 
 
 def erf(x: Array) -> Array:
@@ -59,3 +69,20 @@ def faddeeva(z: ComplexArray) -> ComplexArray:
     from scipy.special import wofz as function
 
     return np.asarray(cast("ComplexArray", function(z)))
+
+
+def student(degrees: Array, p: Array) -> Array:
+    """Return the p-quantile of Student's law of so many degrees of freedom, above 0."""
+    from scipy.special import stdtrit as function
+
+    return np.asarray(cast("Array", function(degrees, p)))
+
+
+def poisson_mean(events: Array, p: Array) -> Array:
+    """Return the p-quantile of the gamma law of this shape, above 0.
+
+    It is the mean at which at least `events` Poisson events have probability p.
+    """
+    from scipy.special import gammaincinv as function
+
+    return np.asarray(cast("Array", function(events, p)))

@@ -8,6 +8,7 @@ from neyman.publish._functions import density, regression, survival  # isort: sk
 from neyman.publish._bill import Bill
 from neyman.publish._compile import plan
 from neyman.publish._fit import Fitted, Wish, fit
+from neyman.publish._linear import linear_regression
 from neyman.publish._margins import margins
 from neyman.publish._plan import Charge, Plan, Step, bill
 from neyman.publish._plan_preview import ChargePreview, PlanPreview
@@ -39,6 +40,7 @@ __all__ = [
     "density",
     "fit",
     "json_schema",
+    "linear_regression",
     "margins",
     "plan",
     "preview",

@@ -55,6 +55,10 @@ class _Noiseless:
         ratio = numerator / denominator if denominator else float("nan")
         return ratio, ratio
 
+    def radius(self, rank: int, size: int, confidence: float) -> float:  # noqa: ARG002
+        """None."""
+        return 0.0
+
 
 def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias:
     """Estimate what the bounds of a table do to an answer, on public or simulated data.
@@ -88,7 +92,7 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
             "the table was made of another by filters, expressions or joins; give the one that was "
             "opened, and make them again in ask: lambda t: t.where(...).count()"
         )
-    if public.engine.identity == table.engine.identity:
+    if not set(public.engine.identities).isdisjoint(table.engine.identities):
         raise InvalidParameter(
             "the public data are the table itself, and its answers would be shown without noise; "
             "write other data, published or simulated"
@@ -119,6 +123,8 @@ def _compared(keys: Columns, answers: Sequence[Columns]) -> Columns:
         if name.endswith(_OF_NOISE):
             continue
         found[name] = first
+        if any(isinstance(cell, str) for cell in first):
+            continue
         for cause, one, other in zip(causes, answers, answers[1:], strict=False):
             found[f"{name}_{cause}"] = [
                 float(a) - float(b) for a, b in zip(one[name], other[name], strict=True)

@@ -27,7 +27,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
         folder / spec.data.path,
         unit=_unit(spec.unit),
         bounds={name: _bounds(name, column) for name, column in spec.columns.items()},
-        max_rows=spec.data.max_rows,
+        max_table_rows=spec.data.max_rows,
     )
     keys = {name: Keys(values) for name, values in spec.keys.items()}
     steps = tuple(_step(query, _limited(table, spec.unit, query), keys) for query in spec.query)

@@ -44,10 +44,10 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
     kept = by.project(*names) if names else None
     index, size = _index(by, names)
     most = int(np.bincount(index).max())
-    if most * table.max_rows > _MOST:
+    if most * table.max_table_rows > _MOST:
         raise InvalidTable(
-            f"a margin of {most} cells with max_rows={table.max_rows} rows each could leave 62 "
-            "bits; write a smaller max_rows where the table is opened"
+            f"a margin of {most} cells with max_table_rows={table.max_table_rows} rows each could "
+            "leave 62 bits; write a smaller max_table_rows where the table is opened"
         )
 
     def compute() -> IntArray:

@@ -25,6 +25,8 @@ _SHOWN: Final = 20
 _FORMAT: Final = "neyman.release"
 _VERSION: Final = 1
 
+_TOTAL = "; total_lower, total_upper: noise and sampling of independent rows"
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,8 @@ class Release:
         """
         lines = [text_of(self.columns, rows=rows)]
         lines += [
-            f"lower, upper: {100 * self.confidence:g} % noise interval (not sampling error)",
+            f"lower, upper: {100 * self.confidence:g} % noise interval (not sampling error)"
+            + (_TOTAL if any(name.endswith("total_lower") for name in self.columns) else ""),
             f"guarantee: {self.guarantee.curve}, unit: {self.guarantee.unit} "
             f"({self.guarantee.neighbors})",
             f"entry {self.entry!r}: {self.spending}"

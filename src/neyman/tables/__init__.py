@@ -11,12 +11,17 @@ require("duckdb", "sqlglot")
 from neyman.tables._bins import Bin, Bins  # noqa: E402
 from neyman.tables._bounds import Bounds  # noqa: E402
 from neyman.tables._engine import Engine  # noqa: E402
-from neyman.tables._keys import Key, Keys  # noqa: E402
+from neyman.tables._foreign_key import ForeignKey  # noqa: E402
+from neyman.tables._key import Key  # noqa: E402
+from neyman.tables._keys import Keys  # noqa: E402
+from neyman.tables._linear import LinearRegression  # noqa: E402
 from neyman.tables._schema import Schema  # noqa: E402
 from neyman.tables._spark_session import local_spark  # noqa: E402
+from neyman.tables._spread import Correlation, Covariance, Variance  # noqa: E402
 from neyman.tables._statistic import Component, Measured, Statistic  # noqa: E402
 from neyman.tables._statistics import Count, Mean, Sum  # noqa: E402
 from neyman.tables._table import Table, open_table  # noqa: E402
+from neyman.tables._together import Together  # noqa: E402
 from neyman.tables._unit import Entity, Rows, Unit  # noqa: E402
 from neyman.tables._unknown_keys import UnknownKeys  # noqa: E402
 
@@ -25,11 +30,15 @@ __all__ = [
     "Bins",
     "Bounds",
     "Component",
+    "Correlation",
     "Count",
+    "Covariance",
     "Engine",
     "Entity",
+    "ForeignKey",
     "Key",
     "Keys",
+    "LinearRegression",
     "Mean",
     "Measured",
     "Rows",
@@ -37,8 +46,10 @@ __all__ = [
     "Statistic",
     "Sum",
     "Table",
+    "Together",
     "Unit",
     "UnknownKeys",
+    "Variance",
     "local_spark",
     "open_table",
 ]

@@ -1,8 +1,8 @@
 """A table of a database that the user has opened."""
 
 import os
-from collections.abc import Container, Generator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Container
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TypeAlias, final
@@ -49,14 +49,22 @@ class AttachedTable(Source):
         """Ask the catalog."""
         return opened(self._schema, f"the table {'.'.join(self.place)}")
 
-    @contextmanager
-    def session(
-        self,
-        columns: Container[str],  # noqa: ARG002
-    ) -> Generator[duckdb.DuckDBPyConnection, None, None]:
-        """Open a cursor."""
-        with closing(self.connection.cursor()) as cursor:
-            yield cursor
+    @property
+    def host(self) -> duckdb.DuckDBPyConnection:
+        """The user's connection."""
+        return self.connection
+
+    @property
+    def is_file(self) -> bool:
+        """It is a table."""
+        return False
+
+    def at(self, place: int) -> "AttachedTable":  # noqa: ARG002
+        """Its full name serves at all places."""
+        return self
+
+    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
+        """Nothing: it is there."""
 
     def check(self) -> None:
         """Nothing to compare."""

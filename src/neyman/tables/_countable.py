@@ -76,7 +76,7 @@ class TableRecords:
         return {
             "columns": list(self.columns),
             "unit": self.unit_of.describe(),
-            "max_rows": self.max_rows,
+            "max_table_rows": self.max_rows,
             "count_rules": _RULES,
         } | self.view.describe()
 

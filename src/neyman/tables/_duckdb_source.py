@@ -1,18 +1,20 @@
 """Where rows lie: what DuckDB must be told to read them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Container, Generator, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import final
 
 import duckdb
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
+from neyman.tables._duckdb_session import private_session
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
 
-__all__ = ["Source", "described", "opened"]
+__all__ = ["Source", "described", "opened", "together"]
 
 _KINDS = {
     **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), kind.TEXT),
@@ -49,9 +51,30 @@ class Source(ABC):
             InvalidTable: if there is no such table.
         """
 
+    @property
     @abstractmethod
-    def session(self, columns: Container[str]) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    def host(self) -> duckdb.DuckDBPyConnection | None:
+        """The user's connection that the rows are read through, or None: a private one will do."""
+
+    @property
+    @abstractmethod
+    def is_file(self) -> bool:
+        """Whether a private database alone reads it rightly."""
+
+    @abstractmethod
+    def at(self, place: int) -> "Source":
+        """Return the same rows, called as nothing at another place of a statement is."""
+
+    @abstractmethod
+    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
+        """Make `relation` mean the rows on a connection, with these columns at least."""
+
+    @final
+    @contextmanager
+    def session(self, columns: Container[str]) -> Generator[duckdb.DuckDBPyConnection, None, None]:
         """Return a connection that `relation` makes sense on, with these columns at least."""
+        with together([self], [columns]) as connection:
+            yield connection
 
     @abstractmethod
     def check(self) -> None:
@@ -60,6 +83,23 @@ class Source(ABC):
         Raises:
             EngineFailure: if they are visibly not.
         """
+
+
+@contextmanager
+def together(
+    sources: Sequence[Source], columns: Sequence[Container[str]]
+) -> Generator[duckdb.DuckDBPyConnection, None, None]:
+    """Return a connection on which the relations of all sources make sense.
+
+    Args:
+        sources: at most one user's connection among them.
+        columns: of each, those that are read at least.
+    """
+    hosts = [source.host for source in sources if source.host is not None]
+    with closing(hosts[0].cursor()) if hosts else private_session() as connection:
+        for source, wanted in zip(sources, columns, strict=True):
+            source.load(connection, wanted)
+        yield connection
 
 
 def described(connection: duckdb.DuckDBPyConnection, relation: Tree) -> Schema:

@@ -4,6 +4,7 @@ Where nobody declared the groups, their names come too (`groups`). They go to th
 further than the threshold: in no error, log or repr.
 """
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeVar, final
@@ -24,7 +25,7 @@ T = TypeVar("T")
 
 
 class Engine(ABC):
-    """A table in some SQL engine.
+    """A table in some SQL engine, or several that one statement of it reads.
 
     Guarantee: nothing but the schema, integers and, from `groups` alone, names of groups comes
     out, and no text of the engine's own: its errors can quote private values.
@@ -39,18 +40,38 @@ class Engine(ABC):
 
     @property
     @abstractmethod
+    def identities(self) -> tuple[str, ...]:
+        """Which dataset each table is, without its content; equal for the same data."""
+
+    @final
+    @property
     def identity(self) -> str:
-        """Which dataset this is, without its content; equal for the same data."""
+        """Which dataset this is; of several tables, all of them in their order."""
+        first, *others = self.identities
+        return json.dumps([first, *others]) if others else first
 
     @property
     @abstractmethod
     def relation(self) -> Tree:
-        """The table in a FROM clause."""
+        """The table in a FROM clause; the first of several."""
 
     @property
     @abstractmethod
     def schema(self) -> Schema:
-        """Names and types of the columns, read once and without a row."""
+        """Names and types of the columns, read once and without a row; of the first of several."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> int:
+        """How many tables a statement can read."""
+
+    @abstractmethod
+    def beside(self, other: "Engine") -> "tuple[Engine, Tree]":
+        """Return what reads the other's only table as well, and how that is called.
+
+        Raises:
+            InvalidTable: if no statement can read both.
+        """
 
     @abstractmethod
     def check(self) -> None:

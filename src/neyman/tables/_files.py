@@ -1,8 +1,8 @@
 """Parquet and CSV files."""
 
-from collections.abc import Callable, Container, Generator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
 
@@ -85,12 +85,22 @@ class ParquetFile(Source):
         """Read the footer."""
         return opened(self._schema, "the Parquet file")
 
-    def session(
-        self,
-        columns: Container[str],  # noqa: ARG002
-    ) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-        """Open a private database."""
-        return private_session()
+    @property
+    def host(self) -> None:
+        """None: any connection reads it."""
+        return
+
+    @property
+    def is_file(self) -> bool:
+        """What its footer says of NaN must not be believed."""
+        return True
+
+    def at(self, place: int) -> "ParquetFile":  # noqa: ARG002
+        """Its path serves at all places."""
+        return self
+
+    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
+        """Nothing: DuckDB reads it where it lies."""
 
     def check(self) -> None:
         """Compare size and time."""
@@ -128,6 +138,7 @@ class CsvFile(Source):
 
     file: OpenedFile = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
+    called: str = field(repr=False, default=_ROWS)
 
     @classmethod
     def open(cls, file: OpenedFile) -> "CsvFile":
@@ -145,29 +156,40 @@ class CsvFile(Source):
     @property
     def relation(self) -> Tree:
         """The rows, copied for one question into its private database."""
-        return sql.relation(_ROWS)
+        return sql.relation(self.called)
 
     def schema(self) -> Schema:
         """All columns are text."""
         columns = (Column(name, f"c{i}", FREE_TEXT) for i, name in enumerate(self.names))
         return Schema(tuple(columns), told=False)
 
-    @contextmanager
-    def session(self, columns: Container[str]) -> Generator[duckdb.DuckDBPyConnection, None, None]:
-        """Open a private database, which spills to disk what memory cannot hold, and fill it."""
+    @property
+    def host(self) -> None:
+        """None: it is copied."""
+        return
+
+    @property
+    def is_file(self) -> bool:
+        """It is copied into a private database."""
+        return True
+
+    def at(self, place: int) -> "CsvFile":
+        """Call the copy by the place."""
+        return replace(self, called=f"{_ROWS}_{place}")
+
+    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
+        """Fill a table, which spills to disk what memory cannot hold."""
         from neyman.tables._csv import tables
 
         width = len(self.names)
         wanted = [i for i in range(width) if f"c{i}" in columns] or [0]
         declared = ", ".join(f"c{i} VARCHAR" for i in wanted)
-        with private_session() as connection:
-            connection.execute(f"CREATE TABLE {_ROWS} ({declared})")
-            # Block by block: a reader that DuckDB calls back can be read once only.
-            for table in tables(self.file.path, width, wanted):
-                connection.register(_BLOCK, table)
-                connection.execute(f"INSERT INTO {_ROWS} FROM {_BLOCK}")
-                connection.unregister(_BLOCK)
-            yield connection
+        connection.execute(f"CREATE TABLE {self.called} ({declared})")
+        # Block by block: a reader that DuckDB calls back can be read once only.
+        for table in tables(self.file.path, width, wanted):
+            connection.register(_BLOCK, table)
+            connection.execute(f"INSERT INTO {self.called} FROM {_BLOCK}")
+            connection.unregister(_BLOCK)
 
     def check(self) -> None:
         """Compare size and time."""

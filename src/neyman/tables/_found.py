@@ -23,10 +23,8 @@ from neyman.tables._unit import Unit
 from neyman.tables._unknown_keys import UnknownKeys
 from neyman.tables._view import View
 
-__all__ = ["UNKNOWN", "named_groups", "new_groups", "read_groups", "unknown_groups"]
+__all__ = ["named_groups", "new_groups", "read_groups", "unknown_groups"]
 
-# How many groups there may be: more than any unit's bound.
-UNKNOWN: Final = 2**62
 _DIGITS: Final = frozenset("0123456789abcdef:")
 
 
@@ -67,7 +65,8 @@ def deciding(statistic: Statistic) -> int:
 def new_groups(statistic: Statistic, unit: Unit) -> NewGroups:
     """Return what one unit alone can add: its rows in each of its groups."""
     weight = statistic.components[deciding(statistic)].high
-    return NewGroups(most=unit.groups(UNKNOWN), largest=unit.rows * weight)
+    limits = unit.limits(None)
+    return NewGroups(most=limits.groups, largest=limits.rows * weight)
 
 
 def unknown_groups(

@@ -2,16 +2,14 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 
-from collections.abc import Callable, Container, Generator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import duckdb
 
 from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
-from neyman.tables._duckdb_session import private_session
 from neyman.tables._duckdb_source import Source, described, opened
 from neyman.tables._extra import require
 from neyman.tables._schema import Column, Schema, refuse_alike
@@ -31,11 +29,13 @@ class Frame(Source):
         table: the rows; columns called by their place.
         names: what the user calls the columns.
         label: stands for the data in the ledger.
+        called: its name on the connection that reads it.
     """
 
     table: Any = field(repr=False)
     names: tuple[str, ...]
     label: str = field(repr=False)
+    called: str = field(repr=False, default=_NAME)
 
     @property
     def identity(self) -> str:
@@ -46,21 +46,29 @@ class Frame(Source):
     @property
     def relation(self) -> Tree:
         """The registered table."""
-        return sql.relation(_NAME)
+        return sql.relation(self.called)
 
     def schema(self) -> Schema:
         """Ask DuckDB how it takes the Arrow types."""
         return opened(self._schema, "the data frame")
 
-    @contextmanager
-    def session(
-        self,
-        columns: Container[str],  # noqa: ARG002
-    ) -> Generator[duckdb.DuckDBPyConnection, None, None]:
-        """Open a private database that sees the frame."""
-        with private_session() as connection:
-            connection.register(_NAME, self.table)
-            yield connection
+    @property
+    def host(self) -> None:
+        """None: it lies in memory."""
+        return
+
+    @property
+    def is_file(self) -> bool:
+        """It lies in memory."""
+        return False
+
+    def at(self, place: int) -> "Frame":
+        """Call it by the place."""
+        return replace(self, called=f"{_NAME}_{place}")
+
+    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:  # noqa: ARG002
+        """Let the connection see the frame."""
+        connection.register(self.called, self.table)
 
     def check(self) -> None:
         """Nothing to compare."""

@@ -18,7 +18,7 @@ from neyman.tables import _sql as sql
 from neyman.tables._bounding import Bounding
 from neyman.tables._keys import Keys
 from neyman.tables._places import nearest, place
-from neyman.tables._statement import limit_of, unit_rows
+from neyman.tables._statement import groups_of, unit_rows
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
@@ -80,9 +80,11 @@ class Histogram:
         nodes = [sql.column(f"w{i}") for i in range(len(self.axes))]
         k = sql.named(place(self.axes, nodes), "k")
         if self.unit.entity is not None:
-            groups = limit_of(self.unit, self.keys)
             bounding = Bounding(
-                groups=groups, rows=self.unit.rows, salt=self.salt, adds=(), integers=("k",)
+                limits=self.unit.limits(groups_of(self.keys)),
+                salt=self.salt,
+                adds=(),
+                integers=("k",),
             )
             rows = exp.select(sql.column("j"), sql.column("u"), k)
             step = "neyman_rows", rows.from_(sql.relation("neyman_nearest"))

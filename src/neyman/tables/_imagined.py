@@ -40,7 +40,7 @@ def imagined(statistic: Statistic, sizes: Sequence[int]) -> list[IntArray]:
     }
     rows = pa.table(columns or {"neyman_none": np.zeros(_ROWS)})
     source = frame(rows, "made up")
-    engine = DuckDB(source, source.schema())
+    engine = DuckDB((source,), source.schema())
     limit = max(component.limit for component in statistic.components)
     # Where sums of so many rows would not fit, they are clamped, as those of private rows.
     question = Question(statistic, Rows(), None, "", min(_ROWS, max(_MOST // limit, 1)))

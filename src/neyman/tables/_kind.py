@@ -21,6 +21,7 @@ __all__ = [
     "WIDE_INTEGER",
     "Cast",
     "Kind",
+    "coded",
     "kind_of",
 ]
 
@@ -58,6 +59,11 @@ class Kind:
 
 
 def _same(value: Tree) -> Tree:
+    return value
+
+
+def _code(value: Tree) -> Tree:
+    # Another function than of what is a key as it is: bytes are compared with bytes.
     return value
 
 
@@ -143,6 +149,19 @@ BOOLEAN = Kind(
     group_key=_is_true,
 )
 DATE = Kind("date", None, encoded, _same, _date, (date,), group=_written_date)
+
+
+def coded(kind: Kind) -> Kind:
+    """Return the family of what `identity` makes of the values: their canonical bytes."""
+    return Kind(
+        kind.label,
+        identity=_code,
+        key=_code,
+        parse=encoded,
+        keys=kind.keys,
+        absent=kind.absent,
+        spelled=kind.spelled,
+    )
 
 
 def kind_of(declared: str, kinds: Mapping[str, Kind]) -> Kind:

@@ -3,13 +3,14 @@
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
+from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._engine import Engine
 from neyman.tables._postgres_words import SPELLING
@@ -35,18 +36,18 @@ _SETTINGS = (
 @final
 @dataclass(frozen=True, slots=True)
 class Postgres(Engine):
-    """A table of a PostgreSQL server.
+    """A table of a PostgreSQL server, and those that were joined.
 
     Attributes:
         access: what the user's connection was opened with.
         place: schema and table.
-        label: which dataset it is.
+        labels: which datasets they are.
         columns: its schema when it was opened.
     """
 
     access: Mapping[str, Any] = field(repr=False)
     place: tuple[str, str]
-    label: str = field(repr=False)
+    labels: tuple[str, ...] = field(repr=False)
     columns: Schema
 
     @property
@@ -55,9 +56,9 @@ class Postgres(Engine):
         return "PostgreSQL"
 
     @property
-    def identity(self) -> str:
+    def identities(self) -> tuple[str, ...]:
         """Server, database and table."""
-        return self.label
+        return self.labels
 
     @property
     def relation(self) -> Tree:
@@ -68,6 +69,20 @@ class Postgres(Engine):
     def schema(self) -> Schema:
         """Read when the table was opened."""
         return self.columns
+
+    @property
+    def tables(self) -> int:
+        """One for each label."""
+        return len(self.labels)
+
+    def beside(self, other: Engine) -> tuple[Engine, Tree]:
+        """Return what reads the other's table as well: they are of one connection."""
+        if not isinstance(other, Postgres) or other.access != self.access:
+            raise InvalidTable(
+                f"a table of {other.name} cannot be joined with one of this connection to "
+                "PostgreSQL; open both through one connection"
+            )
+        return replace(self, labels=self.labels + other.labels), other.relation
 
     def check(self) -> None:
         """Nothing to compare."""

@@ -102,7 +102,7 @@ def postgres_table(connection: Any, table: str, name: str | None) -> Postgres:
         )
     label = f"postgresql:{found.server or name}:{found.database}:{'.'.join(place)}"
     columns = (Column(name, name, kind.kind_of(type_, _KINDS)) for name, type_ in found.columns)
-    return Postgres(access, place, label, Schema(tuple(columns)))
+    return Postgres(access, place, (label,), Schema(tuple(columns)))
 
 
 def _refuse_no_table(found: _Found, table: str) -> None:

@@ -12,9 +12,14 @@ from neyman.tables._key import Key
 from neyman.tables._kind import Cast, Kind
 from neyman.tables._sql import Tree
 
-__all__ = ["SOURCE", "Column", "Schema"]
+__all__ = ["SOURCE", "Column", "Schema", "called", "refuse_alike"]
 
 SOURCE = "neyman_source"
+
+
+def called(place: int) -> str:
+    """Return what a statement calls the first table, or the one that was joined as such."""
+    return f"{SOURCE}_{place}" if place else SOURCE
 
 
 @final
@@ -72,6 +77,28 @@ class Column:
                 "write a column of text, integers, booleans or dates"
             )
         return self.kind.identity(self._value())
+
+    def matched(self, other: "Column") -> tuple[Tree, Tree]:
+        """Return both values as they are compared with each other; NULL equals nothing.
+
+        Integers of 64 bits are compared as such, text by its bytes, and an integer with text of a
+        CSV file by its plain decimal text. Values that match name the same unit.
+
+        Raises:
+            InvalidTable: if values of the two never match, or do not so alike on every engine.
+        """
+        ours, theirs = self.kind, other.kind
+        if set(ours.keys).isdisjoint(theirs.keys):
+            raise InvalidTable(
+                f"column {self.name!r} is of type {ours.label} and column {other.name!r} of type "
+                f"{theirs.label}, which do not match; join by columns of text, integers, booleans "
+                "or dates, both of one type"
+            )
+        same = ours.key if ours.key is theirs.key else None
+        mine, its = (same, same) if same is not None else (ours.identity, theirs.identity)
+        if mine is None or its is None:
+            raise InvalidTable(f"columns {self.name!r} and {other.name!r} cannot be compared")
+        return mine(self._value()), its(other._value())  # noqa: SLF001
 
     def compared(self, keys: Sequence[Key]) -> tuple[Tree, Cast]:
         """Return the value as it is compared with keys, and what makes it of a key's text.

@@ -57,7 +57,7 @@ def _by_class(given: object, classes: _Classes) -> Callable[..., Engine]:
 
 
 def _duckdb(source: Source) -> DuckDB:
-    return DuckDB(source, source.schema())
+    return DuckDB((source,), source.schema())
 
 
 def _duckdb_pair(connection: object, table: str, name: str | None) -> Engine:

@@ -4,7 +4,7 @@
 import logging
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock, get_ident
 from typing import Any, final
 from uuid import uuid4
@@ -12,6 +12,7 @@ from uuid import uuid4
 import numpy.typing as npt
 from sqlglot import exp
 
+from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._engine import Engine
 from neyman.tables._running import interruptible
@@ -28,22 +29,22 @@ _TELLTALES = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 @final
 @dataclass(frozen=True, slots=True)
 class Spark(Engine):
-    """A table of a Spark session.
+    """A table of a Spark session, and those that were joined.
 
     Attributes:
         session: the user's.
-        frame: returns the rows as a data frame, its columns called by their place.
-        label: which dataset it is.
-        columns: its schema when it was opened.
-        view: what the frame is called while a statement is read, and no longer.
+        frames: return the rows as data frames, their columns called by their place.
+        labels: which datasets they are.
+        columns: the schema of the first when it was opened.
+        views: what the frames are called while a statement is read, and no longer.
         lock: one statement of the table is read at a time; many may run.
     """
 
     session: Any = field(repr=False)
-    frame: Callable[[], Any] = field(repr=False)
-    label: str = field(repr=False)
+    frames: tuple[Callable[[], Any], ...] = field(repr=False)
+    labels: tuple[str, ...] = field(repr=False)
     columns: Schema
-    view: str = field(repr=False, default_factory=lambda: f"neyman_{uuid4().hex}")
+    views: tuple[str, ...] = field(repr=False, default_factory=lambda: (f"neyman_{uuid4().hex}",))
     lock: Lock = field(repr=False, compare=False, default_factory=Lock)
 
     @property
@@ -52,19 +53,39 @@ class Spark(Engine):
         return "Spark"
 
     @property
-    def identity(self) -> str:
+    def identities(self) -> tuple[str, ...]:
         """The name that the user gave, with the schema."""
-        return self.label
+        return self.labels
 
     @property
     def relation(self) -> Tree:
         """A view for a moment."""
-        return sql.relation(self.view)
+        return sql.relation(self.views[0])
 
     @property
     def schema(self) -> Schema:
         """Read when the table was opened."""
         return self.columns
+
+    @property
+    def tables(self) -> int:
+        """One for each frame."""
+        return len(self.frames)
+
+    def beside(self, other: Engine) -> tuple[Engine, Tree]:
+        """Return what reads the other's frame as well: they are of one session."""
+        if not isinstance(other, Spark) or other.session is not self.session:
+            raise InvalidTable(
+                f"a table of {other.name} cannot be joined with one of this session of Spark; "
+                "read both in one session"
+            )
+        both = replace(
+            self,
+            frames=self.frames + other.frames,
+            labels=self.labels + other.labels,
+            views=self.views + other.views,
+        )
+        return both, other.relation
 
     def check(self) -> None:
         """Nothing to compare."""
@@ -94,12 +115,11 @@ class Spark(Engine):
         return False
 
     def _planned(self, text: str) -> Any:
-        with self.lock:
-            self.frame().createOrReplaceTempView(self.view)
-            try:
-                return self.session.sql(text)
-            finally:
-                self.session.catalog.dropTempView(self.view)
+        with self.lock, ExitStack() as undo:
+            for view, frame in zip(self.views, self.frames, strict=True):
+                frame().createOrReplaceTempView(view)
+                undo.callback(self.session.catalog.dropTempView, view)
+            return self.session.sql(text)
 
 
 @contextmanager

@@ -102,7 +102,7 @@ def _engine(
         return frame().select(*(col(_quoted(c.name)).alias(c.inside) for c in columns))
 
     types = ", ".join(declared for _, declared in fields)
-    return Spark(session, placed, f"{label}:{schema.names}:{types}", schema)
+    return Spark(session, (placed,), (f"{label}:{schema.names}:{types}",), schema)
 
 
 def _fields(frame: Callable[[], Any], problem: str) -> list[tuple[str, str]]:

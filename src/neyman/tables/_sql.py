@@ -27,6 +27,7 @@ __all__ = [
     "text",
     "total",
     "try_cast",
+    "wide",
 ]
 
 Tree: TypeAlias = Expr
@@ -58,6 +59,11 @@ def named(value: Tree, name: str) -> Tree:
 def integer(value: int) -> Tree:
     """Write an integer."""
     return exp.convert(value)
+
+
+def wide(value: int) -> Tree:
+    """Write an integer of 64 bits: a product of two short ones would be short."""
+    return cast(integer(value), "BIGINT")
 
 
 def double(value: float) -> Tree:

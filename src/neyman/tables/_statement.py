@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from neyman.tables import _sql as sql
 from neyman.tables._bounding import Bounding
-from neyman.tables._found import UNKNOWN, named_groups
+from neyman.tables._found import named_groups
 from neyman.tables._groups import grouped
 from neyman.tables._keys import Keys
 from neyman.tables._sql import Tree
@@ -22,7 +22,7 @@ from neyman.tables._unit import Unit
 from neyman.tables._unknown_keys import UnknownKeys
 from neyman.tables._view import View
 
-__all__ = ["Question", "limit_of", "unit_rows"]
+__all__ = ["Question", "groups_of", "unit_rows"]
 
 
 @final
@@ -62,8 +62,15 @@ class Question:
         query = unit_rows(self.keys, self.unit, view)
         for name, measured in zip(self._integers, self.statistic.columns, strict=True):
             value = view.schema[measured.column].number()
-            query = query.select(sql.named(_steps(measured, value), name))
-            query = query.where(sql.known(value), exp.Not(this=exp.IsNan(this=value)))
+            there = (sql.known(value), exp.Not(this=exp.IsNan(this=value)))
+            steps = _steps(measured, value)
+            if self.statistic.complete:
+                query = query.select(sql.named(steps, name)).where(*there)
+                continue
+            # Clamping makes numbers of NULL and NaN, so that no branch can fail.
+            absent = sql.cast(sql.integer(measured.absent), "BIGINT")
+            coded = exp.Case(ifs=[exp.If(this=exp.and_(*there), true=steps)], default=absent)
+            query = query.select(sql.named(coded, name))
         return query
 
     def _parts(self) -> list[tuple[str, exp.Query]]:
@@ -74,8 +81,7 @@ class Question:
             parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
             return [("neyman_parts", parts)]
         bounding = Bounding(
-            groups=limit_of(self.unit, self.keys),
-            rows=self.unit.rows,
+            limits=self.unit.limits(groups_of(self.keys)),
             salt=self.salt,
             adds=adds,
             integers=self._integers,
@@ -116,13 +122,15 @@ def unit_rows(keys: Keys | UnknownKeys | None, unit: Unit, view: View) -> exp.Se
     return query.select(sql.named(named, "u")).where(sql.known(named))
 
 
-def limit_of(unit: Unit, keys: Keys | UnknownKeys | None) -> int | None:
-    """Return how many groups a unit is cut to, or None where it may be in all there are."""
-    if isinstance(keys, UnknownKeys):
-        return unit.groups(UNKNOWN)
-    there = 1 if keys is None else len(keys)
-    most = unit.groups(there)
-    return most if most < there else None
+def groups_of(keys: Keys | UnknownKeys | None) -> int | None:
+    """Return how many groups there are: without keys one; None where nobody declared them."""
+    match keys:
+        case None:
+            return 1
+        case UnknownKeys():
+            return None
+        case Keys():
+            return len(keys)
 
 
 def _add(component: Component, k: Sequence[Tree]) -> Tree:

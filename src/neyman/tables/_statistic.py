@@ -27,6 +27,11 @@ class Measured:
     column: str
     bounds: Bounds
 
+    @property
+    def absent(self) -> int:
+        """The integer that stands for no value: one step beyond the upper bound."""
+        return self.bounds.steps[1] + 1
+
     def describe(self) -> dict[str, object]:
         """Return the public record, JSON-able."""
         return {
@@ -83,10 +88,20 @@ class Statistic(ABC):
     @property
     @abstractmethod
     def columns(self) -> tuple[Measured, ...]:
-        """What it is about; a row where one of them is NULL or NaN adds nothing.
+        """What it is about; without any, all rows add the same."""
 
-        Without any, all rows add the same.
+    @property
+    def complete(self) -> bool:
+        """Whether a row where one of the columns is NULL or NaN is left out.
+
+        Otherwise it stays, and the integer of such a column is `Measured.absent`.
         """
+        return True
+
+    @property
+    def counter(self) -> tuple[int, int] | None:
+        """Which component counts rows, and what each row adds to it; None where none does."""
+        return None
 
     @property
     @abstractmethod
@@ -102,29 +117,41 @@ class Statistic(ABC):
     def names(self) -> tuple[str, ...]:
         """The columns of the reading, which come after those of the keys."""
 
+    @property
+    def rows(self) -> int:
+        """How many rows of the answer each group has."""
+        return 1
+
     @abstractmethod
-    def reading(self) -> Reading:
-        """Return how the noisy integers are read, group by group."""
+    def reading(self, weight: int = 1) -> Reading:
+        """Return how the noisy integers are read, group by group.
+
+        Args:
+            weight: that all of them were multiplied by, beside other statistics (`Together`).
+        """
 
 
-def sensitivity_of(components: tuple[Component, ...], unit: Unit, groups: int) -> Sensitivity:
+def sensitivity_of(
+    components: tuple[Component, ...], unit: Unit, groups: int | None
+) -> Sensitivity:
     """Return the most that one unit moves the vector of all groups.
 
-    A unit in g of them, with r rows in each, moves component m of each group by at most r w_m:
+    A unit with n_j rows in group j moves component c of it by at most n_j w_c. With at most g of
+    the groups, r rows in each and m rows in all (`neyman.tables._limits`):
 
-    l1          = g r sum_m w_m
-    l2_squared  = g r^2 sum_m w_m^2
+    l1          = m sum_c w_c
+    l2_squared  = (floor(m / r) r^2 + (m mod r)^2) sum_c w_c^2
     coordinates = g d
-    largest     = r max_m w_m
+    largest     = r max_c w_c
 
-    Its r rows of one group all push the same cells, so r enters whole and not by its root.
+    The rows of one group all push the same cells, so r enters whole and not by its root.
     """
-    touched, rows = unit.groups(groups), unit.rows
+    bounds = unit.limits(groups)
     limits = [component.limit for component in components]
     return Sensitivity(
         neighbors="add_remove",
-        l1=Fraction(touched * rows * sum(limits)),
-        l2_squared=Fraction(touched * rows**2 * sum(limit**2 for limit in limits)),
-        coordinates=touched * len(limits),
-        largest=rows * max(limits),
+        l1=Fraction(bounds.total * sum(limits)),
+        l2_squared=Fraction(bounds.squares * sum(limit**2 for limit in limits)),
+        coordinates=bounds.groups * len(limits),
+        largest=bounds.rows * max(limits),
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.aggregate import Reading
-from neyman.tables._readings import CountReading, MeanReading, SumReading
+from neyman.tables._readings import CountReading, MeanReading, PoissonReading, SumReading
 from neyman.tables._sql import Tree, integer
 from neyman.tables._statistic import Component, Measured, Statistic
 
@@ -19,7 +19,14 @@ def _same(k: Sequence[Tree]) -> Tree:
 @final
 @dataclass(frozen=True, slots=True)
 class Count(Statistic):
-    """Rows of each group, whatever their values: each adds 1."""
+    """Rows of each group, whatever their values: each adds 1.
+
+    Attributes:
+        poisson: whether the answer also has the interval of the mean of a Poisson number of rows,
+            noise and sampling together. The question is the same, and so is its entry in a ledger.
+    """
+
+    poisson: bool = False
 
     @property
     def columns(self) -> tuple[Measured, ...]:
@@ -32,17 +39,22 @@ class Count(Statistic):
         return (Component(lambda _: integer(1), 1, 1),)
 
     @property
+    def counter(self) -> tuple[int, int]:
+        """The only one."""
+        return 0, 1
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
-        return CountReading.names
+        return PoissonReading.names if self.poisson else CountReading.names
 
     def describe(self) -> dict[str, object]:
         """Return the name."""
         return {"statistic": "count"}
 
-    def reading(self) -> Reading:
+    def reading(self, weight: int = 1) -> Reading:
         """Return the noisy counts as they are."""
-        return CountReading()
+        return PoissonReading(weight) if self.poisson else CountReading(weight)
 
 
 @final
@@ -71,9 +83,9 @@ class Sum(Statistic):
         """Return the name and the column."""
         return {"statistic": "sum"} | self.column.describe()
 
-    def reading(self) -> Reading:
+    def reading(self, weight: int = 1) -> Reading:
         """Return the noisy sums in the column's units."""
-        return SumReading(self.column.bounds)
+        return SumReading(self.column.bounds, weight)
 
 
 @final
@@ -115,6 +127,11 @@ class Mean(Statistic):
         )
 
     @property
+    def counter(self) -> tuple[int, int]:
+        """The first."""
+        return 0, self.weight
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
         return MeanReading.names
@@ -123,6 +140,6 @@ class Mean(Statistic):
         """Return the name and the column."""
         return {"statistic": "mean"} | self.column.describe()
 
-    def reading(self) -> Reading:
+    def reading(self, weight: int = 1) -> Reading:
         """Return the ratios in the column's units, with Fieller's intervals."""
-        return MeanReading(self.column.bounds, self.centre, self.weight)
+        return MeanReading(self.column.bounds, self.centre, self.weight, weight)

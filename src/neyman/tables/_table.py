@@ -2,27 +2,33 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TypeAlias, final
+from typing import TypeAlias, cast, final
 
 import numpy as np
 from sqlglot import exp
 
-from neyman.aggregate import Aggregate, Countable, FoundGroups, IntArray
+from neyman.aggregate import Aggregate, Columns, Countable, FoundGroups, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
 from neyman.tables._engine import Engine
-from neyman.tables._found import UNKNOWN, new_groups, unknown_groups
+from neyman.tables._found import new_groups, unknown_groups
 from neyman.tables._imagined import imagined
 from neyman.tables._keys import Keys
 from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_no_unit
+from neyman.tables._on import How, On, Taken
+from neyman.tables._owners import owned
+from neyman.tables._private_join import joined
+from neyman.tables._public_join import looked_up
 from neyman.tables._sources import engine_of
+from neyman.tables._spread import Correlation, Covariance, Variance
 from neyman.tables._statement import Question
 from neyman.tables._statistic import Measured, Statistic, sensitivity_of
 from neyman.tables._statistics import Count, Mean, Sum
+from neyman.tables._together import Together
 from neyman.tables._unit import Unit
 from neyman.tables._unknown_keys import UnknownKeys
 from neyman.tables._view import View
@@ -49,15 +55,15 @@ class Table:
         view: what is asked of: columns and rows, as the engine finds or makes them.
         unit: who is protected.
         bounds: of the columns that may be added up.
-        max_rows: rows of one group beyond which an answer is clamped; a limit of the machine's
-            integers, not of the data.
+        max_table_rows: rows of one group beyond which an answer is clamped; a limit of the
+            machine's integers, not of the data.
     """
 
     engine: Engine = field(repr=False)
     view: View = field(repr=False)
     unit: Unit
     bounds: Mapping[str, Bounds]
-    max_rows: int
+    max_table_rows: int
 
     def __repr__(self) -> str:
         return f"Table(unit={self.unit!r}, bounds={dict(self.bounds)!r})"
@@ -97,6 +103,44 @@ class Table:
         """
         return self.aggregate(Mean(self.measured(column)), by)
 
+    def variance(self, column: str, by: Groups = None) -> Aggregate:
+        """Ask for variance, standard deviation and mean of a column, jointly.
+
+        l1 = 3 g r N,  l2^2 = 3 g (r N)^2,  N = 4 a^2 up to the rounding of weights, a half the
+        range in grid steps
+        """
+        return self.aggregate(Variance(self.measured(column)), by)
+
+    def covariance(self, column: str, other: str, by: Groups = None) -> Aggregate:
+        """Ask for the covariance of two columns, where both are known.
+
+        l1 = 4 g r N,  l2^2 = 4 g (r N)^2,  N = 8 a b, a and b half the ranges in grid steps
+        """
+        return self.aggregate(Covariance(self.measured(column), self.measured(other)), by)
+
+    def correlation(self, column: str, other: str, by: Groups = None) -> Aggregate:
+        """Ask for Pearson's correlation of two columns, where both are known.
+
+        l1 = 6 g r N,  l2^2 = 6 g (r N)^2,  N = 8 max(a b, a^2/2, b^2/2)
+        """
+        return self.aggregate(Correlation(self.measured(column), self.measured(other)), by)
+
+    def statistics(
+        self,
+        parts: Sequence[Statistic],
+        by: Groups = None,
+        *,
+        shares: Sequence[int] = (),
+    ) -> Aggregate:
+        """Ask for several statistics in one statement and one release (`Together`).
+
+        Args:
+            parts: such as `Count()`, `Mean(table.measured("delay"))`.
+            by: the groups; None for one of all rows.
+            shares: of each in the squared sensitivity; equal by default.
+        """
+        return self.aggregate(Together(tuple(parts), tuple(shares)), by)
+
     def measured(self, column: str) -> Measured:
         """Return a column with its declared bounds.
 
@@ -125,15 +169,91 @@ class Table:
         """
         for column in columns:
             self.view.schema[column].number()
-        return TableRecords(self.engine, self.view, self.unit, columns, self.max_rows)
+        return TableRecords(self.engine, self.view, self.unit, columns, self.max_table_rows)
 
-    def bounded(self, max_groups: int, max_rows_per_group: int) -> "Table":
-        """Return the same table with other contribution bounds.
+    def join(
+        self,
+        source: object,
+        *,
+        on: On,
+        how: How,
+        columns: Taken = None,
+        bounds: Mapping[str, Bounds] = MappingProxyType({}),
+        name: str | None = None,
+    ) -> "Table":
+        """Join with the rows of another private table that name the same unit.
+
+        Bounds of units count joined rows: a unit with 3 rows here and 4 of the same key there has
+        12. Where NULL is a key, it matches nothing.
+
+        Args:
+            source: the other table, as `open_table` takes it, read by the same engine.
+            on: columns that must be equal, the unit's among them: a name that both tables have,
+                several, or a mapping of names here to names there.
+            how: "inner" drops rows without a match, "left" keeps them with NULL.
+            columns: of the other table: names, or a mapping of names there to names here; all that
+                the join is not on by default.
+            bounds: of joined columns that are added up; they have none until then.
+            name: of the other table, if it is data in memory or in Spark.
+
+        Raises:
+            InvalidTable: if each row is a unit or the join is not on the unit's column, if the
+                tables cannot be read together, columns do not match, or two are called alike.
+            UnknownColumn: if a table lacks a column.
+
+        Guarantee: neighbours differ in the rows of one unit in both tables; the joined rows of all
+            other units are the same (docs/howto/units.md).
+        """
+        engine, view, new = joined(
+            self.engine, self.view, self.unit, source, on=on, columns=columns, how=how, name=name
+        )
+        return _declared(replace(self, engine=engine, view=view), bounds, new)
+
+    def join_public(
+        self,
+        table: object,
+        *,
+        on: On,
+        how: How,
+        columns: Taken = None,
+        bounds: Mapping[str, Bounds] = MappingProxyType({}),
+    ) -> "Table":
+        """Join with the one row of a public table that has a row's key.
+
+        The public table is read now, and again never: it goes into the statement, and a digest of
+        it into the record of every question.
+
+        Args:
+            table: a mapping of columns to lists, the path of a .parquet or .csv file, or a data
+                frame of pyarrow, pandas or Polars; one row a key, at most 10^6.
+            on: as of `join`; it need not name the unit.
+            how: as of `join`.
+            columns: as of `join`.
+            bounds: as of `join`.
+
+        Raises:
+            InvalidTable: if two public rows have one key, columns do not match, or two are called
+                alike.
+            UnknownColumn: if a table lacks a column.
+
+        Guarantee: a row has at most one match, and which one depends on that row alone.
+        """
+        view, new = looked_up(self.view, table, on=on, columns=columns, how=how)
+        return _declared(replace(self, view=view), bounds, new)
+
+    def bounded(
+        self,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+    ) -> "Table":
+        """Return the same table with other contribution bounds, as `Entity` takes them.
 
         Raises:
             InvalidTable: if each row is a unit.
         """
-        return replace(self, unit=self.unit.bounded(max_groups, max_rows_per_group))
+        unit = self.unit.bounded(max_groups, max_rows_per_group, max_rows)
+        return replace(self, unit=unit)
 
     def aggregate(self, statistic: Statistic, by: Groups = None) -> Aggregate:
         """Ask for a statistic, of each group if `by` is given.
@@ -161,7 +281,7 @@ class Table:
         self._check(statistic, by)
         query = self._describe(statistic, by)
         salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
-        question = Question(statistic, self.unit, by, salt, self.max_rows)
+        question = Question(statistic, self.unit, by, salt, self.max_table_rows)
         statement = question.statement(self.view)
         if isinstance(by, UnknownKeys):
             return self._unknown(statistic, by, query, statement)
@@ -183,7 +303,7 @@ class Table:
             size=groups * width,
             reading=statistic.reading(),
             compute=compute,
-            keys={} if by is None else by.to_columns(),
+            keys={} if by is None else _repeated(by.to_columns(), statistic.rows),
             sql=lambda: engine.text(statement),
             imagined=lambda sizes: imagined(statistic, sizes),
         )
@@ -197,7 +317,7 @@ class Table:
     ) -> Aggregate:
         """Ask by groups that nobody declared, which come with their integers."""
         engine, width = self.engine, len(statistic.components)
-        known = sensitivity_of(statistic.components, self.unit, UNKNOWN)
+        known = sensitivity_of(statistic.components, self.unit, None)
 
         def find() -> FoundGroups:
             return engine.groups(statement, len(by.columns), width)
@@ -217,12 +337,13 @@ class Table:
 
     def _check(self, statistic: Statistic, by: Groups) -> None:
         limit = max(component.limit for component in statistic.components)
-        if limit * self.max_rows > _MOST:
+        if limit * self.max_table_rows > _MOST:
             named = ", ".join(repr(measured.column) for measured in statistic.columns)
             of = f" of column {named}" if named else ""
             raise InvalidTable(
-                f"a sum{of} of max_rows={self.max_rows} rows of up to {limit} grid steps each "
-                "could leave 62 bits; write a coarser grid, narrower bounds or a smaller max_rows"
+                f"a sum{of} of max_table_rows={self.max_table_rows} rows of up to {limit} grid "
+                "steps each could leave 62 bits; write a coarser grid, narrower bounds or a "
+                "smaller max_table_rows"
             )
         for name in by.names if by is not None else ():
             if name in statistic.names:
@@ -236,11 +357,16 @@ class Table:
             | {
                 "unit": self.unit.describe(),
                 "keys": None if by is None else by.describe(),
-                "max_rows": self.max_rows,
+                "max_table_rows": self.max_table_rows,
                 "rules": _RULES,
             }
             | self.view.describe()
         )
+
+
+def _repeated(keys: Columns, times: int) -> Columns:
+    repeated = {name: [key for key in keys[name] for _ in range(times)] for name in keys}
+    return cast("Columns", repeated)
 
 
 def open_table(
@@ -248,7 +374,7 @@ def open_table(
     *,
     unit: Unit,
     bounds: Mapping[str, Bounds] = MappingProxyType({}),
-    max_rows: int = 2**40,
+    max_table_rows: int = 2**40,
     name: str | None = None,
 ) -> Table:
     """Open a table for questions; its schema is read, its rows are not.
@@ -259,10 +385,11 @@ def open_table(
             (SparkSession, "table"). A file is known by its content, which is read once for it
             when the first question is built: SHA-256, kept by a ledger only under its own secret
             key.
-        unit: `Rows()`, or `Entity(column, max_groups, max_rows_per_group)`.
+        unit: `Rows()`, or `Entity(column, max_groups, max_rows_per_group, max_rows)`, with a
+            `ForeignKey` in the column's place where another table names the unit.
         bounds: of each column that is added up.
-        max_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
-            steps, w max_rows must be within 2^62.
+        max_table_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
+            steps, w max_table_rows must be within 2^62.
         name: of data in memory or in Spark, which have none; stands for them in the ledger.
 
     Raises:
@@ -270,15 +397,34 @@ def open_table(
         UnknownColumn: if the table lacks a declared column.
         MissingExtra: if a data frame or a CSV file is given and pyarrow is not installed.
     """
-    if type(max_rows) is not int or not 1 <= max_rows <= _MOST:
-        raise InvalidParameter(f"max_rows={max_rows!r} is not an integer in [1, 2^62]; write one")
+    if type(max_table_rows) is not int or not 1 <= max_table_rows <= _MOST:
+        raise InvalidParameter(
+            f"max_table_rows={max_table_rows!r} is not an integer in [1, 2^62]; write one"
+        )
     refuse_no_unit(unit)
     refuse_no_bounds(bounds)
     engine = engine_of(source, name)
     view = View(engine.schema, engine.relation)
-    table = Table(engine, view, unit, MappingProxyType(dict(bounds)), max_rows)
+    if unit.through is not None:
+        engine, view = owned(engine, view, unit.through)
+    table = Table(engine, view, unit, MappingProxyType(dict(bounds)), max_table_rows)
     if unit.entity is not None:
         view.schema[unit.entity].identity()
+    for column in bounds:
+        table.measured(column)
+    return table
+
+
+def _declared(table: Table, bounds: Mapping[str, Bounds], new: Sequence[str]) -> Table:
+    """Return the table with bounds of columns that a join brings."""
+    refuse_no_bounds(bounds)
+    for column in bounds:
+        if column not in new:
+            raise InvalidTable(
+                f"bounds of {column!r} were given, which the join does not bring; write those "
+                f"of the joined columns {', '.join(map(repr, new))} only"
+            )
+    table = replace(table, bounds=MappingProxyType({**table.bounds, **bounds}))
     for column in bounds:
         table.measured(column)
     return table

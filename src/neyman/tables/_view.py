@@ -9,7 +9,23 @@ from sqlglot import exp
 from neyman.tables._schema import SOURCE, Schema
 from neyman.tables._sql import Tree
 
-__all__ = ["View"]
+__all__ = ["Joined", "View"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What is joined to the rows.
+
+    Attributes:
+        relation: with the name that its columns go by.
+        on: which of its rows belong to a row.
+        left: whether a row without any stays, with NULL in their place.
+    """
+
+    relation: Tree
+    on: Tree
+    left: bool
 
 
 @final
@@ -22,17 +38,23 @@ class View:
         relation: what stands in the FROM clause.
         conditions: a row counts where all of them are true.
         made: the public record of how it was made of the engine's table, step by step.
+        joins: in their order, before the conditions.
     """
 
     schema: Schema
     relation: Tree
     conditions: tuple[Tree, ...] = ()
     made: tuple[Mapping[str, object], ...] = ()
+    joins: tuple[Joined, ...] = ()
 
     def rows(self) -> exp.Select:
         """Return a query of the rows that count; what it selects is still to be said."""
         source = exp.alias_(self.relation, SOURCE, quoted=True, table=True)
-        return exp.Select().from_(source).where(*self.conditions)
+        query = exp.Select().from_(source)
+        for joined in self.joins:
+            side = "left" if joined.left else "inner"
+            query = query.join(joined.relation.copy(), on=joined.on.copy(), join_type=side)
+        return query.where(*self.conditions)
 
     def describe(self) -> dict[str, object]:
         """Return the public record, JSON-able; empty for the engine's table itself."""

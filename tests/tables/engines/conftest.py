@@ -17,7 +17,7 @@ class Store(ABC):
     """An engine that takes a table and gives what `open_table` takes."""
 
     @abstractmethod
-    def fill(self, table: pa.Table) -> dict[str, Any]:
+    def fill(self, table: pa.Table, called: str = "t") -> dict[str, Any]:
         """Return the arguments `source` and `name`."""
 
 
@@ -25,38 +25,39 @@ class DuckDBStore(Store):
     def __init__(self) -> None:
         self.connection = duckdb.connect()
 
-    def fill(self, table: pa.Table) -> dict[str, Any]:
+    def fill(self, table: pa.Table, called: str = "t") -> dict[str, Any]:
         self.connection.register("arrow", table)
-        self.connection.execute("CREATE OR REPLACE TABLE t AS FROM arrow")
-        return {"source": (self.connection, "t"), "name": "t"}
+        self.connection.execute(f"CREATE OR REPLACE TABLE {called} AS FROM arrow")
+        return {"source": (self.connection, called), "name": called}
 
 
 class SparkStore(Store):
     def __init__(self, session: Any):
         self.session = session
 
-    def fill(self, table: pa.Table) -> dict[str, Any]:
-        return {"source": self.session.createDataFrame(table), "name": "t"}
+    def fill(self, table: pa.Table, called: str = "t") -> dict[str, Any]:
+        return {"source": self.session.createDataFrame(table), "name": called}
 
 
 class PostgresStore(Store):
     def __init__(self, connection: Any):
         self.connection = connection
 
-    def fill(self, table: pa.Table) -> dict[str, Any]:
+    def fill(self, table: pa.Table, called: str = "t") -> dict[str, Any]:
         from psycopg import sql
 
+        name = sql.Identifier(called)
         columns = sql.SQL(", ").join(
             sql.SQL("{} {}").format(sql.Identifier(f.name), sql.SQL(_POSTGRES[str(f.type)]))
             for f in table.schema
         )
         with self.connection.transaction(), self.connection.cursor() as cursor:
-            cursor.execute("DROP TABLE IF EXISTS t CASCADE")
-            cursor.execute(sql.SQL("CREATE TABLE t ({})").format(columns))
-            with cursor.copy("COPY t FROM STDIN") as copy:
+            cursor.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(name))
+            cursor.execute(sql.SQL("CREATE TABLE {} ({})").format(name, columns))
+            with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(name)) as copy:
                 for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
                     copy.write_row(row)
-        return {"source": (self.connection, "t"), "name": None}
+        return {"source": (self.connection, called), "name": None}
 
 
 _POSTGRES = {

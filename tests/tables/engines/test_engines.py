@@ -70,10 +70,10 @@ def test_the_schema_is_told_apart(store):
         open_table(**given, unit=Rows()).count(Keys({"Who": [1]}))
 
 
-def test_max_rows_clamp_and_do_not_raise(store):
+def test_max_table_rows_clamp_and_do_not_raise(store):
     given = store.fill(pa.table({"g": ["a"] * 9 + ["b"] * 9, "x": [2.0] * 9 + [-2.0] * 9}))
     bounds = {"x": Bounds(-1, 2, grid=1)}
-    table = open_table(**given, unit=Rows(), bounds=bounds, max_rows=4)
+    table = open_table(**given, unit=Rows(), bounds=bounds, max_table_rows=4)
     assert table.sum("x", Keys({"g": ["a", "b", "c"]})).compute().tolist() == [8, -8, 0]
 
 

@@ -65,6 +65,7 @@ UNITS = st.one_of(
         st.sampled_from(["text", "whole", "small", "truth", "day"]),
         st.integers(1, 3),
         st.integers(1, 4),
+        st.one_of(st.none(), st.integers(1, 7)),
     ),
 )
 KEYS = st.one_of(
@@ -103,7 +104,7 @@ def arrow(rows) -> pa.Table:
 
 
 def answers(given, unit, by, column) -> list[list[int]]:
-    table = open_table(**given, unit=unit, bounds=BOUNDS, max_rows=2**12)
+    table = open_table(**given, unit=unit, bounds=BOUNDS, max_table_rows=2**12)
     asked = [table.count(by), table.mean(column, by)]
     return [aggregate.compute().tolist() for aggregate in asked]
 

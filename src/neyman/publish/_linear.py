@@ -1,0 +1,41 @@
+"""Linear regression of a table's column on others."""
+
+from collections.abc import Sequence
+
+from neyman.aggregate import Aggregate
+from neyman.tables import Keys, LinearRegression, Table
+
+__all__ = ["linear_regression"]
+
+
+def linear_regression(
+    table: Table, response: str, features: Sequence[str], by: Keys | None = None
+) -> Aggregate:
+    """Ask for the least squares of a column on an intercept and other columns, in each group.
+
+    The answer has a row for each coefficient: term, estimate, stddev (of the noise, to first
+    order), lower and upper (noise, of all coefficients of a group at once), total_lower and
+    total_upper (noise and sampling, an estimate) and count. `regression` is the curve of one
+    feature, without a line.
+
+    Args:
+        table: from `open_table`, with bounds of every column.
+        response: the column y.
+        features: the columns x; 1 to 32. A row where one of all columns is NULL or NaN adds
+            nothing.
+        by: the groups; None for one of all rows.
+
+    Returns:
+        The question, for `release`.
+
+    Raises:
+        UnknownColumn: if the table lacks a column.
+        InvalidTable: if one holds no numbers, or no bounds are declared.
+        InvalidParameter: if a column stands twice, or there is no feature.
+        EngineFailure: if the table is a file that has changed since it was opened.
+
+    Guarantee: with d = (p + 2)(p + 3)/2 integers for p features, each within N, l1 = d g r N and
+        l2^2 = d g (r N)^2 for g groups of r rows of a unit, up to the rounding of weights.
+    """
+    columns = tuple(table.measured(feature) for feature in features)
+    return table.aggregate(LinearRegression(table.measured(response), columns), by)

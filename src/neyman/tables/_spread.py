@@ -1,0 +1,151 @@
+"""Variance, covariance and correlation."""
+
+from dataclasses import dataclass
+from typing import final
+
+from neyman.aggregate import Reading
+from neyman.tables._moments import Axis, Layout, Term
+from neyman.tables._spread_readings import CorrelationReading, CovarianceReading, VarianceReading
+from neyman.tables._statistic import Component, Measured, Statistic
+
+__all__ = ["Correlation", "Covariance", "Variance"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Variance(Statistic):
+    """Variance, standard deviation and mean of a column, from one noisy vector.
+
+    Each row adds N (1, u, 2 (u^2 - 1/2)), u in [-1, 1] its distance from the middle of the bounds:
+    three integers, each within N.
+    """
+
+    column: Measured
+
+    @property
+    def layout(self) -> Layout:
+        """Of the three sums."""
+        return Layout((Axis(self.column),), ((), (0,), (0, 0)))
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """The column."""
+        return (self.column,)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """Count, centred sum, centred sum of squares."""
+        return self.layout.components
+
+    @property
+    def counter(self) -> tuple[int, int]:
+        """The first."""
+        return 0, self.layout.of_rows()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return VarianceReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name and the column."""
+        return {"statistic": "variance"} | self.column.describe()
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return the moments in the column's units, with intervals of the noise and in total."""
+        return VarianceReading(self.layout, weight)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Covariance(Statistic):
+    """Covariance of two columns, where both are known.
+
+    Each row adds N (1, u, v, u v).
+    """
+
+    column: Measured
+    other: Measured
+
+    @property
+    def layout(self) -> Layout:
+        """Of the four sums."""
+        return Layout((Axis(self.column), Axis(self.other)), ((), (0,), (1,), (0, 1)))
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """Both."""
+        return (self.column, self.other)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """Count, centred sums, centred sum of products."""
+        return self.layout.components
+
+    @property
+    def counter(self) -> tuple[int, int]:
+        """The first."""
+        return 0, self.layout.of_rows()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return CovarianceReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name and the columns."""
+        return _pair("covariance", self.column, self.other)
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return the covariances in the columns' units, with intervals of the noise."""
+        return CovarianceReading(self.layout, weight)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Correlation(Statistic):
+    """Pearson's correlation of two columns, where both are known.
+
+    Each row adds N (1, u, v, 2 (u^2 - 1/2), 2 (v^2 - 1/2), u v).
+    """
+
+    column: Measured
+    other: Measured
+
+    @property
+    def layout(self) -> Layout:
+        """Of the six sums."""
+        terms: tuple[Term, ...] = ((), (0,), (1,), (0, 0), (1, 1), (0, 1))
+        return Layout((Axis(self.column), Axis(self.other)), terms)
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """Both."""
+        return (self.column, self.other)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """Count, centred sums, centred sums of squares and of products."""
+        return self.layout.components
+
+    @property
+    def counter(self) -> tuple[int, int]:
+        """The first."""
+        return 0, self.layout.of_rows()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return CorrelationReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name and the columns."""
+        return _pair("correlation", self.column, self.other)
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return the correlations, with intervals of the noise."""
+        return CorrelationReading(self.layout, weight)
+
+
+def _pair(statistic: str, column: Measured, other: Measured) -> dict[str, object]:
+    return {"statistic": statistic} | column.describe() | {"other": other.describe()}

@@ -1,0 +1,97 @@
+"""Linear regression of a table, from the question to the answer."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import neyman as ny
+from neyman import publish
+from neyman.errors import InvalidParameter, InvalidTable, UnknownColumn
+from neyman.tables import Count, LinearRegression, Mean, Variance
+
+BOUNDS = {name: ny.Bounds(-5, 5, grid=0.01) for name in ("x", "y", "z")}
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(1)
+    x, z = rng.normal(0, 1, (2, 4000))
+    y = np.clip(1 + 0.5 * x - 0.25 * z + rng.normal(0, 0.5, 4000), -5, 5)
+    x[:5] = np.nan
+    group = rng.choice(["a", "b"], 4000)
+    return ny.open_table(
+        pa.table({"x": x, "y": y, "z": z, "g": group}),
+        unit=ny.Rows(),
+        bounds=BOUNDS,
+        name="line",
+    )
+
+
+@pytest.fixture
+def ledger(table, tmp_path):
+    return ny.Ledger.open(
+        tmp_path / "l", cap=ny.gdp(9), unit=table.protects, neighbors="add_remove"
+    )
+
+
+def released(question, ledger, entry, mu=2):
+    noise = ny.Gaussian.calibrate(question.sensitivity, mu=mu)
+    return ny.release(question, noise, ledger, entry=entry)
+
+
+def test_several_features_by_group(table, ledger):
+    keys = ny.Keys({"g": ["a", "b"]})
+    question = publish.linear_regression(table, "y", ["x", "z"], keys)
+    assert question.sensitivity.coordinates == 10
+    answer = released(question, ledger, "line")
+    assert answer.columns["g"] == ["a"] * 3 + ["b"] * 3
+    assert answer.columns["term"] == ["(intercept)", "x", "z"] * 2
+    # Six deviations and more of noise and sampling together: 0.012 and 0.01 or so.
+    assert answer.columns["estimate"] == pytest.approx([1, 0.5, -0.25] * 2, abs=0.15)
+    for low, high, lowest, highest in zip(
+        *(answer.columns[end] for end in ("lower", "upper", "total_lower", "total_upper")),
+        strict=True,
+    ):
+        assert lowest < low < high < highest
+    assert "noise and sampling" in str(answer)
+
+
+def test_an_answer_without_totals_does_not_speak_of_them(table, ledger):
+    assert "sampling of" not in str(released(table.covariance("x", "y"), ledger, "c", mu=1))
+
+
+def test_a_poisson_count_reads_a_stored_count_again_for_nothing(table, ledger):
+    count = released(table.count(), ledger, "count", mu=1)
+    again = released(table.aggregate(Count(poisson=True)), ledger, "count", mu=1)
+    assert again.replayed
+    assert again.columns["count"] == count.columns["count"]
+    assert again.columns["total_lower"][0] < 4000 - 30 < 4000 + 30 < again.columns["total_upper"][0]
+
+
+def test_statistics_together_are_one_entry(table, ledger):
+    x = table.measured("x")
+    asked = table.statistics([Count(), Mean(x), Variance(x)])
+    answer = released(asked, ledger, "all")
+    assert answer.spending.cost == 4
+    assert answer.columns["variance_x"] == pytest.approx([1.0], abs=0.1)
+    assert answer.columns["count"] == pytest.approx([4000], abs=30)
+    assert answer.columns["mean_x_count"] == pytest.approx([3995], abs=30)
+    assert answer.query["weights"] == list(answer.query["weights"])
+
+
+def test_what_is_refused(table):
+    with pytest.raises(UnknownColumn, match="no column 'q'"):
+        publish.linear_regression(table, "y", ["q"])
+    with pytest.raises(InvalidTable, match="cannot be added up"):
+        publish.linear_regression(table, "y", ["g"])
+    with pytest.raises(InvalidParameter, match="not the response"):
+        publish.linear_regression(table, "y", ["y"])
+    renamed = ny.open_table(
+        pa.table({"term": ["a"], "x": [1.0], "y": [1.0]}),
+        unit=ny.Rows(),
+        bounds={name: BOUNDS[name] for name in "xy"},
+        name="t",
+    )
+    with pytest.raises(InvalidTable, match="called like a column of the answer"):
+        publish.linear_regression(renamed, "y", ["x"], ny.Keys({"term": ["a"]}))
+    assert LinearRegression(table.measured("y"), (table.measured("x"),)).rows == 2

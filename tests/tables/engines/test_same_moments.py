@@ -1,0 +1,116 @@
+"""Sums of products are the same integers on every engine, and those of whole-number arithmetic."""
+
+import math
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from neyman.tables import (
+    Bounds,
+    Correlation,
+    Count,
+    Entity,
+    Keys,
+    LinearRegression,
+    Mean,
+    Rows,
+    Sum,
+    Together,
+    Variance,
+    open_table,
+)
+
+BOUNDS = {
+    "x": Bounds(-2, 3, grid=0.5),
+    "y": Bounds(0, 1, grid=1),
+    # So many steps that columns and products are both rounded.
+    "z": Bounds(-(2**50), 2**50, grid=1),
+    # And so many that products alone are.
+    "w": Bounds(-1, 2, grid=0.0001),
+}
+NUMBERS = [math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0, 0.25, 0.5, 1.0, -0.25]
+VALUES = st.one_of(st.none(), st.sampled_from(NUMBERS), st.floats(-3, 4))
+HUGE = [-(2**63), 2**63 - 1, 2**53 + 1, -(2**50), 2**50 - 1, 2**31, 0, 1, -3]
+WHOLE = st.one_of(st.none(), st.sampled_from(HUGE), st.integers(-(2**51), 2**51))
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["u", "v", "", None]),
+        st.sampled_from(["a", "b", None]),
+        VALUES,
+        st.sampled_from([None, True, False]),
+        WHOLE,
+        VALUES,
+    ),
+    max_size=30,
+).flatmap(lambda rows: st.lists(st.sampled_from(rows), max_size=50) if rows else st.just([]))
+TYPES = [pa.string(), pa.string(), pa.float64(), pa.bool_(), pa.int64(), pa.float64()]
+QUESTION = {
+    "rows": ROWS,
+    "unit": st.one_of(
+        st.just(Rows()), st.builds(Entity, st.just("who"), st.integers(1, 2), st.integers(1, 4))
+    ),
+    "by": st.sampled_from([None, Keys({"g": ["a", "b", "c"]})]),
+}
+
+
+def asked(table):
+    x, y, z, w = (table.measured(name) for name in "xyzw")
+    return [
+        Variance(z),
+        Correlation(w, z),
+        LinearRegression(x, (w, y)),
+        Together((Count(), Mean(x), Variance(w), Sum(y), Correlation(x, z)), (3, 1, 1, 2, 1)),
+    ]
+
+
+def answers(given, unit, by):
+    table = open_table(**given, unit=unit, bounds=BOUNDS, max_rows=2**10)
+    return [table.aggregate(statistic, by).compute().tolist() for statistic in asked(table)]
+
+
+def arrow(rows):
+    columns = zip(*rows, strict=True) if rows else [()] * len(TYPES)
+    parts = [pa.array(list(part), kind) for part, kind in zip(columns, TYPES, strict=True)]
+    return pa.table(dict(zip(["who", "g", *"xyzw"], parts, strict=True)))
+
+
+def compare(store, rows, unit, by):
+    table = arrow(rows)
+    expected = answers({"source": table, "name": "t"}, unit, by)
+    assert answers(store.fill(table), unit, by) == expected
+
+
+def many(examples: int):
+    return settings(
+        max_examples=examples,
+        phases=[Phase.generate],
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+
+
+@many(8)
+@given(**QUESTION)
+def test_same_integers(store, rows, unit, by):
+    compare(store, rows, unit, by)
+
+
+@pytest.mark.soak
+@many(100)
+@given(**QUESTION)
+def test_same_integers_of_many_tables(store, rows, unit, by):
+    compare(store, rows, unit, by)
+
+
+@pytest.mark.parametrize("end", [1.0, -1.0])
+def test_products_at_the_ends_of_the_bounds(store, end):
+    """2^51 steps: d is rounded to 2^31 of them, d^2 in [0, 2^60] to 2^20, less half of those."""
+    rows = [("u", "a", 9.0 * end, True, int(end * (2**63 - 1)), 9.0 * end)] * 3
+    table = open_table(**store.fill(arrow(rows)), unit=Rows(), bounds=BOUNDS, max_rows=2**10)
+    count, centred, squares = (int(x) for x in table.variance("z").compute())
+    weight = [component.limit for component in Variance(table.measured("z")).components]
+    assert (count, squares) == (3 * weight[0], 3 * weight[2])
+    assert Fraction(abs(centred), 3 * weight[1]) > Fraction(2**20 - 1, 2**20)
+    assert (centred > 0) == (end > 0)
