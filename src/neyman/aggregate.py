@@ -140,12 +140,14 @@ class UnknownGroups:
         parsers: by column, what makes of a key's text the key that people read.
         width: how many integers a group has.
         count: which of them counts its rows, and so decides whether it is shown.
+        rows: how many rows of the answer a group has.
         find: runs the query; called inside the door, after the charge.
     """
 
     parsers: Mapping[str, Callable[[str], str | int | bool]]
     width: int
     count: int
+    rows: int
     find: Callable[[], FoundGroups] = field(repr=False)
 
     def place(self, key: KeyText) -> tuple[str | int | bool, ...]:
@@ -156,7 +158,7 @@ class UnknownGroups:
         """Return the keys of an answer's groups, a list for each column."""
         parts = zip(*keys, strict=True) if keys else [()] * len(self.parsers)
         made = {
-            name: [parse(text) for text in part]
+            name: [parse(text) for text in part for _ in range(self.rows)]
             for (name, parse), part in zip(self.parsers.items(), parts, strict=True)
         }
         return cast("Columns", made)

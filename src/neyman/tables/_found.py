@@ -78,6 +78,7 @@ def unknown_groups(
         parsers=parsers,
         width=len(statistic.components),
         count=deciding(statistic),
+        rows=statistic.rows,
         find=find,
     )
 
