@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from neyman.mechanisms import Laplace as Laplace
     from neyman.mechanisms import RandomizedResponse as RandomizedResponse
     from neyman.mechanisms import Staircase as Staircase
+    from neyman.mechanisms import Thresholded as Thresholded
     from neyman.released import Guarantee as Guarantee
     from neyman.released import Release as Release
     from neyman.sensitivity import Sensitivity as Sensitivity
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from neyman.tables import Keys as Keys
     from neyman.tables import Rows as Rows
     from neyman.tables import Table as Table
+    from neyman.tables import UnknownKeys as UnknownKeys
     from neyman.tables import col as col
     from neyman.tables import lit as lit
     from neyman.tables import open_table as open_table
@@ -128,6 +130,7 @@ _HOMES = {
         "Laplace",
         "RandomizedResponse",
         "Staircase",
+        "Thresholded",
     ),
     "neyman.released": ("Guarantee", "Release"),
     "neyman.sensitivity": ("Sensitivity",),
@@ -139,6 +142,7 @@ _HOMES = {
         "Keys",
         "Rows",
         "Table",
+        "UnknownKeys",
         "col",
         "lit",
         "open_table",
@@ -223,8 +227,10 @@ __all__ = [
     "Sensitivity",
     "Staircase",
     "Table",
+    "Thresholded",
     "TprAtFpr",
     "TradeOff",
+    "UnknownKeys",
     "accounting",
     "approx_dp",
     "approx_dp_points",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast, final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,24 @@ from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["Aggregate", "Columns", "Countable", "IntArray", "Noise", "Reading"]
+__all__ = [
+    "Aggregate",
+    "Columns",
+    "Countable",
+    "FoundGroups",
+    "IntArray",
+    "KeyText",
+    "Noise",
+    "Reading",
+    "UnknownGroups",
+]
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Columns: TypeAlias = dict[str, list[str] | list[int] | list[float] | list[bool]]
+
+
+KeyText: TypeAlias = tuple[str, ...]
+"""The key of a group that nobody declared: a canonical text for each column."""
 
 
 class Noise(Protocol):
@@ -114,6 +128,53 @@ class Countable(Protocol):
         ...
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class FoundGroups:
+    """Groups that nobody declared, and their exact integers: private, all of it.
+
+    Attributes:
+        keys: of each group, a canonical text for each column.
+        integers: of each group, shape (groups, width).
+    """
+
+    keys: tuple[KeyText, ...] = field(repr=False)
+    integers: IntArray = field(repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownGroups:
+    """What is public of groups that nobody declared: all but which there are.
+
+    Attributes:
+        parsers: by column, what makes of a key's text the key that people read.
+        width: how many integers a group has.
+        count: which of them counts its rows, and so decides whether it is shown.
+        rows: how many rows of the answer a group has.
+        find: runs the query; called inside the door, after the charge.
+    """
+
+    parsers: Mapping[str, Callable[[str], str | int | bool]]
+    width: int
+    count: int
+    rows: int
+    find: Callable[[], FoundGroups] = field(repr=False)
+
+    def place(self, key: KeyText) -> tuple[str | int | bool, ...]:
+        """Return where a group comes in the answer: in the order of its keys."""
+        return tuple(parse(part) for parse, part in zip(self.parsers.values(), key, strict=True))
+
+    def columns(self, keys: Sequence[KeyText]) -> Columns:
+        """Return the keys of an answer's groups, a list for each column."""
+        parts = zip(*keys, strict=True) if keys else [()] * len(self.parsers)
+        made = {
+            name: [parse(text) for text in part for _ in range(self.rows)]
+            for (name, parse), part in zip(self.parsers.items(), parts, strict=True)
+        }
+        return cast("Columns", made)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
     """An exact integer answer that has not been computed yet, and all that is public about it.
@@ -131,6 +192,8 @@ class Aggregate:
         reading: turns the noisy integers into columns.
         keys: of the groups, in the order of the integers; put before the reading's columns. Empty
             where there is one group of all.
+        unknown: the groups, where nobody declared them: `compute` then returns the integers of as
+            many as there are, `size` is 0, and `unknown.find` gives the keys with them.
         sql: gives the text of the statement that is run, where there is one; public.
         imagined: gives the integers of one group of made-up records, spread evenly over the bounds,
             for each of several sizes; for previews. Public, for no row has a part in it.
@@ -146,6 +209,7 @@ class Aggregate:
     compute: Callable[[], IntArray] = field(repr=False)
     keys: Columns = field(default_factory=Columns, repr=False)
     sql: Callable[[], str] | None = field(default=None, repr=False)
+    unknown: UnknownGroups | None = field(default=None, repr=False)
     imagined: Callable[[Sequence[int]], list[IntArray]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

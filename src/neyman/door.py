@@ -5,19 +5,23 @@ query never touches the data, and nothing is revealed that is not durably charge
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 
-from neyman.aggregate import Aggregate, IntArray
+from neyman.aggregate import Aggregate, IntArray, KeyText
 from neyman.errors import EngineFailure, InvalidParameter
-from neyman.ledger import Ledger, Reservation
+from neyman.ledger import Groups, Ledger, Reservation
 from neyman.mechanisms import Mechanism
 from neyman.released import Guarantee, Release, Spending
 from neyman.tradeoff import TradeOff, compose
 
 __all__ = ["release", "release_batch"]
+
+T = TypeVar("T")
 
 _ASSUMPTIONS = (
     "The operating system's random bits are fair, independent and secret.",
@@ -45,7 +49,9 @@ def release(
 
     Args:
         aggregate: the question, not yet computed.
-        mechanism: the noise, on the aggregate's own integer lattice.
+        mechanism: the noise, on the aggregate's own integer lattice; with a threshold
+            (`Thresholded`) where nobody declared the groups, of which those are shown, and stored,
+            whose noisy count reaches it.
         ledger: pays.
         entry: the id of this release in the ledger.
         confidence: of the noise intervals, in (0, 1).
@@ -88,7 +94,8 @@ def release_batch(
     Laplace releases. Batches and single entries combine by the filter.
 
     Args:
-        questions: at least one, each with its noise; none may depend on another's answer.
+        questions: at least one, each with its noise; none may depend on another's answer. Of
+            several about groups that nobody declared, each shows groups by its own noisy count.
         ledger: pays.
         entry: the id of the batch in the ledger.
         confidence: of the noise intervals, in (0, 1).
@@ -122,13 +129,18 @@ def release_batch(
         source=json.dumps([aggregate.source for aggregate, _ in questions]),
         curve=compose(*curves),
     )
-    values, released, start = reservation.values or (), list[Release](), 0
+    values, found = iter(reservation.values or ()), iter(reservation.groups)
+    released: list[Release] = []
     for (aggregate, noise), curve in zip(questions, curves, strict=True):
-        stop = start + aggregate.size
-        part = replace(reservation, curve=curve, values=values[start:stop])
+        groups = () if aggregate.unknown is None else (next(found),)
+        size = _size(aggregate, groups)
+        part = replace(reservation, curve=curve, values=tuple(islice(values, size)), groups=groups)
         released.append(_reveal(aggregate, noise, ledger, part, confidence, replayed=replayed))
-        start = stop
     return tuple(released)
+
+
+def _size(aggregate: Aggregate, groups: Groups) -> int:
+    return aggregate.size if aggregate.unknown is None else aggregate.unknown.width * len(groups[0])
 
 
 def _require_ready(mechanism: Mechanism, confidence: float) -> None:
@@ -164,27 +176,52 @@ def _answered(
         )
         if reservation.values is not None:
             return reservation, True
-        noisy = [noise.add_noise(_computed(aggregate)) for aggregate, noise in questions]
-        return ledger.commit(reservation, np.concatenate(noisy).tolist()), False
+        drawn = [_drawn(aggregate, noise) for aggregate, noise in questions]
+        noisy = np.concatenate([values for values, _ in drawn]).tolist()
+        groups = tuple(keys for _, keys in drawn if keys is not None)
+        return ledger.commit(reservation, noisy, groups), False
 
 
-def _computed(aggregate: Aggregate) -> IntArray:
+def _drawn(aggregate: Aggregate, noise: Mechanism) -> tuple[IntArray, tuple[KeyText, ...] | None]:
+    """Return the noisy integers; where nobody declared the groups, those of the groups shown.
+
+    What is not shown ends here: its keys and integers, exact and noisy, go nowhere else.
+    """
+    unknown = aggregate.unknown
+    if unknown is None:
+        declared = (aggregate.size,)
+        exact = _computed(aggregate.compute, lambda found: _sound(found, declared))
+        return noise.add_noise(exact), None
+    width = unknown.width
+    found = _computed(unknown.find, lambda found: _sound(found.integers, (len(found.keys), width)))
+    noisy = noise.add_noise(found.integers)
+    shown: list[int] = noise.shown(noisy[:, unknown.count]).tolist()
+    # The engine's order tells of groups that are not shown.
+    ordered = sorted(shown, key=lambda group: unknown.place(found.keys[group]))
+    return noisy[ordered].reshape(-1), tuple(found.keys[group] for group in ordered)
+
+
+def _sound(integers: IntArray, shape: tuple[int, ...]) -> bool:
+    return integers.shape == shape and integers.dtype == np.int64
+
+
+def _computed(run: Callable[[], T], sound: Callable[[T], bool]) -> T:
     """Run the query; whatever goes wrong in there may quote private values, and is withheld.
 
     Raises:
         EngineFailure: if it fails, or does not give the integers that it declared.
     """
     failure: EngineFailure | None = None
-    exact: IntArray | None = None
+    exact: T | None = None
     try:
         # A warning on stderr tells that some value was, say, a signalling NaN.
         with np.errstate(all="ignore"):
-            exact = aggregate.compute()
+            exact = run()
     except EngineFailure as error:
         failure = error
     except Exception:
         exact = None
-    if exact is not None and exact.shape == (aggregate.size,) and exact.dtype == np.int64:
+    if exact is not None and sound(exact):
         return exact
     # Raised out here, so that no foreign error comes along as its context.
     raise failure or EngineFailure(
@@ -205,6 +242,9 @@ def _reveal(
 ) -> Release:
     """Read the stored integers: all from here on is post-processing."""
     stored = np.asarray(reservation.values, dtype=np.int64)
+    keys = aggregate.keys
+    if aggregate.unknown is not None:
+        keys = aggregate.unknown.columns(reservation.groups[0])
     return Release(
         entry=reservation.entry,
         query=aggregate.query,
@@ -220,8 +260,10 @@ def _reveal(
             cost=reservation.cost,
             remaining=ledger.remaining(),
             cap=ledger.capacity,
+            delta=reservation.delta,
+            delta_remaining=ledger.remaining_delta(),
         ),
         confidence=confidence,
-        columns=aggregate.keys | aggregate.reading.columns(stored, mechanism, confidence),
+        columns=keys | aggregate.reading.columns(stored, mechanism, confidence),
         replayed=replayed,
     )

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, final, get_args
 
 from neyman.arguments import given
 from neyman.errors import InvalidParameter
 
-__all__ = ["Neighbors", "Sensitivity", "check_neighbors"]
+__all__ = ["Neighbors", "NewGroups", "Sensitivity", "check_neighbors"]
 
 Neighbors: TypeAlias = Literal["add_remove", "replace_one"]
 
@@ -28,6 +28,28 @@ def check_neighbors(neighbors: str) -> Neighbors:
     )
 
 
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewGroups:
+    """What one unit alone can add to an answer whose groups nobody declared.
+
+    Attributes:
+        most: the most groups that one table has and its neighbour has not.
+        largest: the most that the count of such a group is, in lattice units.
+    """
+
+    most: int
+    largest: int
+
+    def __post_init__(self) -> None:
+        """Refuse what is no group, or an empty one."""
+        if min(self.most, self.largest) < 1:
+            raise InvalidParameter(
+                f"most={self.most}, largest={self.largest} was given for new groups; write whole "
+                "numbers of at least 1"
+            )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensitivity:
     """Largest change of an integer vector between neighbouring tables, in exact arithmetic.
@@ -45,6 +67,8 @@ class Sensitivity:
         l2_squared: in squared lattice units, or None.
         coordinates: the most coordinates that differ, or None if nothing is known but the norms.
         largest: the most that one coordinate differs, in lattice units, or None.
+        new_groups: where nobody declared the groups, what one unit alone can add to them; None
+            where the groups are public.
     """
 
     neighbors: Neighbors
@@ -52,6 +76,7 @@ class Sensitivity:
     l2_squared: Fraction | None = None
     coordinates: int | None = None
     largest: int | None = None
+    new_groups: NewGroups | None = None
 
     def __post_init__(self) -> None:
         """Refuse a sensitivity that is not positive, or that bounds no norm."""

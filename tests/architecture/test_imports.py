@@ -133,7 +133,7 @@ def test_the_public_surface_changes_only_on_purpose():
         "Advantage Aggregate Answer BayesError Bins Bounds Calibration Canonical "
         "DiscreteGaussian DiscreteLaplace Entity EpsilonDelta ForeignKey Gaussian Guarantee "
         "Keys Laplace Ledger MuSlack RandomizedResponse Release Rows Sensitivity Staircase "
-        "Table TprAtFpr TradeOff"
+        "Table Thresholded TprAtFpr TradeOff UnknownKeys"
     )
     functions = (
         "approx_dp approx_dp_points best bounded_range by_lattice calibrate cdp chain col "

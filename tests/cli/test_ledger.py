@@ -191,3 +191,29 @@ def test_a_conflict_is_refused_or_charged_twice(ledger, tmp_path, capsys):
     assert status == 0
     assert "same (copy " in out
     assert str(ledger.spent()) == "3/25"
+
+
+def test_the_delta_set_aside_is_shown(tmp_path, capsys):
+    path = tmp_path / "two.ledger"
+    two = ny.Ledger.open(
+        path,
+        cap=ny.approx_dp(2, 1e-6),
+        delta_for_groups=5e-7,
+        unit="one row",
+        neighbors="add_remove",
+    )
+    two.reserve(
+        entry="a",
+        request={},
+        source="here",
+        curve=ny.gdp(0.1) @ ny.approx_dp(0, 1e-7),
+        unit="one row",
+        neighbors="add_remove",
+    )
+    status, out, _ = ran(capsys, "show", path)
+    assert status == 0
+    assert "20 %  spent of the delta 5e-7 set aside for unknown groups" in out
+    status, out, _ = ran(capsys, "export", path, "--registry")
+    assert status == 0
+    assert "Approximate DP" in out
+    assert "the sum of the deltas of what may fail outright stays at or below 5e-7" in out

@@ -59,7 +59,7 @@ def ask(ledger, entry, curve, request=None):
 def test_a_ledger_of_the_first_format_opens_and_goes_on(first):
     before = rows(first)
     ledger = Ledger.open(first, cap=gdp(1), unit="plane", neighbors="add_remove")
-    assert (version(first), rows(first), len(before)) == (2, before, 7)
+    assert (version(first), rows(first), len(before)) == (3, before, 7)
     assert ledger.check() == ()
     assert {entry.id: (entry.state, entry.values) for entry in ledger.entries()} == {
         "a": ("committed", (7, -3)),
@@ -112,12 +112,12 @@ def test_a_kill_at_any_statement_leaves_the_old_file_or_the_new(spawn, first, tm
         seen.add(found)
         assert rows(path) == before
         ledger = Ledger.existing(path)
-        assert (ledger.check(), len(ledger.entries()), version(path)) == ((), 4, 2)
+        assert (ledger.check(), len(ledger.entries()), version(path)) == ((), 4, 3)
         if status == 0:
             break
         assert status == -signal.SIGKILL
         deaths += 1
-    assert seen == {1, 2}
+    assert seen == {1, 3}
     assert 40 < deaths < 199
 
 
@@ -167,9 +167,9 @@ def test_a_damaged_old_file_is_said_to_be_damaged(first, change):
 
 def test_a_later_format_is_refused_and_left_alone(first):
     with closing(sqlite3.connect(first)) as raw:
-        raw.execute("PRAGMA user_version = 3")
+        raw.execute("PRAGMA user_version = 4")
     content = first.read_bytes()
-    with pytest.raises(LedgerUnavailable, match=r"format 3.*reads formats up to 2; upgrade neyman"):
+    with pytest.raises(LedgerUnavailable, match=r"format 4.*reads formats up to 3; upgrade neyman"):
         Ledger.existing(first)
     assert first.read_bytes() == content
 

@@ -1,5 +1,6 @@
 """From what was run to a guarantee: training, samplers, events, calibration, filters."""
 
+from neyman.accounting._budget import Amount, Budget, budget_for
 from neyman.accounting._calibrate import Calibration, calibrate
 from neyman.accounting._central_limit import central_limit, central_limit_band
 from neyman.accounting._classic import (
@@ -105,8 +106,10 @@ __all__ = [
     "OPTIMAL",
     "AdvancedSpending",
     "Advantage",
+    "Amount",
     "AtLeast",
     "BayesError",
+    "Budget",
     "Calibration",
     "EpsilonDelta",
     "Estimate",
@@ -130,6 +133,7 @@ __all__ = [
     "ZcdpFilter",
     "banded_strategy",
     "box_covariance",
+    "budget_for",
     "bun_steinke_delta",
     "bun_steinke_epsilon",
     "calibrate",

@@ -42,7 +42,7 @@ def _merge(ledger: Ledger, options: argparse.Namespace) -> int:
     for entry in added:
         print(f"  {entry}")
     print(_spent(ledger))
-    return 0 if ledger.remaining() >= 0 else 1
+    return 0 if min(ledger.remaining(), ledger.remaining_delta()) >= 0 else 1
 
 
 def _copy(ledger: Ledger, options: argparse.Namespace) -> int:
@@ -75,7 +75,13 @@ def _spent(ledger: Ledger) -> str:
         f"{at_most(100 * spent / ledger.capacity, 5):>9} %  spent of the {ledger.account} "
         f"{at_least(ledger.capacity, 6)}: {together}"
     )
-    if spent > ledger.capacity:
+    delta = ledger.spent_delta()
+    if ledger.delta_for_groups:
+        line += (
+            f"\n{at_most(100 * delta / ledger.delta_for_groups, 5):>9} %  spent of the delta "
+            f"{at_least(ledger.delta_for_groups, 6)} set aside for unknown groups"
+        )
+    if spent > ledger.capacity or delta > ledger.delta_for_groups:
         line += (
             f"\nthe cap {ledger.cap} is exceeded: copies of this ledger spent it apart; nothing "
             "more can be charged"

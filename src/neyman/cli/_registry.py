@@ -5,6 +5,7 @@ it has no Gaussian differential privacy, so that mu is written as rho = mu^2 / 2
 and in words.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import cast
@@ -70,6 +71,7 @@ def registry_draft(ledger: Ledger) -> str:
             "accounting": {
                 "composition": f"Fully adaptive, by a filter: the sum of {ledger.account} over all "
                 f"releases stays at or below {at_least(ledger.capacity, 6)}, in exact fractions."
+                + _set_aside(ledger)
             },
             "implementation": {
                 "mechanisms": "By the library neyman. Trade-off functions of the releases: "
@@ -84,11 +86,23 @@ def registry_draft(ledger: Ledger) -> str:
     return "\n".join(_lines(record, "")) + "\n"
 
 
+def _set_aside(ledger: Ledger) -> str:
+    if not ledger.delta_for_groups:
+        return ""
+    most = at_least(ledger.delta_for_groups, 6)
+    return f" Beside it, the sum of the deltas of what may fail outright stays at or below {most}."
+
+
 def _variant(ledger: Ledger) -> str:
+    if ledger.delta_for_groups:
+        return "Approximate DP"
     return "Pure DP" if ledger.account == "epsilon" else "Zero-concentrated DP"
 
 
 def _parameters(ledger: Ledger, total: TradeOff) -> dict[str, object]:
+    if ledger.delta_for_groups:
+        delta = ledger.cap.delta(math.inf)
+        return {"epsilon": float(total.epsilon(delta)), "delta": float(delta)}
     if ledger.account == "epsilon":
         return {"epsilon": float(total.epsilon(0.0))}
     return {"rho": float(total.zcdp())}

@@ -20,8 +20,8 @@ accidents, not against its owner: whoever can write it can replace it.
 """
 
 from neyman.ledger._ledger import Ledger
-from neyman.ledger._records import Entry, Reservation
+from neyman.ledger._records import Entry, Groups, Reservation
 from neyman.ledger._store import Store
 from neyman.ledger._stores import store_of
 
-__all__ = ["Entry", "Ledger", "Reservation", "Store", "store_of"]
+__all__ = ["Entry", "Groups", "Ledger", "Reservation", "Store", "store_of"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from neyman.accounting import Filter
+from neyman.accounting import Amount, Budget
 from neyman.errors import BudgetExceeded, InvalidParameter
 from neyman.ledger._events import Events
 from neyman.ledger._meta import Meta
@@ -23,12 +23,12 @@ class Ask:
     request: Mapping[str, object]
     source: str = field(repr=False)
     curve: TradeOff
-    cost: Fraction
+    cost: Amount
     cap: TradeOff
 
     def reserved(self, tables: Tables, meta: Meta) -> Reservation:
         """Charge it, or find it charged before; the caller's transaction makes it durable."""
-        events, spending = Events(tables, meta), meta.filter()
+        events, spending = Events(tables, meta), meta.budget()
         record: dict[str, object] = {
             "curve": self.curve.to_json(),
             "request": self.request,
@@ -44,25 +44,30 @@ class Ask:
                 )
             self._require_room(events.spent(), spending)
             events.append(self.entry, "reserve", payload, cost=self.cost)
-            return Reservation(entry=self.entry, curve=self.curve, cost=self.cost)
+            return Reservation(
+                entry=self.entry, curve=self.curve, cost=self.cost.cost, delta=self.cost.delta
+            )
         before.require_same(read_payload(payload, self.entry))
-        values = before.values()
-        if values is None:
+        if before.commit is None:
             before.require_redraw_left()
             events.append(self.entry, "redraw", "{}")
-        return Reservation(entry=self.entry, curve=self.curve, cost=before.cost, values=values)
+        return before.answered(Reservation(entry=self.entry, curve=self.curve, cost=Fraction(0)))
 
-    def _require_room(self, spent: Fraction, spending: Filter) -> None:
-        remaining = spending.capacity - spent
-        if self.cost <= remaining:
+    def _require_room(self, spent: Amount, spending: Budget) -> None:
+        capacity = spending.capacity
+        remaining = capacity - spent
+        if self.cost.fits(remaining):
             return
         fitting = f"the most that still fits is {spending.largest(remaining)}"
-        left = f"{shown(remaining)} remains"
-        if remaining < 0:
-            left = f"the cap is exceeded by {shown(-remaining)} since another copy was merged in"
+        if min(remaining.cost, remaining.delta) < 0:
+            over = Amount(max(-remaining.cost, Fraction(0)), max(-remaining.delta, Fraction(0)))
+            left = f"the cap is exceeded by {shown(over)} since another copy was merged in"
+        else:
+            left = f"{shown(remaining)} remains"
+        fits = remaining.cost > 0 and remaining.delta >= 0
         raise BudgetExceeded(
-            f"entry {self.entry!r} with {self.curve} asks {spending.account} = {shown(self.cost)}; "
-            f"of {shown(spending.capacity)} under cap={self.cap}, {shown(spent)} is spent and "
-            f"{left}, so {fitting if remaining > 0 else 'nothing fits any more'}. "
+            f"entry {self.entry!r} with {self.curve} asks {spending.filter.account} = "
+            f"{shown(self.cost)}; of {shown(capacity)} under cap={self.cap}, {shown(spent)} is "
+            f"spent and {left}, so {fitting if fits else 'nothing fits any more'}. "
             "Nothing was charged; ask with more noise, or not at all"
         )

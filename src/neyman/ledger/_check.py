@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from neyman.accounting import Filter
+from neyman.accounting import Amount, Budget
 from neyman.errors import NeymanError
 from neyman.ledger._chain import genesis, link
 from neyman.ledger._events import Events
@@ -69,14 +69,15 @@ def _order(tables: Tables) -> Iterator[str]:
 
 def _budget(tables: Tables, meta: Meta) -> Iterator[str]:
     try:
-        spending = meta.filter()
+        spending = meta.budget()
         cap = read_curve(read_payload(meta.cap, "the cap"), "the cap")
         if not spending.spent_curve(spending.capacity).implies(cap):
-            yield f"a capacity of {shown(spending.capacity)} {spending.account} exceeds cap={cap}"
+            most = f"{shown(spending.capacity)} {spending.filter.account}"
+            yield f"a capacity of {most} exceeds cap={cap}"
         spent = Events(tables, meta).spent()
-        if spent > spending.capacity:
+        if not spent.fits(spending.capacity):
             yield (
-                f"{shown(spent)} {spending.account} is spent, above the capacity "
+                f"{shown(spent)} {spending.filter.account} is spent, above the capacity "
                 f"{shown(spending.capacity)}; nothing more can be charged"
             )
     except NeymanError as error:
@@ -87,7 +88,7 @@ def _budget(tables: Tables, meta: Meta) -> Iterator[str]:
         yield from _entry(Events(tables, meta), entry, spending)
 
 
-def _entry(events: Events, entry: str, spending: Filter) -> Iterator[str]:
+def _entry(events: Events, entry: str, spending: Budget) -> Iterator[str]:
     try:
         history = events.entry(entry)
         if history is None:
@@ -98,8 +99,9 @@ def _entry(events: Events, entry: str, spending: Filter) -> Iterator[str]:
     except NeymanError as error:
         yield f"entry {entry!r}: {error}"
         return
-    if found.cost < due * _ROUNDING:
+    if found.cost < due.cost * _ROUNDING or found.delta < due.delta * _ROUNDING:
         yield (
-            f"entry {entry!r} was charged {shown(found.cost)} {spending.account}, and "
+            f"entry {entry!r} was charged {shown(Amount(found.cost, found.delta))} "
+            f"{spending.filter.account}, and "
             f"{found.curve} costs {shown(due)}"
         )

@@ -2,21 +2,25 @@
 
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, cast
 
+from neyman.accounting import Amount
 from neyman.errors import EntryConflict
 from neyman.ledger._chain import COLUMNS, genesis, link
 from neyman.ledger._differences import differences
-from neyman.ledger._meta import Meta, read_fraction
+from neyman.ledger._meta import Meta, read_amount
 from neyman.ledger._records import (
     Entry,
+    Groups,
+    Reservation,
     State,
     canonical,
     garbled,
     now,
     read_curve,
+    read_groups,
     read_payload,
     read_values,
 )
@@ -39,7 +43,7 @@ class History:
     """What happened to one entry, as stored."""
 
     id: str
-    cost: Fraction
+    cost: Amount
     reserve: dict[str, Any]
     reserved_at: str
     redrawn: bool
@@ -49,6 +53,20 @@ class History:
     def values(self) -> tuple[int, ...] | None:
         """Return the stored answer, if there is one."""
         return None if self.commit is None else read_values(self.commit, self.id)
+
+    def groups(self) -> Groups:
+        """Return the keys of the groups that the stored answer found."""
+        return () if self.commit is None else read_groups(self.commit, self.id)
+
+    def answered(self, reservation: Reservation) -> Reservation:
+        """Return a reservation with what was charged, and the answer if one is stored."""
+        return replace(
+            reservation,
+            cost=self.cost.cost,
+            delta=self.cost.delta,
+            values=self.values(),
+            groups=self.groups(),
+        )
 
     def require_same(self, asked: dict[str, Any]) -> None:
         """Refuse an id that stands for another question.
@@ -93,11 +111,13 @@ class History:
             id=self.id,
             state=state if self.commit is None else "committed",
             curve=read_curve(self.reserve.get("curve"), self.id),
-            cost=self.cost,
+            cost=self.cost.cost,
+            delta=self.cost.delta,
             request=cast("dict[str, object]", request),
             reserved_at=self.reserved_at,
             committed_at=self.committed_at,
             values=self.values(),
+            groups=self.groups(),
         )
 
 
@@ -108,7 +128,7 @@ class Events:
     tables: Tables
     meta: Meta
 
-    def append(self, entry: str, kind: Kind, payload: str, *, cost: Fraction | None = None) -> None:
+    def append(self, entry: str, kind: Kind, payload: str, *, cost: Amount | None = None) -> None:
         """Add one event that happens now."""
         price = None if cost is None else str(cost)
         self.add(secrets.token_hex(16), entry, kind, price, payload, now())
@@ -132,12 +152,13 @@ class Events:
         """Return all rows in order: what a digest covers, and the digest."""
         return self.tables.select(f"SELECT {_ALL} FROM events ORDER BY seq")
 
-    def spent(self) -> Fraction:
-        """Return the exact sum of costs of all reserved entries."""
+    def spent(self) -> Amount:
+        """Return the exact sums of what all reserved entries were charged."""
         rows = self.tables.select(
             "SELECT cost, count(*) FROM events WHERE kind = 'reserve' GROUP BY cost"
         )
-        return sum((read_fraction(cost) * count for cost, count in rows), Fraction(0))
+        amounts = (read_amount(cost).times(count) for cost, count in rows)
+        return sum(amounts, Amount(Fraction(0)))
 
     def entry(self, entry: str) -> History | None:
         """Return one entry's history."""
@@ -154,5 +175,5 @@ def _history(row: tuple[Any, ...]) -> History:
     entry, cost, payload, reserved_at, redrawn, commit, committed_at = row
     record = read_payload(payload, entry)
     return History(
-        entry, read_fraction(cost), record, reserved_at, bool(redrawn), commit, committed_at
+        entry, read_amount(cost), record, reserved_at, bool(redrawn), commit, committed_at
     )

@@ -14,25 +14,33 @@ __all__ = ["ledger_record"]
 
 def ledger_record(tables: Tables, meta: Meta) -> dict[str, object]:
     """Return everything but the secret, of which the digest stands for it, on one snapshot."""
-    events, spending = Events(tables, meta), meta.filter()
+    events, spending = Events(tables, meta), meta.budget()
     spent = events.spent()
+    remaining = spending.capacity - spent
     return {
         "format": "neyman.ledger",
         "version": 1,
         "ledger": meta.ledger,
         "cap": json.loads(meta.cap),
         "account": meta.account,
-        "capacity": meta.capacity,
+        "capacity": str(spending.filter.capacity),
+        "delta_for_groups": str(spending.delta),
         "unit": meta.unit,
         "neighbors": meta.neighbors,
         "created": meta.created,
-        "spent": str(spent),
-        "remaining": str(spending.capacity - spent),
-        "total": spending.spent_curve(spent).to_json() if spent else None,
+        "spent": str(spent.cost),
+        "remaining": str(remaining.cost),
+        "delta_spent": str(spent.delta),
+        "delta_remaining": str(remaining.delta),
+        "total": spending.spent_curve(spent).to_json() if spent.cost else None,
         "entries": [_entry(entry) for entry in events.entries()],
         "chain": {
             "columns": [*COLUMNS, "digest"],
-            "opening": {"cap": meta.cap, "secret_sha256": hashlib.sha256(meta.secret).hexdigest()},
+            "opening": {
+                "cap": meta.cap,
+                "capacity": meta.capacity,
+                "secret_sha256": hashlib.sha256(meta.secret).hexdigest(),
+            },
             "rows": [list(row) for row in events.rows()],
             "head": events.head(),
         },
@@ -45,8 +53,10 @@ def _entry(entry: Entry) -> dict[str, object]:
         "state": entry.state,
         "curve": entry.curve.to_json(),
         "cost": str(entry.cost),
+        "delta": str(entry.delta),
         "request": entry.request,
         "reserved_at": entry.reserved_at,
         "committed_at": entry.committed_at,
         "values": None if entry.values is None else list(entry.values),
+        "groups": [[list(key) for key in question] for question in entry.groups],
     }

@@ -37,14 +37,15 @@ def recognise(connection: sqlite3.Connection, path: Path) -> bool:
             f"the ledger {str(path)!r} has format {version}, and this release reads formats up to "
             f"{VERSION}; upgrade neyman"
         )
-    return version == _FIRST
+    return bool(version) and version < VERSION
 
 
 def update(connection: sqlite3.Connection) -> None:
     """Bring an older file to this release's format, in one transaction of its own.
 
     Format 1 had no chain. Its rows are copied as they are and chained as they were found: what was
-    altered before cannot be told any more.
+    altered before cannot be told any more. Format 2 had no amounts of delta, and its rows and its
+    chain stay as they are.
 
     Raises:
         LedgerCorrupt: if the row fixed at opening is lost.
@@ -52,8 +53,10 @@ def update(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have done it meanwhile.
-        if _is_older(connection):
+        if _version(connection) == _FIRST:
             _chain_rows(connection)
+        if _version(connection) < VERSION:
+            connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -61,8 +64,8 @@ def update(connection: sqlite3.Connection) -> None:
         raise
 
 
-def _is_older(connection: sqlite3.Connection) -> bool:
-    return connection.execute("PRAGMA user_version").fetchone()[0] == _FIRST
+def _version(connection: sqlite3.Connection) -> int:
+    return connection.execute("PRAGMA user_version").fetchone()[0]
 
 
 def _chain_rows(connection: sqlite3.Connection) -> None:
@@ -86,4 +89,3 @@ def _chain_rows(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE events_first")
     for sql in around.values():
         connection.execute(sql)
-    connection.execute(f"PRAGMA user_version = {VERSION}")

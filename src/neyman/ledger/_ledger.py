@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar, final
 
-from neyman.accounting import filter_for, filter_from
+from neyman.accounting import Amount, Budget, budget_for, filter_from
 from neyman.errors import (
     EntryConflict,
     InvalidParameter,
@@ -22,6 +22,7 @@ from neyman.ledger._merge import copied, merged
 from neyman.ledger._meta import Meta, new_meta, read_meta
 from neyman.ledger._records import (
     Entry,
+    Groups,
     Reservation,
     canonical,
     check_curve,
@@ -37,6 +38,7 @@ from neyman.ledger._records import (
 from neyman.ledger._schema import create
 from neyman.ledger._store import Store, Tables
 from neyman.ledger._stores import store_of
+from neyman.numerics import Real, text
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tradeoff import TradeOff
 
@@ -58,6 +60,7 @@ class Ledger:
     """A cap for one dataset and everything that was charged to it, in one store.
 
         sum of costs of all reserved entries <= capacity,   exactly, in fractions
+        sum of their deltas                  <= delta_for_groups
 
     The handle holds no connection and no secret: it may be shared by threads, forked and pickled.
 
@@ -68,6 +71,8 @@ class Ledger:
         neighbors: the neighbouring relation of every entry.
         account: what is added up: "mu^2" or "epsilon".
         capacity: the most that is ever spent of it, fixed at opening.
+        delta_for_groups: the most that is ever spent of delta on what fails outright with some
+            probability, such as groups that nobody declared; 0 where nothing was set aside.
 
     Guarantee: a charge is on the disk before `reserve` returns and never leaves; values are on the
         disk before `commit` returns them. A kill at any instant loses unrevealed draws at most.
@@ -79,6 +84,7 @@ class Ledger:
     neighbors: Neighbors
     account: str = field(repr=False)
     capacity: Fraction = field(repr=False)
+    delta_for_groups: Fraction = field(repr=False)
     _identity: str = field(repr=False)
 
     @classmethod
@@ -89,6 +95,7 @@ class Ledger:
         cap: TradeOff,
         unit: str,
         neighbors: Neighbors,
+        delta_for_groups: Real | None = None,
     ) -> "Ledger":
         """Create the ledger, or open it if it was created with the same cap, unit and relation.
 
@@ -100,16 +107,22 @@ class Ledger:
             unit: who is protected, in the words of the table that will be asked: write
                 unit=table.protects, which reads "all rows of one patient", or "one row".
             neighbors: "add_remove" or "replace_one".
+            delta_for_groups: how much of the cap's delta is set aside for releases that fail
+                outright with some probability: groups that nobody declared. Of
+                cap=approx_dp(epsilon, delta) a smaller one leaves mu^2 to spend, for Gaussian
+                noise, and all of delta leaves epsilon, for Laplace noise. None sets nothing aside,
+                and such releases are refused.
 
         Raises:
             InvalidParameter, NotCertified: if the cap cannot be spent, or a name is unusable.
-            LedgerMismatch: if it was created with another cap, unit or relation.
+            LedgerMismatch: if it was created with another cap, unit, relation or delta_for_groups.
             LedgerUnavailable, LedgerCorrupt: if the place cannot be used.
         """
         check_curve("cap", cap)
         check_name("unit", unit)
         check_neighbors(neighbors)
-        asked = new_meta(canonical(cap.to_json()), filter_for(cap), unit, neighbors, now())
+        budget = budget_for(cap, delta_for_groups)
+        asked = new_meta(canonical(cap.to_json()), budget, unit, neighbors, now())
         store = store_of(place).settled()
 
         def found_or_created(tables: Tables) -> Meta:
@@ -123,6 +136,8 @@ class Ledger:
         _require_same(store, "cap", ledger.cap, cap)
         _require_same(store, "unit", ledger.unit, unit)
         _require_same(store, "neighbors", ledger.neighbors, neighbors)
+        found, given = ledger.delta_for_groups, budget.delta
+        _require_same(store, "delta_for_groups", text(found), text(given))
         return ledger
 
     @classmethod
@@ -147,8 +162,14 @@ class Ledger:
             neighbors = None
         if neighbors is None:
             raise garbled("neighbouring relation", "the ledger")
-        capacity = meta.filter().capacity
-        return cls(store, cap, meta.unit, neighbors, meta.account, capacity, meta.ledger)
+        most = meta.budget().capacity
+        return cls(
+            store, cap, meta.unit, neighbors, meta.account, most.cost, most.delta, meta.ledger
+        )
+
+    @property
+    def _budget(self) -> Budget:
+        return Budget(filter_from(self.account, self.capacity), self.delta_for_groups)
 
     # -- an entry's life ------------------------------------------------------------------------
 
@@ -203,16 +224,19 @@ class Ledger:
         check_curve("curve", curve)
         self.require_relation(unit, neighbors)
         # Before the ledger is locked: an exact composition takes its time.
-        cost = filter_from(self.account, self.capacity).cost(curve)
+        cost = self._budget.cost(curve)
         ask = Ask(entry=entry, request=request, source=source, curve=curve, cost=cost, cap=self.cap)
         return self._write(ask.reserved, _NOTHING_DRAWN)
 
-    def commit(self, reservation: Reservation, values: Sequence[int]) -> Reservation:
+    def commit(
+        self, reservation: Reservation, values: Sequence[int], groups: Groups = ()
+    ) -> Reservation:
         """Store the drawn values, durably; only what this returns may be revealed.
 
         Args:
             reservation: from `reserve`.
             values: the noisy integers.
+            groups: of each question about groups that nobody declared, the keys of those shown.
 
         Returns:
             The reservation with the stored values: these, or those of whoever committed first.
@@ -223,7 +247,7 @@ class Ledger:
             LedgerUnavailable, LedgerCorrupt: if the store cannot be used. The entry stays charged
                 and nothing may be revealed.
         """
-        payload = values_text(values)
+        payload = values_text(values, groups)
 
         def committed(tables: Tables, meta: Meta) -> Reservation:
             events = Events(tables, meta)
@@ -236,7 +260,7 @@ class Ledger:
             if before.commit is None:
                 events.append(reservation.entry, "commit", payload)
                 before = events.entry(reservation.entry) or before
-            return replace(reservation, cost=before.cost, values=before.values())
+            return before.answered(reservation)
 
         return self._write(committed, _NOT_REVEALED)
 
@@ -322,18 +346,27 @@ class Ledger:
 
     def spent(self) -> Fraction:
         """Return the exact sum of all charges, in the unit of the account."""
+        return self._spent().cost
+
+    def spent_delta(self) -> Fraction:
+        """Return the exact sum of what was charged of the delta that was set aside."""
+        return self._spent().delta
+
+    def _spent(self) -> Amount:
         return self._read(lambda tables, meta: Events(tables, meta).spent())
 
     def remaining(self) -> Fraction:
         """Return what may still be charged, in the unit of the account."""
-        return self._read(
-            lambda tables, meta: meta.filter().capacity - Events(tables, meta).spent()
-        )
+        return self.capacity - self.spent()
+
+    def remaining_delta(self) -> Fraction:
+        """Return what may still be charged of the delta that was set aside."""
+        return self.delta_for_groups - self.spent_delta()
 
     def total(self) -> TradeOff:
         """Return the guarantee of everything charged so far, revealed or not."""
         return self._read(
-            lambda tables, meta: meta.filter().spent_curve(Events(tables, meta).spent())
+            lambda tables, meta: meta.budget().spent_curve(Events(tables, meta).spent())
         )
 
     def export(self) -> dict[str, object]:

@@ -4,11 +4,11 @@ import secrets
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from neyman.accounting import Filter, filter_from
+from neyman.accounting import Amount, Budget, filter_from
 from neyman.errors import InvalidParameter, LedgerCorrupt
 from neyman.ledger._store import Tables
 
-__all__ = ["Meta", "new_meta", "read_fraction", "read_meta"]
+__all__ = ["Meta", "new_meta", "read_amount", "read_meta"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,15 +24,15 @@ class Meta:
     created: str
     secret: bytes = field(repr=False)
 
-    def filter(self) -> Filter:
-        """Return the filter with the capacity that was fixed at opening.
+    def budget(self) -> Budget:
+        """Return the filter with the capacity that was fixed at opening, and the delta set aside.
 
         Raises:
             LedgerCorrupt: if the row does not hold one.
         """
-        capacity = read_fraction(self.capacity)
+        capacity = read_amount(self.capacity)
         try:
-            return filter_from(self.account, capacity)
+            return Budget(filter_from(self.account, capacity.cost), capacity.delta)
         except InvalidParameter:
             pass
         raise LedgerCorrupt(
@@ -41,14 +41,15 @@ class Meta:
         )
 
 
-def read_fraction(text: object) -> Fraction:
-    """Return the fraction that a ledger wrote.
+def read_amount(text: object) -> Amount:
+    """Return the amount that a ledger wrote: a fraction, and one of delta after a comma.
 
     Raises:
-        LedgerCorrupt: if the text is not one.
+        LedgerCorrupt: if the text is none.
     """
     try:
-        value = Fraction(str(text))
+        cost, _, delta = str(text).partition(", ")
+        value = Amount(Fraction(cost), Fraction(delta or 0))
         if str(value) == text:
             return value
     except (ValueError, ZeroDivisionError):
@@ -79,12 +80,12 @@ def read_meta(tables: Tables) -> Meta | None:
     return Meta(**dict(zip(names, row, strict=True)))
 
 
-def new_meta(cap: str, spending: Filter, unit: str, neighbors: str, created: str) -> Meta:
+def new_meta(cap: str, spending: Budget, unit: str, neighbors: str, created: str) -> Meta:
     """Return a new ledger's row, with its own random secret."""
     return Meta(
         ledger=secrets.token_hex(16),
         cap=cap,
-        account=spending.account,
+        account=spending.filter.account,
         capacity=str(spending.capacity),
         unit=unit,
         neighbors=neighbors,

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, cast
 
+from neyman.accounting import Amount
+from neyman.aggregate import KeyText
 from neyman.arguments import check_name, check_type
 from neyman.errors import InvalidParameter, LedgerCorrupt, NeymanError
 from neyman.numerics import text
@@ -17,6 +19,7 @@ from neyman.tradeoff import TradeOff
 
 __all__ = [
     "Entry",
+    "Groups",
     "Reservation",
     "State",
     "canonical",
@@ -28,12 +31,14 @@ __all__ = [
     "garbled",
     "now",
     "read_curve",
+    "read_groups",
     "read_payload",
     "read_values",
     "shown",
     "values_text",
 ]
 
+Groups: TypeAlias = tuple[tuple[KeyText, ...], ...]
 State: TypeAlias = Literal["reserved", "redrawn", "committed"]
 
 
@@ -46,20 +51,24 @@ class Entry:
         state: "reserved" may be drawn once more, "redrawn" no more, "committed" is answered.
         curve: the trade-off function that was charged.
         cost: in the unit of the ledger's account, mu^2 or epsilon.
+        delta: charged beside it, to the delta that was set aside.
         request: public description of the question.
         reserved_at: UTC, ISO 8601.
         committed_at: UTC, ISO 8601; None before.
         values: the noisy integers; None before commit.
+        groups: of each question about groups that nobody declared, the keys of those shown.
     """
 
     id: str
     state: State
     curve: TradeOff
     cost: Fraction
+    delta: Fraction
     request: Mapping[str, object]
     reserved_at: str
     committed_at: str | None
     values: tuple[int, ...] | None = field(repr=False)
+    groups: Groups = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +79,18 @@ class Reservation:
         entry: the id.
         curve: what was charged.
         cost: in the unit of the ledger's account.
+        delta: charged beside it, to the delta that was set aside.
         values: the stored answer, or None where a draw is due.
+        groups: of each question about groups that nobody declared, the keys of those shown, in
+            order.
     """
 
     entry: str
     curve: TradeOff
     cost: Fraction
+    delta: Fraction = Fraction(0)
     values: tuple[int, ...] | None = field(default=None, repr=False)
+    groups: Groups = field(default=(), repr=False)
 
 
 def now() -> str:
@@ -153,14 +167,15 @@ def fingerprint(secret: bytes, source: str) -> str:
     return hmac.new(secret, source.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
 
-def values_text(values: Sequence[int]) -> str:
-    """Return noisy integers as stored.
+def values_text(values: Sequence[int], groups: Groups) -> str:
+    """Return noisy integers as stored, with the keys of the groups that were found.
 
     Raises:
         InvalidParameter: if one is no integer; no value is shown.
     """
+    found: dict[str, object] = {"groups": groups} if groups else {}
     try:
-        return canonical({"values": [operator.index(value) for value in values]})
+        return canonical({"values": [operator.index(value) for value in values], **found})
     except TypeError:
         pass
     raise InvalidParameter(
@@ -211,6 +226,25 @@ def read_values(payload: object, entry: str) -> tuple[int, ...]:
     raise garbled("values", entry)
 
 
+def read_groups(payload: object, entry: str) -> Groups:
+    """Return the stored keys of groups that nobody declared; none where all were.
+
+    Raises:
+        LedgerCorrupt: if they are no keys.
+    """
+    found = _list(read_payload(payload, entry).get("groups", []), entry)
+    keys = [[_list(key, entry) for key in _list(question, entry)] for question in found]
+    if any(type(part) is not str for question in keys for key in question for part in key):
+        raise garbled("groups", entry)
+    return tuple(tuple(tuple(map(str, key)) for key in question) for question in keys)
+
+
+def _list(found: object, entry: str) -> list[object]:
+    if not isinstance(found, list):
+        raise garbled("groups", entry)
+    return cast("list[object]", found)
+
+
 def garbled(what: str, entry: str) -> LedgerCorrupt:
     """Return the error for what a ledger would not have written."""
     return LedgerCorrupt(
@@ -219,8 +253,14 @@ def garbled(what: str, entry: str) -> LedgerCorrupt:
     )
 
 
-def shown(amount: Fraction) -> str:
-    """Write an amount for people: exact where that is short."""
+def shown(amount: Amount) -> str:
+    """Write an amount for people, with delta if there is any."""
+    cost = _shown(amount.cost)
+    return f"{cost} and delta = {_shown(amount.delta)}" if amount.delta else cost
+
+
+def _shown(amount: Fraction) -> str:
+    """Write a number for people: exact where that is short."""
     long = max(amount.numerator.bit_length(), amount.denominator.bit_length()) > 512
     exact = "" if long else text(amount)
     return exact if 0 < len(exact) <= 20 else f"about {float(amount):.6g}"

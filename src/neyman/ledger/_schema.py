@@ -7,7 +7,8 @@ from neyman.ledger._store import Tables
 
 __all__ = ["VERSION", "create", "relations"]
 
-VERSION: Final = 2
+# 3: an amount may have a second part, of delta.
+VERSION: Final = 3
 
 
 def relations(*, number: str, blob: str) -> dict[str, str]:

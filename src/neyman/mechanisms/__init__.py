@@ -18,6 +18,7 @@ from neyman.mechanisms._randomized_response import Frequencies, RandomizedRespon
 from neyman.mechanisms._selection import Selection
 from neyman.mechanisms._staircase import Staircase
 from neyman.mechanisms._tabled import TabledLaw
+from neyman.mechanisms._thresholded import Thresholded
 
 __all__ = [
     "OPERATING_SYSTEM",
@@ -41,4 +42,5 @@ __all__ = [
     "Selection",
     "Staircase",
     "TabledLaw",
+    "Thresholded",
 ]

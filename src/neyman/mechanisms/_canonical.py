@@ -113,7 +113,7 @@ class Canonical(Mechanism):
         power = float(self.curve.tpr_bracket(np.asarray(distance)).upper) if distance else 0.0
         return (distance + power) * (1 + ULP)
 
-    def tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
+    def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return f, composed once for each integer that one unit can move; with the slack, if any.
 
         f(alpha + x) - x, which a distance of x leaves of f, is at least f ⊗ f_{0,slack}: both fall

@@ -148,7 +148,7 @@ class DiscreteGaussian(Mechanism):
         """The law of |K|."""
         return FoldedTheta(self.variance)
 
-    def tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
+    def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return the curve of the worst move of the integers within the sensitivity.
 
         A move by d of one coordinate has the curve `discrete_gaussian(sigma, sensitivity=d)`, which

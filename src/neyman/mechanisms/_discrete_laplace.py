@@ -112,7 +112,7 @@ class DiscreteLaplace(Mechanism):
         """The law of |K|."""
         return FoldedGeometric(self.scale)
 
-    def tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
+    def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return the discrete Laplace curve, at the whole part of l1: integers move by integers.
 
         Raises:

@@ -68,7 +68,7 @@ class Gaussian(Mechanism):
         """The law of |sigma Z|."""
         return FoldedNormal(self.variance)
 
-    def tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
+    def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return G_mu with mu^2 = l2_squared / variance."""
         return gdp(squared=_l2_squared(sensitivity) / self.variance)
 

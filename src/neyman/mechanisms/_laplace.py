@@ -65,7 +65,7 @@ class Laplace(Mechanism):
         """The law of |b X|."""
         return FoldedLaplace(self.scale)
 
-    def tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
+    def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return the Laplace curve at epsilon = l1 / scale."""
         return laplace(_l1(sensitivity) / self.scale)
 

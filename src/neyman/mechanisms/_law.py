@@ -6,7 +6,7 @@ import importlib
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from fractions import Fraction
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 from neyman.aggregate import IntArray
 from neyman.errors import MissingExtra
@@ -17,6 +17,8 @@ __all__ = ["NoiseLaw", "ball", "require_flint"]
 
 if TYPE_CHECKING:
     from flint import arb
+
+_FINEST: Final = 4096
 
 
 def require_flint() -> None:
@@ -71,3 +73,14 @@ class NoiseLaw(ABC):
             if cell is not None:
                 return int(cell)
             precision *= 2
+
+    @final
+    def upper_tail(self, least: int) -> Fraction:
+        """Return P(K >= least) for least >= 1: half of t_(least - 1), rounded up.
+
+        Error: never too small; by less than 2^-52 relatively, or 2^-4096.
+        """
+        length = 64
+        while (cell := self.boundary(least - 1, length)) < 2**52 and length < _FINEST:
+            length *= 2
+        return Fraction(cell + 1, 2 ** (length + 1))

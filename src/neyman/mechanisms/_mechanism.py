@@ -8,7 +8,7 @@ from typing import Final, final
 import numpy as np
 
 from neyman.aggregate import IntArray
-from neyman.errors import InvalidParameter
+from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._law import NoiseLaw, require_flint
 from neyman.mechanisms._radius import squares_radius
@@ -45,8 +45,17 @@ class Mechanism(ABC):
     def law(self) -> NoiseLaw:
         """The law of |K|, in lattice units."""
 
+    @property
+    def selects(self) -> bool:
+        """Whether it shows only some of the groups: what an answer of unknown groups needs."""
+        return False
+
+    def shown(self, counts: IntArray) -> IntArray:
+        """Return the places of the groups that are shown, by their noisy counts: all of them."""
+        return np.arange(counts.size)
+
     @abstractmethod
-    def tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
+    def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return the exact trade-off function of one release of a vector.
 
         Args:
@@ -55,6 +64,31 @@ class Mechanism(ABC):
         Raises:
             SensitivityMismatch: if the norm that this noise needs is not bounded.
         """
+
+    @final
+    def tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
+        """Return the trade-off function of one release: exact where groups are declared.
+
+        Args:
+            sensitivity: of the integers before noise.
+
+        Raises:
+            SensitivityMismatch: if the norm that this noise needs is not bounded, if noise without
+                a threshold is to answer for groups that nobody declared, or a threshold for
+                declared ones.
+        """
+        if sensitivity.new_groups is not None and not self.selects:
+            raise SensitivityMismatch(
+                "noise alone was asked for groups that nobody declared, and that such a group is "
+                "in the answer tells that someone is in it; write Thresholded.calibrate("
+                "sensitivity, noise=..., delta=...), or declare the groups: by=Keys({...})"
+            )
+        if sensitivity.new_groups is None and self.selects:
+            raise SensitivityMismatch(
+                "a threshold was asked for declared groups, which are all shown and cost no delta; "
+                "write the noise alone"
+            )
+        return self.noise_tradeoff(sensitivity)
 
     @property
     @abstractmethod

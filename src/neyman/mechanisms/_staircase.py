@@ -165,7 +165,7 @@ class Staircase(Mechanism):
         """The law of |K|."""
         return FoldedStaircase(self.epsilon, self.period, self.width)
 
-    def tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
+    def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return the staircase curve of one integer, or the worst composition of several.
 
         Raises:

@@ -27,8 +27,8 @@ class Preview:
         query: the question, as the ledger would record it.
         mechanism: the noise, as the ledger would record it.
         curve: what the answer guarantees, and is charged for.
-        groups: how many there are an answer for.
-        integers: how many are released.
+        groups: how many there are an answer for; 0 where nobody declared them.
+        integers: how many are released; 0 where that is not known.
         confidence: of the intervals.
         numbers: of one group, what their noise does to them.
         sql: the statement that would be run, where there is one.
@@ -55,8 +55,9 @@ class Preview:
         noise = ", ".join(f"{name} {value}" for name, value in self.mechanism.items())
         many = "1 group" if self.groups == 1 else f"{self.groups:,} groups"
         released = "1 integer" if self.integers == 1 else f"{self.integers:,} integers"
+        size = f"{many}, {released}" if self.groups else "groups whose noisy count is large"
         lines = [
-            f"{self.query.get('statistic')}: {many}, {released}; {noise}; {self.curve}",
+            f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}",
             text_of(
                 {
                     "number": [number.name for number in self.numbers],

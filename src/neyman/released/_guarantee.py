@@ -77,12 +77,16 @@ class Spending:
         cost: of this entry.
         remaining: in the ledger when the release was read.
         cap: the most that the ledger spends.
+        delta: charged beside it, for what fails outright with some probability.
+        delta_remaining: of the delta that the ledger had set aside for that.
     """
 
     account: str
     cost: Fraction
     remaining: Fraction
     cap: Fraction
+    delta: Fraction = Fraction(0)
+    delta_remaining: Fraction = Fraction(0)
 
     def to_json(self) -> dict[str, object]:
         """Return the record, JSON-able."""
@@ -91,6 +95,8 @@ class Spending:
             "cost": str(self.cost),
             "remaining": str(self.remaining),
             "cap": str(self.cap),
+            "delta": str(self.delta),
+            "delta_remaining": str(self.delta_remaining),
         }
 
     @staticmethod
@@ -101,15 +107,28 @@ class Spending:
             InvalidParameter: if the record is malformed.
         """
         cost, remaining, cap = (_fraction(record.get(x)) for x in ("cost", "remaining", "cap"))
+        # Written before there was an account of delta, a record says nothing of it.
+        delta, left = (_fraction(record.get(x, "0")) for x in ("delta", "delta_remaining"))
         account = str(record.get("account"))
-        return Spending(account=account, cost=cost, remaining=remaining, cap=cap)
+        return Spending(
+            account=account,
+            cost=cost,
+            remaining=remaining,
+            cap=cap,
+            delta=delta,
+            delta_remaining=left,
+        )
 
     def __str__(self) -> str:
         if not self.cap:
             return f"{self.account} 0 of 0"
         cost = at_most(100 * self.cost / self.cap, 4)
         left = at_least(100 * self.remaining / self.cap, 4)
-        return f"{self.account} {_short(self.cost)}, {cost} % of the ledger; {left} % remain now"
+        said = f"{self.account} {_short(self.cost)}, {cost} % of the ledger; {left} % remain now"
+        if not self.delta:
+            return said
+        most, least = at_most(self.delta, 6), at_least(self.delta_remaining, 6)
+        return f"{said}; delta {most}, {least} remain of what was set aside"
 
 
 def _short(value: Fraction) -> str:

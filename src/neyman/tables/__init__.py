@@ -1,6 +1,7 @@
 """Tables: bounded contributions, one SQL statement, exact integers with a typed sensitivity.
 
-Who sees rows never knows epsilon, and nothing but integers leaves the engine.
+Who sees rows never knows epsilon. Integers leave the engine, and names of groups that nobody
+declared, which are held until the threshold and no longer.
 """
 
 from neyman.tables._extra import require
@@ -28,6 +29,7 @@ from neyman.tables._statistics import Count, Mean, Sum  # noqa: E402
 from neyman.tables._table import Table, open_table  # noqa: E402
 from neyman.tables._together import Together  # noqa: E402
 from neyman.tables._unit import Entity, Rows, Unit  # noqa: E402
+from neyman.tables._unknown_keys import UnknownKeys  # noqa: E402
 
 __all__ = [
     "Bin",
@@ -53,6 +55,7 @@ __all__ = [
     "Table",
     "Together",
     "Unit",
+    "UnknownKeys",
     "Variance",
     "col",
     "expression_from_json",

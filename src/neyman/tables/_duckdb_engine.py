@@ -1,13 +1,13 @@
 """DuckDB: embedded, out of core, over Parquet, CSV, Arrow and attached databases."""
 
 from dataclasses import dataclass, field, replace
-from typing import final
+from typing import Any, final
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 from sqlglot import exp
 
-from neyman.aggregate import IntArray
 from neyman.errors import InvalidTable
 from neyman.tables._duckdb_source import Source, together
 from neyman.tables._engine import Engine
@@ -91,7 +91,7 @@ class DuckDB(Engine):
         """Spell it."""
         return _SPELLING.text(statement)
 
-    def read(self, statement: exp.Query) -> IntArray:
+    def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
         """Run one statement over the columns that it names."""
         text = self.text(statement)
         named = [(node.table, node.name) for node in statement.find_all(exp.Column)]
@@ -103,7 +103,7 @@ class DuckDB(Engine):
             found = interruptible(
                 lambda: connection.execute(text).fetchnumpy(), connection.interrupt
             )
-        return np.column_stack([np.asarray(part, np.int64) for part in found.values()])
+        return [np.asarray(part) for part in found.values()]
 
     def is_interrupt(self, error: Exception) -> bool:
         """Tell Ctrl-C, which DuckDB swallows and puts an error of its own in place of."""

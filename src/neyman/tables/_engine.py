@@ -1,24 +1,34 @@
-"""The seam to whatever runs the SQL: a schema before the charge, integers after it."""
+"""The seam to whatever runs the SQL: a schema before the charge, integers after it.
+
+Where nobody declared the groups, their names come too (`groups`). They go to the door and no
+further than the threshold: in no error, log or repr.
+"""
 
 import json
 from abc import ABC, abstractmethod
-from typing import final
+from collections.abc import Callable
+from typing import Any, TypeVar, final
 
+import numpy as np
+import numpy.typing as npt
 from sqlglot import exp
 
-from neyman.aggregate import IntArray
+from neyman.aggregate import FoundGroups, IntArray
 from neyman.errors import EngineFailure
+from neyman.tables._found import read_groups
 from neyman.tables._schema import Schema
 from neyman.tables._sql import Tree
 
 __all__ = ["Engine"]
 
+T = TypeVar("T")
+
 
 class Engine(ABC):
     """A table in some SQL engine, or several that one statement of it reads.
 
-    Guarantee: nothing but integers and the schema comes out, and no text of the engine's own:
-    its errors can quote private values.
+    Guarantee: nothing but the schema, integers and, from `groups` alone, names of groups comes
+    out, and no text of the engine's own: its errors can quote private values.
     """
 
     __slots__ = ()
@@ -76,8 +86,8 @@ class Engine(ABC):
         """Return a statement as this engine reads it."""
 
     @abstractmethod
-    def read(self, statement: exp.Query) -> IntArray:
-        """Run one statement; whatever it raises is withheld."""
+    def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
+        """Run one statement and return its columns; whatever it raises is withheld."""
 
     @abstractmethod
     def is_interrupt(self, error: Exception) -> bool:
@@ -90,11 +100,31 @@ class Engine(ABC):
         Raises:
             EngineFailure: whatever went wrong; rows may have been read.
         """
+        return self._answer(statement, lambda columns: _integers(columns, width))
+
+    @final
+    def groups(self, statement: exp.Query, parts: int, width: int) -> FoundGroups:
+        """Run one statement whose first column names groups, by `parts` keys each.
+
+        Returns:
+            The keys, and `width` integers a group.
+
+        Raises:
+            EngineFailure: whatever went wrong; rows may have been read.
+        """
+        return self._answer(
+            statement,
+            lambda columns: read_groups(columns, parts) if len(columns) == 1 + width else None,
+        )
+
+    def _answer(
+        self, statement: exp.Query, understood: Callable[[list[npt.NDArray[Any]]], T | None]
+    ) -> T:
         self.check()
-        answer: IntArray | None = None
+        answer: T | None = None
         stopped = False
         try:
-            answer = self.read(statement)
+            answer = understood(self.read(statement))
         except KeyboardInterrupt:
             stopped = True
         except Exception as error:
@@ -102,7 +132,7 @@ class Engine(ABC):
         # Raised out here, so that the engine's own error does not come along as its context.
         if stopped:
             raise KeyboardInterrupt
-        if answer is None or answer.shape[1] != width:
+        if answer is None:
             raise EngineFailure(
                 f"{self.name} failed while it read the table, and its own words are withheld, for "
                 "they can quote private values. Data may have been touched, so the entry stays "
@@ -110,3 +140,7 @@ class Engine(ABC):
                 "ask once more under the same entry id"
             )
         return answer
+
+
+def _integers(columns: list[npt.NDArray[Any]], width: int) -> IntArray | None:
+    return np.column_stack(columns).astype(np.int64) if len(columns) == width else None

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from neyman.tables._expression_types import Range, Type
 from neyman.tables._key import Key
-from neyman.tables._sql import Tree, cast, clamped, double, encoded, try_cast
+from neyman.tables._sql import Tree, cast, clamped, double, encoded, text, try_cast
 
 __all__ = [
     "BOOLEAN",
@@ -43,6 +43,8 @@ class Kind:
         parse: a key's text as it is compared with values.
         keys: the Python types that its keys have.
         absent: keys that stand for NULL, and so for no group.
+        group: the canonical bytes that tell groups apart, NULL for what is in none.
+        group_key: a group's text as the key that people read.
         spelled: what else to say to whoever writes keys of another type.
         types: what it can be in an expression.
         range: bounds of its numbers that the type itself gives; None where it gives none.
@@ -55,6 +57,8 @@ class Kind:
     parse: Cast | None = field(default=None, repr=False)
     keys: tuple[type[Key], ...] = ()
     absent: frozenset[Key] = frozenset()
+    group: Cast | None = field(default=None, repr=False)
+    group_key: Callable[[str], str | int | bool] = field(default=str, repr=False)
     spelled: str = field(default="", repr=False)
     types: tuple[Type, ...] = field(default=(), repr=False)
     range: Range | None = field(default=None, repr=False)
@@ -107,6 +111,32 @@ def _date(value: Tree) -> Tree:
     return cast(value, "DATE")
 
 
+def _filled(value: Tree) -> Tree:
+    # An empty field of a CSV file is NULL.
+    return encoded(exp.Nullif(this=cast(value, "TEXT"), expression=text("")))
+
+
+def _whole(value: Tree) -> Tree:
+    return encoded(_bigint(value))
+
+
+def _whole_double(value: Tree) -> Tree:
+    return encoded(_bigint_of_double(value))
+
+
+def _written_date(value: Tree) -> Tree:
+    # Engines write years beyond these, and dates at infinity, each in its own way.
+    first, last = (_date(text(day)) for day in ("0001-01-01", "9999-12-31"))
+    inside = exp.and_(
+        exp.GTE(this=value, expression=first), exp.LTE(this=value.copy(), expression=last)
+    )
+    return encoded(exp.Case(ifs=[exp.If(this=inside, true=value.copy())]))
+
+
+def _is_true(written: str) -> bool:
+    return written == "true"
+
+
 FREE_TEXT = Kind(
     "text of a CSV file",
     _double_or_null,
@@ -115,11 +145,12 @@ FREE_TEXT = Kind(
     encoded,
     (str, int),
     absent=frozenset({""}),
+    group=_filled,
     spelled=', spelled as in the file: "true", "2020-02-29"; an integer matches its plain '
     "decimal text only",
     types=(Type.TEXT, Type.NUMBER),
 )
-TEXT = Kind("text", None, encoded, encoded, encoded, (str,), types=(Type.TEXT,))
+TEXT = Kind("text", None, encoded, encoded, encoded, (str,), group=encoded, types=(Type.TEXT,))
 INTEGER = Kind(
     "integer",
     _double,
@@ -127,6 +158,8 @@ INTEGER = Kind(
     _bigint,
     _bigint,
     (int,),
+    group=_whole,
+    group_key=int,
     types=(Type.NUMBER,),
     range=Range.whole(64),
 )
@@ -137,13 +170,25 @@ WIDE_INTEGER = Kind(
     _bigint,
     _bigint,
     (int,),
+    group=_whole,
+    group_key=int,
     types=(Type.NUMBER,),
     range=Range.whole(128),
 )
 DECIMAL = Kind("decimal", _double_by_text, types=(Type.NUMBER,))
 FLOAT = Kind("float", _double, types=(Type.NUMBER,))
-BOOLEAN = Kind("boolean", _double_of_truth, encoded, _same, _boolean, (bool,), types=(Type.TRUTH,))
-DATE = Kind("date", None, encoded, _same, _date, (date,), types=(Type.DAY,))
+BOOLEAN = Kind(
+    "boolean",
+    _double_of_truth,
+    encoded,
+    _same,
+    _boolean,
+    (bool,),
+    group=encoded,
+    group_key=_is_true,
+    types=(Type.TRUTH,),
+)
+DATE = Kind("date", None, encoded, _same, _date, (date,), group=_written_date, types=(Type.DAY,))
 
 
 def made_number(bounds: Range) -> Kind:
@@ -157,6 +202,8 @@ def made_number(bounds: Range) -> Kind:
         _bigint_of_double,
         _bigint,
         (int,),
+        group=_whole_double,
+        group_key=int,
         types=(Type.NUMBER,),
         range=bounds,
     )

@@ -7,16 +7,18 @@ from neyman.errors import InvalidTable
 from neyman.tables._bounds import Bounds
 from neyman.tables._keys import Keys
 from neyman.tables._unit import Unit
+from neyman.tables._unknown_keys import UnknownKeys
 
 __all__ = ["refuse_no_bounds", "refuse_no_keys", "refuse_no_unit"]
 
 
 def refuse_no_keys(by: object) -> None:
-    """Refuse groups that are not declared as `Keys`."""
-    if by is not None and not isinstance(by, Keys):
+    """Refuse groups that are neither declared as `Keys` nor left to `UnknownKeys`."""
+    if by is not None and not isinstance(by, Keys | UnknownKeys):
         raise InvalidTable(
             f"by is a {type(by).__name__}, not Keys; groups are declared: write "
-            'by=Keys({"ward": ["north", "south"]}), with your column and its public keys'
+            'by=Keys({"ward": ["north", "south"]}), with your column and its public keys, or '
+            'by=UnknownKeys("ward"), for those whose noisy count is large'
         )
 
 

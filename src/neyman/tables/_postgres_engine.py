@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 from sqlglot import exp
 
-from neyman.aggregate import IntArray
 from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._engine import Engine
@@ -91,13 +91,14 @@ class Postgres(Engine):
         """Spell it."""
         return SPELLING.text(statement)
 
-    def read(self, statement: exp.Query) -> IntArray:
+    def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
         """Run one statement, which sees the rows of one moment."""
         text = self.text(statement).encode()
         with session(self.access) as connection:
             cursor = connection.cursor(binary=True)
             rows = interruptible(lambda: cursor.execute(text).fetchall(), connection.cancel_safe)
-            return np.array(rows, np.int64).reshape(len(rows), len(cursor.description or ()))
+            columns = zip(*rows, strict=True) if rows else [()] * len(cursor.description or ())
+            return [np.array(column) for column in columns]
 
     def is_interrupt(self, error: Exception) -> bool:  # noqa: ARG002
         """No error of PostgreSQL's stands for Ctrl-C."""

@@ -33,6 +33,10 @@ def _split(node: exp.Split) -> Tree:
     return _call("STRING_TO_ARRAY", node.this, node.expression)
 
 
+def _hex(node: exp.Hex) -> Tree:
+    return _call("ENCODE", node.this, sql.text("hex"))
+
+
 def _md5(node: exp.MD5) -> Tree:
     # Ordered as bytes, whatever the database's collation.
     return exp.Collate(this=exp.MD5(this=node.this), expression=sql.identifier("C"))
@@ -79,6 +83,7 @@ SPELLING = Spelling(
         exp.DataType: _type,
         exp.Encode: _encode,
         exp.Split: _split,
+        exp.Hex: _hex,
         exp.MD5: _md5,
         exp.IsNan: _is_nan,
         exp.TryCast: _try_cast,

@@ -1,6 +1,6 @@
 """The public part of a table: names and types of its columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
@@ -119,6 +119,19 @@ class Column:
                 "'' was among its keys; leave it out"
             )
         return kind.key(self.value()), kind.parse
+
+    def grouped(self) -> tuple[Tree, Callable[[str], str | int | bool]]:
+        """Return the bytes that tell groups apart, and what makes a key of their text.
+
+        Raises:
+            InvalidTable: if the values are no keys, as floats are none.
+        """
+        if self.kind.group is None:
+            raise InvalidTable(
+                f"column {self.name!r} is of type {self.kind.label} and has no groups of its own; "
+                "write a column of text, integers, booleans or dates"
+            )
+        return self.kind.group(self.value()), self.kind.group_key
 
     def value(self) -> Tree:
         """Return the value as the engine has it, or as it is made."""

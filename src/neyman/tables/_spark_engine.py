@@ -9,10 +9,9 @@ from threading import Lock, get_ident
 from typing import Any, final
 from uuid import uuid4
 
-import numpy as np
+import numpy.typing as npt
 from sqlglot import exp
 
-from neyman.aggregate import IntArray
 from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._engine import Engine
@@ -95,21 +94,19 @@ class Spark(Engine):
         """Spell it."""
         return SPELLING.text(statement)
 
-    def read(self, statement: exp.Query) -> IntArray:
+    def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
         """Run one statement, under a tag of its own."""
         text = self.text(statement)
         tag = f"neyman-{uuid4().hex}"
         context = self.session.sparkContext
 
-        def work() -> IntArray:
+        def work() -> list[npt.NDArray[Any]]:
             with _silent():
                 # Of this thread, which ends with the work, and of those that Spark starts from it;
                 # a session's own tags would be of this one alone.
                 context.addJobTag(tag)
                 found = self._planned(text).toArrow()
-            return np.column_stack(
-                [column.to_numpy().astype(np.int64) for column in found.itercolumns()]
-            )
+            return [column.to_numpy() for column in found.itercolumns()]
 
         return interruptible(work, lambda: context.cancelJobsWithTag(tag))
 

@@ -14,6 +14,7 @@ __all__ = [
     "count",
     "double",
     "encoded",
+    "hexadecimal",
     "identifier",
     "in_steps",
     "integer",
@@ -108,6 +109,11 @@ def try_cast(value: Tree, to: str) -> Tree:
 def encoded(value: Tree) -> Tree:
     """Write the value's text in bytes, which no collation compares but as bytes."""
     return exp.Encode(this=cast(value, "TEXT"), charset=text("utf-8"))
+
+
+def hexadecimal(value: Tree) -> Tree:
+    """Write bytes in lower-case hexadecimal digits."""
+    return exp.Lower(this=exp.Hex(this=value))
 
 
 def joined(*parts: Tree) -> Tree:

@@ -13,11 +13,13 @@ from sqlglot import exp
 
 from neyman.tables import _sql as sql
 from neyman.tables._bounding import Bounding
+from neyman.tables._found import named_groups
 from neyman.tables._groups import grouped
 from neyman.tables._keys import Keys
 from neyman.tables._sql import Tree
 from neyman.tables._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Unit
+from neyman.tables._unknown_keys import UnknownKeys
 from neyman.tables._view import View
 
 __all__ = ["Question", "groups_of", "unit_rows"]
@@ -31,19 +33,19 @@ class Question:
     Attributes:
         statistic: what each row adds.
         unit: whose rows are bounded together.
-        keys: the groups, or None for a single one.
+        keys: the groups, declared or not, or None for a single one.
         salt: of the pseudo-random choices, hexadecimal.
         max_rows: rows of one group beyond which the answer is clamped.
     """
 
     statistic: Statistic
     unit: Unit
-    keys: Keys | None
+    keys: Keys | UnknownKeys | None
     salt: str
     max_rows: int
 
     def statement(self, view: View) -> exp.Query:
-        """Return the query over the view: a group's index, then its integers.
+        """Return the query over the view: a group's index, or name, then its integers.
 
         Raises:
             UnknownColumn: if the view lacks a column.
@@ -99,14 +101,20 @@ class Question:
         return query
 
 
-def unit_rows(keys: Keys | None, unit: Unit, view: View) -> exp.Select:
+def unit_rows(keys: Keys | UnknownKeys | None, unit: Unit, view: View) -> exp.Select:
     """Return group j and, where a column names it, unit u of every row of a known unit.
+
+    A group is its index among the declared ones, or its name.
 
     Raises:
         UnknownColumn: if the view lacks a column.
         InvalidTable: if a column is of a type that cannot be used so.
     """
-    query, group = grouped(keys, view)
+    match keys:
+        case UnknownKeys():
+            query, group = named_groups(keys, view)
+        case _:
+            query, group = grouped(keys, view)
     query = query.select(sql.named(group, "j"))
     if unit.entity is None:
         return query
@@ -114,9 +122,15 @@ def unit_rows(keys: Keys | None, unit: Unit, view: View) -> exp.Select:
     return query.select(sql.named(named, "u")).where(sql.known(named))
 
 
-def groups_of(keys: Keys | None) -> int:
-    """Return how many groups there are: without keys there is one."""
-    return 1 if keys is None else len(keys)
+def groups_of(keys: Keys | UnknownKeys | None) -> int | None:
+    """Return how many groups there are: without keys one; None where nobody declared them."""
+    match keys:
+        case None:
+            return 1
+        case UnknownKeys():
+            return None
+        case Keys():
+            return len(keys)
 
 
 def _add(component: Component, k: Sequence[Tree]) -> Tree:

@@ -131,7 +131,9 @@ class Statistic(ABC):
         """
 
 
-def sensitivity_of(components: tuple[Component, ...], unit: Unit, groups: int) -> Sensitivity:
+def sensitivity_of(
+    components: tuple[Component, ...], unit: Unit, groups: int | None
+) -> Sensitivity:
     """Return the most that one unit moves the vector of all groups.
 
     A unit with n_j rows in group j moves component c of it by at most n_j w_c. With at most g of

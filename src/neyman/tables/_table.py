@@ -5,16 +5,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import cast, final
+from typing import TypeAlias, cast, final
 
 import numpy as np
+from sqlglot import exp
 
-from neyman.aggregate import Aggregate, Columns, Countable, IntArray
+from neyman.aggregate import Aggregate, Columns, Countable, FoundGroups, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
 from neyman.tables._engine import Engine
 from neyman.tables._expression import Expression
+from neyman.tables._found import new_groups, unknown_groups
 from neyman.tables._imagined import imagined
 from neyman.tables._keys import Keys
 from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_no_unit
@@ -29,9 +31,12 @@ from neyman.tables._statistic import Measured, Statistic, sensitivity_of
 from neyman.tables._statistics import Count, Mean, Sum
 from neyman.tables._together import Together
 from neyman.tables._unit import Unit
+from neyman.tables._unknown_keys import UnknownKeys
 from neyman.tables._view import View
 
 __all__ = ["Table", "open_table"]
+
+Groups: TypeAlias = Keys | UnknownKeys | None
 
 # Raise it whenever the integers of an unchanged question change.
 _RULES = 3
@@ -69,14 +74,14 @@ class Table:
         """Who is protected, in words: the `unit` that a ledger is opened with."""
         return self.unit.label
 
-    def count(self, by: Keys | None = None) -> Aggregate:
+    def count(self, by: Groups = None) -> Aggregate:
         """Count rows, of each group if `by` is given.
 
         l1 = g r,  l2^2 = g r^2
         """
         return self.aggregate(Count(), by)
 
-    def count_units(self, by: Keys | None = None) -> Aggregate:
+    def count_units(self, by: Groups = None) -> Aggregate:
         """Count distinct units, of each group if `by` is given: the count of one row a group.
 
         l1 = g,  l2^2 = g
@@ -85,21 +90,21 @@ class Table:
         """
         return replace(self, unit=self.unit.once()).count(by)
 
-    def sum(self, column: str, by: Keys | None = None) -> Aggregate:
+    def sum(self, column: str, by: Groups = None) -> Aggregate:
         """Add up a column in steps of its grid; NULL and NaN add nothing.
 
         l1 = g r w,  l2^2 = g (r w)^2,  w = max |bound| in grid steps
         """
         return self.aggregate(Sum(self.measured(column)), by)
 
-    def mean(self, column: str, by: Keys | None = None) -> Aggregate:
+    def mean(self, column: str, by: Groups = None) -> Aggregate:
         """Average a column: its centred sum and its own count, jointly.
 
         l1 = 2 g r a,  l2^2 = 2 g (r a)^2,  a = half the range, in grid steps
         """
         return self.aggregate(Mean(self.measured(column)), by)
 
-    def variance(self, column: str, by: Keys | None = None) -> Aggregate:
+    def variance(self, column: str, by: Groups = None) -> Aggregate:
         """Ask for variance, standard deviation and mean of a column, jointly.
 
         l1 = 3 g r N,  l2^2 = 3 g (r N)^2,  N = 4 a^2 up to the rounding of weights, a half the
@@ -107,14 +112,14 @@ class Table:
         """
         return self.aggregate(Variance(self.measured(column)), by)
 
-    def covariance(self, column: str, other: str, by: Keys | None = None) -> Aggregate:
+    def covariance(self, column: str, other: str, by: Groups = None) -> Aggregate:
         """Ask for the covariance of two columns, where both are known.
 
         l1 = 4 g r N,  l2^2 = 4 g (r N)^2,  N = 8 a b, a and b half the ranges in grid steps
         """
         return self.aggregate(Covariance(self.measured(column), self.measured(other)), by)
 
-    def correlation(self, column: str, other: str, by: Keys | None = None) -> Aggregate:
+    def correlation(self, column: str, other: str, by: Groups = None) -> Aggregate:
         """Ask for Pearson's correlation of two columns, where both are known.
 
         l1 = 6 g r N,  l2^2 = 6 g (r N)^2,  N = 8 max(a b, a^2/2, b^2/2)
@@ -124,7 +129,7 @@ class Table:
     def statistics(
         self,
         parts: Sequence[Statistic],
-        by: Keys | None = None,
+        by: Groups = None,
         *,
         shares: Sequence[int] = (),
     ) -> Aggregate:
@@ -308,12 +313,12 @@ class Table:
         unit = self.unit.bounded(max_groups, max_rows_per_group, max_rows)
         return replace(self, unit=unit)
 
-    def aggregate(self, statistic: Statistic, by: Keys | None = None) -> Aggregate:
+    def aggregate(self, statistic: Statistic, by: Groups = None) -> Aggregate:
         """Ask for a statistic, of each group if `by` is given.
 
         Args:
             statistic: what each row adds.
-            by: the groups; None for one of all rows.
+            by: the groups, declared or unknown; None for one of all rows.
 
         Returns:
             The question with its exact sensitivity, not yet run: one int64 a component and
@@ -336,6 +341,8 @@ class Table:
         salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
         question = Question(statistic, self.unit, by, salt, self.max_table_rows)
         statement = question.statement(self.view)
+        if isinstance(by, UnknownKeys):
+            return self._unknown(statistic, by, query, statement)
         groups = 1 if by is None else len(by)
         width = len(statistic.components)
         engine = self.engine
@@ -359,7 +366,34 @@ class Table:
             imagined=lambda sizes: imagined(statistic, sizes),
         )
 
-    def _check(self, statistic: Statistic, by: Keys | None) -> None:
+    def _unknown(
+        self,
+        statistic: Statistic,
+        by: UnknownKeys,
+        query: Mapping[str, object],
+        statement: exp.Query,
+    ) -> Aggregate:
+        """Ask by groups that nobody declared, which come with their integers."""
+        engine, width = self.engine, len(statistic.components)
+        known = sensitivity_of(statistic.components, self.unit, None)
+
+        def find() -> FoundGroups:
+            return engine.groups(statement, len(by.columns), width)
+
+        return Aggregate(
+            query=query,
+            source=engine.identity,
+            unit=self.protects,
+            sensitivity=replace(known, new_groups=new_groups(statistic, self.unit)),
+            size=0,
+            reading=statistic.reading(),
+            compute=lambda: find().integers.reshape(-1),
+            sql=lambda: engine.text(statement),
+            imagined=lambda sizes: imagined(statistic, sizes),
+            unknown=unknown_groups(by, statistic, self.view, find),
+        )
+
+    def _check(self, statistic: Statistic, by: Groups) -> None:
         limit = max(component.limit for component in statistic.components)
         if limit * self.max_table_rows > _MOST:
             named = ", ".join(repr(measured.column) for measured in statistic.columns)
@@ -375,7 +409,7 @@ class Table:
                     f"the grouping column {name!r} is called like a column of the answer; rename it"
                 )
 
-    def _describe(self, statistic: Statistic, by: Keys | None) -> dict[str, object]:
+    def _describe(self, statistic: Statistic, by: Groups) -> dict[str, object]:
         return (
             statistic.describe()
             | {

@@ -150,6 +150,14 @@ class ErasedPair(Pair):
         (delta, times), *more = self.failures
         return delta if times == 1 and not more else None
 
+    def without_failure(self) -> tuple[Pair, Fraction, Fraction]:
+        """The core; d is between s - s^2/2 and s, s the sum of all (Bonferroni)."""
+        if self._single is not None:
+            return self.core, self._single, self._single
+        total = sum((delta * times for delta, times in self.failures), Fraction(0))
+        least = total - total**2 / 2 if total < 1 else max(delta for delta, _ in self.failures)
+        return self.core, least, min(total, Fraction(1))
+
     @property
     def log_kept(self) -> float:
         """Log(1 - d); relative error 4 ULP."""

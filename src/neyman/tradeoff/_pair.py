@@ -290,6 +290,10 @@ class Pair(Curve):
         mass = float(np.exp(log)) * (1 - ULP * (2 - log)) if log > -np.inf else 0.0
         return inner_gaussian_square(self, mass, self.slope)
 
+    def without_failure(self) -> "tuple[Pair, Fraction, Fraction]":
+        """Return g, and bounds of d, where this is g ⊗ f_{0,d} by construction; else d = 0."""
+        return self, Fraction(0), Fraction(0)
+
     def slope(self, epsilon: Array) -> Array:
         """Return -d delta / d e^epsilon = P(L > epsilon)."""
         return np.exp(self.log_tails(epsilon).p_above)

@@ -309,6 +309,18 @@ class TradeOff(Curve):
             (max(low for low, _ in squares), max(high for _, high in squares)),
         )
 
+    def without_failure(self) -> "tuple[TradeOff, Fraction, Fraction]":
+        """Return g, and bounds of d, where this is g ⊗ f_{0,d} by construction; else d = 0.
+
+        The least d is of the direction that fails least, the most of the other.
+
+        >>> from neyman.tradeoff import approx_dp, gdp
+        >>> (gdp(1) @ approx_dp(0, 0.125)).without_failure()
+        (gdp(mu=1), Fraction(1, 8), Fraction(1, 8))
+        """
+        remove, add = self.remove.without_failure(), self.add.without_failure()
+        return TradeOff(remove[0], add[0]), min(remove[1], add[1]), max(remove[2], add[2])
+
     def outer_gaussian(self) -> Fraction | None:
         """The larger of the two."""
         return _largest(self.remove.outer_gaussian(), self.add.outer_gaussian())

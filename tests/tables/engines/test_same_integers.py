@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from neyman.tables import Bins, Bounds, Entity, Keys, Rows, open_table
+from neyman.tables import Bins, Bounds, Entity, Keys, Rows, UnknownKeys, open_table
 
 INF, NAN = math.inf, math.nan
 WORDS = ["a", "A", "a ", "", "ä", "a\u0308", "ß'\"; --", "\\Q.\\E\n\t", "${env:HOME}", "\U0001f600"]
@@ -138,3 +138,61 @@ def test_same_integers(store, rows, unit, by, column):
 @given(**QUESTION)
 def test_same_integers_of_many_tables(store, rows, unit, by, column):
     compare(store, rows, unit, by, column)
+
+
+BY = st.sampled_from(
+    [
+        UnknownKeys("Group"),
+        UnknownKeys("text", "truth"),
+        UnknownKeys("day"),
+        UnknownKeys("whole"),
+        UnknownKeys("small", "Group", "day"),
+    ]
+)
+ASKED = {"rows": TABLES, "unit": UNITS, "by": BY, "column": st.sampled_from(list(BOUNDS))}
+
+
+def groups_of(given, unit, by, column):
+    table = open_table(**given, unit=unit, bounds=BOUNDS, max_rows=2**12)
+    found = [asked.unknown.find() for asked in (table.count(by), table.mean(column, by))]
+    return [sorted(zip(f.keys, f.integers.tolist(), strict=True)) for f in found]
+
+
+def compare_groups(store, rows, unit, by, column):
+    table = arrow(rows)
+    expected = groups_of({"source": table, "name": "t"}, unit, by, column)
+    assert groups_of(store.fill(table), unit, by, column) == expected
+
+
+@many(10)
+@given(**ASKED)
+def test_same_groups(store, rows, unit, by, column):
+    compare_groups(store, rows, unit, by, column)
+
+
+@pytest.mark.soak
+@many(150)
+@given(**ASKED)
+def test_same_groups_of_many_tables(store, rows, unit, by, column):
+    compare_groups(store, rows, unit, by, column)
+
+
+def test_the_whole_range_of_keys(store):
+    """Extremes that a random table may miss, each with its neighbours; a group for each."""
+    rows = pa.table(
+        {
+            "day": [date(1, 1, 1), date(1582, 10, 4), date(1582, 10, 15), date(9999, 12, 31)],
+            "whole": pa.array([-(2**63), 2**63 - 1, 0, -1], pa.int64()),
+            "text": ["", " ", ":", "\U0001f600"],
+        }
+    )
+    table = open_table(**store.fill(rows), unit=Rows())
+    for column in rows.column_names:
+        unknown = table.count(UnknownKeys(column)).unknown
+        groups = unknown.find()
+        expected = [
+            cell.isoformat() if isinstance(cell, date) else cell
+            for cell in rows[column].to_pylist()
+        ]
+        assert sorted(unknown.columns(groups.keys)[column]) == sorted(expected)
+        assert groups.integers.tolist() == [[1]] * 4

@@ -1,0 +1,59 @@
+"""Groups that nobody declared: whatever keys the rows hold."""
+
+from dataclasses import dataclass
+from typing import final
+
+from neyman.errors import InvalidTable
+
+__all__ = ["UnknownKeys"]
+
+
+@final
+@dataclass(frozen=True, slots=True, init=False)
+class UnknownKeys:
+    """One group for each key, or combination of keys, that some row has.
+
+    Which groups there are is private: an answer shows those whose noisy count reaches a threshold
+    (`neyman.mechanisms.Thresholded`), and costs a delta beside the noise. So it goes with a
+    statistic that counts its rows: a count, or a mean. Rows where a column is NULL are in no group.
+
+    >>> UnknownKeys("dest", "month")
+    UnknownKeys('dest', 'month')
+
+    Attributes:
+        columns: of text, integers, booleans or dates.
+    """
+
+    columns: tuple[str, ...]
+
+    def __init__(self, *columns: str) -> None:
+        """Take the grouping columns.
+
+        Raises:
+            InvalidTable: if there is none, one is no text, or one repeats.
+        """
+        if not columns:
+            raise InvalidTable('groups of no column were asked for; write UnknownKeys("dest")')
+        for column in columns:
+            if not isinstance(column, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InvalidTable(
+                    f"a {type(column).__name__} is no column name; write "
+                    'UnknownKeys("dest", "month"), one text for each column'
+                )
+        if len(set(columns)) < len(columns):
+            raise InvalidTable(
+                f"the columns {', '.join(map(repr, columns))} repeat; write each once"
+            )
+        object.__setattr__(self, "columns", columns)
+
+    def __repr__(self) -> str:
+        return f"UnknownKeys({', '.join(map(repr, self.columns))})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the key columns of an answer are called."""
+        return self.columns
+
+    def describe(self) -> dict[str, object]:
+        """Return the public record: the columns."""
+        return {"unknown": list(self.columns)}
