@@ -152,7 +152,8 @@ def test_the_public_surface_changes_only_on_purpose():
 def test_the_faces_change_only_on_purpose():
     report = "Explanation Section Sentence explain figures html"
     plots = (
-        "density heatmap privacy_loss profile regression released renyi survival to_svg tradeoff"
+        "density heatmap privacy_loss profile quantiles regression released renyi survival to_svg "
+        "tradeoff"
     )
     assert sorted(neyman.report.__all__) == sorted(report.split())
     assert sorted(neyman.plots.__all__) == sorted(plots.split())
