@@ -20,6 +20,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.aggregate import Columns, IntArray, Noise
+from neyman.numerics import ComplexArray
 from neyman.tables._cone import Floats
 from neyman.tables._moments import Layout
 from neyman.tables._sampling import widened
@@ -118,7 +119,7 @@ class _Equations:
         if not np.isfinite(radius):
             return infinite
         more = radius * self._norms(inverse)
-        grows = np.asarray(np.linalg.eigvals(more), np.complex128)
+        grows: ComplexArray = np.linalg.eigvals(more).astype(np.complex128)
         if not np.max(np.abs(grows)) < 1 - _WEAKEST:
             return infinite
         first = radius * np.linalg.norm(inverse @ moved, axis=1)
