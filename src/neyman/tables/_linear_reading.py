@@ -20,7 +20,6 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.aggregate import Columns, IntArray, Noise
-from neyman.numerics import ComplexArray
 from neyman.tables._cone import Floats
 from neyman.tables._moments import Layout
 from neyman.tables._sampling import widened
@@ -119,11 +118,12 @@ class _Equations:
         if not np.isfinite(radius):
             return infinite
         more = radius * self._norms(inverse)
-        grows: ComplexArray = np.linalg.eigvals(more).astype(np.complex128)
+        grows = np.asarray(np.linalg.eigvals(more), np.complex128)
         if not np.max(np.abs(grows)) < 1 - _WEAKEST:
             return infinite
         first = radius * np.linalg.norm(inverse @ moved, axis=1)
-        most = np.maximum(np.linalg.solve(np.eye(len(first)) - more, first), 0.0)
+        most = np.asarray(np.linalg.solve(np.eye(len(first)) - more, first), np.float64)
+        most = np.maximum(most, 0.0)
         return radius * (np.linalg.norm(rows @ moved, axis=1) + self._norms(rows) @ most)
 
     def _norms(self, rows: Floats) -> Floats:
