@@ -51,7 +51,10 @@ if TYPE_CHECKING:
     from neyman.tables import Rows as Rows
     from neyman.tables import Table as Table
     from neyman.tables import UnknownKeys as UnknownKeys
+    from neyman.tables import col as col
+    from neyman.tables import lit as lit
     from neyman.tables import open_table as open_table
+    from neyman.tables import when as when
     from neyman.tradeoff import Answer as Answer
     from neyman.tradeoff import TradeOff as TradeOff
     from neyman.tradeoff import approx_dp as approx_dp
@@ -140,7 +143,10 @@ _HOMES = {
         "Rows",
         "Table",
         "UnknownKeys",
+        "col",
+        "lit",
         "open_table",
+        "when",
     ),
     "neyman.tradeoff": (
         "Answer",
@@ -234,6 +240,7 @@ __all__ = [
     "calibrate",
     "cdp",
     "chain",
+    "col",
     "compare",
     "compose",
     "densities",
@@ -253,6 +260,7 @@ __all__ = [
     "laplace",
     "levy_distance",
     "likelihood_ratio_test",
+    "lit",
     "mixture",
     "of_curve",
     "of_profile",
@@ -281,6 +289,7 @@ __all__ = [
     "symmetric_hull",
     "tcdp",
     "truncated_rho",
+    "when",
     "worst",
     "zcdp",
 ]

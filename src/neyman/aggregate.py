@@ -97,6 +97,16 @@ class Countable(Protocol):
         """Their number where it is public, under replace_one."""
         ...
 
+    @property
+    def groups(self) -> int:
+        """In how many groups they are counted apart; 1 where there is one of all."""
+        ...
+
+    @property
+    def keys(self) -> Columns:
+        """The public keys of the groups, in order; empty where there is one group of all."""
+        ...
+
     def bound(self, one: Sensitivity) -> Sensitivity:
         """Return how far a unit moves what one record moves so far."""
         ...
@@ -112,7 +122,8 @@ class Countable(Protocol):
             axes: one for each number. A record at no node of some axis counts for nothing.
 
         Returns:
-            A function that gives one count for each place, int64, the last axis running fastest.
+            A function that gives one count for each place, int64, group by group, the last axis
+            running fastest.
         """
         ...
 

@@ -94,21 +94,34 @@ class Sensitivity:
                 "numbers of at least 1, or None"
             )
 
-    def of_many(self, records: int, groups: int = 1) -> "Sensitivity":
+    def of_many(self, records: int, groups: int = 1, total: int | None = None) -> "Sensitivity":
         """Return how far a unit moves as many such vectors as there are groups.
 
-        One of at most k records in each of at most g groups, from how far one record moves one
-        vector, under add_remove:
+        One of at most r records in each of at most g groups and m in all, from how far one record
+        moves one vector, under add_remove:
 
-        l1 = g k l1,   l2_squared = g k^2 l2_squared,   coordinates = g coordinates,
-        largest = k largest
+        l1 = m l1,   l2_squared = (floor(m / r) r^2 + (m mod r)^2) l2_squared,
+        coordinates = g coordinates,   largest = r largest
 
-        Attained where all k push the same way.
+        Attained where all records push the same way: a sum of squares is greatest where groups are
+        full, and ceil(m / r) <= g of them hold all m records.
+
+        Args:
+            records: r, at most m.
+            groups: g, at most m.
+            total: m, at most g r; g r by default.
+
+        >>> one = Sensitivity(neighbors="add_remove", l2_squared=Fraction(1))
+        >>> int(one.of_many(20, 10, 50).l2_squared)
+        900
         """
+        rows = groups * records if total is None else total
+        full, rest = divmod(rows, records)
+        squares = full * records**2 + rest**2
         return Sensitivity(
             neighbors=self.neighbors,
-            l1=None if self.l1 is None else groups * records * self.l1,
-            l2_squared=None if self.l2_squared is None else groups * records**2 * self.l2_squared,
+            l1=None if self.l1 is None else rows * self.l1,
+            l2_squared=None if self.l2_squared is None else squares * self.l2_squared,
             coordinates=None if self.coordinates is None else groups * self.coordinates,
             largest=None if self.largest is None else records * self.largest,
         )

@@ -136,13 +136,14 @@ def test_the_public_surface_changes_only_on_purpose():
         "Table Thresholded TprAtFpr TradeOff UnknownKeys"
     )
     functions = (
-        "approx_dp approx_dp_points best bounded_range by_lattice calibrate cdp chain compare "
-        "compose densities discrete discrete_gaussian discrete_laplace dp_sgd errors_of_test "
-        "from_dp_event gaussian_mixture gaussian_report gdp group identity laplace "
-        "levy_distance likelihood_ratio_test mixture of_curve of_profile open_table piecewise "
-        "piecewise_hull poisson poisson_replace privacy_loss pure_dp random_allocation "
-        "randomized_response rdp read release release_batch renyi_divergence roc_area staircase "
-        "subgaussian subsample sup_distance symmetric_hull tcdp truncated_rho worst zcdp"
+        "approx_dp approx_dp_points best bounded_range by_lattice calibrate cdp chain col "
+        "compare compose densities discrete discrete_gaussian discrete_laplace dp_sgd "
+        "errors_of_test from_dp_event gaussian_mixture gaussian_report gdp group identity "
+        "laplace levy_distance likelihood_ratio_test lit mixture of_curve of_profile open_table "
+        "piecewise piecewise_hull poisson poisson_replace privacy_loss pure_dp "
+        "random_allocation randomized_response rdp read release release_batch renyi_divergence "
+        "roc_area staircase subgaussian subsample sup_distance symmetric_hull tcdp "
+        "truncated_rho when worst zcdp"
     )
     rooms = "accounting errors functional plots publish report"
     assert sorted(neyman.__all__) == sorted(f"{classes} {functions} {rooms}".split())

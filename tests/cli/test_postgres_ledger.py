@@ -93,6 +93,14 @@ def test_no_refusal_prints_a_password(url, capsys, tmp_path):
     assert "PASSWORD" not in capsys.readouterr().err
 
 
+def test_init_writes_the_url_as_it_is(tmp_path, capsys):
+    pq.write_table(pa.table({"x": [1, 2, 3]}), tmp_path / "t.parquet")
+    spec, url = tmp_path / "s.toml", "postgresql://me@host/db?ledger=visits"
+    words = ("init", tmp_path / "t.parquet", "--spec", spec, "--ledger", url)
+    assert ran(capsys, *words)[0] == 0
+    assert f'ledger = "{url}"' in spec.read_text(encoding="utf-8")
+
+
 def test_a_spec_keeps_its_budget_in_a_database(url, tmp_path, capsys):
     pq.write_table(pa.table({"x": [1, 2, 3]}), tmp_path / "t.parquet")
     spec = tmp_path / "spec.toml"
@@ -106,7 +114,7 @@ def test_a_spec_keeps_its_budget_in_a_database(url, tmp_path, capsys):
     assert bill(prepared).due == 0
     report = tmp_path / "report.html"
     status, out, _ = ran(capsys, "release", spec, "--json", "--report", report)
-    assert (status, json.loads(out)[0]["replayed"]) == (0, True)
+    assert (status, json.loads(out)[0]["columns"]) == (0, first.releases[0].to_json()["columns"])
     assert "PASSWORD" not in report.read_text(encoding="utf-8")
     assert url.partition("?")[2] in report.read_text(encoding="utf-8")
     spec.write_text(

@@ -3,6 +3,8 @@
 import re
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import neyman as ny
@@ -80,7 +82,7 @@ def name(question):
     ids=repr,
 )
 def test_class_and_dtype_alone_decide(question, values):
-    with pytest.raises(InvalidParameter, match=r"asarray|real numbers"):
+    with pytest.raises(InvalidParameter, match=r"asarray|real numbers|filled"):
         question(values)
 
 
@@ -150,3 +152,20 @@ def test_the_ledger_tells_dtypes_apart():
         assert single.source.startswith("array:x:")
         assert "float32" in single.source
     assert density(np.ones(2, ">f4")).source == "array:x:>f4"
+
+
+@pytest.mark.parametrize(
+    ("values", "instead"),
+    [
+        ([1.0, 2.0], r"write np\.asarray\(values, dtype=float\)"),
+        (np.ma.masked_array([1.0, 2.0], [False, True]), r"write values\.filled\(np\.nan\)"),
+        (pd.DataFrame({"x": [1.0]}), r'write values\["column"\]\.to_numpy\(float\), or'),
+        (pd.Series([1.0]), r"write values\.to_numpy\(float\)$"),
+        (pl.DataFrame({"x": [1.0]}), r'write values\["column"\]\.cast\(float\)\.to_numpy\(\), or'),
+        (pl.Series([1.0]), r"write values\.cast\(float\)\.to_numpy\(\)$"),
+    ],
+    ids=["list", "masked", "frame", "series", "polars frame", "polars series"],
+)
+def test_what_is_no_array_is_answered_by_how_it_becomes_one(values, instead):
+    with pytest.raises(InvalidParameter, match=instead):
+        density(values)

@@ -321,3 +321,29 @@ def test_bands_cover(reading):
         told = fit.told
         covered += bool(((band.lower <= truth) & (truth <= band.upper))[told].all())
     assert covered >= 85
+
+
+def noise_covered(reading, seeds):
+    """How many bands of 95 % hold what the same reading shows of the same records without noise."""
+    covered = 0
+    for seed in seeds:
+        x, y = drawn(1000, seed)
+        fit = reading(curve_of(x, y, mu=1, seed=seed))
+        exact = reading(curve_of(x, y, mu=None, seed=seed))
+        still = type(fit).of(fit.table, exact.sums, fit.smoother)
+        band = fit.band(0.95, "noise", generator=np.random.default_rng(seed), repetitions=100)
+        inside = (band.lower <= still.values) & (still.values <= band.upper)
+        covered += bool(inside[fit.told & still.told].all())
+    return covered
+
+
+def test_a_noise_band_holds_the_reading_without_noise():
+    """Of 15 at least 10: fewer by chance with probability 6e-5; seeded."""
+    assert noise_covered(READINGS[1], range(15)) >= 10
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("reading", READINGS, ids=NAMES)
+def test_noise_bands_cover(reading):
+    """Of 200 releases bands of 95 % cover in 170 or more."""
+    assert noise_covered(reading, range(200)) >= 170

@@ -177,6 +177,32 @@ def test_bands_cover(kind):
     assert covered >= 82
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("mu", [0.25, 1])
+def test_noise_bands_cover(mu):
+    """Of 300 trials bands of 95 % for the noise hold the curve without noise in 270 or more."""
+    covered = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        lives, follow_up = rng.exponential(6, 800), rng.uniform(2, 14, 800)
+        data = np.minimum(lives, follow_up), lives <= follow_up
+        still = curve_of(*data, mu=None)
+        band = curve_of(*data, mu=mu, seed=seed).band(0.95, "noise", generator=rng, repetitions=100)
+        at = band.x[band.x <= still.until]
+        low, high = band.lower[: at.size], band.upper[: at.size]
+        covered += bool(((low <= still(at) + 1e-9) & (still(at) - 1e-9 <= high)).all())
+    assert covered >= 270
+
+
+def test_a_curve_on_a_grid_ends_where_it_is_known(trial):
+    curve = curve_of(*trial, mu=0.5)
+    times, values = curve.grid(7)
+    assert (times[0], times[-1], len(times)) == (0, curve.until, 7)
+    assert (values == curve(times)).all()
+    with pytest.raises(InvalidParameter, match="points"):
+        curve.grid(1)
+
+
 def test_a_band_holds_the_curve_and_repeats(trial):
     curve = curve_of(*trial, mu=0.5)
     bands = [

@@ -93,17 +93,19 @@ def test_a_ledgers_name_is_a_plain_one(name):
         made(f"postgresql://me:PASSWORD@host/db?ledger={name}")
 
 
-def test_what_the_client_does_not_know_is_refused(postgres_server):
+@pytest.mark.parametrize("parameter", ["shoe_size", "autocommit", "row_factory"])
+def test_what_the_client_does_not_know_is_refused(postgres_server, parameter):
     with pytest.raises(InvalidParameter, match="does not know") as refusal:
-        made(f"{postgres_server.url}?shoe_size=PASSWORD")
+        made(f"{postgres_server.url}?{parameter}=PASSWORD")
     assert "PASSWORD" not in str(refusal.value)
     assert refusal.value.__context__ is None
 
 
 def test_a_missing_client_is_named(monkeypatch):
     monkeypatch.setattr(_postgres, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'neyman\[postgres\]'"):
-        made("postgresql://me@host/db")
+    for call in (made, lambda url: store_of(url).exists()):
+        with pytest.raises(MissingExtra, match=r"pip install 'neyman\[postgres\]'"):
+            call("postgresql://me@host/db")
 
 
 @pytest.mark.parametrize("host", ["%2Fno%2Fwhere", "127.0.0.1:1", "xn--%FF"])

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import neyman as ny
@@ -10,9 +11,12 @@ from neyman import plots
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Basis,
+    Box,
+    Circle,
     Density,
     Interval,
     RegressionCurve,
+    ReleasedField,
     ReleasedFunction,
     SurvivalCurve,
     density,
@@ -20,6 +24,8 @@ from neyman.functional import (
     survival,
 )
 from neyman.functional._survival import TwoChannels
+from neyman.publish import quantiles
+from neyman.tables import open_table
 
 
 def test_a_density_is_drawn_with_both_its_bands():
@@ -87,8 +93,15 @@ def test_a_regression_curve_is_drawn_where_it_is_known():
     curve = RegressionCurve(channels, tuple(columns["coefficient"]), 2.0**24, None)
     fit = curve.nadaraya_watson(0.05)
     (axes,) = plots.regression(
-        fit, generator=np.random.default_rng(1), level=0.9, repetitions=20, truth=lambda x: x
+        fit,
+        generator=np.random.default_rng(1),
+        level=0.9,
+        repetitions=20,
+        truth=lambda x: x,
+        labels=("dose", "effect"),
     ).axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("dose", "effect")
+    assert axes.get_title(loc="left") == "read by Nadaraya and Watson, bandwidth 0.05"
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
         "noise and sampling, 90 %",
         "noise, 90 %",
@@ -112,7 +125,7 @@ class _Answer:
 def test_a_release_of_a_function_is_drawn_as_one(tmp_path):
     ledger = ny.Ledger.open(tmp_path / "a", cap=ny.gdp(1), unit="one row", neighbors="add_remove")
     question = density(
-        np.arange(5.0),
+        np.repeat(np.arange(5.0), 40),
         domain=Interval(0, 5, outside="clip"),
         bandwidth=0.5,
         neighbors="add_remove",
@@ -124,3 +137,36 @@ def test_a_release_of_a_function_is_drawn_as_one(tmp_path):
     assert "density" in plots.released(release).axes[0].get_ylabel()
     with pytest.raises(InvalidParameter, match=r"plots\.density"):
         plots.released(release, truth=[1.0])
+
+
+def test_quantiles_are_drawn_group_by_group(tmp_path):
+    data = pa.table({"x": np.arange(400.0) % 60, "ward": ["north", "south"] * 200})
+    table = open_table(data, unit=ny.Rows(), name="x", bounds={"x": ny.Bounds(0, 60, grid=1)})
+    question = quantiles(table, "x", [0.1, 0.5, 0.9], by=ny.Keys({"ward": ["north", "south"]}))
+    ledger = ny.Ledger.open(tmp_path / "a", cap=ny.gdp(9), unit="one row", neighbors="add_remove")
+    noise = ny.Gaussian.calibrate(question.sensitivity, mu=2)
+    release = ny.release(question, noise, ledger, entry="a")
+    for picture in (plots.quantiles(release), plots.released(release)):
+        (axes,) = picture.axes
+        assert [label.get_text() for label in axes.get_yticklabels()] == ["north", "south"]
+        assert "x: 3 quantiles, 95 % intervals" in axes.get_xlabel()
+        (points,) = [line for line in axes.get_lines() if line.get_marker() == "o"]
+        assert points.get_xdata().tolist() == release.columns["quantile"]
+    count = table.count()
+    other = ny.release(count, ny.Gaussian.calibrate(count.sensitivity, mu=1), ledger, entry="b")
+    with pytest.raises(InvalidParameter, match="a release of 'count' was to be drawn"):
+        plots.quantiles(other)
+
+
+def test_a_projected_field_is_drawn_without_a_band():
+    box = Box(Circle(24), Interval(0, 10, outside="clip"))
+    values = np.random.default_rng(0).uniform(0, 10, (4000, 2))
+    asked = {"neighbors": "add_remove", "unit": "one row", "name": "x"}
+    question = density(values, domain=box, bandwidth=(2, 1), **asked)
+    columns = question.reading.columns(question.compute(), ny.Gaussian(scale=2**4), 0.9)
+    f = ReleasedField.of_release(_Answer(question.query, columns))
+    axes = plots.heatmap(f.project(), points=33, labels=("hour", "delay")).axes[0]
+    assert "nearest proper" in axes.get_title(loc="left")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("hour", "delay")
+    with pytest.raises(InvalidParameter, match=r"or draw field\.project\(\)"):
+        plots.heatmap(f)

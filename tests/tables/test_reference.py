@@ -64,9 +64,12 @@ def bounded(table, unit, salt: str, keyed: bool, measured: bool) -> dict[int, li
         if u is not None:
             units[u][j].append(k)
     limits = unit.limits(3 if keyed else 1)
+    # Where r is m, the cut to m does the other's work.
+    in_all = limits.total < limits.groups * limits.rows
+    first = None if in_all and limits.rows == limits.total else limits.rows
     for u, groups in units.items():
         # Fewer rows than groups touch no more groups than rows.
-        cut = not limits.groups == limits.total < limits.groups * limits.rows
+        cut = not (in_all and limits.groups == limits.total)
         names = sorted(groups, key=lambda j: md5(salt, j, u))
         left = {j: groups[j] for j in (names[: limits.groups] if cut else names)}
         total = sum(min(len(ks), limits.rows) for ks in left.values())
@@ -80,7 +83,7 @@ def bounded(table, unit, salt: str, keyed: bool, measured: bool) -> dict[int, li
             for k in ks:
                 seen[k] += 1
                 hashed.append((md5(salt, j, *([k] if measured else []), seen[k], u), k))
-            heavy += [(digest[16:], j, k) for digest, k in sorted(hashed)[: limits.rows]]
+            heavy += [(digest[16:], j, k) for digest, k in sorted(hashed)[:first]]
         for _, j, k in sorted(heavy)[: limits.total]:
             kept[j].append(k)
     return kept

@@ -115,15 +115,19 @@ def test_a_worst_case_attains_the_number_of_groups(fill, unit, groups):
 def test_squares_are_the_greatest_there_are(groups, rows, total):
     limits = Limits.of(groups=groups, rows=rows, total=total, among=None)
     fills = [fill for fill in product(range(rows + 1), repeat=groups) if sum(fill) <= total]
-    assert limits.squares == max(sum(n * n for n in fill) for fill in fills)
+    one = Sensitivity(neighbors="add_remove", l2_squared=Fraction(1))
+    squares = one.of_many(limits.rows, limits.groups, limits.total).l2_squared
+    assert squares == max(sum(n * n for n in fill) for fill in fills)
     assert limits.total == max(map(sum, fills))
     assert limits.rows == max(map(max, fills))
     assert limits.groups == max(sum(n > 0 for n in fill) for fill in fills)
 
 
 def test_two_bounds_of_rows_are_tighter_than_one(fill):
+    keys = Keys({"g": [str(i) for i in range(10)]})
+
     def squared(**limits):
-        return ask(fill, [], Entity("u", **limits), "count", KEYS).sensitivity.l2_squared
+        return ask(fill, [], Entity("u", **limits), "count", keys).sensitivity.l2_squared
 
     assert squared(max_rows=50) == 2500
     assert squared(max_groups=10, max_rows_per_group=20) == 4000

@@ -1,6 +1,7 @@
 """What `neyman density` is told: all of it, for nothing about private values is guessed."""
 
 import argparse
+from fractions import Fraction
 
 from neyman.cli._numbers import WrongUsage, number, whole
 from neyman.functional import Circle, Interval, Side, pilot_bandwidth
@@ -25,10 +26,11 @@ def plan_of(options: argparse.Namespace) -> Plan:
     missing = _missing(options)
     if missing:
         raise WrongUsage("\n  ".join(["nothing is guessed; write also", *missing]))
+    mu = _positive(options.mu, "--mu")
     domain = _domain(options)
     table = open_table(options.data, unit=_unit(options), bounds={})
     question = density(table, options.column, domain=domain, bandwidth=_bandwidth(options, domain))
-    noise = Gaussian.calibrate(question.sensitivity, mu=number(options.mu, "--mu"))
+    noise = Gaussian.calibrate(question.sensitivity, mu=mu)
     return Plan(
         title=f"density of {options.column}",
         steps=(Step(entry=options.entry, aggregate=question, mechanism=noise),),
@@ -111,4 +113,11 @@ def _unit(options: argparse.Namespace) -> Rows | Entity:
 def _cap(options: argparse.Namespace) -> TradeOff:
     if options.cap_mu is None:
         return Ledger.existing(options.ledger).cap
-    return gdp(number(options.cap_mu, "--cap-mu"))
+    return gdp(_positive(options.cap_mu, "--cap-mu"))
+
+
+def _positive(text: str, name: str) -> Fraction:
+    value = number(text, name)
+    if value <= 0:
+        raise WrongUsage(f"{name} {text} is not positive; write one such as 0.5")
+    return value

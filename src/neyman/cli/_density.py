@@ -14,7 +14,7 @@ from neyman.cli._density_words import LEVEL, record, text
 from neyman.cli._files import check_target, replace_whole
 from neyman.cli._numbers import WrongUsage
 from neyman.cli._price import price
-from neyman.errors import InvalidParameter, NeymanError
+from neyman.errors import NeymanError
 from neyman.functional import (
     ReleasedFunction,
     function,
@@ -35,13 +35,12 @@ def run(options: argparse.Namespace) -> int:
     """Release the density of one column of a table."""
     try:
         prepared = plan_of(options)
+        if options.dry_run:
+            return price(prepared)
+        keep, draw = _keeper(options, prepared), _drawer(options, prepared)
     except WrongUsage as error:
         print(f"neyman density: {error}", file=sys.stderr)
         return 2
-    if options.dry_run:
-        return price(prepared)
-    keep = _keeper(options, prepared)
-    draw = _drawer(options, prepared)
     (release,) = publish(prepared).releases
     try:
         _write(options, release, keep, draw)
@@ -74,6 +73,11 @@ def _keeper(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFu
     if path is None:
         return _nothing
     check_target("--save", path, {prepared.data, *prepared.ledger.files}, "function", _is_function)
+    if path.suffix.lower() != ".npz":
+        raise WrongUsage(
+            f"--save {path} does not end in .npz, as files of functions do; write "
+            f"--save {path.with_suffix('.npz')}"
+        )
     return lambda f: replace_whole(path, lambda part: save(f, part))
 
 
@@ -87,7 +91,7 @@ def _drawer(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFu
 
     kind = path.suffix.lower()
     if kind not in _PICTURES:
-        raise InvalidParameter(f"--picture {path} is neither .png nor .svg; write one of them")
+        raise WrongUsage(f"--picture {path} is neither .png nor .svg; write one of them")
     inputs = {prepared.data, *prepared.ledger.files, *([options.save] if options.save else [])}
     check_target("--picture", path, inputs, f"picture in {kind[1:]}", _is_picture)
 

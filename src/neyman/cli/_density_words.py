@@ -8,7 +8,7 @@ import numpy as np
 
 from neyman.functional import Band, ReleasedFunction
 from neyman.ledger import store_of
-from neyman.numerics import at_least, at_most
+from neyman.numerics import Array, at_least, at_most
 from neyman.released import Release
 
 __all__ = ["LEVEL", "record", "text"]
@@ -26,6 +26,12 @@ def _band_at(f: ReleasedFunction, places: int) -> Band:
     return Band(x, estimate, estimate - reach, estimate + reach, width)
 
 
+def _total_at(f: ReleasedFunction, x: Array) -> tuple[Array, Array]:
+    """Return the band for noise and sampling at places of the domain, between those it is for."""
+    band = f.band(LEVEL, "total")
+    return np.interp(x, band.x, band.lower), np.interp(x, band.x, band.upper)
+
+
 def _quantiles(f: ReleasedFunction) -> dict[str, float]:
     """Return quantiles of the nearest density; a circle has none, for it begins nowhere."""
     if f.basis.domain.closed:
@@ -37,6 +43,7 @@ def _quantiles(f: ReleasedFunction) -> dict[str, float]:
 def record(f: ReleasedFunction, release: Release) -> str:
     """Return the release, the function, and some of what can be read off it, as JSON."""
     band = _band_at(f, _PLACES)
+    total = _total_at(f, band.x)
     found = {
         "format": "neyman.density",
         "version": 1,
@@ -49,6 +56,8 @@ def record(f: ReleasedFunction, release: Release) -> str:
             "density": band.estimate.tolist(),
             "lower": band.lower.tolist(),
             "upper": band.upper.tolist(),
+            "total_lower": total[0].tolist(),
+            "total_upper": total[1].tolist(),
         },
         "quantiles": _quantiles(f),
     }
@@ -64,13 +73,15 @@ def text(f: ReleasedFunction, release: Release, options: argparse.Namespace) -> 
         f"bandwidth {float(read):.4g}, chosen from the release; free from {float(least):.4g} on",
         f"records {f.count:.0f}, noise {f.count_sd:.1f}",
         "",
-        f"{options.column[-14:]:>14} {'density':>12} {'lower':>12} {'upper':>12}",
+        f"{options.column[-14:]:>14} {'density':>12} {'lower':>12} {'upper':>12} "
+        f"{'total lower':>12} {'total upper':>12}",
     ]
-    rows = np.column_stack(band[:4])
+    rows = np.column_stack([*band[:4], *_total_at(f, band.x)])
     lines += [f"{x:>14.6g} " + " ".join(f"{v:>12.4g}" for v in values) for x, *values in rows]
     lines += [
         f"Without noise the curve is between lower and upper everywhere at once, {100 * LEVEL:g} %",
-        "of the time: an estimate, for the bandwidth was chosen from the release.",
+        "of the time: an estimate, for the bandwidth was chosen from the release. Total: what the",
+        "curve is expected to be, with the sampling of the records; without the bias of smoothing.",
     ]
     found = _quantiles(f)
     if found:

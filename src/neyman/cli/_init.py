@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from neyman.errors import InvalidParameter
+from neyman.ledger import store_of
 from neyman.publish import template
 from neyman.tables import Rows, open_table
 
@@ -15,11 +16,11 @@ def run(options: argparse.Namespace) -> int:
     """Write a spec to be filled in; an existing file stays as it is."""
     data: Path = options.data
     spec: Path = options.spec or Path(f"{data.stem}.toml")
-    ledger: Path = options.ledger or spec.with_suffix(".ledger")
+    place: str = options.ledger or str(spec.with_suffix(".ledger"))
+    # A database is the same from every folder.
+    ledger = _seen_from(spec, Path(place)) if store_of(place).files else place
     schema = open_table(data, unit=Rows()).view.schema
-    text = template(
-        schema, path=_seen_from(spec, data), ledger=_seen_from(spec, ledger), title=data.stem
-    )
+    text = template(schema, path=_seen_from(spec, data), ledger=ledger, title=data.stem)
     try:
         with spec.open("x", encoding="utf-8") as file:
             file.write(text)

@@ -108,7 +108,7 @@ def _add_init(commands: Any) -> None:
         help="where to write it; by default here, named as the data; no file is replaced",
     )
     init.add_argument(
-        "--ledger", type=Path, metavar="PATH", help="the ledger; by default beside the spec"
+        "--ledger", metavar="PLACE", help="the ledger; by default a file beside the spec"
     )
     init.set_defaults(module="_init")
 

@@ -11,6 +11,7 @@ from neyman.functional._field import ReleasedField
 from neyman.functional._field_band import FieldBand
 from neyman.functional._field_basis import FieldBasis
 from neyman.functional._function import ReleasedFunction
+from neyman.functional._functions import Functions
 from neyman.functional._generator import Generator
 from neyman.functional._interpolant import Interpolant
 from neyman.functional._kernels import Kernel, Matern, SquaredExponential
@@ -20,8 +21,17 @@ from neyman.functional._norms import density_norm, machine_norm, mean_norm
 from neyman.functional._paths import MaternPath, SmoothPath
 from neyman.functional._projected import ProjectedDensity
 from neyman.functional._projected_field import ProjectedField
+from neyman.functional._quantile_query import quantiles, quantiles_of
 from neyman.functional._query import density, density_of, pilot_bandwidth
-from neyman.functional._records import function, load, read, save
+from neyman.functional._records import (
+    function,
+    functions,
+    load,
+    load_functions,
+    read,
+    read_functions,
+    save,
+)
 from neyman.functional._regression import regression, regression_of
 from neyman.functional._regression_curve import RegressionCurve
 from neyman.functional._regression_fit import RegressionFit
@@ -44,6 +54,7 @@ __all__ = [
     "FieldBand",
     "FieldBasis",
     "Function",
+    "Functions",
     "Generator",
     "Hinge",
     "Huber",
@@ -75,13 +86,18 @@ __all__ = [
     "density_norm",
     "density_of",
     "function",
+    "functions",
     "kernel_machine",
     "load",
+    "load_functions",
     "machine_norm",
     "mean_norm",
     "normal_risk",
     "pilot_bandwidth",
+    "quantiles",
+    "quantiles_of",
     "read",
+    "read_functions",
     "regression",
     "regression_of",
     "save",

@@ -36,10 +36,11 @@ class AbstractBasis(ABC):
 
     @abstractmethod
     def sums(self, counts: IntArray) -> IntArray:
-        """Return the exact integers, shape (size,), of the numbers of records at all nodes.
+        """Return the exact integers, shape (groups, size), of the numbers of records at all nodes.
 
         Args:
-            counts: the last axis running fastest, as `neyman.nodes.histogram` gives them.
+            counts: shape (groups, places), the last axis running fastest, as
+                `neyman.nodes.histogram` gives them; without groups both are of one axis.
         """
 
     @abstractmethod

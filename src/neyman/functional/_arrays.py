@@ -7,7 +7,7 @@ from typing import Self, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import IntArray
+from neyman.aggregate import Columns, IntArray
 from neyman.functional._private import public_number, real, source
 from neyman.functional._units import Units, check_units
 from neyman.nodes import Nodes, histogram
@@ -65,6 +65,16 @@ class ArrayRecords:
     def records(self) -> int | None:
         """The length under replace_one."""
         return public_number(self.columns[0], self.neighbors)
+
+    @property
+    def groups(self) -> int:
+        """One of all."""
+        return 1
+
+    @property
+    def keys(self) -> Columns:
+        """None."""
+        return {}
 
     def bound(self, one: Sensitivity) -> Sensitivity:
         """Multiply by the most values that count of one unit."""

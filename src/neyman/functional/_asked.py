@@ -1,38 +1,78 @@
 """A question of whatever can be counted at public nodes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Protocol
 
 from neyman.aggregate import Aggregate, Countable, IntArray, Reading
+from neyman.errors import InvalidParameter, InvalidTable
+from neyman.nodes import Nodes
 from neyman.sensitivity import Sensitivity
 
-__all__ = ["asked"]
+__all__ = ["NamedReading", "asked"]
+
+_MOST_INTEGERS: Final = 2**24
+
+
+class NamedReading(Reading, Protocol):
+    """A reading that says what its columns are called, and how many rows it has a group."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def rows(self) -> int: ...
 
 
 def asked(
     records: Countable,
     declared: Mapping[str, object],
     *,
+    axes: Sequence[Nodes],
     one: Sensitivity,
     size: int,
-    reading: Reading,
-    compute: Callable[[], IntArray],
+    reading: NamedReading,
+    sums: Callable[[IntArray], IntArray],
 ) -> Aggregate:
     """Return the question, not yet computed.
 
     Args:
         records: private; they say who is protected and how much of one unit counts.
         declared: the statistic, its rules and what was declared: the public record, JSON-able.
+        axes: of the places that records are counted at.
         one: how far one record moves the integers.
-        size: how many integers.
+        size: how many integers, of each group.
         reading: how they are read.
-        compute: counts and adds up.
+        sums: from counts, shape (groups, places), to integers, shape (groups, size).
+
+    Raises:
+        InvalidParameter: if there are more than 2^24 integers.
+        InvalidTable: if a key column is called like one of the answer.
     """
+    groups = records.groups
+    if size * groups > _MOST_INTEGERS:
+        raise InvalidParameter(
+            f"{groups} groups of {size} integers each were asked for; write fewer groups or a "
+            "larger bandwidth or grid, at most 2^24 integers together"
+        )
+    for name in records.keys:
+        if name in reading.names:
+            raise InvalidTable(
+                f"the grouping column {name!r} is called like a column of the answer; rename it"
+            )
+    count = records.counter(axes)
+
+    def compute() -> IntArray:
+        return sums(count().reshape(groups, -1)).reshape(-1)
+
     return Aggregate(
         query={**declared, "records": records.records, **records.describe()},
         source=records.source,
         unit=records.unit,
         sensitivity=records.bound(one),
-        size=size,
+        size=size * groups,
         reading=reading,
         compute=compute,
+        keys={
+            name: [key for key in keys for _ in range(reading.rows)]
+            for name, keys in records.keys.items()
+        },  # pyright: ignore[reportArgumentType]
     )

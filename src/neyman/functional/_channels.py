@@ -13,7 +13,7 @@ __all__ = ["ChannelReading"]
 @final
 @dataclass(frozen=True, slots=True)
 class ChannelReading:
-    """The noisy integers as they are, each by its channel, frequency and part.
+    """The noisy integers as they are, each by its channel, frequency and part, group by group.
 
     Attributes:
         channels: name and basis of each, in the order of the integers.
@@ -21,11 +21,21 @@ class ChannelReading:
 
     channels: tuple[tuple[str, Basis], ...]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its columns are called."""
+        return "channel", *CoefficientReading(self.channels[0][1]).names
+
+    @property
+    def rows(self) -> int:
+        """One for each integer of a group."""
+        return sum(basis.size for _, basis in self.channels)
+
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns of all channels."""
         joined: dict[str, list[object]] = {"channel": []}
         first = 0
-        for name, basis in self.channels:
+        for name, basis in self.channels * (len(noisy) // self.rows):
             last = first + basis.size
             part = CoefficientReading(basis).columns(noisy[first:last], noise, confidence)
             joined["channel"] += [name] * basis.size

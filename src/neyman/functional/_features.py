@@ -26,6 +26,8 @@ MOST_RECORDS: Final = 2**36
 _LIMB: Final = 12
 _EXACT: Final = 2**53
 _CLAMP: Final = 2**62
+# Counts of so many places are made doubles at a time.
+_PIECE: Final = 1 << 22
 
 
 class Columns(Protocol):
@@ -43,7 +45,7 @@ class Columns(Protocol):
 
 
 def feature_sums(basis: Columns, counts: IntArray) -> IntArray:
-    """Return T @ counts, exactly, shape (size,).
+    """Return T @ counts, exactly, shape (size,); of several groups, shape (groups, size).
 
     Counts are cut into the low 12 bits and the rest. With |T| <= 2^24, at most 2^16 nodes and
     2^36 records every partial sum of either product, in whatever order, is an integer below 2^53:
@@ -51,14 +53,16 @@ def feature_sums(basis: Columns, counts: IntArray) -> IntArray:
 
     Args:
         basis: gives T.
-        counts: records at each node, shape (nodes,), at most 2^36 together.
+        counts: records at each node, shape (nodes,) or (groups, nodes), at most 2^36 in a group.
     """
-    limbs = np.stack([counts & ((1 << _LIMB) - 1), counts >> _LIMB], axis=1).astype(np.float64)
-    sums = np.empty(basis.size, np.int64)
+    groups = counts.reshape(-1, basis.nodes)
+    parts = [groups & ((1 << _LIMB) - 1), groups >> _LIMB]
+    limbs = np.concatenate(parts).astype(np.float64).T
+    sums = np.empty((basis.size, len(groups)), np.int64)
     for rows, features in basis.blocks():
-        low, high = (features @ limbs).astype(np.int64).T
+        low, high = np.split((features @ limbs).astype(np.int64), 2, axis=1)
         sums[rows] = low + (high << _LIMB)
-    return sums
+    return sums.T.reshape(*counts.shape[:-1], basis.size)
 
 
 def whole_sums(basis: Columns, counts: IntArray) -> IntArray:
@@ -70,13 +74,22 @@ def whole_sums(basis: Columns, counts: IntArray) -> IntArray:
 
     Args:
         basis: gives T.
-        counts: records at each node, or sums over them, shape (nodes,).
+        counts: records at each node, or sums over them, shape (nodes,); of several groups, shape
+            (groups, nodes), and their sums, shape (groups, size).
     """
+    if counts.ndim == 1:
+        return _some_sums(basis, counts)
+    height = max(1, _PIECE // basis.nodes)
+    pieces = [counts[at : at + height] for at in range(0, len(counts), height)]
+    return np.concatenate([_some_sums(basis, piece) for piece in pieces])
+
+
+def _some_sums(basis: Columns, counts: IntArray) -> IntArray:
     signs, counts = np.sign(counts), np.abs(counts)
-    if float(counts.sum(dtype=np.float64)) < MOST_RECORDS:
+    if float(counts.sum(axis=-1, dtype=np.float64).max()) < MOST_RECORDS:
         return feature_sums(basis, signs * counts)
-    base = MOST_RECORDS // counts.size
-    total = np.zeros(basis.size, np.object_)
+    base = MOST_RECORDS // basis.nodes
+    total = np.zeros((*counts.shape[:-1], basis.size), np.object_)
     scale = 1
     while counts.any():
         counts, digits = np.divmod(counts, base)

@@ -11,9 +11,11 @@ import numpy.typing as npt
 from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
+from neyman.functional._band import BandKind, check_band_kind
 from neyman.functional._field_band import FieldBand, FieldNoise
 from neyman.functional._field_basis import FieldBasis
 from neyman.functional._field_reading import FieldReading
+from neyman.functional._field_sampling import FieldSampling
 from neyman.functional._field_waves import integrals, same_bits, waves
 from neyman.functional._fixed_point import contracted
 from neyman.functional._function import ReleasedFunction
@@ -22,6 +24,7 @@ from neyman.functional._margin import FieldMargin, Margin, along, field_of
 from neyman.functional._noisy import Noisy
 from neyman.functional._projected_field import ProjectedField, projected
 from neyman.functional._public import check_level, each, numbers
+from neyman.functional._sampling import limits
 from neyman.functional._spectrum import Spectrum
 from neyman.functional._written import number
 from neyman.numerics import Array, Real, text
@@ -274,9 +277,15 @@ class ReleasedField(Function):
         return tuple(min(low * factor, high) for low, high in self.bandwidths)
 
     def band(
-        self, level: float, *, generator: Generator, points: int = 65, repetitions: int = 400
+        self,
+        level: float,
+        kind: BandKind = "noise",
+        *,
+        generator: Generator,
+        points: int = 65,
+        repetitions: int = 400,
     ) -> FieldBand:
-        """Return a band for what the field would be without noise, at all points of a grid at once.
+        """Return a band that holds at all points of a grid at once, by simulation.
 
             sup over the grid of |noise| / its sd, simulated; its ceil(level (repetitions + 1))-th
             smallest value is the width
@@ -288,15 +297,19 @@ class ReleasedField(Function):
 
         Args:
             level: in (0, 1).
+            kind: "noise", for what the field would be without noise; or "total", for what it is
+                expected to be, with the sampling of the records: an estimate, by Gaussian draws of
+                the released density, and limits as of curves. Coverage measured at a level of
+                0.95, of 500 and 5,000 records at mu from 0.5 to 2: from 0.94 to 0.98.
             generator: for the simulation; public, its seed need not be secret.
             points: on each axis.
             repetitions: simulated fields of noise.
 
         Raises:
-            InvalidParameter: if the level is outside (0, 1), or there are too few repetitions for
-                it, or the count is not positive.
+            InvalidParameter: if the level is outside (0, 1), the kind is another word, or there are
+                too few repetitions for the level, or the count is not positive.
         """
-        level = check_level(level)
+        level, total = check_level(level), check_band_kind(kind) == "total"
         check_generator(generator)
         axes, estimate = self.grid(points)
         noise = FieldNoise(
@@ -304,10 +317,15 @@ class ReleasedField(Function):
             self.count_sd / self.positive_count,
             self.tables(axes),
         )
-        lift = 1 / self.basis.volume - estimate
-        width = noise.width(lift, self.noise_sd_of(estimate), level, generator, repetitions)
-        reach = width * self.noise_sd_of(estimate)
-        return FieldBand(axes, estimate, estimate - reach, estimate + reach, width)
+        lift, own = 1 / self.basis.volume - estimate, self.noise_sd_of(estimate)
+        if not total:
+            width = noise.width(lift, own, level, generator, repetitions)
+            return FieldBand(axes, estimate, estimate - width * own, estimate + width * own, width)
+        sampling = FieldSampling.of(self.project(), axes, self.bandwidth, self.count)
+        moments = sampling.moments
+        spread = np.sqrt(own**2 + moments.spread.value)
+        width = noise.width(lift, spread, level, generator, repetitions, sampling)
+        return FieldBand(axes, estimate, *limits(estimate, own**2, moments, width), width)
 
     def project(self) -> ProjectedField:
         """Return the nearest density: non-negative, of integral 1, on the box.

@@ -8,6 +8,7 @@ import numpy as np
 
 from neyman.arguments import whole
 from neyman.errors import InvalidParameter
+from neyman.functional._field_sampling import FieldSampling
 from neyman.functional._fixed_point import contracted
 from neyman.functional._generator import Generator
 from neyman.numerics import Array
@@ -23,7 +24,7 @@ class FieldBand(NamedTuple):
         estimate: the field, shape (points, ...).
         lower: the lower field.
         upper: the upper field.
-        width: half the distance of the two in standard deviations, the same everywhere.
+        width: by how many standard deviations they are apart from the estimate, everywhere.
     """
 
     axes: tuple[Array, ...]
@@ -49,7 +50,13 @@ class FieldNoise:
     tables: list[Array] = field(repr=False)
 
     def width(
-        self, lift: Array, spread: Array, level: float, generator: Generator, repetitions: int
+        self,
+        lift: Array,
+        spread: Array,
+        level: float,
+        generator: Generator,
+        repetitions: int,
+        sampling: FieldSampling | None = None,
     ) -> float:
         """Return the quantile of the greatest |noise| / spread on the grid.
 
@@ -59,6 +66,7 @@ class FieldNoise:
             level: in (0, 1).
             generator: for the simulation.
             repetitions: how often. The release's own value is as likely at any rank among them.
+            sampling: of the records, drawn along, or None for the noise alone.
 
         Raises:
             InvalidParameter: if there are too few repetitions for the level.
@@ -75,7 +83,10 @@ class FieldNoise:
         for k in range(repetitions):
             waves = contracted(sd * generator.standard_normal(sd.shape), tables)
             common = self.count * float(generator.standard_normal(1)[0])
-            highest[k] = np.abs((waves + common * lift) / spread).max()
+            moved = waves + common * lift
+            if sampling is not None:
+                moved += sampling.drawn(generator)
+            highest[k] = np.abs(moved / spread).max()
         return float(np.sort(highest)[place - 1])
 
     def _felt(self) -> tuple[Array, list[Array]]:

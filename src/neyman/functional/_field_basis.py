@@ -129,7 +129,9 @@ class FieldBasis(FieldReading, AbstractBasis):
 
     def sums(self, counts: IntArray) -> IntArray:
         """Return the sums of features, rounded once at the end, of exact ones."""
-        return field_sums(self, counts)
+        if counts.ndim == 1:
+            return field_sums(self, counts)
+        return np.stack([field_sums(self, group) for group in counts])
 
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
         """Return how far one record moves them."""

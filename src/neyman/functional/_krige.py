@@ -102,6 +102,11 @@ class GaussianProcess(Smoother):
         """Half the length-scale."""
         return self.length_scale / 2
 
+    @property
+    def words(self) -> str:
+        """The length-scale, chosen by likelihood."""
+        return f"a Gaussian process, length-scale {self.length_scale:.3g} from the release"
+
     def values(self, table: Table, sums: Sums) -> Array:
         """Return the curve, within the bounds."""
         return np.clip(self._fit(table, sums).values, -1.0, 1.0)

@@ -179,11 +179,14 @@ def pair_sums(channels: PairChannels, counts: IntArray, totals: IntArray) -> Int
 
     Args:
         channels: what is summed.
-        counts: records at each node of x, shape (nodes,).
-        totals: the sum of k over the records at each node, shape (nodes,).
+        counts: records at each node of x, shape (groups, nodes).
+        totals: the sum of k over the records at each node, shape (groups, nodes).
+
+    Returns:
+        Shape (groups, size).
     """
     first = whole_sums(_Coarse(channels.counts, COUNTED), counts)
-    return np.concatenate([first, whole_sums(_Coarse(channels.responses, 1), totals)])
+    return np.concatenate([first, whole_sums(_Coarse(channels.responses, 1), totals)], axis=-1)
 
 
 def pair_sensitivity(channels: PairChannels, neighbors: Neighbors) -> Sensitivity:

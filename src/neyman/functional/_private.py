@@ -22,8 +22,7 @@ def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[n
     if type(values) not in (np.ndarray, np.memmap):
         raise InvalidParameter(
             f"{name} in a {type(values).__name__} were given, whose type of numbers can depend on "
-            f"the values; write np.asarray({name}, dtype=float), and for a masked one "
-            f"{name}.filled(np.nan), or what it hides comes back"
+            f"the values; write {_instead(values, name)}"
         )
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
         raise InvalidParameter(
@@ -35,6 +34,19 @@ def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[n
             f"more than {MOST_RECORDS} numbers were given as {name}; write fewer"
         )
     return values
+
+
+def _instead(values: object, name: str) -> str:
+    """Return what to write for a list, a masked array, a data frame or one of its columns."""
+    if isinstance(values, np.ma.MaskedArray):
+        return f"{name}.filled(np.nan), or what it hides comes back"
+    kinds = {type(values).__name__, type(values).__module__.split(".", maxsplit=1)[0]}
+    if not kinds & {"pandas", "polars"}:
+        return f"np.asarray({name}, dtype=float)"
+    taken = "to_numpy(float)" if "pandas" in kinds else "cast(float).to_numpy()"
+    if "DataFrame" not in kinds:
+        return f"{name}.{taken}"
+    return f'{name}["column"].{taken}, or open_table({name}, ...) and publish, which ask a table'
 
 
 def rows(

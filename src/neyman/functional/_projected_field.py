@@ -1,36 +1,39 @@
 """A proper density of several coordinates: non-negative, of integral one."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import Final, final
+from typing import ClassVar, Final, Self, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.arguments import whole
 from neyman.errors import InvalidParameter
+from neyman.functional._abstract import FORMAT, Function, Released
+from neyman.functional._domain import side_of
 from neyman.functional._field_reading import FieldReading, even_nodes
 from neyman.functional._field_waves import waves
 from neyman.functional._fixed_point import contracted
 from neyman.functional._generator import Generator, check_generator
-from neyman.functional._projected import nearest_masses
-from neyman.functional._public import numbers
+from neyman.functional._projected import ProjectedDensity, nearest_masses
+from neyman.functional._public import each, numbers
 from neyman.functional._side import Side
-from neyman.numerics import Array
+from neyman.numerics import Array, Real
 
 __all__ = ["ProjectedField", "projected"]
 
 # Kernels reach so many bandwidths.
 _REACH: Final = 5
 _MOST_DRAWS: Final = 1 << 32
+_VERSION: Final = 1
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class ProjectedField:
+class ProjectedField(Function):
     """The density nearest to a released field, linear along each axis between places.
 
     Attributes:
@@ -39,12 +42,50 @@ class ProjectedField:
         values: at the places, both ends included, one axis each; read-only.
     """
 
+    kind: ClassVar[str] = "projected_field"
+    statistics: ClassVar[tuple[str, ...]] = ()
+
     sides: tuple[Side, ...]
     steps: tuple[float, ...]
     values: Array = field(repr=False)
 
+    @classmethod
+    def of_release(cls, release: Released) -> Self:  # noqa: ARG003
+        """Refuse: a release is made a field, and that is projected.
+
+        Raises:
+            InvalidParameter: always.
+        """
+        raise InvalidParameter(
+            "a projected field was asked of a release; write "
+            "functional.function(release, functional.ReleasedField).project()"
+        )
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, object]) -> Self:
+        """Rebuild it, bit by bit."""
+        sides = [side_of(one) for one in cast("list[Mapping[str, object]]", record["sides"])]
+        steps = [float.fromhex(step) for step in cast("list[str]", record["steps"])]
+        return cls(tuple(sides), tuple(steps), np.array(record["values"], np.float64))
+
     def __post_init__(self) -> None:
-        """Keep the values as they are."""
+        """Keep the values as they are.
+
+        Raises:
+            ValueError: if they are not of as many axes as there are sides, from end to end.
+        """
+        ends = [
+            step * (number - 1) - float(side.length)
+            for side, step, number in zip(self.sides, self.steps, self.values.shape, strict=True)
+        ]
+        if (
+            any(
+                abs(end) > 1e-9 * float(side.length)
+                for end, side in zip(ends, self.sides, strict=True)
+            )
+            or not np.isfinite(self.values).all()
+        ):
+            raise ValueError("no lattice of these sides")
         self.values.setflags(write=False)
 
     @property
@@ -94,7 +135,7 @@ class ProjectedField:
         """
         check_generator(generator)
         size = whole("size", size, 0, _MOST_DRAWS)
-        below = np.cumsum(self._masses().ravel())
+        below = np.cumsum(self.masses().ravel())
         rows = generator.random(size * (2 * len(self.sides) + 1)).reshape(
             2 * len(self.sides) + 1, size
         )
@@ -108,14 +149,99 @@ class ProjectedField:
             found[:, k] = _inside(self.sides[k], offset)
         return found
 
-    def _masses(self) -> Array:
-        """Return the integral of the tent at each place: at an end half of one."""
+    def masses(self) -> Array:
+        """Return the integral of the tent at each place, at an end half of one; their sum is 1."""
         masses = self.values.copy()
-        for k, number in enumerate(self.values.shape):
-            weights = np.ones(number)
-            weights[[0, -1]] = 0.5
+        for k, weights in enumerate(self._weights()):
             masses *= weights.reshape([-1 if axis == k else 1 for axis in range(masses.ndim)])
-        return masses
+        return masses / masses.sum()
+
+    def grid(self, points: int | Sequence[int]) -> tuple[tuple[Array, ...], Array]:
+        """Return equally spaced places on each axis over the whole box, and the density there.
+
+        Args:
+            points: on each axis.
+
+        Raises:
+            InvalidParameter: if there are not as many numbers as axes, or one is below 2.
+        """
+        asked = list(points) if isinstance(points, list | tuple) else [points] * len(self.sides)
+        if len(asked) != len(self.sides):
+            raise InvalidParameter(f"points={points!r} was given; write {len(self.sides)} numbers")
+        axes = tuple(side.grid(cast("int", n)) for side, n in zip(self.sides, asked, strict=True))
+        return axes, self(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1))
+
+    def integral(self, lower: Sequence[Real], upper: Sequence[Real]) -> float:
+        """Return the integral over the box between two corners, in [0, 1].
+
+        Raises:
+            InvalidParameter: if a corner is outside the box, or below another.
+        """
+        corners = [
+            [float(v) for v in each(name, corner, len(self.sides))]
+            for name, corner in (("lower", lower), ("upper", upper))
+        ]
+        tables = [
+            _within(side, axis, a, b)[:, None]
+            for side, axis, a, b in zip(self.sides, self.axes, *corners, strict=True)
+        ]
+        return float(contracted(self.values, tables).item())
+
+    def marginal(self, axis: int) -> ProjectedDensity:
+        """Return the density of one coordinate, all others integrated out.
+
+        Raises:
+            InvalidParameter: if there is no such axis.
+        """
+        axis = whole("axis", axis, 0, len(self.sides) - 1)
+        tables = [
+            np.eye(len(weights)) if k == axis else (step * weights)[:, None]
+            for k, (step, weights) in enumerate(zip(self.steps, self._weights(), strict=True))
+        ]
+        values = contracted(self.values, tables).reshape(-1)
+        return ProjectedDensity(self.sides[axis].start, self.steps[axis], values)
+
+    def to_json(self) -> dict[str, object]:
+        """Return everything, JSON-able; `functional.read` gives the same density back."""
+        return {
+            "format": FORMAT,
+            "version": _VERSION,
+            "kind": self.kind,
+            "sides": [side.record() for side in self.sides],
+            "steps": [step.hex() for step in self.steps],
+            "values": self.values.tolist(),
+        }
+
+    def _weights(self) -> list[Array]:
+        """Return of each axis the integrals of its tents, in steps."""
+        found = [np.ones(number) for number in self.values.shape]
+        for weights in found:
+            weights[[0, -1]] = 0.5
+        return found
+
+
+def _within(side: Side, places: Array, lower: float, upper: float) -> Array:
+    """Return the integrals of the tents at places between two points."""
+    ends = [_running(side, places, end) for end in (lower, upper)]
+    if not lower <= upper:
+        raise InvalidParameter(
+            f"a box from {lower:g} to {upper:g} was given; write the lower corner first"
+        )
+    return ends[1] - ends[0]
+
+
+def _running(side: Side, places: Array, end: float) -> Array:
+    """Return the integrals of the tents up to a point; on a circle over all turns before it."""
+    turns = math.floor(end / side.period) if side.closed else 0
+    offset = float(side.located(np.array([end]))[0])
+    step = float(places[1] - places[0])
+    reach = np.clip((offset - (places - side.start)) / step, -1.0, 1.0)
+    # Half of a tent is inside at each end, and its integral up to t steps from its peak.
+    below = np.where(reach < 0, (1 + reach) ** 2 / 2, 1 - (1 - reach) ** 2 / 2)
+    below[0] -= 0.5
+    whole = np.ones(len(places))
+    whole[[0, -1]] = 0.5
+    return step * (np.minimum(below, whole) + turns * whole)
 
 
 def _inside(side: Side, offset: Array) -> Array:

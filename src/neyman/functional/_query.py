@@ -113,11 +113,6 @@ def density_of(
     """
     check_type("domain", domain, Domain, _DOMAINS)
     basis = domain.basis(bandwidth, target, counted=records.records is None)
-    count = records.counter(basis.axes)
-
-    def compute() -> IntArray:
-        return basis.sums(count())
-
     return asked(
         records,
         {
@@ -125,10 +120,11 @@ def density_of(
             "basis": basis.record(),
             "rules": basis.rules,
         },
+        axes=basis.axes,
         one=basis.sensitivity(records.neighbors),
         size=basis.size,
         reading=CoefficientReading(basis),
-        compute=compute,
+        sums=basis.sums,
     )
 
 
@@ -177,15 +173,29 @@ def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, 
 @final
 @dataclass(frozen=True, slots=True)
 class CoefficientReading:
-    """The noisy integers as they are, each by what it is a coefficient of."""
+    """The noisy integers as they are, each by what it is a coefficient of, group by group."""
 
     basis: AbstractBasis
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its columns are called."""
+        return *self.basis.labels(), "coefficient", "stddev", "lower", "upper"
+
+    @property
+    def rows(self) -> int:
+        """One for each integer of a group."""
+        return self.basis.size
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
         width = noise.half_width(confidence)
         integers = [int(value) for value in noisy.tolist()]
-        return self.basis.labels() | {
+        labels: Columns = {
+            name: list(label) * (len(integers) // self.rows)
+            for name, label in self.basis.labels().items()
+        }  # pyright: ignore[reportAssignmentType]
+        return labels | {
             "coefficient": integers,
             "stddev": [noise.stddev] * len(integers),
             "lower": [value - width for value in integers],

@@ -31,6 +31,11 @@ class NadarayaWatson(Smoother):
         """The bandwidth itself."""
         return self.bandwidth
 
+    @property
+    def words(self) -> str:
+        """The bandwidth."""
+        return f"Nadaraya and Watson, bandwidth {self.bandwidth:.3g}"
+
     def values(self, table: Table, sums: Sums) -> Array:
         """Return the quotient, within the bounds."""
         found = table.values(sums.responses, self.bandwidth) / self._below(table, sums)
@@ -68,6 +73,11 @@ class Ridge(Smoother):
     def window(self) -> float:
         """Half the length-scale: the product of two kernels is so wide."""
         return self.bandwidth / 2
+
+    @property
+    def words(self) -> str:
+        """Bandwidth and regularization."""
+        return f"kernel ridge, bandwidth {self.bandwidth:.3g}, r = {self.regularization:.3g}"
 
     def values(self, table: Table, sums: Sums) -> Array:
         """Return the curve, within the bounds."""

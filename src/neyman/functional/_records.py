@@ -5,7 +5,7 @@ import os
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, TypeVar, cast, overload
+from typing import Any, Final, TypeVar, cast, overload
 from zipfile import BadZipFile
 
 import numpy as np
@@ -15,12 +15,22 @@ from neyman.errors import InvalidParameter
 from neyman.functional._abstract import Function, Released
 from neyman.functional._field import ReleasedField
 from neyman.functional._function import ReleasedFunction
+from neyman.functional._functions import Functions, parts_of
 from neyman.functional._interpolant import Interpolant
+from neyman.functional._projected_field import ProjectedField
 from neyman.functional._regression_curve import RegressionCurve
 from neyman.functional._survival_curve import SurvivalCurve
 from neyman.functional._written import strictly
 
-__all__ = ["function", "load", "read", "save"]
+__all__ = [
+    "function",
+    "functions",
+    "load",
+    "load_functions",
+    "read",
+    "read_functions",
+    "save",
+]
 
 # A new kind of function is one more line.
 _KINDS: Final[tuple[type[Function], ...]] = (
@@ -29,7 +39,11 @@ _KINDS: Final[tuple[type[Function], ...]] = (
     SurvivalCurve,
     RegressionCurve,
     Interpolant,
+    ProjectedField,
 )
+
+_RELEASE: Final = "what release(query, noise, ledger, entry=...) returned"
+_NONE: Final = np.zeros(0, np.int64)
 
 _Kind = TypeVar("_Kind", bound=Function)
 
@@ -46,20 +60,53 @@ def function(release: Released, kind: type[Function] = Function) -> Function:
         kind: the class that is expected, for type checkers and for clear errors; any by default.
 
     Raises:
-        InvalidParameter: if it is a release of something else.
+        InvalidParameter: if it is a release of something else, or of several groups.
     """
-    check_type(
-        "release", release, Released, "what release(query, noise, ledger, entry=...) returned"
-    )
+    check_type("release", release, Released, _RELEASE)
+    if release.query.get("keys") is not None:
+        raise InvalidParameter(
+            "a release of functions by group was given; write functional.functions(release), and "
+            "take the one of a key"
+        )
+    return _made(release, kind)
+
+
+@overload
+def functions(release: Released) -> Functions[Function]: ...
+@overload
+def functions(release: Released, kind: type[_Kind]) -> Functions[_Kind]: ...
+def functions(release: Released, kind: type[Function] = Function) -> Functions[Function]:
+    """Make a function for each group of a release that was asked with `by`.
+
+    Args:
+        release: what the door returned.
+        kind: the class that is expected, for type checkers and for clear errors; any by default.
+
+    Returns:
+        A mapping from tuples of keys, dates as ISO text.
+
+    Raises:
+        InvalidParameter: if it is a release of something else, or not by group.
+    """
+    check_type("release", release, Released, _RELEASE)
+    if release.query.get("keys") is None:
+        raise InvalidParameter(
+            "a release that is not by group was given; write functional.function(release)"
+        )
+    try:
+        columns, parts = parts_of(release)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise _damaged("functions by group") from error
+    return Functions(columns, {key: _made(part, kind) for key, part in parts.items()})
+
+
+def _made(release: Released, kind: type[Function]) -> Function:
     for known in _asked(kind):
         if release.query.get("statistic") in known.statistics:
             try:
                 return known.of_release(release)
             except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-                raise InvalidParameter(
-                    f"a damaged release of {' or '.join(known.statistics)} was given; write "
-                    "function(release) with what release(...) returned"
-                ) from error
+                raise _damaged(" or ".join(known.statistics)) from error
     asked = [name for known in _asked(kind) for name in known.statistics]
     raise InvalidParameter(
         f"a release of {release.query.get('statistic')!r} was given; write function(release) for a "
@@ -88,16 +135,32 @@ def read(record: Mapping[str, object], kind: type[Function] = Function) -> Funct
     )
 
 
-def save(function: Function, path: str | Path) -> None:
-    """Write an .npz file: the integers, if any, and all the rest as JSON; `load` reads it.
+def read_functions(record: Mapping[str, object]) -> Functions[Function]:
+    """Rebuild functions by group from what their `to_json` returned.
+
+    Raises:
+        InvalidParameter: if it is no such record, or of a later version.
+    """
+    check_type("record", record, Mapping, "what to_json returned, a dict")
+    return strictly(lambda asked: Functions.of_record(asked, read), record, "functions by group")
+
+
+def save(function: Function | Functions[Any], path: str | Path) -> None:
+    """Write an .npz file: the integers, if any, and all the rest as JSON.
+
+    `load` reads it, and `load_functions` one of functions by group.
 
     Raises:
         InvalidParameter: if it is no released function, or the path is none.
     """
-    check_type("function", function, Function, "functional.function(release)")
+    check_type("function", function, Function | Functions, "functional.function(release)")
     place = _place(path)
     record = function.to_json()
-    integers = np.array(record.pop("integers", []), dtype=np.int64)
+    listed = [record] if isinstance(function, Function) else _listed(record)
+    each = [np.array(one.pop("integers", []), dtype=np.int64) for one in listed]
+    integers = each[0] if isinstance(function, Function) else np.concatenate(each or [_NONE])
+    if not isinstance(function, Function):
+        record["sizes"] = [len(one) for one in each]
     with place.open("wb") as file:
         np.savez(file, integers=integers, record=np.array(json.dumps(record)))
 
@@ -107,11 +170,36 @@ def load(path: str | Path) -> Function: ...
 @overload
 def load(path: str | Path, kind: type[_Kind]) -> _Kind: ...
 def load(path: str | Path, kind: type[Function] = Function) -> Function:
-    """Read what `save` wrote.
+    """Read what `save` wrote of one function.
 
     Raises:
         InvalidParameter: if the file holds something else.
     """
+    record, integers = _opened(path)
+    return read(record | ({"integers": integers} if integers else {}), kind)
+
+
+def load_functions(path: str | Path) -> Functions[Function]:
+    """Read what `save` wrote of functions by group.
+
+    Raises:
+        InvalidParameter: if the file holds something else.
+    """
+    record, integers = _opened(path)
+    try:
+        sizes, first = cast("list[int]", record.pop("sizes")), 0
+        for one, size in zip(_listed(record), sizes, strict=True):
+            one.update({"integers": integers[first : first + size]} if size else {})
+            first += size
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidParameter(
+            f"{str(_place(path))!r} holds no functions by group; read one function by "
+            "functional.load"
+        ) from error
+    return read_functions(record)
+
+
+def _opened(path: str | Path) -> tuple[dict[str, object], list[int]]:
     place = _place(path)
     try:
         with place.open("rb") as source, np.load(source, allow_pickle=False) as file:
@@ -122,8 +210,18 @@ def load(path: str | Path, kind: type[Function] = Function) -> Function:
         written = integers = None
     if integers is None or not isinstance(written, dict):
         raise InvalidParameter(f"{str(place)!r} holds no function; write it by functional.save")
-    record = cast("dict[str, object]", written)
-    return read(record | ({"integers": integers} if integers else {}), kind)
+    return cast("dict[str, object]", written), integers
+
+
+def _listed(record: Mapping[str, object]) -> list[dict[str, object]]:
+    return cast("list[dict[str, object]]", record["functions"])
+
+
+def _damaged(what: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"a damaged release of {what} was given; write function(release) with what release(...) "
+        "returned"
+    )
 
 
 def _asked(kind: type[Function]) -> list[type[Function]]:

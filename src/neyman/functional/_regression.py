@@ -120,11 +120,10 @@ def regression_of(
         records.records is None,
     )
     axes, k = channels.axes, channels.steps
-    count = records.counter(axes)
 
-    def compute() -> IntArray:
-        counts = clamped(count(), k * axes[1].number).reshape(-1, axes[1].number)
-        return pair_sums(channels, counts.sum(axis=1), counts @ np.arange(-k, k + 1))
+    def sums(counts: IntArray) -> IntArray:
+        table = clamped(counts, k * axes[1].number).reshape(len(counts), -1, axes[1].number)
+        return pair_sums(channels, table.sum(axis=2), table @ np.arange(-k, k + 1))
 
     return asked(
         records,
@@ -133,8 +132,9 @@ def regression_of(
             "channels": channels.record(),
             "rules": _RULES,
         },
+        axes=axes,
         one=pair_sensitivity(channels, records.neighbors),
         size=channels.size,
         reading=ChannelReading((("count", channels.counts), ("response", channels.responses))),
-        compute=compute,
+        sums=sums,
     )

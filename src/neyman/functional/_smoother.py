@@ -169,6 +169,11 @@ class Smoother(ABC):
     def window(self) -> float:
         """The bandwidth of the window in which there must be records."""
 
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What was chosen, for the title of a picture."""
+
     @abstractmethod
     def values(self, table: Table, sums: Sums) -> Array:
         """Return the curve at the nodes."""

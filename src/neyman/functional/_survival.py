@@ -145,16 +145,13 @@ def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggreg
         raise InvalidParameter(f"horizon={text(end)} is not positive; write the end of the study")
     channels = TwoChannels(end, exact(bandwidth, "bandwidth"), records.records is None)
     both = channels.events, channels.censored
-    count = records.counter(channels.axes)
 
-    def compute() -> IntArray:
-        times = clamped(count(), 4).reshape(-1, 2, 2)
-        events = times[:, 0, 1]
+    def sums(counts: IntArray) -> IntArray:
+        times = clamped(counts, 4).reshape(len(counts), -1, 2, 2)
+        events = times[:, :, 0, 1]
+        parts = events, times.sum((2, 3)) - events
         return np.concatenate(
-            [
-                whole_sums(basis, part)
-                for basis, part in zip(both, (events, times.sum((1, 2)) - events), strict=True)
-            ]
+            [whole_sums(basis, part) for basis, part in zip(both, parts, strict=True)], axis=1
         )
 
     return asked(
@@ -164,6 +161,7 @@ def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggreg
             "channels": channels.record(),
             "rules": _RULES,
         },
+        axes=channels.axes,
         one=_sensitivity(both, records.neighbors),
         size=sum(basis.size for basis in both),
         reading=ChannelReading(
@@ -172,7 +170,7 @@ def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggreg
                 ("censored", channels.censored),
             )
         ),
-        compute=compute,
+        sums=sums,
     )
 
 

@@ -35,6 +35,7 @@ __all__ = ["SurvivalCurve"]
 VERSION = 2
 # The curve is shown while the number at risk is at least so many standard deviations of its noise.
 _SIGNIFICANT = 3.0
+_MOST_POINTS = 1 << 26
 
 
 @final
@@ -122,6 +123,16 @@ class SurvivalCurve(Function):
     def until(self) -> float:
         """The last node of time before Y falls below three standard deviations of its noise."""
         return float(self._shown()[0][-1])
+
+    def grid(self, points: int) -> tuple[Array, Array]:
+        """Return `points` equally spaced times from 0 to `until`, and S there.
+
+        Raises:
+            InvalidParameter: if fewer than two are asked for, or more than 2^26.
+        """
+        number, until = whole("points", points, 2, _MOST_POINTS), self.until
+        times = np.minimum(np.arange(number) / (number - 1) * until, until)
+        return times, self(times)
 
     def quantile(self, q: npt.ArrayLike) -> Array:
         """Return the first time by which a share q has had the event, for each q in (0, 1).

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeVar, final
@@ -103,18 +104,10 @@ class PostgresStore(Store):
 
     def settled(self) -> "PostgresStore":
         """See that the client is installed and knows all that the URL says."""
-        if find_spec("psycopg") is None:
-            raise MissingExtra(
-                "a ledger on PostgreSQL needs the package psycopg, which is not installed; "
-                "write pip install 'neyman[postgres]'"
-            )
-        import psycopg
-
-        known = True
-        try:
+        psycopg, known = _client(), False
+        with suppress(psycopg.Error):
             psycopg.conninfo.make_conninfo(**self._access)
-        except psycopg.Error:
-            known = False
+            known = True
         if not known:
             raise InvalidParameter(
                 f"the URL of {self.url!r} says something after '?' that the client of PostgreSQL "
@@ -153,9 +146,7 @@ class PostgresStore(Store):
     @contextmanager
     def turn(self, entry: str) -> Generator[None]:
         """Hold a lock of the server's that belongs to a transaction, as long as that is open."""
-        import psycopg
-
-        consequence, failure = "Nothing was charged.", None
+        psycopg, consequence, failure = _client(), "Nothing was charged.", None
         with one_a_thread(entry), self._connected(consequence) as connection:
             try:
                 self._begin(connection, _TURN)
@@ -170,8 +161,7 @@ class PostgresStore(Store):
             yield
 
     def _transact(self, begin: str, work: Callable[[PostgresTables], T], consequence: str) -> T:
-        import psycopg
-
+        psycopg = _client()
         with self._connected(consequence) as connection:
             try:
                 self._begin(connection, begin)
@@ -194,11 +184,11 @@ class PostgresStore(Store):
         )
 
     def _open(self, consequence: str) -> Any:
-        import psycopg
-
+        psycopg = _client()
         access = {**_ACCESS, **self._access, "client_encoding": "UTF8"}
         with suppress(psycopg.Error, OSError, ValueError):
-            return psycopg.connect(**access, autocommit=True, prepare_threshold=None)
+            where = psycopg.conninfo.make_conninfo(**access)
+            return psycopg.connect(where, autocommit=True, prepare_threshold=None)
         raise out_of_reach(self.url, consequence)
 
     def _begin(self, connection: Any, begin: str) -> None:
@@ -250,6 +240,20 @@ class PostgresStore(Store):
                 f"the database of {self.url!r} is in {encoding}, which cannot write every id; "
                 "write the URL of a database in UTF8"
             )
+
+
+def _client() -> Any:
+    """Return the client.
+
+    Raises:
+        MissingExtra: if it is not installed.
+    """
+    if find_spec("psycopg") is None:
+        raise MissingExtra(
+            "a ledger on PostgreSQL needs the package psycopg, which is not installed; "
+            "write pip install 'neyman[postgres]'"
+        )
+    return import_module("psycopg")
 
 
 def _is_taken(tables: Tables) -> bool:

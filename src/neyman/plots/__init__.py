@@ -6,6 +6,7 @@ from neyman.plots._curves import tradeoff  # isort: skip
 from neyman.plots._fields import heatmap  # isort: skip
 from neyman.plots._functions import density, regression, survival  # isort: skip
 from neyman.plots._losses import privacy_loss  # isort: skip
+from neyman.plots._quantiles import quantiles  # isort: skip
 from neyman.plots._releases import released  # isort: skip
 from neyman.plots._views import profile, renyi  # isort: skip
 
@@ -14,6 +15,7 @@ __all__ = [
     "heatmap",
     "privacy_loss",
     "profile",
+    "quantiles",
     "regression",
     "released",
     "renyi",

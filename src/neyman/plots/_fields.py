@@ -4,11 +4,12 @@
 # pyright: reportUnknownMemberType=false
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
-from neyman.functional import Generator, ReleasedField
+from neyman.functional import Generator, ProjectedField, ReleasedField, Side
 from neyman.numerics import Array
 from neyman.plots._style import INK, figure
 
@@ -16,9 +17,9 @@ __all__ = ["heatmap"]
 
 
 def heatmap(
-    field: ReleasedField,
+    field: ReleasedField | ProjectedField,
     *,
-    generator: Generator,
+    generator: Generator | None = None,
     level: float = 0.95,
     points: int = 129,
     repetitions: int = 200,
@@ -31,8 +32,9 @@ def heatmap(
     it is shown as zero.
 
     Args:
-        field: at the bandwidths that it shall be drawn with.
-        generator: for the band, which is simulated.
+        field: at the bandwidths that it shall be drawn with; or the nearest proper density,
+            `field.project()`, which has no band and is drawn without the line.
+        generator: for the band, which is simulated; of a projected field there is none.
         level: of the band.
         points: on each axis.
         repetitions: of the simulation.
@@ -41,38 +43,28 @@ def heatmap(
     Raises:
         InvalidParameter: if the field has three coordinates, or there are not two labels.
     """
-    check_type("field", field, ReleasedField, "functional.function(release) of a density on a Box")
-    if field.basis.dimensions != 2:
-        raise InvalidParameter(
-            f"a heat map of {field.basis.dimensions} coordinates was asked for; write one of a "
-            "field of two: heatmap(field.plane(0, 1), ...)"
-        )
+    instead = "functional.function(release) of a density on a Box"
+    check_type("field", field, ReleasedField | ProjectedField, instead)
     if len(labels) != 2:
         raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
-    across, up = labels
-    band = field.band(level, generator=generator, points=points, repetitions=repetitions)
-    picture = figure(5.6, 4.4)
-    axes = picture.add_subplot()
-    (x, y), estimate, lower = band.axes, band.estimate, band.lower
-    first, second = field.basis.sides
-    if first.closed:
-        x, estimate, lower = np.append(x, first.period), _turned(estimate), _turned(lower)
-    if second.closed:
-        y, estimate, lower = np.append(y, second.period), _turned(estimate.T).T, _turned(lower.T).T
-    image = axes.pcolormesh(
-        x,
-        y,
-        np.maximum(estimate, 0.0).T,
-        cmap="viridis",
-        shading="gouraud",
-        vmin=0.0,
-        rasterized=True,
-    )
-    if lower.min() < 0 < lower.max():
+    if isinstance(field, ProjectedField):
+        _check_plane(field.sides)
+        places, values = field.grid(points)
+        picture, axes = _drawn(field.sides, places, values, labels)
+        axes.set_title("private density, the nearest proper one", color=INK, fontsize=9, loc="left")
+        return picture
+    _check_plane(field.basis.sides)
+    if generator is None:
+        raise InvalidParameter(
+            "no generator was given for the band around the field; write "
+            "generator=, a public NumPy generator, or draw field.project()"
+        )
+    band = field.band(level, "noise", generator=generator, points=points, repetitions=repetitions)
+    picture, axes = _drawn(field.basis.sides, band.axes, band.estimate, labels)
+    if band.lower.min() < 0 < band.lower.max():
+        x, y, lower = _closed(field.basis.sides, band.axes, band.lower)
         axes.contour(x, y, lower.T, levels=[0.0], colors="white", linewidths=1.1)
     bandwidths = " and ".join(f"{float(h):.3g}" for h in field.bandwidth)
-    bar = picture.colorbar(image, ax=axes, pad=0.02)
-    bar.set_label("density", color=INK)
     axes.set_title(
         f"private density, bandwidths {bandwidths}; inside the line\n"
         f"above zero beyond noise, {100 * level:g} % everywhere at once",
@@ -80,10 +72,50 @@ def heatmap(
         fontsize=9,
         loc="left",
     )
-    axes.set_xlabel(across, color=INK)
-    axes.set_ylabel(up, color=INK)
-    axes.tick_params(colors=INK)
     return picture
+
+
+def _check_plane(sides: tuple[Side, ...]) -> None:
+    if len(sides) != 2:
+        raise InvalidParameter(
+            f"a heat map of {len(sides)} coordinates was asked for; write one of a "
+            "field of two: heatmap(field.plane(0, 1), ...)"
+        )
+
+
+def _drawn(
+    sides: tuple[Side, ...], places: tuple[Array, ...], values: Array, labels: tuple[str, str]
+) -> tuple[Figure, Axes]:
+    picture = figure(5.6, 4.4)
+    axes = picture.add_subplot()
+    x, y, shown = _closed(sides, places, values)
+    image = axes.pcolormesh(
+        x,
+        y,
+        np.maximum(shown, 0.0).T,
+        cmap="viridis",
+        shading="gouraud",
+        vmin=0.0,
+        rasterized=True,
+    )
+    bar = picture.colorbar(image, ax=axes, pad=0.02)
+    bar.set_label("density", color=INK)
+    axes.set_xlabel(labels[0], color=INK)
+    axes.set_ylabel(labels[1], color=INK)
+    axes.tick_params(colors=INK)
+    return picture, axes
+
+
+def _closed(
+    sides: tuple[Side, ...], places: tuple[Array, ...], values: Array
+) -> tuple[Array, Array, Array]:
+    """Return places and values with the first of a circle again behind the last."""
+    (first, second), (x, y) = sides, places
+    if first.closed:
+        x, values = np.append(x, first.period), _turned(values)
+    if second.closed:
+        y, values = np.append(y, second.period), _turned(values.T).T
+    return x, y, values
 
 
 def _turned(values: Array) -> Array:

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from neyman.arguments import check_type
+from neyman.errors import InvalidParameter
 from neyman.functional import (
     Band,
     Generator,
@@ -85,18 +86,25 @@ def regression(
     level: float = 0.95,
     repetitions: int = 300,
     truth: Callable[[Array], Array] | None = None,
+    labels: tuple[str, str] = ("x", "mean response"),
 ) -> Figure:
     """Draw a released regression curve with two bands: for its noise, and for noise and sampling.
 
     Where too few records are to be told from the noise nothing is drawn.
 
     Args:
-        fit: a reading of the curve, such as `curve.gaussian_process()`.
+        fit: a reading of the curve, such as `curve.gaussian_process()`; the title says which.
         generator: for the bands, which are simulated.
         level: that each band covers everywhere at once; both are estimates.
         repetitions: simulated releases for each.
         truth: the curve without noise, drawn beside. Only for data that are public anyway.
+        labels: of the axes: what x and the response are.
+
+    Raises:
+        InvalidParameter: if there are not two labels.
     """
+    if len(labels) != 2:
+        raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
     check_type("fit", fit, RegressionFit, "a reading such as curve.gaussian_process()")
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
     total, noise = (
@@ -105,7 +113,10 @@ def regression(
     )
     picture, axes = _drawn("private mean", total, noise, f"{100 * level:g} %", truth)
     axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
-    axes.set_ylabel("mean response", color=INK)
+    across, up = labels
+    axes.set_xlabel(across, color=INK)
+    axes.set_ylabel(up, color=INK)
+    axes.set_title(f"read by {fit.smoother.words}", color=INK, fontsize=9, loc="left")
     axes.legend(frameon=False)
     return picture
 

@@ -19,6 +19,7 @@ from neyman.functional import (
     select_bandwidth,
 )
 from neyman.plots._functions import density
+from neyman.plots._quantiles import quantiles
 from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure
 from neyman.released import Release
 
@@ -33,9 +34,9 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
     """Draw a released statistic, one line a group, with its noise intervals.
 
     Args:
-        release: any count, sum or mean; a density of one variable, drawn as `density` does at the
-            bandwidth that the release chooses; or a survival or regression curve, without bands,
-            which `survival` and `regression` draw.
+        release: any count, sum or mean; quantiles, drawn as `quantiles` does; a density of one
+            variable, drawn as `density` does at the bandwidth that the release chooses; or a
+            survival or regression curve, without bands, which `survival` and `regression` draw.
         truth: exact values in the order of the release, drawn beside. Only for data that are
             public anyway: whoever sees them needs no release.
 
@@ -107,4 +108,5 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Release], Figure]]] = {
     "density": _density,
     "survival": _survival,
     "regression": _regression,
+    "quantile": quantiles,
 }

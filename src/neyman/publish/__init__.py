@@ -14,6 +14,7 @@ from neyman.publish._plan import Charge, Plan, Step, bill
 from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._preview import Preview, preview
 from neyman.publish._publish import Publication, publish
+from neyman.publish._quantiles import quantiles
 from neyman.publish._read import read_spec
 from neyman.publish._schema import json_schema
 from neyman.publish._spec import Spec
@@ -45,6 +46,7 @@ __all__ = [
     "plan",
     "preview",
     "publish",
+    "quantiles",
     "read_spec",
     "regression",
     "survival",

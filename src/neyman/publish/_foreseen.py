@@ -98,7 +98,8 @@ def foreseen_by(
     found: dict[str, dict[int, _Width]] = {}
     for size, integers in made.items():
         columns = aggregate.reading.columns(integers, mechanism, confidence)
-        answer = _Answer(aggregate.query, columns)
+        # Of one group, which is made up.
+        answer = _Answer({**aggregate.query, "keys": None}, columns)
         read = _FUNCTIONS.get(str(aggregate.query.get("statistic")), _numbers)
         # Where noise hides so few rows, nothing more is known of the curve.
         with suppress(InvalidParameter):

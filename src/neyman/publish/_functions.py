@@ -8,7 +8,7 @@ from neyman.functional import Domain, Interval, Side, Target, density_of, regres
 from neyman.numerics import Real
 from neyman.publish._imagined import foreseen
 from neyman.sensitivity import Neighbors, check_neighbors
-from neyman.tables import Table
+from neyman.tables import Keys, Table
 
 __all__ = ["bounded_domain", "density", "regression", "survival"]
 
@@ -20,6 +20,7 @@ def density(
     domain: Domain | None = None,
     bandwidth: Real | Sequence[Real],
     target: Target | None = None,
+    by: Keys | None = None,
     neighbors: Neighbors = "add_remove",
 ) -> Aggregate:
     """Ask for the kernel density of a column of a table; `functional.density` is of an array.
@@ -35,10 +36,13 @@ def density(
             column, what is outside moved to the nearer end.
         bandwidth: as for `functional.density`.
         target: as for `functional.density`.
+        by: declared groups, each with a function of its own; of one unit at most max_groups of
+            them count, so that noise grows with the root of that and not with their number.
         neighbors: "add_remove", the relation of all questions of a table.
 
     Returns:
-        The question, for `release`; `functional.function` makes a function of its release.
+        The question, for `release`; `functional.function` makes a function of its release, and
+        `functional.functions` one for each group.
 
     Raises:
         UnknownColumn: if the table lacks a column.
@@ -50,7 +54,7 @@ def density(
     """
     _refuse_replaced(neighbors)
     columns = [column] if isinstance(column, str) else list(column)
-    records = table.countable(*columns)
+    records = table.countable(*columns, by=by)
     lies = bounded_domain(table, *columns) if domain is None else domain
     return foreseen(
         records, lambda these: density_of(these, domain=lies, bandwidth=bandwidth, target=target)
@@ -64,6 +68,7 @@ def survival(
     observed: str,
     horizon: Real,
     bandwidth: Real,
+    by: Keys | None = None,
     neighbors: Neighbors = "add_remove",
 ) -> Aggregate:
     """Ask for the survival curve of a table's rows; `functional.survival` is of arrays.
@@ -75,10 +80,13 @@ def survival(
             at least 1/2, where it did. A row where either is NULL or NaN counts for nothing.
         horizon: as for `functional.survival`.
         bandwidth: as for `functional.survival`.
+        by: declared groups, each with a function of its own; of one unit at most max_groups of
+            them count, so that noise grows with the root of that and not with their number.
         neighbors: "add_remove", the relation of all questions of a table.
 
     Returns:
-        The question, for `release`; `functional.function` makes a curve of its release.
+        The question, for `release`; `functional.function` makes a curve of its release, and
+        `functional.functions` one for each group.
 
     Raises:
         UnknownColumn: if the table lacks a column.
@@ -90,7 +98,7 @@ def survival(
     """
     _refuse_replaced(neighbors)
     # The durations twice: where they are, and whether they lie beyond the horizon.
-    records = table.countable(duration, duration, observed)
+    records = table.countable(duration, duration, observed, by=by)
     return foreseen(records, lambda these: survival_of(these, horizon=horizon, bandwidth=bandwidth))
 
 
@@ -103,6 +111,7 @@ def regression(
     bandwidth: Real,
     response: Interval | None = None,
     target: Target | None = None,
+    by: Keys | None = None,
     neighbors: Neighbors = "add_remove",
 ) -> Aggregate:
     """Ask for the mean of a column at every value of another; `functional.regression` is of arrays.
@@ -115,10 +124,13 @@ def regression(
         bandwidth: as for `functional.regression`.
         response: the bounds of y; by default those that the table declares for it.
         target: as for `functional.regression`.
+        by: declared groups, each with a function of its own; of one unit at most max_groups of
+            them count, so that noise grows with the root of that and not with their number.
         neighbors: "add_remove", the relation of all questions of a table.
 
     Returns:
-        The question, for `release`; `functional.function` makes a curve of its release.
+        The question, for `release`; `functional.function` makes a curve of its release, and
+        `functional.functions` one for each group.
 
     Raises:
         UnknownColumn: if the table lacks a column.
@@ -132,7 +144,7 @@ def regression(
     lies = bounded_domain(table, x) if domain is None else domain
     between = bounded_domain(table, y) if response is None else response
     return foreseen(
-        table.countable(x, y),
+        table.countable(x, y, by=by),
         lambda these: regression_of(
             these, domain=lies, bandwidth=bandwidth, response=between, target=target
         ),

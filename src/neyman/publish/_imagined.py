@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from neyman.aggregate import Aggregate, Countable, IntArray
+from neyman.aggregate import Aggregate, Columns, Countable, IntArray
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
 
@@ -44,6 +44,16 @@ class MadeUp:
     def records(self) -> None:
         """As of a table, whose number is private."""
         return
+
+    @property
+    def groups(self) -> int:
+        """One of all."""
+        return 1
+
+    @property
+    def keys(self) -> Columns:
+        """None."""
+        return {}
 
     def bound(self, one: Sensitivity) -> Sensitivity:
         """Each is a unit."""

@@ -5,7 +5,8 @@ kept       the g pairs of each unit that come first by md5(salt, group, unit)
 weighed    the same with t, the rows that r leaves of the unit in all; where m has a say
 crowded    kept pairs of more than r rows, and all of units of more than m
 numbered   their rows, equal ones of a pair numbered 1, 2, ... so that they part ways
-ranked     the same rows in the order of md5(salt, group, k0, k1, ..., number, unit) in their pair
+ranked     the same rows in the order of md5(salt, group, k0, k1, ..., number, unit) in their pair;
+           without a place where r is m
 rationed   the first r of them in the order of its second half in their unit; where m has a say
 parts      sums of the other kept pairs, and what is left of the crowded ones; of a histogram
            no sums but places k, with rows n
@@ -137,28 +138,28 @@ class Bounding:
 
     def _ranked(self, numbered: exp.Query) -> list[Step]:
         crowded = _from(self._last, "u", "j").where(exp.not_(self._light()))
-        rows = _columns(*self.integers, "number")
-        digest = self._hash(sql.column("j"), *rows)
-        place = _row_number(_columns("u", "j"), [digest, *rows])
+        steps: list[Step] = [("neyman_crowded", crowded), ("neyman_numbered", numbered)]
+        rows, total = self.limits.rows, self.limits.cut_total
         names = ("j", *self.integers)
-        ranked = _from("numbered", *names).select(sql.named(place, "place"))
-        steps: list[Step] = [
-            ("neyman_crowded", crowded),
-            ("neyman_numbered", numbered),
-            ("neyman_ranked", ranked),
-        ]
-        if self.limits.cut_total is None:
-            return steps
+        digest = self._hash(sql.column("j"), *_columns(*self.integers, "number"))
         half = exp.Substring(this=digest.copy(), start=sql.integer(_HALF))
-        order = [sql.column(name) for name in ("half", *names, "number")]
-        within = sql.column("place") <= sql.integer(self.limits.rows)
-        rationed = (
-            _from("ranked", *names)
-            .select(sql.named(_row_number(_columns("u"), order), "place"))
-            .where(within)
-        )
-        ranked.select(*_columns("u", "number"), sql.named(half, "half"), copy=False)
-        return [*steps, ("neyman_rationed", rationed)]
+        in_all = _row_number(_columns("u"), [sql.column("half"), *_columns(*names, "number")])
+        if total is None or rows < total:
+            order = [digest, *_columns(*self.integers, "number")]
+            place = _row_number(_columns("u", "j"), order)
+            ranked = _from("numbered", *names).select(sql.named(place, "place"))
+            if total is not None:
+                ranked = ranked.select(*_columns("u", "number"), sql.named(half, "half"))
+            steps.append(("neyman_ranked", ranked))
+        else:
+            hashed = _from("numbered", *names, "u", "number").select(sql.named(half, "half"))
+            steps.append(("neyman_ranked", hashed))
+        if total is not None:
+            rationed = _from("ranked", *names).select(sql.named(in_all, "place"))
+            if rows < total:
+                rationed = rationed.where(sql.column("place") <= sql.integer(rows))
+            steps.append(("neyman_rationed", rationed))
+        return steps
 
     def _chosen(self, *names: str) -> exp.Select:
         if self.limits.cut_total is None:

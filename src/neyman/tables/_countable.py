@@ -9,12 +9,13 @@ from typing import Final, final
 
 import numpy as np
 
-from neyman.aggregate import IntArray
+from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
 from neyman.tables._engine import Engine
 from neyman.tables._histogram import Histogram
+from neyman.tables._keys import Keys
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
@@ -23,6 +24,8 @@ __all__ = ["TableRecords"]
 # Raise it whenever the counts of an unchanged question change.
 _RULES: Final = 1
 _MOST_PLACES: Final = 2**30
+# Counted apart: all of them are held at once, 8 bytes each.
+_MOST_COUNTS: Final = 2**28
 
 
 @final
@@ -39,6 +42,7 @@ class TableRecords:
         unit_of: who is protected.
         columns: names of the columns.
         max_rows: rows at one place beyond which their count is clamped.
+        by: the groups that are counted apart, or None for one of all rows.
     """
 
     engine: Engine = field(repr=False)
@@ -46,6 +50,7 @@ class TableRecords:
     unit_of: Unit
     columns: tuple[str, ...]
     max_rows: int
+    by: Keys | None = None
 
     @property
     def source(self) -> str:
@@ -67,18 +72,35 @@ class TableRecords:
         """Private."""
         return
 
+    @property
+    def groups(self) -> int:
+        """The number of keys, or one."""
+        return 1 if self.by is None else len(self.by)
+
+    @property
+    def keys(self) -> Columns:
+        """The keys, one list a column."""
+        return {} if self.by is None else self.by.to_columns()
+
     def bound(self, one: Sensitivity) -> Sensitivity:
-        """Multiply by the most rows that count of one unit."""
-        return one.of_many(self.unit_of.rows)
+        """Multiply by the most rows that count of one unit, in the most groups."""
+        limits = self.unit_of.limits(self.groups)
+        return one.of_many(limits.rows, limits.groups, limits.total)
 
     def describe(self) -> dict[str, object]:
         """Return columns, unit and limits."""
-        return {
-            "columns": list(self.columns),
-            "unit": self.unit_of.describe(),
-            "max_table_rows": self.max_rows,
-            "count_rules": _RULES,
-        } | self.view.describe()
+        # Without groups nothing is said of them, as before there were any.
+        groups = {} if self.by is None else {"keys": self.by.describe()}
+        return (
+            groups
+            | {
+                "columns": list(self.columns),
+                "unit": self.unit_of.describe(),
+                "max_table_rows": self.max_rows,
+                "count_rules": _RULES,
+            }
+            | self.view.describe()
+        )
 
     def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
         """Return what runs one statement.
@@ -99,15 +121,20 @@ class TableRecords:
                 f"{places} places of {len(axes)} axes were asked for; write fewer nodes, at most "
                 "2^30 together"
             )
+        if self.by is not None and places * self.groups > _MOST_COUNTS:
+            raise InvalidParameter(
+                f"{places} places in each of {self.groups} groups were asked for, of 8 bytes each; "
+                "write fewer groups or a larger bandwidth or grid, at most 2^28 together"
+            )
         asked = self.describe() | {"axes": [axis.record() for axis in axes]}
         salt = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
-        histogram = Histogram(self.columns, tuple(axes), self.unit_of, None, salt, self.max_rows)
+        histogram = Histogram(self.columns, tuple(axes), self.unit_of, self.by, salt, self.max_rows)
         statement = histogram.statement(self.view)
 
         def count() -> IntArray:
-            found = self.engine.integers(statement, 2)
-            counts = np.zeros(places + 1, np.int64)
-            counts[found[:, 0]] = found[:, 1]
-            return counts[:places]
+            found = self.engine.integers(statement, len(histogram.names) + 1)
+            counts = np.zeros((self.groups, places + 1), np.int64)
+            counts[found[:, 0] if self.by is not None else 0, found[:, -2]] = found[:, -1]
+            return counts[:, :places].reshape(-1)
 
         return count

@@ -7,8 +7,9 @@ from typing import TypeAlias, final
 
 from sqlglot import exp
 
+from neyman.tables._expression_types import Range, Type
 from neyman.tables._key import Key
-from neyman.tables._sql import Tree, cast, encoded, text, try_cast
+from neyman.tables._sql import Tree, cast, clamped, double, encoded, text, try_cast
 
 __all__ = [
     "BOOLEAN",
@@ -23,6 +24,7 @@ __all__ = [
     "Kind",
     "coded",
     "kind_of",
+    "made_number",
 ]
 
 Cast: TypeAlias = Callable[[Tree], Tree]
@@ -44,6 +46,8 @@ class Kind:
         group: the canonical bytes that tell groups apart, NULL for what is in none.
         group_key: a group's text as the key that people read.
         spelled: what else to say to whoever writes keys of another type.
+        types: what it can be in an expression.
+        range: bounds of its numbers that the type itself gives; None where it gives none.
     """
 
     label: str
@@ -56,6 +60,8 @@ class Kind:
     group: Cast | None = field(default=None, repr=False)
     group_key: Callable[[str], str | int | bool] = field(default=str, repr=False)
     spelled: str = field(default="", repr=False)
+    types: tuple[Type, ...] = field(default=(), repr=False)
+    range: Range | None = field(default=None, repr=False)
 
 
 def _same(value: Tree) -> Tree:
@@ -87,6 +93,14 @@ def _double_of_truth(value: Tree) -> Tree:
 def _bigint(value: Tree) -> Tree:
     # An unsigned or wide value beyond 64 bits is no key, and must not raise.
     return try_cast(value, "BIGINT")
+
+
+def _bigint_of_double(value: Tree) -> Tree:
+    # Beyond 2^62 there is no key. Clamped as well, for an engine may cast before it compares.
+    most = 2.0**62
+    inside = exp.Between(this=value, low=double(-most), high=double(most))
+    clamp = clamped(double(-most), value.copy(), double(most))
+    return exp.Case(ifs=[exp.If(this=inside, true=cast(clamp, "BIGINT"))])
 
 
 def _boolean(value: Tree) -> Tree:
@@ -130,14 +144,35 @@ FREE_TEXT = Kind(
     group=_filled,
     spelled=', spelled as in the file: "true", "2020-02-29"; an integer matches its plain '
     "decimal text only",
+    types=(Type.TEXT, Type.NUMBER),
 )
-TEXT = Kind("text", None, encoded, encoded, encoded, (str,), group=encoded)
-INTEGER = Kind("integer", _double, encoded, _bigint, _bigint, (int,), group=_whole, group_key=int)
+TEXT = Kind("text", None, encoded, encoded, encoded, (str,), types=(Type.TEXT,), group=encoded)
+INTEGER = Kind(
+    "integer",
+    _double,
+    encoded,
+    _bigint,
+    _bigint,
+    (int,),
+    types=(Type.NUMBER,),
+    range=Range.whole(64),
+    group=_whole,
+    group_key=int,
+)
 WIDE_INTEGER = Kind(
-    "integer", _double_by_text, encoded, _bigint, _bigint, (int,), group=_whole, group_key=int
+    "integer",
+    _double_by_text,
+    encoded,
+    _bigint,
+    _bigint,
+    (int,),
+    types=(Type.NUMBER,),
+    range=Range.whole(128),
+    group=_whole,
+    group_key=int,
 )
-DECIMAL = Kind("decimal", _double_by_text)
-FLOAT = Kind("float", _double)
+DECIMAL = Kind("decimal", _double_by_text, types=(Type.NUMBER,))
+FLOAT = Kind("float", _double, types=(Type.NUMBER,))
 BOOLEAN = Kind(
     "boolean",
     _double_of_truth,
@@ -145,10 +180,33 @@ BOOLEAN = Kind(
     _same,
     _boolean,
     (bool,),
+    types=(Type.TRUTH,),
     group=encoded,
     group_key=_is_true,
 )
-DATE = Kind("date", None, encoded, _same, _date, (date,), group=_written_date)
+DATE = Kind("date", None, encoded, _same, _date, (date,), types=(Type.DAY,), group=_written_date)
+
+
+def _whole_double(value: Tree) -> Tree:
+    return encoded(_bigint_of_double(value))
+
+
+def made_number(bounds: Range) -> Kind:
+    """Return the kind of doubles that an expression gives; integers make groups too."""
+    if not bounds.is_whole:
+        return Kind("number with a fraction", _same, types=(Type.NUMBER,), range=bounds)
+    return Kind(
+        "integer",
+        _same,
+        None,
+        _bigint_of_double,
+        _bigint,
+        (int,),
+        types=(Type.NUMBER,),
+        range=bounds,
+        group=_whole_double,
+        group_key=int,
+    )
 
 
 def coded(kind: Kind) -> Kind:

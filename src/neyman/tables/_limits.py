@@ -52,19 +52,6 @@ class Limits:
         return cls(g, r, min(total, g * r), among)
 
     @property
-    def squares(self) -> int:
-        """The most that the squares of the rows in each group add up to.
-
-        floor(m / r) r^2 + (m mod r)^2: a sum of squares is greatest where groups are full, and
-        ceil(m / r) <= g of them hold all m rows.
-
-        >>> Limits.of(groups=10, rows=20, total=50, among=None).squares
-        900
-        """
-        full, rest = divmod(self.total, self.rows)
-        return full * self.rows**2 + rest**2
-
-    @property
     def cut_groups(self) -> int | None:
         """Groups that are kept of a unit; None where there are no more, or rows see to it."""
         seen_to = self.cut_total is not None and self.groups == self.total

@@ -12,6 +12,7 @@ from sqlglot import exp
 from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
 from neyman.tables import _sql as sql
+from neyman.tables._expression_types import Type
 from neyman.tables._postgres_engine import Postgres, session
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
@@ -41,7 +42,7 @@ _KINDS = {
     **dict.fromkeys(("text", "character varying", "character", "uuid", "enum"), kind.TEXT),
     **dict.fromkeys(("smallint", "integer", "bigint"), kind.INTEGER),
     **dict.fromkeys(("real", "double precision"), kind.FLOAT),
-    "numeric": kind.Kind("decimal", _finite_double),
+    "numeric": kind.Kind("decimal", _finite_double, types=(Type.NUMBER,)),
     "boolean": kind.BOOLEAN,
     "date": kind.DATE,
 }

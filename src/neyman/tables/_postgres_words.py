@@ -55,13 +55,21 @@ def _quotient(node: exp.Div) -> Tree:
     """Divide by a constant b, what is below 1e-30 b counting as 0.
 
     The tree adds quotients to 1/2, which such a one leaves as it is; or takes floor(x / b) b off
-    x, which leaves x or x + b = b: one place of a circle of period b.
+    x, which leaves x or x + b = b: one place of a circle of period b. A quotient of expressions is
+    known not to be too small.
     """
+    if isinstance(node.expression, exp.Nullif | exp.Paren):
+        return node
     constant = abs(float(node.expression.this.this))
     if constant <= 1:
         return node
     small = exp.LT(this=exp.Abs(this=node.this.copy()), expression=sql.double(constant * 1e-30))
     return exp.Case(ifs=[exp.If(this=small, true=sql.double(0.0))], default=node.copy())
+
+
+def _days(node: exp.DateDiff) -> Tree:
+    # Both are known to lie in the years 1 to 9999.
+    return exp.Paren(this=exp.Sub(this=node.this, expression=node.expression))
 
 
 def _call(name: str, *arguments: Tree) -> Tree:
@@ -80,5 +88,6 @@ SPELLING = Spelling(
         exp.IsNan: _is_nan,
         exp.TryCast: _try_cast,
         exp.Div: _quotient,
+        exp.DateDiff: _days,
     },
 )

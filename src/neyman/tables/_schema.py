@@ -50,7 +50,7 @@ class Column:
                 f"column {self.name!r} is of type {self.kind.label} and cannot be added up, nor "
                 "cut at numbers; write a column of integers, decimals, floats or booleans"
             )
-        return self.kind.number(self._value())
+        return self.kind.number(self.value())
 
     def day(self) -> Tree:
         """Return the value as a date.
@@ -63,7 +63,7 @@ class Column:
                 f"column {self.name!r} is of type {self.kind.label} and cannot be cut at dates; "
                 "write a column of dates, or edges that are numbers"
             )
-        return self.kind.key(self._value())
+        return self.kind.key(self.value())
 
     def identity(self) -> Tree:
         """Return the value as units are told apart.
@@ -76,7 +76,7 @@ class Column:
                 f"column {self.name!r} is of type {self.kind.label} and cannot name a unit; "
                 "write a column of text, integers, booleans or dates"
             )
-        return self.kind.identity(self._value())
+        return self.kind.identity(self.value())
 
     def matched(self, other: "Column") -> tuple[Tree, Tree]:
         """Return both values as they are compared with each other; NULL equals nothing.
@@ -98,7 +98,7 @@ class Column:
         mine, its = (same, same) if same is not None else (ours.identity, theirs.identity)
         if mine is None or its is None:
             raise InvalidTable(f"columns {self.name!r} and {other.name!r} cannot be compared")
-        return mine(self._value()), its(other._value())  # noqa: SLF001
+        return mine(self.value()), its(other.value())
 
     def compared(self, keys: Sequence[Key]) -> tuple[Tree, Cast]:
         """Return the value as it is compared with keys, and what makes it of a key's text.
@@ -118,7 +118,7 @@ class Column:
                 f"an empty field of column {self.name!r} is NULL, which belongs to no group, and "
                 "'' was among its keys; leave it out"
             )
-        return kind.key(self._value()), kind.parse
+        return kind.key(self.value()), kind.parse
 
     def grouped(self) -> tuple[Tree, Callable[[str], str | int | bool]]:
         """Return the bytes that tell groups apart, and what makes a key of their text.
@@ -131,9 +131,10 @@ class Column:
                 f"column {self.name!r} is of type {self.kind.label} and has no groups of its own; "
                 "write a column of text, integers, booleans or dates"
             )
-        return self.kind.group(self._value()), self.kind.group_key
+        return self.kind.group(self.value()), self.kind.group_key
 
-    def _value(self) -> Tree:
+    def value(self) -> Tree:
+        """Return the value as the engine has it, or as it is made."""
         return sql.column(self.inside, SOURCE) if self.made is None else self.made.copy()
 
 

@@ -22,7 +22,9 @@ __all__ = [
     "known",
     "md5",
     "named",
+    "part",
     "relation",
+    "size",
     "split",
     "text",
     "total",
@@ -54,6 +56,24 @@ def column(name: str, table: str | None = None) -> exp.Column:
 def named(value: Tree, name: str) -> Tree:
     """Write value AS name."""
     return exp.alias_(value, name, quoted=True)
+
+
+def part(value: Tree) -> Tree:
+    """Copy a tree so that it can stand anywhere in another: in brackets, but for calls."""
+    copy = value.copy()
+    # AND and OR are calls to sqlglot, as to which no engine agrees.
+    called = isinstance(copy, exp.Func) and not isinstance(copy, exp.Binary)
+    return copy if called or isinstance(copy, exp.Column | exp.Paren) else exp.Paren(this=copy)
+
+
+def size(value: Tree) -> tuple[int, int]:
+    """Return how many nodes a tree has, and how many of them the longest chain."""
+    nodes, deepest, waiting = 0, 0, [(value, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        nodes, deepest = nodes + 1, max(deepest, depth)
+        waiting += [(child, depth + 1) for child in node.iter_expressions()]
+    return nodes, deepest
 
 
 def integer(value: int) -> Tree:

@@ -148,10 +148,11 @@ def sensitivity_of(
     """
     bounds = unit.limits(groups)
     limits = [component.limit for component in components]
-    return Sensitivity(
+    one = Sensitivity(
         neighbors="add_remove",
-        l1=Fraction(bounds.total * sum(limits)),
-        l2_squared=Fraction(bounds.squares * sum(limit**2 for limit in limits)),
-        coordinates=bounds.groups * len(limits),
-        largest=bounds.rows * max(limits),
+        l1=Fraction(sum(limits)),
+        l2_squared=Fraction(sum(limit**2 for limit in limits)),
+        coordinates=len(limits),
+        largest=max(limits),
     )
+    return one.of_many(bounds.rows, bounds.groups, bounds.total)

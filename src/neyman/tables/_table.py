@@ -15,6 +15,7 @@ from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
 from neyman.tables._engine import Engine
+from neyman.tables._expression import Expression
 from neyman.tables._found import new_groups, unknown_groups
 from neyman.tables._imagined import imagined
 from neyman.tables._keys import Keys
@@ -153,15 +154,17 @@ class Table:
         if bounds is None:
             raise InvalidTable(
                 f"column {column!r} has no bounds; write "
-                f"bounds={{{column!r}: Bounds(lower, upper, grid)}} where the table is opened"
+                f"bounds={{{column!r}: Bounds(lower, upper, grid)}} where the table is opened, or "
+                "table.with_bounds(...) for a column that was made"
             )
         return Measured(column, bounds)
 
-    def countable(self, *columns: str) -> Countable:
+    def countable(self, *columns: str, by: Keys | None = None) -> Countable:
         """Return the rows as what can be counted at public nodes: what a function is asked of.
 
         Args:
             columns: whose numbers place a row; they need no bounds, for nodes have their own.
+            by: the groups that are counted apart; None for one of all rows.
 
         Raises:
             UnknownColumn: if the table has no such column.
@@ -169,7 +172,62 @@ class Table:
         """
         for column in columns:
             self.view.schema[column].number()
-        return TableRecords(self.engine, self.view, self.unit, columns, self.max_table_rows)
+        refuse_no_keys(by)
+        return TableRecords(self.engine, self.view, self.unit, columns, self.max_table_rows, by)
+
+    def where(self, condition: Expression) -> "Table":
+        """Return the table of the rows for which a condition is true; NULL is not true.
+
+        Bounds and limits hold for the rows that are left.
+
+        Args:
+            condition: such as `col("delay") > 15`.
+
+        Raises:
+            UnknownColumn: if it is about a column that the table lacks.
+            InvalidTable: if it is no condition, or a type does not fit.
+
+        Guarantee: each row is kept or not by itself, so the rows of one unit in the new table are
+            some of its rows in the old one: neighbours stay neighbours.
+        """
+        return replace(self, view=self.view.where(condition))
+
+    def with_columns(self, **expressions: Expression) -> "Table":
+        """Return the table with columns made of its own, new or in the place of old ones.
+
+        All are made of the columns that were there before. They have no bounds until
+        `with_bounds` declares them.
+
+        Args:
+            **expressions: by the names of the columns.
+
+        Raises:
+            UnknownColumn: if one is made of a column that the table lacks.
+            InvalidTable: if a name or a type does not fit, or the column names the unit.
+
+        Guarantee: each row is mapped by itself and keeps its unit: neighbours stay neighbours.
+        """
+        if self.unit.entity in expressions:
+            raise InvalidTable(
+                f"column {self.unit.entity!r} names the unit and cannot be made anew: whose a row "
+                "is says the table alone; write another name for the new column"
+            )
+        bounds = {name: held for name, held in self.bounds.items() if name not in expressions}
+        view = self.view.with_columns(expressions)
+        return replace(self, view=view, bounds=MappingProxyType(bounds))
+
+    def with_bounds(self, bounds: Mapping[str, Bounds]) -> "Table":
+        """Return the same table with bounds of more columns, or with other ones.
+
+        Raises:
+            UnknownColumn: if the table lacks a column.
+            InvalidTable: if one holds no numbers.
+        """
+        refuse_no_bounds(bounds)
+        table = replace(self, bounds=MappingProxyType({**self.bounds, **bounds}))
+        for column in bounds:
+            table.measured(column)
+        return table
 
     def join(
         self,
@@ -402,17 +460,14 @@ def open_table(
             f"max_table_rows={max_table_rows!r} is not an integer in [1, 2^62]; write one"
         )
     refuse_no_unit(unit)
-    refuse_no_bounds(bounds)
     engine = engine_of(source, name)
     view = View(engine.schema, engine.relation)
     if unit.through is not None:
         engine, view = owned(engine, view, unit.through)
-    table = Table(engine, view, unit, MappingProxyType(dict(bounds)), max_table_rows)
     if unit.entity is not None:
         view.schema[unit.entity].identity()
-    for column in bounds:
-        table.measured(column)
-    return table
+    table = Table(engine, view, unit, MappingProxyType({}), max_table_rows)
+    return table.with_bounds(bounds)
 
 
 def _declared(table: Table, bounds: Mapping[str, Bounds], new: Sequence[str]) -> Table:
@@ -424,7 +479,4 @@ def _declared(table: Table, bounds: Mapping[str, Bounds], new: Sequence[str]) ->
                 f"bounds of {column!r} were given, which the join does not bring; write those "
                 f"of the joined columns {', '.join(map(repr, new))} only"
             )
-    table = replace(table, bounds=MappingProxyType({**table.bounds, **bounds}))
-    for column in bounds:
-        table.measured(column)
-    return table
+    return table.with_bounds(bounds)

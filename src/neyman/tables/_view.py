@@ -1,11 +1,14 @@
 """What is asked of: an engine's table, or what expressions and joins make of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from sqlglot import exp
 
+from neyman.tables._expression import Expression
+from neyman.tables._expression_made import made_column, made_condition
+from neyman.tables._expression_read import VERSION
 from neyman.tables._schema import SOURCE, Schema
 from neyman.tables._sql import Tree
 
@@ -55,6 +58,35 @@ class View:
             side = "left" if joined.left else "inner"
             query = query.join(joined.relation.copy(), on=joined.on.copy(), join_type=side)
         return query.where(*self.conditions)
+
+    def where(self, condition: Expression) -> "View":
+        """Return the rows for which a condition is true.
+
+        Raises:
+            UnknownColumn: if it is about a column that is not there.
+            InvalidTable: if it is no condition, or a type does not fit.
+        """
+        tree = made_condition(condition, self.schema)
+        step = {"step": "where", "condition": condition.form(), "version": VERSION}
+        return replace(self, conditions=(*self.conditions, tree), made=(*self.made, step))
+
+    def with_columns(self, expressions: Mapping[str, Expression]) -> "View":
+        """Return the rows with columns added, or put in the place of those of the same name.
+
+        All are made of the columns that were there before.
+
+        Raises:
+            UnknownColumn: if one is made of a column that is not there.
+            InvalidTable: if a name or a type does not fit.
+        """
+        schema, forms = self.schema, dict[str, object]()
+        columns = {column.name: column for column in schema.columns}
+        for name, expression in expressions.items():
+            columns[name] = made_column(name, expression, schema)
+            forms[name] = expression.form()
+        step = {"step": "with_columns", "columns": forms, "version": VERSION}
+        made = Schema(tuple(columns.values()), schema.told)
+        return replace(self, schema=made, made=(*self.made, step))
 
     def describe(self) -> dict[str, object]:
         """Return the public record, JSON-able; empty for the engine's table itself."""

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from neyman.nodes import Nodes, beyond, histogram
-from neyman.tables import Entity, Rows, open_table
+from neyman.tables import Entity, Keys, Rows, open_table
 
 LINES = [
     Nodes(start=-2.0, end=3.0, step=0.1, number=52, closed=False, dropped=False),
@@ -25,11 +25,15 @@ NUMBERS = [math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -5e-324, -0.0, 
 VALUES = st.one_of(
     st.none(), st.sampled_from([*NUMBERS, -1e-30, 2**53 + 2.0, 3.0, 2.5]), st.floats(-4, 5)
 )
+PARTS = st.sampled_from([0, 1, 2, 2, None])
 QUESTION = {
-    "rows": st.lists(st.tuples(st.sampled_from(["u", "v", "", None]), VALUES, VALUES), max_size=60),
-    "unit": st.one_of(
-        st.just(Rows()), st.builds(Entity, st.just("who"), st.just(1), st.integers(1, 6))
+    "rows": st.lists(
+        st.tuples(st.sampled_from(["u", "v", "", None]), VALUES, VALUES, PARTS), max_size=60
     ),
+    "unit": st.one_of(
+        st.just(Rows()), st.builds(Entity, st.just("who"), st.integers(1, 2), st.integers(1, 6))
+    ),
+    "by": st.sampled_from([None, Keys({"part": [2, 0, 5]}), Keys({"part": [1]})]),
     "axes": st.lists(st.sampled_from(LINES), min_size=1, max_size=2),
 }
 
@@ -42,32 +46,37 @@ def many(examples: int):
     )
 
 
-def compare(store, rows, unit, axes):
-    who, *values = zip(*rows, strict=True) if rows else ((), (), ())
+def compare(store, rows, unit, axes, by):
+    who, *values, part = zip(*rows, strict=True) if rows else ((), (), (), ())
     table = pa.table(
-        {"who": pa.array(who, pa.string())}
-        | {f"x{i}": pa.array(part, pa.float64()) for i, part in enumerate(values)}
+        {"who": pa.array(who, pa.string()), "part": pa.array(part, pa.int64())}
+        | {f"x{i}": pa.array(column, pa.float64()) for i, column in enumerate(values)}
     )
     names = [f"x{i}" for i in range(len(axes))]
 
     def counted(given):
-        return open_table(**given, unit=unit).countable(*names).counter(axes)().tolist()
+        return open_table(**given, unit=unit).countable(*names, by=by).counter(axes)().tolist()
 
     expected = counted({"source": table, "name": "t"})
     if unit.entity is None:
-        columns = [np.array(part, np.float64) for part in values[: len(axes)]]
-        assert expected == histogram(axes, columns).tolist()
+        columns = [np.array(column, np.float64) for column in values[: len(axes)]]
+        parts = [None] if by is None else [key for (key,) in by.rows()]
+        alone: list[int] = []
+        for key in parts:
+            rows_of = [i for i, own in enumerate(part) if by is None or own == key]
+            alone += histogram(axes, [column[rows_of] for column in columns]).tolist()
+        assert expected == alone
     assert counted(store.fill(table)) == expected
 
 
 @many(12)
 @given(**QUESTION)
-def test_same_counts(store, rows, unit, axes):
-    compare(store, rows, unit, axes)
+def test_same_counts(store, rows, unit, axes, by):
+    compare(store, rows, unit, axes, by)
 
 
 @pytest.mark.soak
 @many(150)
 @given(**QUESTION)
-def test_same_counts_of_many_tables(store, rows, unit, axes):
-    compare(store, rows, unit, axes)
+def test_same_counts_of_many_tables(store, rows, unit, axes, by):
+    compare(store, rows, unit, axes, by)

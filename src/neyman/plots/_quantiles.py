@@ -1,0 +1,73 @@
+"""Pictures of released quantiles."""
+
+# matplotlib's stubs leave many parameters untyped.
+# pyright: reportUnknownMemberType=false
+
+from typing import Final, cast
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from neyman.errors import InvalidParameter
+from neyman.plots._style import ACCENT, INK, QUIET, clean, figure
+from neyman.released import Release
+
+__all__ = ["quantiles"]
+
+_READ: Final = {
+    "probability",
+    "quantile",
+    "lower",
+    "upper",
+    "total_lower",
+    "total_upper",
+    "count",
+}
+
+
+def quantiles(release: Release) -> Figure:
+    """Draw released quantiles, of each group rising from the least to the largest.
+
+    The dark bars are intervals for the noise, the light ones for noise and sampling. A group whose
+    number of rows is not told from its noise has no points, and bars from bound to bound.
+
+    Args:
+        release: of `publish.quantiles`.
+
+    Raises:
+        InvalidParameter: if it is a release of something else.
+    """
+    if release.query.get("statistic") != "quantile":
+        raise InvalidParameter(
+            f"a release of {release.query.get('statistic')!r} was to be drawn; write "
+            "plots.quantiles(release) for one of publish.quantiles"
+        )
+    columns = release.columns
+    read = {name: np.array(cast("list[float]", columns[name])) for name in _READ}
+    keys = [name for name in columns if name not in _READ]
+    shares = np.array(list(dict.fromkeys(read["probability"].tolist())))
+    groups = len(read["quantile"]) // len(shares)
+    labels = [" · ".join(str(columns[key][i * len(shares)]) for key in keys) for i in range(groups)]
+    picture = figure(6.4, 1.0 + max(0.5 * groups, 1.5))
+    axes = clean(picture.add_subplot())
+    # Up within the row of a group, as a distribution function goes.
+    rows = np.repeat(np.arange(groups), len(shares)) - 0.4 * (2 * read["probability"] - 1)
+    for lower, upper, alpha, width in (
+        ("total_lower", "total_upper", 0.25, 2.5),
+        ("lower", "upper", 0.6, 1.5),
+    ):
+        axes.hlines(rows, read[lower], read[upper], color=ACCENT, alpha=alpha, linewidth=width)
+    axes.plot(read["quantile"], rows, "o", color=ACCENT, markersize=2.5)
+    axes.set_yticks(range(groups), labels if keys else ["all"])
+    axes.set_ylim(groups - 0.5, -0.5)
+    for edge in range(1, groups):
+        axes.axhline(edge - 0.5, color=QUIET, alpha=0.3, linewidth=0.6)
+    axes.grid(axis="x", color=QUIET, alpha=0.25)
+    described = cast("list[str]", release.query.get("columns", ["the values"]))
+    axes.set_xlabel(
+        f"{described[0]}: {len(shares)} quantiles, {100 * release.confidence:g} % intervals of "
+        "noise (dark), with sampling (light)",
+        color=INK,
+        fontsize=9,
+    )
+    return picture

@@ -1,0 +1,430 @@
+"""A row expression is the same value on every engine, and in plain Python, to the last bit."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from sqlglot import exp
+
+from neyman.errors import InvalidTable
+from neyman.tables import (
+    Rows,
+    expression_from_json,
+    expression_to_json,
+    open_table,
+    read_expression,
+)
+from neyman.tables import _sql as sql
+from neyman.tables._postgres_engine import session
+from neyman.tables._schema import SOURCE
+
+EDGE = 2.0**200
+
+
+def read(value: Any) -> Any:
+    """A column's value as expressions see it."""
+    match value:
+        case bool() | None | str() | date():
+            return value
+        case int() | Decimal():
+            return inside(float(value))
+        case float():
+            return inside(value)
+    raise AssertionError(value)
+
+
+def inside(x: float) -> float | None:
+    if math.isnan(x):
+        return None
+    if abs(x) < 1 / EDGE:
+        return 0.0
+    return math.copysign(min(abs(x), EDGE), x)
+
+
+def floor(x: float) -> float:
+    return float(math.floor(x))
+
+
+def order(a: Any, b: Any) -> tuple[Any, Any]:
+    """What is compared: text by its bytes."""
+    return (a.encode(), b.encode()) if isinstance(a, str) else (a, b)
+
+
+COMPARED = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+
+
+def place(x: Any, edges: Sequence[Any]) -> float | None:
+    if not edges[0] <= x <= edges[-1]:
+        return None
+    return float(sum(edge <= x for edge in edges[1:-1]))
+
+
+def total(form: Any, row: Mapping[str, Any]) -> Any:
+    """Evaluate a form on a row whose values are those of `read`."""
+    if not isinstance(form, list):
+        return form
+    op, *arguments = form
+    match op:
+        case "col":
+            return row[arguments[0]]
+        case "date":
+            return date.fromisoformat(arguments[0])
+        case "null":
+            return None
+        case "between":
+            x, low, high = arguments
+            return total(["and", [">=", x, low], ["<=", x, high]], row)
+    values = [total(part, row) for part in arguments]
+    if op in LENIENT:
+        return LENIENT[op](values)
+    if None in values:
+        return None
+    if op in COMPARED:
+        return COMPARED[op](*order(*values))
+    return STRICT[op](*values)
+
+
+def either(decides: bool) -> Any:
+    def connected(parts: list[Any]) -> bool | None:
+        return decides if decides in parts else (None if None in parts else not decides)
+
+    return connected
+
+
+def chosen(values: list[Any]) -> Any:
+    *pairs, last = values
+    cases = zip(pairs[::2], pairs[1::2], strict=True)
+    return next((value for condition, value in cases if condition is True), last)
+
+
+def labelled_place(x: Any, *rest: Any) -> str | None:
+    found = place(x, rest[::2])
+    return None if found is None else rest[1::2][int(found)]
+
+
+LENIENT = {
+    "and": either(False),
+    "or": either(True),
+    "when": chosen,
+    "coalesce": lambda values: next((value for value in values if value is not None), None),
+    "is_null": lambda values: values[0] is None,
+}
+# NULL where an argument is.
+STRICT = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b if b else None,
+    "//": lambda a, b: floor(a / b) if b else None,
+    "%": lambda a, b: a - floor(a / b) * b if b else None,
+    "minimum": min,
+    "maximum": max,
+    "neg": lambda a: -a,
+    "abs": abs,
+    "clip": lambda a, low, high: min(max(a, low), high),
+    "round": lambda a, grid: floor(a / grid + 0.5) * grid,
+    "in": lambda a, *rest: a in rest,
+    "not": lambda a: not a,
+    "as_number": float,
+    "as_text": str,
+    "cut": lambda a, *edges: place(a, edges),
+    "label": labelled_place,
+    "year": lambda a: float(a.year),
+    "month": lambda a: float(a.month),
+    "day": lambda a: float(a.day),
+    "weekday": lambda a: float(a.isoweekday()),
+    "days_since": lambda a, b: float((a - b).days),
+    "lower": lambda a: "".join(x.lower() if "A" <= x <= "Z" else x for x in a),
+    "length": lambda a: float(len(a)),
+    "starts_with": lambda a, start: a.startswith(start),
+    "prefix": lambda a, size: a[: int(size)],
+}
+
+
+WORDS = ["a", "A", "a ", "", "ä", "a\u0308", "ß'\"; --", "\\Q.\\E\n\t", "${env:HOME}", "\U0001f600"]
+LITERALS = [0.0, 1.0, -1.0, 0.1, 2.0, 3.0, 7.0, -2.5, 1e-3, 2.0**53, 1e9, 0.5, -32768.0]
+DAYS = ["0001-01-01", "1582-10-10", "2020-02-29", "2021-01-03", "9999-12-31"]
+
+number_literals = st.one_of(
+    st.sampled_from(LITERALS), st.floats(-1e6, 1e6).filter(lambda x: not x or abs(x) > 1e-9)
+)
+text_literals = st.one_of(
+    st.sampled_from(WORDS),
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=3),
+)
+days = st.sampled_from(DAYS).map(lambda day: ["date", day])
+null = st.just(["null"])
+
+
+def call(op: str, *parts: Any) -> st.SearchStrategy:
+    return st.tuples(*parts).map(lambda found: [op, *found])
+
+
+def calls(ops: str, *parts: Any) -> st.SearchStrategy:
+    return st.sampled_from(ops.split()).flatmap(lambda op: call(op, *parts))
+
+
+def several(op: str, *parts: Any, size: int = 3) -> st.SearchStrategy:
+    head, last = parts[:-1], parts[-1]
+    return st.tuples(*head, st.lists(last, min_size=1, max_size=size)).map(
+        lambda found: [op, *found[:-1], *found[-1]]
+    )
+
+
+def increasing(literals: Any, size: int = 4) -> st.SearchStrategy:
+    key = lambda x: x[1] if isinstance(x, list) else x  # noqa: E731
+    return st.lists(literals, min_size=2, max_size=size, unique_by=key).map(
+        lambda found: sorted(found, key=key)
+    )
+
+
+def labelled(pair: Any) -> list[Any]:
+    x, edges, labels = pair
+    flat = [part for two in zip(edges, labels, strict=False) for part in two]
+    return ["label", x, *flat[: 2 * len(edges) - 2], edges[-1]]
+
+
+class Words:
+    """Forms over columns, of each type, down to a depth."""
+
+    def __init__(self, columns: Mapping[str, list[str]]) -> None:
+        self.columns = columns
+
+    def leaf(self, type_: str, literals: Any) -> st.SearchStrategy:
+        names = st.sampled_from(self.columns[type_]).map(lambda name: ["col", name])
+        return st.one_of(names, names, names, literals)
+
+    def choice(self, depth: int, of: Any) -> st.SearchStrategy:
+        truth = self.truth(depth - 1)
+        return st.one_of(
+            call("when", truth, of, of),
+            call("when", truth, of, truth, of, null),
+            several("coalesce", of, of),
+        )
+
+    def number(self, depth: int) -> st.SearchStrategy:
+        leaf = self.leaf("number", number_literals)
+        if depth == 0:
+            return leaf
+        n, day, text = self.number(depth - 1), self.day(depth - 1), self.text(depth - 1)
+        grids = st.sampled_from([0.1, 0.5, 1.0, 10.0, 1e-3])
+        ends = st.tuples(number_literals, number_literals).map(sorted)
+        return st.one_of(
+            leaf,
+            calls("+ - * / // %", n, n),
+            calls("minimum maximum", n, n),
+            calls("neg abs", n),
+            call("round", n, grids),
+            st.tuples(n, ends).map(lambda found: ["clip", found[0], *found[1]]),
+            st.tuples(n, increasing(number_literals)).map(lambda p: ["cut", p[0], *p[1]]),
+            st.tuples(day, increasing(days)).map(lambda p: ["cut", p[0], *p[1]]),
+            calls("year month day weekday", day),
+            call("days_since", day, day),
+            call("length", text),
+            call("as_number", self.truth(depth - 1)),
+            self.choice(depth, n),
+        )
+
+    def text(self, depth: int) -> st.SearchStrategy:
+        leaf = self.leaf("text", text_literals)
+        if depth == 0:
+            return leaf
+        t, n = self.text(depth - 1), self.number(depth - 1)
+        labels = st.lists(text_literals, min_size=4, max_size=4)
+        return st.one_of(
+            leaf,
+            calls("lower as_text", t),
+            call("prefix", t, st.sampled_from([1.0, 2.0, 5.0])),
+            st.tuples(n, increasing(number_literals), labels).map(labelled),
+            self.choice(depth, t),
+        )
+
+    def day(self, depth: int) -> st.SearchStrategy:
+        leaf = self.leaf("day", days)
+        return leaf if depth == 0 else st.one_of(leaf, self.choice(depth, self.day(depth - 1)))
+
+    def truth(self, depth: int) -> st.SearchStrategy:
+        leaf = self.leaf("truth", st.booleans())
+        if depth <= 0:
+            return leaf
+        n, text, day = self.number(depth - 1), self.text(depth - 1), self.day(depth - 1)
+        truth = self.truth(depth - 1)
+        compare = "== != < <= > >="
+        return st.one_of(
+            leaf,
+            calls(compare, n, n),
+            calls(compare, text, text),
+            calls(compare, day, day),
+            calls("== !=", truth, truth),
+            calls("between", n, n, n),
+            calls("between", text, text, text),
+            several("in", n, number_literals, size=14),
+            several("in", text, text_literals, size=14),
+            several("in", day, days),
+            *(calls("is_null", part) for part in (n, text, day, truth)),
+            several("and", truth, truth),
+            several("or", truth, truth),
+            call("not", truth),
+            call("starts_with", text, text_literals.filter(bool)),
+        )
+
+    def any(self, depth: int) -> st.SearchStrategy:
+        return st.one_of(
+            self.number(depth), self.number(depth), self.truth(depth), self.text(depth)
+        )
+
+
+INF, NAN = math.inf, math.nan
+NUMBERS = [NAN, INF, -INF, 1e308, -1e308, 5e-324, -5e-324, 0.25, -0.25, -0.0, 0.5, 1.0, 2**53 + 2.0]
+NUMBERS += [EDGE, -EDGE, EDGE * 2, 1 / EDGE, 0.9 / EDGE, 1e-61, 2.0, 3.0, 7.0, 0.1, 0.3]
+INTEGERS = [-(2**63), 2**63 - 1, 2**53 + 1, -(2**53) - 1, 2**62 + 1, 0, 1, -3, 7]
+DECIMALS = [Decimal(10) ** 28, -(Decimal(10) ** 28), Decimal("0.05"), Decimal("-1.5"), Decimal(0)]
+DATES = [date.fromisoformat(day) for day in DAYS]
+SCHEMA = pa.schema(
+    [
+        ("i", pa.int32()),
+        ("text", pa.string()),
+        ("Group", pa.string()),
+        ("whole", pa.int64()),
+        ("small", pa.int16()),
+        ("truth", pa.bool_()),
+        ("day", pa.date32()),
+        ("other day", pa.date32()),
+        ("real", pa.float64()),
+        ("single", pa.float32()),
+        ("money", pa.decimal128(38, 9)),
+    ]
+)
+COLUMNS = {
+    "number": ["whole", "small", "real", "real", "single", "money"],
+    "text": ["text", "Group"],
+    "truth": ["truth"],
+    "day": ["day", "other day"],
+}
+
+
+def single(value: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
+
+
+def or_null(*values: object, more: st.SearchStrategy = st.nothing()) -> st.SearchStrategy:  # noqa: B008
+    return st.one_of(st.none(), st.sampled_from(values), more)
+
+
+ROWS = st.tuples(
+    or_null(*WORDS, more=st.text(st.characters(exclude_characters="\0"), max_size=3)),
+    or_null(*WORDS[:4]),
+    or_null(*INTEGERS, more=st.integers(-(2**63), 2**63 - 1)),
+    or_null(-(2**15), 2**15 - 1, 0, 1, 2),
+    or_null(True, False),
+    or_null(*DATES, more=st.dates()),
+    or_null(*DATES[1:4]),
+    or_null(*NUMBERS, more=st.floats(-4, 5)),
+    or_null(*map(single, NUMBERS), more=st.floats(-4, 5, width=32)),
+    or_null(*DECIMALS, more=st.decimals(-4, 5, places=9)),
+)
+FORMS = Words(COLUMNS)
+
+
+def arrow(rows) -> pa.Table:
+    rows = [(i, *row) for i, row in enumerate(rows)]
+    columns = zip(*rows, strict=True) if rows else [()] * len(SCHEMA)
+    return pa.table(
+        [pa.array(list(part), field.type) for part, field in zip(columns, SCHEMA, strict=True)],
+        schema=SCHEMA,
+    )
+
+
+def fetched(table, names) -> list[tuple]:
+    """The values themselves, which no question gives: straight from the engine."""
+    engine, view = table.engine, table.view
+    columns = [
+        sql.named(view.schema[name].value(), f"v{i}") for i, name in enumerate(["i", *names])
+    ]
+    statement = view.rows().select(*columns)
+    text = engine.text(statement)
+    match engine.name:
+        case "DuckDB":
+            wanted = {n.name for n in statement.find_all(exp.Column) if n.table == SOURCE}
+            with engine.source.session(wanted) as connection:
+                rows = connection.execute(text).fetchall()
+        case "Spark":
+            rows = [tuple(row) for row in engine._planned(text).collect()]
+        case _:
+            with session(engine.access) as connection:
+                rows = connection.execute(text.encode()).fetchall()
+    rows.sort()
+    return [row[1:] for row in rows]
+
+
+def expected(forms, rows) -> list[tuple]:
+    seen = [{name: read(v) for name, v in row.items()} for row in arrow(rows).to_pylist()]
+    return [tuple(total(form, row) for form in forms) for row in seen]
+
+
+def fitting(forms):
+    """Those that do not multiply beyond the doubles: others are refused, whatever the rows."""
+    empty = open_table(arrow([]), unit=Rows(), name="t")
+    for form in forms:
+        try:
+            empty.with_columns(made=read_expression(form))
+        except InvalidTable as refused:
+            if not re.search("range of doubles|written out", str(refused)):
+                raise
+        else:
+            yield form
+
+
+def same(left, right) -> bool:
+    return type(left) is type(right) and left == right
+
+
+def compare(store, rows, forms):
+    forms = list(fitting(forms))
+    names = [f"m{i}" for i in range(len(forms))]
+    made = {name: read_expression(form) for name, form in zip(names, forms, strict=True)}
+    for form, expression in zip(forms, made.values(), strict=True):
+        assert expression_from_json(expression_to_json(expression)).form() == form
+    table = open_table(**store.fill(arrow(rows)), unit=Rows()).with_columns(**made)
+    answers = fetched(table, names)
+    wanted = expected(forms, rows)
+    assert len(answers) == len(wanted)
+    for found, right in zip(answers, wanted, strict=True):
+        for form, a, b in zip(forms, found, right, strict=True):
+            assert same(a, b), (form, a, b)
+
+
+def many(examples: int):
+    # No shrinking: a cluster is slow, and the table is printed whole.
+    return settings(
+        max_examples=examples,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        deadline=None,
+    )
+
+
+TABLES = st.lists(ROWS, max_size=30)
+
+
+@many(10)
+@given(rows=TABLES, forms=st.lists(FORMS.any(2), min_size=6, max_size=6))
+def test_same_values(store, rows, forms):
+    compare(store, rows, forms)
+
+
+@pytest.mark.soak
+@many(120)
+@given(rows=TABLES, forms=st.lists(FORMS.any(3), min_size=8, max_size=8))
+def test_same_values_of_many_forms(store, rows, forms):
+    compare(store, rows, forms)
