@@ -153,7 +153,7 @@ ASKED = {"rows": TABLES, "unit": UNITS, "by": BY, "column": st.sampled_from(list
 
 
 def groups_of(given, unit, by, column):
-    table = open_table(**given, unit=unit, bounds=BOUNDS, max_rows=2**12)
+    table = open_table(**given, unit=unit, bounds=BOUNDS, max_table_rows=2**12)
     found = [asked.unknown.find() for asked in (table.count(by), table.mean(column, by))]
     return [sorted(zip(f.keys, f.integers.tolist(), strict=True)) for f in found]
 
