@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Generic, Self, TypeAlias, TypeVar, cast, final
+from typing import Final, Generic, TypeAlias, TypeVar, cast, final
 
 from neyman.arguments import given
 from neyman.errors import InvalidParameter
@@ -12,7 +12,7 @@ __all__ = ["Functions", "Key", "Part", "parts_of"]
 
 Key: TypeAlias = tuple[str | int | bool, ...]
 
-_Kind = TypeVar("_Kind", bound=Function)
+_Kind_co = TypeVar("_Kind_co", bound=Function, covariant=True)
 _Other = TypeVar("_Other", bound=Function)
 
 _VERSION: Final = 1
@@ -21,7 +21,7 @@ _SHOWN: Final = 20
 
 @final
 @dataclass(frozen=True, slots=True)
-class Functions(Mapping[Key, _Kind], Generic[_Kind]):
+class Functions(Mapping[Key, _Kind_co], Generic[_Kind_co]):
     """A function for each group: a mapping from tuples of keys, in the order of the release.
 
     A group without records has a function as well, of noise alone, which refuses to be read where
@@ -35,9 +35,9 @@ class Functions(Mapping[Key, _Kind], Generic[_Kind]):
     kind = "functions"
 
     columns: tuple[str, ...]
-    by_key: Mapping[Key, _Kind] = field(repr=False)
+    by_key: Mapping[Key, _Kind_co] = field(repr=False)
 
-    def __getitem__(self, key: Key) -> _Kind:
+    def __getitem__(self, key: Key) -> _Kind_co:
         """Return the function of a group.
 
         Raises:
@@ -69,7 +69,7 @@ class Functions(Mapping[Key, _Kind], Generic[_Kind]):
             lines.append(f"  ... {len(self) - _SHOWN} more")
         return "\n".join(lines)
 
-    def map(self, change: Callable[[_Kind], _Other]) -> "Functions[_Other]":
+    def map(self, change: Callable[[_Kind_co], _Other]) -> "Functions[_Other]":
         """Return what a function makes of each of them, such as one that smooths."""
         return Functions(self.columns, {key: change(f) for key, f in self.by_key.items()})
 
@@ -84,10 +84,10 @@ class Functions(Mapping[Key, _Kind], Generic[_Kind]):
             "functions": [function.to_json() for function in self.by_key.values()],
         }
 
-    @classmethod
+    @staticmethod
     def of_record(
-        cls, record: Mapping[str, object], read: Callable[[Mapping[str, object]], _Kind]
-    ) -> Self:
+        record: Mapping[str, object], read: Callable[[Mapping[str, object]], Function]
+    ) -> "Functions[Function]":
         """Rebuild them, each by `read`.
 
         Raises:
@@ -96,7 +96,7 @@ class Functions(Mapping[Key, _Kind], Generic[_Kind]):
         keys = [tuple(key) for key in cast("list[list[str | int | bool]]", record["keys"])]
         records = cast("list[Mapping[str, object]]", record["functions"])
         columns = tuple(cast("list[str]", record["columns"]))
-        return cls(columns, {k: read(one) for k, one in zip(keys, records, strict=True)})
+        return Functions(columns, {k: read(one) for k, one in zip(keys, records, strict=True)})
 
 
 @final

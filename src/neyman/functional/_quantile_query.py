@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -99,7 +99,9 @@ def quantiles_of(
 
 
 def _shares(probabilities: Sequence[Real]) -> tuple[Fraction, ...]:
-    if isinstance(probabilities, str) or not isinstance(probabilities, Sequence | np.ndarray):
+    if isinstance(probabilities, str) or not isinstance(
+        cast("object", probabilities), Sequence | np.ndarray
+    ):
         raise InvalidParameter(
             f"{given('probabilities', probabilities)} is no list of shares; write one, such as "
             "[0.25, 0.5, 0.75]"

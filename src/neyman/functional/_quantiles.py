@@ -4,7 +4,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, final
+from typing import NamedTuple, cast, final
 
 import numpy as np
 
@@ -110,9 +110,10 @@ def _ends(apart: Array, reach: Array, place: IntArray) -> _Ends:
     """Return the first and last place that the noise allows; the estimate is within."""
     last = apart.shape[1] - 1
     above, below = apart + reach >= 0, apart - reach <= 0
-    first = np.where(above.any(axis=1), above.argmax(axis=1), last)
-    final = np.where(below.any(axis=1), last - below[:, ::-1].argmax(axis=1) + 1, 0)
-    return _Ends(np.minimum(first, place), np.maximum(np.minimum(final, last), place))
+    first: IntArray = np.where(above.any(axis=1), above.argmax(axis=1), last)
+    after: IntArray = last - below[:, ::-1].argmax(axis=1) + 1
+    end: IntArray = np.minimum(np.where(below.any(axis=1), after, 0), last)
+    return _Ends(np.minimum(first, place), np.maximum(end, place))
 
 
 def _monotone(counts: Array) -> Array:
@@ -121,4 +122,4 @@ def _monotone(counts: Array) -> Array:
 
     weights = np.ones(len(counts))
     weights[-1] = 1e9
-    return np.asarray(isotonic_regression(counts, weights=weights).x)
+    return np.asarray(cast("Array", isotonic_regression(counts, weights=weights).x))
