@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple, cast, final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.aggregate import Columns, IntArray, Noise
 from neyman.functional._step_basis import StepBasis
@@ -109,10 +110,11 @@ class QuantileReading:
 def _ends(apart: Array, reach: Array, place: IntArray) -> _Ends:
     """Return the first and last place that the noise allows; the estimate is within."""
     last = apart.shape[1] - 1
-    above, below = apart + reach >= 0, apart - reach <= 0
-    first: IntArray = np.where(above.any(axis=1), above.argmax(axis=1), last)
-    after: IntArray = last - below[:, ::-1].argmax(axis=1) + 1
-    end: IntArray = np.minimum(np.where(below.any(axis=1), after, 0), last)
+    above: npt.NDArray[np.bool_] = apart + reach >= 0
+    below: npt.NDArray[np.bool_] = apart - reach <= 0
+    first = cast("IntArray", np.where(above.any(axis=1), above.argmax(axis=1), last))
+    after = last - below[:, ::-1].argmax(axis=1) + 1
+    end = np.minimum(cast("IntArray", np.where(below.any(axis=1), after, 0)), last)
     return _Ends(np.minimum(first, place), np.maximum(end, place))
 
 
