@@ -6,9 +6,12 @@ from pathlib import Path
 
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.ledger import store_of
+from neyman.publish._bins_of import BinsOf, domain_of
+from neyman.publish._form import expression_of
 from neyman.publish._noise import NOISES, USUAL
 from neyman.publish._plan import Plan, Step
 from neyman.publish._queries import Query
+from neyman.publish._section import Cell
 from neyman.publish._spec import Column, Spec, UnitOf
 from neyman.tables import Bounds, Entity, Keys, Rows, Table, open_table
 
@@ -26,10 +29,12 @@ def plan(spec: Spec, folder: Path) -> Plan:
     table = open_table(
         folder / spec.data.path,
         unit=_unit(spec.unit),
-        bounds={name: _bounds(name, column) for name, column in spec.columns.items()},
-        max_table_rows=spec.data.max_rows,
+        max_table_rows=spec.data.max_table_rows,
     )
-    keys = {name: Keys(values) for name, values in spec.keys.items()}
+    made = {name: expression_of(form) for name, form in spec.derive.items()}
+    bounds = {name: _bounds(name, column) for name, column in spec.columns.items()}
+    table = (table.with_columns(**made) if made else table).with_bounds(bounds)
+    keys = {name: _keys(name, domains) for name, domains in spec.keys.items()}
     steps = tuple(_step(query, _limited(table, spec.unit, query), keys) for query in spec.query)
     return Plan(
         title=spec.title,
@@ -49,20 +54,35 @@ def _bounds(name: str, column: Column) -> Bounds:
         raise SpecError(f"columns.{name}: {error}") from error
 
 
+def _keys(name: str, domains: Mapping[str, list[Cell] | BinsOf]) -> Keys:
+    try:
+        return Keys({column: domain_of(declared) for column, declared in domains.items()})
+    except (InvalidParameter, InvalidTable) as error:
+        raise SpecError(f"keys.{name}: {error}") from error
+
+
 def _unit(declared: UnitOf) -> Rows | Entity:
-    groups, rows = declared.max_groups, declared.max_rows_per_group
-    if declared.entity is None or groups is None or rows is None:
+    if declared.entity is None:
         return Rows()
-    return Entity(declared.entity, max_groups=groups, max_rows_per_group=rows)
+    return Entity(
+        declared.entity,
+        max_groups=declared.max_groups,
+        max_rows_per_group=declared.max_rows_per_group,
+        max_rows=declared.max_rows,
+    )
 
 
 def _limited(table: Table, declared: UnitOf, query: Query) -> Table:
-    """Return the table with a query's own limits, where it has some."""
-    groups = query.max_groups or declared.max_groups
-    rows = query.max_rows_per_group or declared.max_rows_per_group
-    if groups is None or rows is None:
+    """Return the rows that a query is about, with its own limits where it has some."""
+    if query.where is not None:
+        table = table.where(expression_of(query.where))
+    if not query.limited:
         return table
-    return table.bounded(max_groups=groups, max_rows_per_group=rows)
+    return table.bounded(
+        max_groups=query.max_groups or declared.max_groups,
+        max_rows_per_group=query.max_rows_per_group or declared.max_rows_per_group,
+        max_rows=query.max_rows or declared.max_rows,
+    )
 
 
 def _step(query: Query, table: Table, keys: Mapping[str, Keys]) -> Step:

@@ -4,8 +4,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from neyman.publish._bins_of import Domain
+from neyman.publish._form import Form
 from neyman.publish._queries import AnyQuery
-from neyman.publish._section import Cell, Count, Number, Positive, Section, Share
+from neyman.publish._section import Count, Number, Positive, Section, Share
 from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
 
 __all__ = ["Budget", "Column", "Data", "Spec", "UnitOf"]
@@ -16,7 +18,7 @@ class Data(Section):
 
     path: str
     """A .parquet or .csv file; relative to the spec."""
-    max_rows: Count = 2**40
+    max_table_rows: Count = 2**40
     """Rows of one group beyond which an answer is clamped."""
 
 
@@ -31,15 +33,18 @@ class UnitOf(Section):
     """The most groups that one entity counts in."""
     max_rows_per_group: Count | None = None
     """The most rows of one entity that count in each group."""
+    max_rows: Count | None = None
+    """The most rows of one entity that count in all groups together, beside the two or alone."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         limits = (self.max_groups, self.max_rows_per_group)
+        bounded = None not in limits or self.max_rows is not None
         if (self.rows is None) == (self.entity is None):
             raise ValueError("give rows = true, or entity = a column, one of the two")
-        if self.entity is not None and None in limits:
-            raise ValueError("an entity needs max_groups and max_rows_per_group")
-        if self.rows is not None and limits != (None, None):
+        if self.entity is not None and not bounded:
+            raise ValueError("an entity needs max_groups and max_rows_per_group, or max_rows")
+        if self.rows is not None and (*limits, self.max_rows) != (None, None, None):
             raise ValueError("with rows = true each row is one unit; delete the limits")
         return self
 
@@ -59,7 +64,7 @@ class Budget(Section):
     """The ledger and its cap."""
 
     ledger: str
-    """The ledger's file; relative to the spec, created by the first release."""
+    """The ledger's file, relative to the spec; or the URL of a PostgreSQL server."""
     mu: Positive | None = None
     """All that it may ever spend, in Gaussian differential privacy."""
     epsilon: Positive | None = None
@@ -94,10 +99,12 @@ class Spec(Section):
     """Where the table lies."""
     unit: UnitOf
     """Who is protected."""
+    derive: dict[str, Form] = Field(default={})
+    """[derive]: columns made of others, NAME = [an operation, what it is of, ...]."""
     columns: dict[str, Column] = Field(default={})
     """[columns.NAME]: public bounds of a column."""
-    keys: dict[str, dict[str, list[Cell]]] = Field(default={})
-    """[keys.NAME]: groups, declared by a list of values for each column."""
+    keys: dict[str, dict[str, Domain]] = Field(default={})
+    """[keys.NAME]: groups, declared by a list of values, or by bins, for each column."""
     budget: Budget
     """The ledger and its cap."""
     query: Annotated[list[AnyQuery], Field(min_length=1)]
@@ -114,7 +121,7 @@ class Spec(Section):
                     f"{known}; write [keys.{query.grouped_by}] with a list of values for each "
                     "column"
                 )
-            if self.unit.rows and (query.max_groups or query.max_rows_per_group):
+            if self.unit.rows and query.limited:
                 raise ValueError(
                     f"query {query.entry!r} limits rows of an entity, and with rows = true each "
                     "row is one unit; delete the limits"

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, model_validator
 
 from neyman.aggregate import Aggregate
+from neyman.publish._form import Form
 from neyman.publish._noise import NOISES
 from neyman.publish._section import Count, NoiseName, Positive, Section
 from neyman.tables import Keys, Table
@@ -47,10 +48,14 @@ class Query(Section, ABC):
     """What it may spend, in pure differential privacy."""
     rho: Positive | None = None
     """What it may spend, in zero-concentrated differential privacy."""
+    where: Form | None = None
+    """Only rows where this is true: an operation and what it is of, [">", ["col", "x"], 15]."""
     max_groups: Count | None = None
     """The most groups that one entity counts in; by default that of [unit]."""
     max_rows_per_group: Count | None = None
     """The most rows of one entity that count in each group; by default that of [unit]."""
+    max_rows: Count | None = None
+    """The most rows of one entity that count in all groups together; by default that of [unit]."""
 
     @abstractmethod
     def ask(self, table: Table, by: Keys | None) -> Aggregate:
@@ -74,6 +79,11 @@ class Query(Section, ABC):
     def bounds(self) -> Mapping[str, str]:
         """The columns that must have bounds in [columns], and what else may be written instead."""
         return {}
+
+    @property
+    def limited(self) -> bool:
+        """Whether it has limits of its own."""
+        return (self.max_groups, self.max_rows_per_group, self.max_rows) != (None, None, None)
 
     @property
     def shares(self) -> dict[str, Decimal]:
