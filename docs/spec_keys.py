@@ -49,8 +49,9 @@ def keys_text() -> str:
         head = f'`statistic = "{name}"`'
         text = table(head, query | {"properties": own}, schema) if own else f"### {head}\n"
         parts.append(text.replace("\n", f"\n\n{query['description']}\n", 1))
-    seen = ("domain", section_of({"$ref": "#/$defs/DomainOf"}, schema))
-    parts.append(table(f"`{seen[0]}` of a query", seen[1] or {}, schema))
+    parts.append(table("`domain` of a query", schema["$defs"]["DomainOf"], schema))
+    binned = schema["$defs"]["BinsOf"]
+    parts.append(table("Bins of a column in `[keys.NAME]`", binned, schema))
     return "\n" + "\n".join(parts) + "\n"
 
 

@@ -175,7 +175,7 @@ MISTAKES = [
         "share": 'noise = "laplace"\nmu = 1',
     },
     {},
-    {"stay": "avg"},
+    {"stay": "means"},
 ]
 
 

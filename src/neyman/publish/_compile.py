@@ -6,9 +6,11 @@ from pathlib import Path
 
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.ledger import store_of
+from neyman.publish._bins_of import BinsOf, domain_of
 from neyman.publish._noise import NOISES, USUAL
 from neyman.publish._plan import Plan, Step
 from neyman.publish._queries import Query
+from neyman.publish._section import Cell
 from neyman.publish._spec import Column, Spec, UnitOf
 from neyman.tables import Bounds, Entity, Keys, Rows, Table, open_table
 
@@ -29,7 +31,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
         bounds={name: _bounds(name, column) for name, column in spec.columns.items()},
         max_table_rows=spec.data.max_rows,
     )
-    keys = {name: Keys(values) for name, values in spec.keys.items()}
+    keys = {name: _keys(name, domains) for name, domains in spec.keys.items()}
     steps = tuple(_step(query, _limited(table, spec.unit, query), keys) for query in spec.query)
     return Plan(
         title=spec.title,
@@ -47,6 +49,13 @@ def _bounds(name: str, column: Column) -> Bounds:
         return Bounds(Fraction(column.lower), Fraction(column.upper), grid=Fraction(column.grid))
     except (InvalidParameter, InvalidTable) as error:
         raise SpecError(f"columns.{name}: {error}") from error
+
+
+def _keys(name: str, domains: Mapping[str, list[Cell] | BinsOf]) -> Keys:
+    try:
+        return Keys({column: domain_of(declared) for column, declared in domains.items()})
+    except (InvalidParameter, InvalidTable) as error:
+        raise SpecError(f"keys.{name}: {error}") from error
 
 
 def _unit(declared: UnitOf) -> Rows | Entity:

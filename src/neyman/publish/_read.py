@@ -9,7 +9,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import Tag, ValidationError
 from pydantic_core import ErrorDetails
 
 from neyman.errors import SpecError
@@ -179,10 +179,11 @@ def _section_at(steps: tuple[int | str, ...]) -> type[Section] | None:
 
 
 def _inside(kind: Any, step: int | str) -> Any:
-    """Step into a list, a mapping, or the one of several queries that a name tells."""
-    if get_origin(kind) in (Union, UnionType):
-        return QUERIES[str(step)]
-    return get_args(kind)[-1]
+    """Step into a list, a mapping, or the one of several kinds that a name tells."""
+    if get_origin(kind) not in (Union, UnionType):
+        return get_args(kind)[-1]
+    tagged = (part for part in get_args(kind) if Tag(str(step)) in get_args(part))
+    return QUERIES.get(str(step)) or next(tagged, None)
 
 
 def _plain(kind: Any) -> Any:

@@ -4,8 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from neyman.publish._bins_of import Domain
 from neyman.publish._queries import AnyQuery
-from neyman.publish._section import Cell, Count, Number, Positive, Section, Share
+from neyman.publish._section import Count, Number, Positive, Section, Share
 from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
 
 __all__ = ["Budget", "Column", "Data", "Spec", "UnitOf"]
@@ -96,8 +97,8 @@ class Spec(Section):
     """Who is protected."""
     columns: dict[str, Column] = Field(default={})
     """[columns.NAME]: public bounds of a column."""
-    keys: dict[str, dict[str, list[Cell]]] = Field(default={})
-    """[keys.NAME]: groups, declared by a list of values for each column."""
+    keys: dict[str, dict[str, Domain]] = Field(default={})
+    """[keys.NAME]: groups, declared by a list of values, or by bins, for each column."""
     budget: Budget
     """The ledger and its cap."""
     query: Annotated[list[AnyQuery], Field(min_length=1)]

@@ -78,7 +78,10 @@ def _of_columns(schema: Schema) -> Iterator[str]:
     fitting = f": {', '.join(named[:_MOST_NAMED])}" if schema.told and named else ""
     yield _UNIT.format(fitting=_quoted(fitting)[1:-1])
     bounds = "# Public bounds of the columns that are added up, averaged or the like.\n"
-    keys = "# Groups, by every value that is to have one; several columns make combinations.\n"
+    keys = (
+        "# Groups, by every value that is to have one; several columns make combinations. Of\n"
+        '# numbers and dates bins, too, as in x = { edges = [0, 15, 60], outside = "clip" }.\n'
+    )
     if not schema.told:
         many = f"# The {len(schema.columns)} columns are named by the first line of the file; it is"
         told = f"{many} not repeated here,\n# for without a header it would be a record.\n"

@@ -8,6 +8,7 @@ from typing import Annotated, Final, TypeAlias, get_args
 from pydantic import Field
 
 from neyman.publish._queries._count import CountOf
+from neyman.publish._queries._count_units import CountUnitsOf
 from neyman.publish._queries._density import DensityOf
 from neyman.publish._queries._mean import MeanOf
 from neyman.publish._queries._query import Query
@@ -17,7 +18,9 @@ from neyman.publish._queries._survival import SurvivalOf
 
 __all__ = ["QUERIES", "AnyQuery", "Query"]
 
-_Queries: TypeAlias = CountOf | SumOf | MeanOf | DensityOf | SurvivalOf | RegressionOf
+_Queries: TypeAlias = (
+    CountOf | CountUnitsOf | SumOf | MeanOf | DensityOf | SurvivalOf | RegressionOf
+)
 
 AnyQuery = Annotated[_Queries, Field(discriminator="statistic")]
 

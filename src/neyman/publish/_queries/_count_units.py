@@ -1,0 +1,23 @@
+"""`statistic = "count_units"`."""
+
+from typing import ClassVar, Literal, final
+
+from neyman.aggregate import Aggregate
+from neyman.publish._queries._query import Grouped
+from neyman.tables import Keys, Table
+
+__all__ = ["CountUnitsOf"]
+
+
+@final
+class CountUnitsOf(Grouped):
+    """How many distinct entities there are."""
+
+    sentence: ClassVar[str] = "count_units takes no column, it counts those who are protected"
+    example: ClassVar[str] = ""
+
+    statistic: Literal["count_units"]
+
+    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+        """Count each of them once."""
+        return table.count_units(by)
