@@ -83,7 +83,7 @@ def test_a_filled_spec_publishes_every_statistic(folder, capsys):
     found = read_spec(spec)
     published = publish(plan(found, folder))
     assert len(published.releases) == len(found.query)
-    assert published.ledger == folder / "people.ledger"
+    assert (folder / "people.ledger").exists()
     assert found.title == "people"
     assert main(["release", "people.toml", "--preview"]) == 0
 
@@ -156,6 +156,10 @@ def test_no_file_is_replaced_and_paths_are_seen_from_the_spec(folder, capsys):
     written = tomllib.loads((folder / "specs/a.toml").read_text(encoding="utf-8"))
     assert written["data"]["path"] == "../people.parquet"
     assert written["budget"]["ledger"] == "../l/x.ledger"
+    server = "postgresql://me@host/db"
+    assert main(["init", "people.parquet", "--spec", "b.toml", "--ledger", server]) == 0
+    written = tomllib.loads((folder / "b.toml").read_text(encoding="utf-8"))
+    assert written["budget"]["ledger"] == server
 
 
 def test_what_is_no_table_is_refused(folder, capsys):

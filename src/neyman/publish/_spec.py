@@ -60,7 +60,7 @@ class Budget(Section):
     """The ledger and its cap."""
 
     ledger: str
-    """The ledger's file; relative to the spec, created by the first release."""
+    """The ledger's file, relative to the spec; or the URL of a PostgreSQL server."""
     mu: Positive | None = None
     """All that it may ever spend, in Gaussian differential privacy."""
     epsilon: Positive | None = None
