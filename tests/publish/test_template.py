@@ -47,6 +47,8 @@ BY_KEY = {
     "bandwidth": "5",
     "x": '"minutes"',
     "y": '"visits"',
+    "response": '"minutes"',
+    "features": '["visits"]',
 }
 BY_WORDS = {"lower": "0", "upper": "120"}
 

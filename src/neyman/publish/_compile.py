@@ -29,7 +29,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
         folder / spec.data.path,
         unit=_unit(spec.unit),
         bounds={name: _bounds(name, column) for name, column in spec.columns.items()},
-        max_table_rows=spec.data.max_rows,
+        max_table_rows=spec.data.max_table_rows,
     )
     keys = {name: _keys(name, domains) for name, domains in spec.keys.items()}
     steps = tuple(_step(query, _limited(table, spec.unit, query), keys) for query in spec.query)
@@ -59,19 +59,25 @@ def _keys(name: str, domains: Mapping[str, list[Cell] | BinsOf]) -> Keys:
 
 
 def _unit(declared: UnitOf) -> Rows | Entity:
-    groups, rows = declared.max_groups, declared.max_rows_per_group
-    if declared.entity is None or groups is None or rows is None:
+    if declared.entity is None:
         return Rows()
-    return Entity(declared.entity, max_groups=groups, max_rows_per_group=rows)
+    return Entity(
+        declared.entity,
+        max_groups=declared.max_groups,
+        max_rows_per_group=declared.max_rows_per_group,
+        max_rows=declared.max_rows,
+    )
 
 
 def _limited(table: Table, declared: UnitOf, query: Query) -> Table:
     """Return the table with a query's own limits, where it has some."""
-    groups = query.max_groups or declared.max_groups
-    rows = query.max_rows_per_group or declared.max_rows_per_group
-    if groups is None or rows is None:
+    if not query.limited:
         return table
-    return table.bounded(max_groups=groups, max_rows_per_group=rows)
+    return table.bounded(
+        max_groups=query.max_groups or declared.max_groups,
+        max_rows_per_group=query.max_rows_per_group or declared.max_rows_per_group,
+        max_rows=query.max_rows or declared.max_rows,
+    )
 
 
 def _step(query: Query, table: Table, keys: Mapping[str, Keys]) -> Step:

@@ -17,7 +17,7 @@ class Data(Section):
 
     path: str
     """A .parquet or .csv file; relative to the spec."""
-    max_rows: Count = 2**40
+    max_table_rows: Count = 2**40
     """Rows of one group beyond which an answer is clamped."""
 
 
@@ -32,15 +32,18 @@ class UnitOf(Section):
     """The most groups that one entity counts in."""
     max_rows_per_group: Count | None = None
     """The most rows of one entity that count in each group."""
+    max_rows: Count | None = None
+    """The most rows of one entity that count in all groups together, beside the two or alone."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         limits = (self.max_groups, self.max_rows_per_group)
+        bounded = None not in limits or self.max_rows is not None
         if (self.rows is None) == (self.entity is None):
             raise ValueError("give rows = true, or entity = a column, one of the two")
-        if self.entity is not None and None in limits:
-            raise ValueError("an entity needs max_groups and max_rows_per_group")
-        if self.rows is not None and limits != (None, None):
+        if self.entity is not None and not bounded:
+            raise ValueError("an entity needs max_groups and max_rows_per_group, or max_rows")
+        if self.rows is not None and (*limits, self.max_rows) != (None, None, None):
             raise ValueError("with rows = true each row is one unit; delete the limits")
         return self
 
@@ -115,7 +118,7 @@ class Spec(Section):
                     f"{known}; write [keys.{query.grouped_by}] with a list of values for each "
                     "column"
                 )
-            if self.unit.rows and (query.max_groups or query.max_rows_per_group):
+            if self.unit.rows and query.limited:
                 raise ValueError(
                     f"query {query.entry!r} limits rows of an entity, and with rows = true each "
                     "row is one unit; delete the limits"

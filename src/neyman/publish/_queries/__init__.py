@@ -7,19 +7,33 @@ from typing import Annotated, Final, TypeAlias, get_args
 
 from pydantic import Field
 
+from neyman.publish._queries._correlation import CorrelationOf
 from neyman.publish._queries._count import CountOf
 from neyman.publish._queries._count_units import CountUnitsOf
+from neyman.publish._queries._covariance import CovarianceOf
 from neyman.publish._queries._density import DensityOf
+from neyman.publish._queries._linear_regression import LinearRegressionOf
 from neyman.publish._queries._mean import MeanOf
 from neyman.publish._queries._query import Query
 from neyman.publish._queries._regression import RegressionOf
 from neyman.publish._queries._sum import SumOf
 from neyman.publish._queries._survival import SurvivalOf
+from neyman.publish._queries._variance import VarianceOf
 
 __all__ = ["QUERIES", "AnyQuery", "Query"]
 
 _Queries: TypeAlias = (
-    CountOf | CountUnitsOf | SumOf | MeanOf | DensityOf | SurvivalOf | RegressionOf
+    CountOf
+    | CountUnitsOf
+    | SumOf
+    | MeanOf
+    | VarianceOf
+    | CovarianceOf
+    | CorrelationOf
+    | LinearRegressionOf
+    | DensityOf
+    | SurvivalOf
+    | RegressionOf
 )
 
 AnyQuery = Annotated[_Queries, Field(discriminator="statistic")]

@@ -51,6 +51,8 @@ class Query(Section, ABC):
     """The most groups that one entity counts in; by default that of [unit]."""
     max_rows_per_group: Count | None = None
     """The most rows of one entity that count in each group; by default that of [unit]."""
+    max_rows: Count | None = None
+    """The most rows of one entity that count in all groups together; by default that of [unit]."""
 
     @abstractmethod
     def ask(self, table: Table, by: Keys | None) -> Aggregate:
@@ -74,6 +76,11 @@ class Query(Section, ABC):
     def bounds(self) -> Mapping[str, str]:
         """The columns that must have bounds in [columns], and what else may be written instead."""
         return {}
+
+    @property
+    def limited(self) -> bool:
+        """Whether it has limits of its own."""
+        return (self.max_groups, self.max_rows_per_group, self.max_rows) != (None, None, None)
 
     @property
     def shares(self) -> dict[str, Decimal]:

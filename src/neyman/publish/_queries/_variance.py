@@ -1,0 +1,31 @@
+"""`statistic = "variance"`."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal, final
+
+from neyman.aggregate import Aggregate
+from neyman.publish._queries._query import Grouped
+from neyman.tables import Keys, Table
+
+__all__ = ["VarianceOf"]
+
+
+@final
+class VarianceOf(Grouped):
+    """The variance, standard deviation and mean of a column."""
+
+    sentence: ClassVar[str] = "a variance needs a column, and nothing else of the kind"
+    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
+
+    statistic: Literal["variance"]
+    column: str
+    """Whose values vary."""
+
+    @property
+    def bounds(self) -> Mapping[str, str]:
+        """The column's."""
+        return {self.column: ""}
+
+    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+        """Ask for all three."""
+        return table.variance(self.column, by)

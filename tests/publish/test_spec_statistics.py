@@ -1,0 +1,88 @@
+"""Every statistic of a spec asks what the same call asks from Python."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neyman as ny
+from neyman import publish
+from neyman.errors import SpecError
+
+HEAD = """
+[data]
+path = "t.parquet"
+[unit]
+entity = "who"
+max_groups = 2
+max_rows_per_group = 3
+[columns.x]
+lower = 0
+upper = 10
+grid = 1
+[columns.half]
+lower = 0
+upper = 5
+grid = 0.5
+[keys.wards]
+ward = ["north", "south"]
+[budget]
+ledger = "t.ledger"
+mu = 1
+[[query]]
+entry = "a"
+mu = 0.1
+"""
+WARDS = ny.Keys({"ward": ["north", "south"]})
+ASKED = {
+    'statistic = "count_units"\nby = "wards"': lambda t: t.count_units(WARDS),
+    'statistic = "variance"\ncolumn = "x"\nby = "wards"': lambda t: t.variance("x", WARDS),
+    'statistic = "covariance"\nx = "x"\ny = "half"': lambda t: t.covariance("x", "half"),
+    'statistic = "correlation"\nx = "x"\ny = "half"': lambda t: t.correlation("x", "half"),
+    'statistic = "linear_regression"\nresponse = "half"\nfeatures = ["x"]\nby = "wards"': (
+        lambda t: publish.linear_regression(t, "half", ["x"], WARDS)
+    ),
+    'statistic = "count"\nby = "wards"\nmax_rows = 4': (
+        lambda t: t.bounded(max_groups=2, max_rows_per_group=3, max_rows=4).count(WARDS)
+    ),
+}
+
+
+@pytest.fixture
+def ask(tmp_path):
+    rows = {
+        "who": [f"p{i % 30}" for i in range(90)],
+        "ward": ["north", "south", "east"] * 30,
+        "x": [float(i % 11) for i in range(90)],
+        "half": [float(i % 7) for i in range(90)],
+    }
+    pq.write_table(pa.table(rows), tmp_path / "t.parquet")
+
+    def aggregate(query):
+        (tmp_path / "s.toml").write_text(HEAD + query + "\n", encoding="utf-8")
+        (step,) = publish.plan(publish.read_spec(tmp_path / "s.toml"), tmp_path).steps
+        return step.aggregate
+
+    aggregate.path = tmp_path / "t.parquet"
+    return aggregate
+
+
+@pytest.mark.parametrize("query", ASKED)
+def test_a_spec_asks_what_python_asks(ask, query):
+    bounds = {"x": ny.Bounds(0, 10, 1), "half": ny.Bounds(0, 5, 0.5)}
+    table = ny.open_table(ask.path, unit=ny.Entity("who", 2, 3), bounds=bounds)
+    found, same = ask(query), ASKED[query](table)
+    assert found.query == same.query
+    assert found.compute().tolist() == same.compute().tolist()
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ('statistic = "covariance"\nx = "x"', "'a'.y: is missing; a covariance needs two columns"),
+        ('statistic = "variance"\ncolumn = "z"', r"needs bounds of 'z'; write \[columns.z\]"),
+        ('statistic = "linear_regression"\nresponse = "x"\nfeatures = []', "'a'.features: "),
+    ],
+)
+def test_mistakes_are_told(ask, query, said):
+    with pytest.raises(SpecError, match=said):
+        ask(query)
