@@ -42,6 +42,7 @@ def fits(value, schema):
         "anyOf": lambda kinds: any(fits(value, kind) for kind in kinds),
         "oneOf": lambda kinds: sum(fits(value, kind) for kind in kinds) == 1,
         "minimum": lambda low: value >= low,
+        "maximum": lambda high: value <= high,
         "exclusiveMinimum": lambda low: value > low,
         "exclusiveMaximum": lambda high: value < high,
         "minLength": lambda low: len(value) >= low,

@@ -1,4 +1,4 @@
-"""Every statistic of a spec asks what the same call asks from Python."""
+"""Every statistic of a spec asks what the same call asks from Python; rows and columns made."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -6,7 +6,7 @@ import pytest
 
 import neyman as ny
 from neyman import publish
-from neyman.errors import SpecError
+from neyman.errors import SpecError, UnknownColumn
 
 HEAD = """
 [data]
@@ -15,6 +15,8 @@ path = "t.parquet"
 entity = "who"
 max_groups = 2
 max_rows_per_group = 3
+[derive]
+half = ["*", ["col", "x"], 0.5]
 [columns.x]
 lower = 0
 upper = 10
@@ -33,6 +35,7 @@ entry = "a"
 mu = 0.1
 """
 WARDS = ny.Keys({"ward": ["north", "south"]})
+LINE = ny.functional.Interval(0, 10, outside="clip")
 ASKED = {
     'statistic = "count_units"\nby = "wards"': lambda t: t.count_units(WARDS),
     'statistic = "variance"\ncolumn = "x"\nby = "wards"': lambda t: t.variance("x", WARDS),
@@ -44,6 +47,23 @@ ASKED = {
     'statistic = "count"\nby = "wards"\nmax_rows = 4': (
         lambda t: t.bounded(max_groups=2, max_rows_per_group=3, max_rows=4).count(WARDS)
     ),
+    'statistic = "quantiles"\ncolumn = "x"\nprobabilities = [0, 0.5]\nby = "wards"': (
+        lambda t: publish.quantiles(t, "x", [0, 0.5], by=WARDS)
+    ),
+    'statistic = "density"\ncolumn = "x"\nbandwidth = 1\nby = "wards"': (
+        lambda t: publish.density(t, "x", bandwidth=1, by=WARDS)
+    ),
+    'statistic = "survival"\nduration = "x"\nobserved = "ok"\nhorizon = 9\nbandwidth = 0.5\n'
+    'by = "wards"': lambda t: publish.survival(
+        t, duration="x", observed="ok", horizon=9, bandwidth=0.5, by=WARDS
+    ),
+    'statistic = "regression"\nx = "x"\ny = "half"\nbandwidth = 1\nby = "wards"': (
+        lambda t: publish.regression(t, x="x", y="half", domain=LINE, bandwidth=1, by=WARDS)
+    ),
+    'statistic = "sum"\ncolumn = "half"\n'
+    'where = ["and", [">", ["col", "x"], 2.5], ["col", "ok"]]': (
+        lambda t: t.where((ny.col("x") > 2.5) & ny.col("ok")).sum("half")
+    ),
 }
 
 
@@ -53,7 +73,7 @@ def ask(tmp_path):
         "who": [f"p{i % 30}" for i in range(90)],
         "ward": ["north", "south", "east"] * 30,
         "x": [float(i % 11) for i in range(90)],
-        "half": [float(i % 7) for i in range(90)],
+        "ok": [i % 2 == 0 for i in range(90)],
     }
     pq.write_table(pa.table(rows), tmp_path / "t.parquet")
 
@@ -68,8 +88,10 @@ def ask(tmp_path):
 
 @pytest.mark.parametrize("query", ASKED)
 def test_a_spec_asks_what_python_asks(ask, query):
-    bounds = {"x": ny.Bounds(0, 10, 1), "half": ny.Bounds(0, 5, 0.5)}
-    table = ny.open_table(ask.path, unit=ny.Entity("who", 2, 3), bounds=bounds)
+    table = ny.open_table(ask.path, unit=ny.Entity("who", 2, 3))
+    table = table.with_columns(half=ny.col("x") * 0.5).with_bounds(
+        {"x": ny.Bounds(0, 10, 1), "half": ny.Bounds(0, 5, 0.5)}
+    )
     found, same = ask(query), ASKED[query](table)
     assert found.query == same.query
     assert found.compute().tolist() == same.compute().tolist()
@@ -78,6 +100,9 @@ def test_a_spec_asks_what_python_asks(ask, query):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
+        ('statistic = "count"\nwhere = ["gt", 1, 2]', "query 'a'.where: 'gt' is no operation"),
+        ('statistic = "count"\nwhere = 3', "query 'a'.where: it should be a valid list"),
+        ('statistic = "quantiles"\ncolumn = "x"\nprobabilities = [2]', r"probabilities\[0\]: "),
         ('statistic = "covariance"\nx = "x"', "'a'.y: is missing; a covariance needs two columns"),
         ('statistic = "variance"\ncolumn = "z"', r"needs bounds of 'z'; write \[columns.z\]"),
         ('statistic = "linear_regression"\nresponse = "x"\nfeatures = []', "'a'.features: "),
@@ -86,3 +111,8 @@ def test_a_spec_asks_what_python_asks(ask, query):
 def test_mistakes_are_told(ask, query, said):
     with pytest.raises(SpecError, match=said):
         ask(query)
+
+
+def test_rows_by_a_column_that_is_not_there_are_refused(ask):
+    with pytest.raises(UnknownColumn, match="'z'"):
+        ask('statistic = "count"\nwhere = ["is_null", ["col", "z"]]')

@@ -49,6 +49,7 @@ BY_KEY = {
     "y": '"visits"',
     "response": '"minutes"',
     "features": '["visits"]',
+    "twice": '["*", ["col", "minutes"], 2]',
 }
 BY_WORDS = {"lower": "0", "upper": "120"}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.ledger import store_of
 from neyman.publish._bins_of import BinsOf, domain_of
+from neyman.publish._form import expression_of
 from neyman.publish._noise import NOISES, USUAL
 from neyman.publish._plan import Plan, Step
 from neyman.publish._queries import Query
@@ -28,9 +29,11 @@ def plan(spec: Spec, folder: Path) -> Plan:
     table = open_table(
         folder / spec.data.path,
         unit=_unit(spec.unit),
-        bounds={name: _bounds(name, column) for name, column in spec.columns.items()},
         max_table_rows=spec.data.max_table_rows,
     )
+    made = {name: expression_of(form) for name, form in spec.derive.items()}
+    bounds = {name: _bounds(name, column) for name, column in spec.columns.items()}
+    table = (table.with_columns(**made) if made else table).with_bounds(bounds)
     keys = {name: _keys(name, domains) for name, domains in spec.keys.items()}
     steps = tuple(_step(query, _limited(table, spec.unit, query), keys) for query in spec.query)
     return Plan(
@@ -70,7 +73,9 @@ def _unit(declared: UnitOf) -> Rows | Entity:
 
 
 def _limited(table: Table, declared: UnitOf, query: Query) -> Table:
-    """Return the table with a query's own limits, where it has some."""
+    """Return the rows that a query is about, with its own limits where it has some."""
+    if query.where is not None:
+        table = table.where(expression_of(query.where))
     if not query.limited:
         return table
     return table.bounded(

@@ -20,7 +20,17 @@ except ImportError as error:
         "a spec was to be read and pydantic is not installed; run pip install 'neyman[tables]'"
     ) from error
 
-__all__ = ["Cell", "Count", "NoiseName", "Number", "OneOrMore", "Positive", "Section", "Share"]
+__all__ = [
+    "Cell",
+    "Count",
+    "NoiseName",
+    "Number",
+    "OneOrMore",
+    "Positive",
+    "Probability",
+    "Section",
+    "Share",
+]
 
 
 def _decimal(value: object) -> object:
@@ -58,6 +68,12 @@ Share = Annotated[
     Field(gt=0, lt=1),
     BeforeValidator(_decimal),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+]
+Probability = Annotated[
+    Decimal,
+    Field(ge=0, le=1),
+    BeforeValidator(_decimal),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
 ]
 Count = Annotated[int, Field(ge=1)]
 OneOrMore = Annotated[list[_T], Field(min_length=1), BeforeValidator(_listed), _OneOrMany()]

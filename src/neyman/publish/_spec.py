@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from neyman.publish._bins_of import Domain
+from neyman.publish._form import Form
 from neyman.publish._queries import AnyQuery
 from neyman.publish._section import Count, Number, Positive, Section, Share
 from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
@@ -98,6 +99,8 @@ class Spec(Section):
     """Where the table lies."""
     unit: UnitOf
     """Who is protected."""
+    derive: dict[str, Form] = Field(default={})
+    """[derive]: columns made of others, NAME = [an operation, what it is of, ...]."""
     columns: dict[str, Column] = Field(default={})
     """[columns.NAME]: public bounds of a column."""
     keys: dict[str, dict[str, Domain]] = Field(default={})

@@ -34,6 +34,11 @@ _BOUNDS: Final = """\
 #upper = "FILL IN: the most that counts; what is above is moved here"
 #grid = "FILL IN: the step between values that are told apart; it divides both"
 """
+_DERIVE: Final = """\
+# Columns made of others, row by row: an operation, and what it is of.
+#[derive]
+#twice = ["*", ["col", "FILL IN: a column of numbers"], 2]
+"""
 _KEYS: Final = """\
 #[keys.{name}]{comment}
 #{name} = ["FILL IN: every value that is to have a group{kinds}"]
@@ -69,7 +74,7 @@ def template(schema: Schema, *, path: str, ledger: str, title: str) -> str:
         f"ledger = {_quoted(ledger)}\n"
         'mu = "FILL IN: all that it may ever spend, such as 1; or epsilon, and delta, in place"\n'
     )
-    parts = [_HEAD + data, *_of_columns(schema), budget, *_of_queries()]
+    parts = [_HEAD + data, *_of_columns(schema), _DERIVE, budget, *_of_queries()]
     return "\n".join(parts)
 
 

@@ -14,6 +14,7 @@ from neyman.publish._queries._covariance import CovarianceOf
 from neyman.publish._queries._density import DensityOf
 from neyman.publish._queries._linear_regression import LinearRegressionOf
 from neyman.publish._queries._mean import MeanOf
+from neyman.publish._queries._quantiles import QuantilesOf
 from neyman.publish._queries._query import Query
 from neyman.publish._queries._regression import RegressionOf
 from neyman.publish._queries._sum import SumOf
@@ -31,6 +32,7 @@ _Queries: TypeAlias = (
     | CovarianceOf
     | CorrelationOf
     | LinearRegressionOf
+    | QuantilesOf
     | DensityOf
     | SurvivalOf
     | RegressionOf

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, model_validator
 
 from neyman.aggregate import Aggregate
+from neyman.publish._form import Form
 from neyman.publish._noise import NOISES
 from neyman.publish._section import Count, NoiseName, Positive, Section
 from neyman.tables import Keys, Table
@@ -47,6 +48,8 @@ class Query(Section, ABC):
     """What it may spend, in pure differential privacy."""
     rho: Positive | None = None
     """What it may spend, in zero-concentrated differential privacy."""
+    where: Form | None = None
+    """Only rows where this is true: an operation and what it is of, [">", ["col", "x"], 15]."""
     max_groups: Count | None = None
     """The most groups that one entity counts in; by default that of [unit]."""
     max_rows_per_group: Count | None = None

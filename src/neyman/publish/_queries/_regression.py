@@ -9,7 +9,7 @@ from neyman.aggregate import Aggregate
 from neyman.functional import pilot_bandwidth
 from neyman.publish._domain_of import DomainOf
 from neyman.publish._functions import bounded_domain, regression
-from neyman.publish._queries._query import Query
+from neyman.publish._queries._query import Grouped
 from neyman.publish._section import Count, Positive
 from neyman.tables import Keys, Table
 
@@ -17,12 +17,11 @@ __all__ = ["RegressionOf"]
 
 
 @final
-class RegressionOf(Query):
+class RegressionOf(Grouped):
     """The mean of a column at every value of another, a whole curve."""
 
     sentence: ClassVar[str] = (
-        "a regression is of all rows: it needs the columns x and y, and takes domain, and "
-        "bandwidth or records"
+        "a regression needs the columns x and y, and takes domain, and bandwidth or records"
     )
     example: ClassVar[str] = """\
 x = "FILL IN: the column that the curve is over"
@@ -57,8 +56,8 @@ records = "FILL IN: about how many rows there are, known in public"
             )
         return self
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:  # noqa: ARG002
+    def ask(self, table: Table, by: Keys | None) -> Aggregate:
         """Ask for the curve."""
         side = bounded_domain(table, self.x) if self.domain is None else self.domain.side
         bandwidth = self.bandwidth or pilot_bandwidth(side, self.records or 0)
-        return regression(table, x=self.x, y=self.y, domain=side, bandwidth=bandwidth)
+        return regression(table, x=self.x, y=self.y, domain=side, bandwidth=bandwidth, by=by)

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal, final
 
 from neyman.aggregate import Aggregate
 from neyman.publish._functions import survival
-from neyman.publish._queries._query import Query
+from neyman.publish._queries._query import Grouped
 from neyman.publish._section import Positive
 from neyman.tables import Keys, Table
 
@@ -12,12 +12,11 @@ __all__ = ["SurvivalOf"]
 
 
 @final
-class SurvivalOf(Query):
+class SurvivalOf(Grouped):
     """The survival curve: how many have had no event after each time."""
 
     sentence: ClassVar[str] = (
-        "survival needs the columns duration and observed, a horizon and a bandwidth, and is of "
-        "all rows"
+        "survival needs the columns duration and observed, a horizon and a bandwidth"
     )
     example: ClassVar[str] = """\
 duration = "FILL IN: a column of times"
@@ -36,7 +35,7 @@ bandwidth = "FILL IN: the least that shall be read, in the units of the times"
     bandwidth: Positive
     """The least that shall be read, in the units of the times."""
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:  # noqa: ARG002
+    def ask(self, table: Table, by: Keys | None) -> Aggregate:
         """Ask for the curve."""
         return survival(
             table,
@@ -44,4 +43,5 @@ bandwidth = "FILL IN: the least that shall be read, in the units of the times"
             observed=self.observed,
             horizon=self.horizon,
             bandwidth=self.bandwidth,
+            by=by,
         )
