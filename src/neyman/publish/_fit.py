@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, final
 
-from neyman.aggregate import Aggregate
+from neyman.aggregate import Aggregate, IntArray
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Gaussian, Laplace, Mechanism
@@ -159,7 +159,11 @@ def _settled(question: Aggregate, size: int) -> Aggregate:
     if question.imagined is None:
         return question
     integers = question.imagined([size])
-    return replace(question, imagined=lambda _: integers)
+
+    def again(_sizes: Sequence[int]) -> list[IntArray]:
+        return integers
+
+    return replace(question, imagined=again)
 
 
 def _wanted(wish: Wish) -> float:
