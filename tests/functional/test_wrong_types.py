@@ -9,10 +9,11 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import neyman as ny
-from neyman import accounting, functional, plots, report
+from neyman import accounting, functional, plots, publish, report
 from neyman.errors import InvalidParameter, NeymanError
 from neyman.functional import (
     Box,
@@ -47,6 +48,11 @@ def answer(aggregate):
     return SimpleNamespace(query=aggregate.query, columns=columns)
 
 
+def answer_by(aggregate):
+    found = answer(aggregate)
+    return SimpleNamespace(query=found.query, columns=aggregate.keys | found.columns)
+
+
 DENSITY = {"domain": DOMAIN, "bandwidth": 0.2, "neighbors": "add_remove", **WORDS}
 SURVIVAL = {"horizon": 2, "bandwidth": 0.1, "neighbors": "add_remove", **WORDS}
 AT = {"domain": DOMAIN, "bandwidth": 1, "neighbors": "add_remove", **WORDS}
@@ -69,6 +75,13 @@ FIT = C.gaussian_process()
 BOX = {"domain": Box(DOMAIN, DOMAIN), "bandwidth": (0.2, 0.2)}
 G = functional.function(answer(functional.density(np.ones((9, 2)), **DENSITY | BOX)))
 Q = G.project()
+ROWS = ny.open_table(
+    pa.table({"x": VALUES, "g": ["a", "b"] * 20}),
+    unit=ny.Rows(),
+    bounds={"x": ny.Bounds(-2, 2, 1)},
+    name="x",
+)
+BY_GROUP = answer_by(publish.density(ROWS, "x", bandwidth=0.2, by=ny.Keys({"g": ["a", "b"]})))
 
 
 def draws():
@@ -156,6 +169,21 @@ CALLS = [
     ),
     call(functional.machine_norm, loss=Logistic(), regularization=1, neighbors="replace_one"),
     call(functional.mean_norm, radius=1, neighbors="replace_one"),
+    call(
+        functional.quantiles,
+        "units=None",
+        "unit=text",
+        "name=text",
+        values=VALUES,
+        probabilities=[0.5],
+        lower=-1,
+        upper=1,
+        grid=0.5,
+        units=None,
+        **WORDS,
+    ),
+    call(functional.functions, release=BY_GROUP, kind=functional.Function),
+    call(functional.read_functions, record=functional.functions(BY_GROUP).to_json()),
     call(functional.function, release=RELEASE, kind=functional.Function),
     call(functional.read, record=F.to_json(), kind=functional.Function),
     call(functional.simulate_grid, kernel=ROUGH, step=0.5, shape=(4,), generator=draws()),
@@ -207,8 +235,12 @@ CALLS = [
     call(G.plane, first=0, second=1),
     call(G.smooth, bandwidth=(0.2, 0.3)),
     call(G.noise_sd, x=[POINTS]),
-    call(G.band, level=0.5, generator=draws(), points=4, repetitions=3),
+    call(G.band, level=0.5, kind="total", generator=draws(), points=4, repetitions=3),
     call(Q.__call__, x=[POINTS]),
+    call(Q.grid, points=5),
+    call(Q.integral, lower=(0, 0), upper=[1, 1]),
+    call(Q.marginal, axis=1),
+    call(S.grid, points=5),
     call(Q.sample, size=3, generator=draws()),
     call(plots.heatmap, field=G, generator=draws(), level=0.5, points=4, repetitions=3),
     call(THROUGH.__call__, x=POINTS),
@@ -244,9 +276,13 @@ def test_every_public_callable_is_in_the_table():
     made += (functional.FieldBasis, functional.FieldBand, functional.ReleasedField)
     made += (functional.ProjectedField, functional.Box)
     # What publish asks on behalf of tables is no user's call.
-    rooms = {"density_of", "survival_of", "regression_of"}
+    rooms = {"density_of", "survival_of", "regression_of", "quantiles_of"}
     # Files, weights and boxes have tests of their own; what functions are made of is no call.
-    apart = {"save", "load", "Weights"} | rooms | {one.__name__ for one in made}
+    apart = (
+        {"save", "load", "load_functions", "Functions", "Weights"}
+        | rooms
+        | {one.__name__ for one in made}
+    )
     for name in functional.__all__:
         thing = getattr(functional, name)
         bare = inspect.isclass(thing) and (

@@ -106,7 +106,7 @@ def _shares(probabilities: Sequence[Real]) -> tuple[Fraction, ...]:
             f"{given('probabilities', probabilities)} is no list of shares; write one, such as "
             "[0.25, 0.5, 0.75]"
         )
-    shares = tuple(exact(p, "a probability") for p in probabilities)
+    shares = tuple(exact(p, "a number of probabilities") for p in probabilities)
     if not shares or len(shares) > _MOST or len(set(shares)) < len(shares):
         raise InvalidParameter(
             f"{len(shares)} probabilities were given, {len(set(shares))} of them distinct; write "
