@@ -23,6 +23,7 @@ from neyman.errors import (
 )
 from neyman.ledger import Ledger, _paths, _sqlite
 from neyman.ledger._mounts import LOCAL, file_system
+from neyman.ledger._schema import VERSION
 from neyman.tradeoff import gdp
 
 MOUNTS = r"""
@@ -94,7 +95,7 @@ def other_program(path):
 def newer(path):
     Ledger.open(path, cap=gdp(1), unit="plane", neighbors="add_remove")
     with closing(sqlite3.connect(path)) as raw:
-        raw.execute("PRAGMA user_version = 3")
+        raw.execute(f"PRAGMA user_version = {VERSION + 1}")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def newer(path):
         (lambda path: path.symlink_to(path), LedgerUnavailable, "could not be|looked up"),
         (lambda path: path.symlink_to("no/where"), LedgerUnavailable, "does not exist"),
         (other_program, LedgerCorrupt, "no ledger; write another path"),
-        (newer, LedgerUnavailable, "has format 3.*upgrade"),
+        (newer, LedgerUnavailable, f"has format {VERSION + 1}.*upgrade"),
     ],
 )
 def test_what_is_no_ledger_is_refused_and_left_alone(opened, tmp_path, make, error, word):
