@@ -5,7 +5,7 @@ import pytest
 
 from neyman.errors import InvalidParameter, InvalidTable, UnknownColumn
 from neyman.publish import bias
-from neyman.tables import Bounds, Entity, Keys, Rows, open_table
+from neyman.tables import Bounds, Entity, Keys, Rows, UnknownKeys, open_table
 from neyman.tables._duckdb_engine import DuckDB
 
 PRIVATE = pa.table({"who": ["z"], "ward": ["n"], "x": [1.0]})
@@ -69,6 +69,15 @@ def test_the_private_rows_are_not_asked(monkeypatch):
     assert bias(lambda t: t.count(), table, other).columns["count"] == [4]
     assert asked
     assert all(engine is other.engine for engine in asked)
+
+
+def test_other_rows_than_those_given_are_not_asked():
+    """A question that holds on to the private table would show its exact answer."""
+    table = opened()
+    with pytest.raises(InvalidParameter, match="asks of other rows than those of the table t"):
+        bias(lambda _: table.sum("x"), table, public())
+    with pytest.raises(InvalidTable, match="answers by unknown groups"):
+        bias(lambda t: t.count(UnknownKeys("ward")), table, public())
 
 
 def test_refusals():

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from neyman.aggregate import FoundGroups
 from neyman.errors import EngineFailure, InvalidTable, UnknownColumn
+from neyman.publish import margins
 from neyman.sensitivity import NewGroups
 from neyman.tables import Bounds, Entity, Keys, Rows, UnknownKeys, open_table
 
@@ -261,6 +262,13 @@ class TestRefusals:
     def test_a_name_alone_is_told_of_both(self, fill):
         with pytest.raises(InvalidTable, match=re.escape('by=UnknownKeys("ward")')):
             opened(fill, []).count("g")
+
+
+def test_functions_and_margins_are_of_declared_groups(fill):
+    table = opened(fill, [])
+    for ask in (lambda: table.countable("x", by=BY), lambda: margins(table, BY, [["g"]])):
+        with pytest.raises(InvalidTable, match=re.escape("write by=Keys({")):
+            ask()
 
 
 def test_bounds_of_a_mean_are_those_of_declared_groups():

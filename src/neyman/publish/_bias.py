@@ -80,7 +80,8 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
             bounds clamping is not estimated.
 
     Raises:
-        InvalidParameter: if `public` is the private data, or bounds other columns.
+        InvalidParameter: if `public` is the private data, or bounds other columns, or `ask` asks of
+            other rows than it is given.
         InvalidTable: if the table is made of another, or the public data do not fit the question.
         UnknownColumn: if the public data lack a column.
 
@@ -105,11 +106,32 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
     free = replace(public, unit=Rows(), bounds=table.bounds)
     asked = [replace(free, unit=table.unit), free, *([public] if public.bounds else [])]
     questions = [ask(each) for each in asked]
+    _refuse_other_rows(questions, public)
     return Bias(_compared(questions[0].keys, [_exact(question) for question in questions]))
 
 
 def _named(names: Mapping[str, Bounds]) -> str:
     return ", ".join(map(repr, names)) or "none"
+
+
+def _refuse_other_rows(questions: Sequence[Aggregate], public: Table) -> None:
+    """Refuse what is not asked of the public rows alone, for answers come without noise.
+
+    Raises:
+        InvalidParameter: if `ask` reads other rows.
+        InvalidTable: if it asks by groups that nobody declared.
+    """
+    for question in questions:
+        if question.source != public.engine.identity:
+            raise InvalidParameter(
+                "ask(t) asks of other rows than those of the table t that it is given, and their "
+                "answers would be shown without noise; ask of t alone: lambda t: t.count()"
+            )
+        if question.unknown is not None:
+            raise InvalidTable(
+                "answers by unknown groups were asked for, and those with bounds and without may "
+                "be of other groups; declare them: by=Keys({...})"
+            )
 
 
 def _exact(question: Aggregate) -> Columns:

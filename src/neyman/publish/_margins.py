@@ -34,13 +34,19 @@ def margins(table: Table, by: Keys, columns: Sequence[Sequence[str]]) -> tuple[A
             the total.
 
     Raises:
-        InvalidTable: if a column is not one of `by`, or sums could leave 62 bits.
+        InvalidTable: if nobody declared the groups, a column is not one of `by`, or sums could
+            leave 62 bits.
     """
     return tuple(_margin(table, by, tuple(names)) for names in columns)
 
 
 def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
     cells = table.count(by)
+    if cells.unknown is not None:
+        raise InvalidTable(
+            f"margins by {by!r} were asked for, whose cells nobody declared; write "
+            "by=Keys({column: keys, ...})"
+        )
     kept = by.project(*names) if names else None
     index, size = _index(by, names)
     most = int(np.bincount(index).max())

@@ -9,7 +9,7 @@ from neyman.tables._keys import Keys
 from neyman.tables._unit import Unit
 from neyman.tables._unknown_keys import UnknownKeys
 
-__all__ = ["refuse_no_bounds", "refuse_no_keys", "refuse_no_unit"]
+__all__ = ["refuse_no_bounds", "refuse_no_keys", "refuse_no_unit", "refuse_unknown_keys"]
 
 
 def refuse_no_keys(by: object) -> None:
@@ -19,6 +19,16 @@ def refuse_no_keys(by: object) -> None:
             f"by is a {type(by).__name__}, not Keys; groups are declared: write "
             'by=Keys({"ward": ["north", "south"]}), with your column and its public keys, or '
             'by=UnknownKeys("ward"), for those whose noisy count is large'
+        )
+
+
+def refuse_unknown_keys(by: object) -> None:
+    """Refuse groups that nobody declared, for answers that have a number of each group there is."""
+    if isinstance(by, UnknownKeys):
+        columns = ", ".join(f'"{name}": [...]' for name in by.columns)
+        raise InvalidTable(
+            f"by={by!r} was given, whose groups nobody declared, and what is asked is of groups "
+            f"that are; count by them first, and write by=Keys({{{columns}}}) of those shown"
         )
 
 

@@ -19,7 +19,12 @@ from neyman.tables._expression import Expression
 from neyman.tables._found import new_groups, unknown_groups
 from neyman.tables._imagined import imagined
 from neyman.tables._keys import Keys
-from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_no_unit
+from neyman.tables._mistakes import (
+    refuse_no_bounds,
+    refuse_no_keys,
+    refuse_no_unit,
+    refuse_unknown_keys,
+)
 from neyman.tables._on import How, On, Taken
 from neyman.tables._owners import owned
 from neyman.tables._private_join import joined
@@ -168,11 +173,12 @@ class Table:
 
         Raises:
             UnknownColumn: if the table has no such column.
-            InvalidTable: if one holds no numbers.
+            InvalidTable: if one holds no numbers, or nobody declared the groups.
         """
         for column in columns:
             self.view.schema[column].number()
         refuse_no_keys(by)
+        refuse_unknown_keys(by)
         return TableRecords(self.engine, self.view, self.unit, columns, self.max_table_rows, by)
 
     def where(self, condition: Expression) -> "Table":
