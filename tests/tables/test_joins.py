@@ -381,7 +381,7 @@ def test_owners_that_are_not_local_fail(monkeypatch):
         return engine, replace(made, joins=(twin,))
 
     genuine = owners.owned
-    monkeypatch.setattr("neyman.tables._table.owned", one_owner)
+    monkeypatch.setattr("neyman.tables._open.owned", one_owner)
     assert not all(is_bounded(database, each, None, "a") for each in limits)
 
 

@@ -3,8 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
-from neyman.aggregate import Aggregate, Countable, IntArray, Reading
-from neyman.errors import InvalidParameter, InvalidTable
+from neyman.aggregate import (
+    Aggregate,
+    Countable,
+    IntArray,
+    Reading,
+    refuse_key_names,
+    repeated,
+)
+from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Sensitivity
 
@@ -53,11 +60,7 @@ def asked(
             f"{groups} groups of {size} integers each were asked for; write fewer groups or a "
             "larger bandwidth or grid, at most 2^24 integers together"
         )
-    for name in records.keys:
-        if name in reading.names:
-            raise InvalidTable(
-                f"the grouping column {name!r} is called like a column of the answer; rename it"
-            )
+    refuse_key_names(records.keys, reading.names)
     count = records.counter(axes)
 
     def compute() -> IntArray:
@@ -71,8 +74,5 @@ def asked(
         size=size * groups,
         reading=reading,
         compute=compute,
-        keys={
-            name: [key for key in keys for _ in range(reading.rows)]
-            for name, keys in records.keys.items()
-        },  # pyright: ignore[reportArgumentType]
+        keys=repeated(records.keys, reading.rows),
     )
