@@ -266,8 +266,9 @@ class Table:
         it into the record of every question.
 
         Args:
-            table: a mapping of columns to lists, the path of a .parquet or .csv file, or a data
-                frame of pyarrow, pandas or Polars; one row a key, at most 10^6.
+            table: a mapping of columns to lists, the path of a .parquet or .csv file, a data frame
+                of pyarrow, pandas or Polars, or (connection, "table") of DuckDB; one row a key, at
+                most 10^6.
             on: as of `join`; it need not name the unit.
             how: as of `join`.
             columns: as of `join`.
