@@ -1,6 +1,6 @@
 """What the rooms that see data hand to the door: exact integers with a typed sensitivity."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, cast, final
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.arguments import check_type
-from neyman.errors import InvalidParameter
+from neyman.errors import InvalidParameter, InvalidTable
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
 
@@ -22,6 +22,8 @@ __all__ = [
     "Noise",
     "Reading",
     "UnknownGroups",
+    "refuse_key_names",
+    "repeated",
 ]
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -169,10 +171,10 @@ class UnknownGroups:
         """Return the keys of an answer's groups, a list for each column."""
         parts = zip(*keys, strict=True) if keys else [()] * len(self.parsers)
         made = {
-            name: [parse(text) for text in part for _ in range(self.rows)]
+            name: [parse(text) for text in part]
             for (name, parse), part in zip(self.parsers.items(), parts, strict=True)
         }
-        return cast("Columns", made)
+        return repeated(cast("Columns", made), self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,3 +224,26 @@ class Aggregate:
         check_type("unit", self.unit, str, instead)
         if not self.unit:
             raise InvalidParameter(f"unit of 0 characters was given; write {instead}")
+
+
+def repeated(keys: Columns, rows: int) -> Columns:
+    """Return key columns for answers that have so many rows a group."""
+    made = {name: [key for key in column for _ in range(rows)] for name, column in keys.items()}
+    return cast("Columns", made)
+
+
+def refuse_key_names(keys: Iterable[str], names: Collection[str]) -> None:
+    """Refuse key columns that would stand twice in an answer.
+
+    Args:
+        keys: what they are called.
+        names: what the columns of the reading are called.
+
+    Raises:
+        InvalidTable: naming the first.
+    """
+    for name in keys:
+        if name in names:
+            raise InvalidTable(
+                f"the grouping column {name!r} is called like a column of the answer; rename it"
+            )

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neyman as ny
+from neyman import functional
 from neyman.cli import main
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Circle, Interval, function
@@ -142,6 +143,22 @@ def replace_columns(question, columns):
     from types import SimpleNamespace
 
     return SimpleNamespace(query=question.query, columns=columns)
+
+
+def test_a_function_of_an_array_is_foreseen_as_that_of_a_table():
+    values = np.asarray(DATA["x"].to_numpy())
+    asked = {"domain": LINE, "bandwidth": 2}
+    array, replaced = (
+        functional.density(values, unit="one row", name="people", neighbors=neighbors, **asked)
+        for neighbors in ("add_remove", "replace_one")
+    )
+    noise = ny.Gaussian.calibrate(array.sensitivity, mu=1)
+    of_table = preview(density(table(), "x", **asked), noise).numbers
+    assert preview(array, noise).numbers == of_table
+    assert of_table[0].name == "number of rows"
+    # Their number is public: groups of other sizes are none of its.
+    noise = ny.Gaussian.calibrate(replaced.sensitivity, mu=1)
+    assert [number.name for number in preview(replaced, noise).numbers] == ["integer"]
 
 
 def test_groups_too_small_for_a_curve_are_said_to_be_unknown():

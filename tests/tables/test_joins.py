@@ -101,9 +101,14 @@ def test_every_question_goes_over_joined_rows():
     assert table.countable("stars").describe()["made"][1]["join_public"]["rows"] == 2
 
 
-@pytest.mark.parametrize("form", ["mapping", "arrow", "pandas", "polars", "csv", "parquet"])
+@pytest.mark.parametrize(
+    "form", ["mapping", "arrow", "pandas", "polars", "csv", "parquet", "duckdb"]
+)
 def test_a_public_table_in_any_form(tmp_path, form):
     table = pa.table(CARRIERS)
+    connection = duckdb.connect()
+    connection.register("carriers", table)
+    connection.execute("CREATE TABLE public AS FROM carriers")
     given = {
         "mapping": lambda: CARRIERS,
         "arrow": lambda: table,
@@ -111,6 +116,7 @@ def test_a_public_table_in_any_form(tmp_path, form):
         "polars": lambda: pl.from_arrow(table),
         "csv": lambda: tmp_path / "carriers.csv",
         "parquet": lambda: str(tmp_path / "carriers.parquet"),
+        "duckdb": lambda: (connection, "public"),
     }[form]()
     pq.write_table(table, tmp_path / "carriers.parquet")
     pd.DataFrame(CARRIERS).to_csv(tmp_path / "carriers.csv", index=False)
@@ -178,7 +184,8 @@ def test_a_public_table_of_rows_and_of_every_type():
         (lambda: public({"carrier": ["A"], "x": [2**63]}), "cannot go into a statement"),
         (lambda: public({"carrier": ["A\0"], "x": [1]}), "cannot go into a statement"),
         (lambda: public({"carrier": ["A"], "price": [1]}), "both tables have a column 'price'"),
-        (lambda: public((duckdb.connect(), "t")), "write a data frame"),
+        (lambda: public((duckdb.connect(), "t")), "the database has no table 't'"),
+        (lambda: public((None, "t")), "write a data frame"),
         (lambda: public(7), "a int is no table"),
     ],
 )
@@ -381,7 +388,7 @@ def test_owners_that_are_not_local_fail(monkeypatch):
         return engine, replace(made, joins=(twin,))
 
     genuine = owners.owned
-    monkeypatch.setattr("neyman.tables._table.owned", one_owner)
+    monkeypatch.setattr("neyman.tables._open.owned", one_owner)
     assert not all(is_bounded(database, each, None, "a") for each in limits)
 
 

@@ -218,7 +218,7 @@ def test_keys_of_a_public_table(tmp_path):
     connection.register("arrow", table)
     connection.execute("CREATE TABLE p AS FROM arrow")
     expected = Keys.tuples(("n", "d"), [(1, days[1]), (2, days[0])])
-    for source in (table, parquet):
+    for source in (table, parquet, table.to_pydict()):
         assert Keys.of_public(source, "n", "d") == expected
     assert Keys.of_public((connection, "p"), "n", "d") == expected
     assert Keys.of_public(str(parquet), "a") == Keys({"a": ["x", "y", "z"]})
@@ -233,5 +233,9 @@ def test_keys_of_a_public_table(tmp_path):
         Keys.of_public(table, "A")
     with pytest.raises(InvalidTable, match=r"write Keys.tuples\(columns, rows\)"):
         Keys.of_public((None, "t"), "a")
-    with pytest.raises(InvalidTable, match="no keys"):
-        Keys.of_public(table.slice(0, 0), "a")
+    for none in (table.slice(0, 0), {"a": []}, {"a": [None]}):
+        with pytest.raises(InvalidTable, match="no keys"):
+            Keys.of_public(none, "a")
+    for cells, says in [([1, True], "mix bool and int"), ([0.5], "write text, integers")]:
+        with pytest.raises(InvalidTable, match=says):
+            Keys.of_public({"a": cells}, "a")

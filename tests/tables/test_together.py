@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neyman as ny
-from neyman.errors import InvalidParameter
+from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables import (
     Bounds,
     Correlation,
@@ -22,6 +22,7 @@ from neyman.tables import (
     Rows,
     Sum,
     Together,
+    UnknownKeys,
     Variance,
     open_table,
 )
@@ -135,17 +136,21 @@ def test_names_tell_statistic_and_column(fill):
     assert {len(column) for column in read.values()} == {2}
 
 
-def test_the_counter_is_the_count_of_all_rows_where_there_is_one(fill):
+def test_unknown_groups_are_decided_by_the_count_of_all_rows(fill):
     table = opened(fill, [("u", "a", None, True)] * 7)
-    x = table.measured("x")
-    for asked, counted in (([Mean(x), Count()], 7), ([Sum(x), Mean(x)], 0)):
-        together = Together(tuple(asked))
-        index, each = together.counter
-        assert table.aggregate(together).compute()[index] == counted * each
-        assert each > 1
-    assert Together((Sum(x),)).counter is None
-    assert (Count().counter, Mean(x).counter) == ((0, 1), (0, 120))
-    assert Variance(x).counter == (0, Variance(x).components[0].limit)
+    x, by = table.measured("x"), UnknownKeys("g")
+    both = table.statistics([Mean(x), Count()], by)
+    weight = both.reading.parts[1][2].weight
+    assert weight > 1
+    assert both.unknown.find().integers[0, both.unknown.count] == 7 * weight
+    assert both.sensitivity.new_groups.largest == weight
+    # A row that lacks the column would not count.
+    with pytest.raises(InvalidTable, match=r"counts none.*Count\(\) among"):
+        table.statistics([Sum(x), Mean(x)], by)
+    for alone in (Mean(x), Variance(x), Correlation(x, table.measured("y"))):
+        asked = table.aggregate(alone, by)
+        assert asked.unknown.count == 0
+        assert asked.sensitivity.new_groups.largest == alone.components[0].limit
 
 
 def test_a_units_rows_are_chosen_among_all_of_them(fill):

@@ -1,10 +1,20 @@
 """A question of whatever can be counted at public nodes."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
-from neyman.aggregate import Aggregate, Countable, IntArray, Reading
-from neyman.errors import InvalidParameter, InvalidTable
+import numpy as np
+
+from neyman.aggregate import (
+    Aggregate,
+    Countable,
+    IntArray,
+    Reading,
+    refuse_key_names,
+    repeated,
+)
+from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Sensitivity
 
@@ -53,15 +63,15 @@ def asked(
             f"{groups} groups of {size} integers each were asked for; write fewer groups or a "
             "larger bandwidth or grid, at most 2^24 integers together"
         )
-    for name in records.keys:
-        if name in reading.names:
-            raise InvalidTable(
-                f"the grouping column {name!r} is called like a column of the answer; rename it"
-            )
+    refuse_key_names(records.keys, reading.names)
     count = records.counter(axes)
 
     def compute() -> IntArray:
         return sums(count().reshape(groups, -1)).reshape(-1)
+
+    def imagined(sizes: Sequence[int]) -> list[IntArray]:
+        places = math.prod(axis.number for axis in axes)
+        return [sums(_even(size, places)[np.newaxis]).reshape(-1) for size in sizes]
 
     return Aggregate(
         query={**declared, "records": records.records, **records.describe()},
@@ -71,8 +81,14 @@ def asked(
         size=size * groups,
         reading=reading,
         compute=compute,
-        keys={
-            name: [key for key in keys for _ in range(reading.rows)]
-            for name, keys in records.keys.items()
-        },  # pyright: ignore[reportArgumentType]
+        keys=repeated(records.keys, reading.rows),
+        # Where the number of records is public, groups of other sizes would not be read rightly.
+        imagined=imagined if records.records is None else None,
     )
+
+
+def _even(number: int, places: int) -> IntArray:
+    """Return counts of made-up records, the same at each place to within one."""
+    whole, rest = divmod(number, places)
+    ends = np.arange(places + 1, dtype=np.int64) * rest // places
+    return whole + np.diff(ends)

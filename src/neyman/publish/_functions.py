@@ -6,7 +6,6 @@ from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.functional import Domain, Interval, Side, Target, density_of, regression_of, survival_of
 from neyman.numerics import Real
-from neyman.publish._imagined import foreseen
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tables import Keys, Table
 
@@ -56,9 +55,7 @@ def density(
     columns = [column] if isinstance(column, str) else list(column)
     records = table.countable(*columns, by=by)
     lies = bounded_domain(table, *columns) if domain is None else domain
-    return foreseen(
-        records, lambda these: density_of(these, domain=lies, bandwidth=bandwidth, target=target)
-    )
+    return density_of(records, domain=lies, bandwidth=bandwidth, target=target)
 
 
 def survival(
@@ -99,7 +96,7 @@ def survival(
     _refuse_replaced(neighbors)
     # The durations twice: where they are, and whether they lie beyond the horizon.
     records = table.countable(duration, duration, observed, by=by)
-    return foreseen(records, lambda these: survival_of(these, horizon=horizon, bandwidth=bandwidth))
+    return survival_of(records, horizon=horizon, bandwidth=bandwidth)
 
 
 def regression(
@@ -143,12 +140,8 @@ def regression(
     _refuse_replaced(neighbors)
     lies = bounded_domain(table, x) if domain is None else domain
     between = bounded_domain(table, y) if response is None else response
-    return foreseen(
-        table.countable(x, y, by=by),
-        lambda these: regression_of(
-            these, domain=lies, bandwidth=bandwidth, response=between, target=target
-        ),
-    )
+    records = table.countable(x, y, by=by)
+    return regression_of(records, domain=lies, bandwidth=bandwidth, response=between, target=target)
 
 
 def bounded_domain(table: Table, *columns: str) -> Interval:

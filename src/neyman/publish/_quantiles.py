@@ -6,7 +6,6 @@ from neyman.aggregate import Aggregate
 from neyman.arguments import check_type
 from neyman.functional import quantiles_of
 from neyman.numerics import Real
-from neyman.publish._imagined import foreseen
 from neyman.tables import Bounds, Keys, Table
 
 __all__ = ["quantiles"]
@@ -59,10 +58,7 @@ def quantiles(
     if bounds is None:
         bounds = table.measured(column).bounds
     check_type("bounds", bounds, Bounds, "Bounds(lower, upper, grid=...)")
-    ends = bounds
-    return foreseen(
-        table.countable(column, by=by),
-        lambda these: quantiles_of(
-            these, probabilities, lower=ends.lower, upper=ends.upper, grid=ends.grid
-        ),
+    records = table.countable(column, by=by)
+    return quantiles_of(
+        records, probabilities, lower=bounds.lower, upper=bounds.upper, grid=bounds.grid
     )

@@ -21,12 +21,13 @@ from neyman.tables._foreign_key import ForeignKey  # noqa: E402
 from neyman.tables._key import Key  # noqa: E402
 from neyman.tables._keys import Keys  # noqa: E402
 from neyman.tables._linear import LinearRegression  # noqa: E402
+from neyman.tables._open import open_table  # noqa: E402
 from neyman.tables._schema import Schema  # noqa: E402
 from neyman.tables._spark_session import local_spark  # noqa: E402
 from neyman.tables._spread import Correlation, Covariance, Variance  # noqa: E402
 from neyman.tables._statistic import Component, Measured, Statistic  # noqa: E402
 from neyman.tables._statistics import Count, Mean, Sum  # noqa: E402
-from neyman.tables._table import Table, open_table  # noqa: E402
+from neyman.tables._table import Table  # noqa: E402
 from neyman.tables._together import Together  # noqa: E402
 from neyman.tables._unit import Entity, Rows, Unit  # noqa: E402
 from neyman.tables._unknown_keys import UnknownKeys  # noqa: E402

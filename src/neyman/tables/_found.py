@@ -47,6 +47,9 @@ def named_groups(keys: UnknownKeys, view: View) -> tuple[exp.Select, Tree]:
 def deciding(statistic: Statistic) -> int:
     """Return which integer counts the rows: the heaviest that all rows add alike.
 
+    Found by its limits, to which the statement clamps what a row adds, and not declared: what
+    decides then counts rows whatever a statistic says of itself.
+
     Raises:
         InvalidTable: if none does.
     """
@@ -56,8 +59,10 @@ def deciding(statistic: Statistic) -> int:
     if not counts:
         raise InvalidTable(
             f"{statistic.describe()['statistic']} was asked by unknown groups, which are found by "
-            "the noisy count of their rows, and it counts none; write a mean, which has its count, "
-            "or count by UnknownKeys first and then ask by=Keys({...}) of the groups that it shows"
+            "the noisy count of all their rows, and it counts none; write a mean, a variance, a "
+            "covariance, a correlation or a linear regression, which have theirs, or Count() among "
+            "statistics put together, or count by UnknownKeys first and then ask by=Keys({...}) "
+            "of the groups that it shows"
         )
     return max(counts, key=counts.__getitem__)
 

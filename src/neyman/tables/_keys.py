@@ -114,8 +114,8 @@ class Keys:
         columns are left out.
 
         Args:
-            source: the path of a .parquet or .csv file, a frame of pyarrow, pandas or Polars, or
-                (connection, "table") of DuckDB.
+            source: a mapping of columns to lists, the path of a .parquet or .csv file, a frame of
+                pyarrow, pandas or Polars, or (connection, "table") of DuckDB.
             columns: at least one; text, integers, booleans or dates.
 
         Raises:
@@ -123,10 +123,10 @@ class Keys:
                 keys, or none.
             UnknownColumn: if the table lacks a column.
         """
-        from neyman.tables._public import distinct_rows
+        from neyman.tables._public import PublicTable
 
         refuse_names(columns)
-        return cls.tuples(columns, distinct_rows(source, columns, _MOST + 1))
+        return cls.tuples(columns, PublicTable.of(source).keys(columns, _MOST + 1))
 
     @classmethod
     def _of(cls, columns: tuple[str, ...], domains: tuple[Domain, ...], codes: IntArray) -> "Keys":

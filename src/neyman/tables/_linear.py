@@ -63,11 +63,6 @@ class LinearRegression(Statistic):
         return self.layout.components
 
     @property
-    def counter(self) -> tuple[int, int]:
-        """The first."""
-        return 0, self.layout.of_rows()
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
         return LinearReading.names

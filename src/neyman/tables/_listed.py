@@ -18,7 +18,7 @@ from neyman.tables._sql import Tree
 
 __all__ = ["Listed", "places_of"]
 
-# Places in front of the text; there are at most 10^6 keys, from 0.
+# Places in front of the text; there are at most 10^6, from 0.
 _DIGITS = 6
 _E, _V, _J = "e", "v", "j"
 
@@ -112,9 +112,15 @@ class Listed(Domain):
         return query, sql.column(_J, alias)
 
 
-def places_of(texts: Sequence[str], parse: Cast) -> exp.Select:
-    """Return a table of each text, parsed, as `v`, with its place in the list, `j`."""
-    parts = sql.split([f"{i:0{_DIGITS}d}{text}" for i, text in enumerate(texts)])
+def places_of(texts: Sequence[str | None], parse: Cast) -> exp.Select:
+    """Return a table of each text, parsed, as `v`, with its place in the list, `j`.
+
+    Args:
+        texts: at most 10^6; None has no place.
+        parse: from a text to its value.
+    """
+    numbered = [f"{i:0{_DIGITS}d}{text}" for i, text in enumerate(texts) if text is not None]
+    parts = sql.split(numbered)
     listed = exp.select(sql.named(parts, _E)).subquery(sql.identifier("neyman_list"))
     part = sql.column(_E)
     place = exp.Substring(this=part, start=sql.integer(1), length=sql.integer(_DIGITS))

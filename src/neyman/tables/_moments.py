@@ -125,10 +125,6 @@ class Layout:
             part.weighed(weight) for part, weight in zip(parts, self._weights(), strict=True)
         )
 
-    def of_rows(self) -> int:
-        """Return how much a row adds to the first integer, which counts rows."""
-        return self._weights()[0]
-
     def units(self, weight: int) -> list[list[float]]:
         """Return the square matrix that makes normalised moments of the integers.
 

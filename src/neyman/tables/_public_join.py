@@ -20,18 +20,16 @@ from neyman.tables import _kind as kind
 from neyman.tables import _sql as sql
 from neyman.tables._key import Key, key_text
 from neyman.tables._kind import Cast, Kind
+from neyman.tables._listed import places_of
 from neyman.tables._on import How, On, Taken, pairs_of, refuse_no_how, taken_of, with_columns
-from neyman.tables._public_cells import Cell, PublicTable
-from neyman.tables._schema import Column, Schema
+from neyman.tables._public import Cell, PublicTable
+from neyman.tables._schema import Column
 from neyman.tables._sql import Tree
 from neyman.tables._view import Joined, View
 
 __all__ = ["looked_up"]
 
 _MOST = 10**6
-# Places in front of the text, from 0.
-_DIGITS = 6
-_E, _V, _J = "e", "v", "j"
 
 
 def looked_up(
@@ -50,10 +48,11 @@ def looked_up(
     refuse_no_how(how)
     pairs = pairs_of(on)
     public = PublicTable.of(table)
-    named = Schema(tuple(Column(name, name, kind.TEXT) for name in public.names))
-    taken = taken_of(columns, named, pairs)
-    keys = [_keys(public, theirs, view.schema[ours]) for ours, theirs in pairs]
-    cells = _sorted([*keys, *(_alike(public.numbers(theirs)) for theirs in taken)], pairs)
+    taken = taken_of(columns, public.schema, pairs)
+    found = public.columns(list(dict.fromkeys([*(theirs for _, theirs in pairs), *taken])))
+    keys = [_keys(public, theirs, found[theirs], view.schema[ours]) for ours, theirs in pairs]
+    more = [_alike(public.numbers(found[theirs], theirs)) for theirs in taken]
+    cells = _sorted([*keys, *more], pairs)
     alias = f"neyman_public_{len(view.joins)}"
     lists: list[_List] = []
     same: list[Tree] = []
@@ -86,10 +85,10 @@ def looked_up(
     return made_view, tuple(taken.values())
 
 
-def _keys(public: PublicTable, name: str, column: Column) -> list[Cell]:
+def _keys(public: PublicTable, name: str, cells: list[Cell], column: Column) -> list[Cell]:
     """Return the keys as the private column has them; what stands for NULL there is NULL."""
-    cells = public.cells(name) if str in column.kind.keys else public.numbers(name)
-    return [None if cell in column.kind.absent else cell for cell in cells]
+    fitting = cells if str in column.kind.keys else public.numbers(cells, name)
+    return [None if cell in column.kind.absent else cell for cell in fitting]
 
 
 def _alike(cells: list[Cell]) -> list[Cell]:
@@ -186,15 +185,8 @@ class _List:
 
     def rows(self) -> exp.Select:
         """Return places and values; NULL has none."""
-        parts = sql.split(
-            [f"{i:0{_DIGITS}d}{_text(c)}" for i, c in enumerate(self.cells) if c is not None]
-        )
-        listed = exp.select(sql.named(parts, _E)).subquery(sql.identifier("neyman_list"))
-        part = sql.column(_E)
-        place = exp.Substring(this=part, start=sql.integer(1), length=sql.integer(_DIGITS))
-        text = exp.Substring(this=part, start=sql.integer(_DIGITS + 1))
-        number, value = sql.cast(place, "BIGINT"), self.parse(text)
-        return exp.select(sql.named(number, _J), sql.named(value, _V)).from_(listed)
+        texts = [None if cell is None else _text(cell) for cell in self.cells]
+        return places_of(texts, self.parse)
 
 
 def _rows(lists: Sequence[_List]) -> exp.Select:
@@ -203,9 +195,9 @@ def _rows(lists: Sequence[_List]) -> exp.Select:
     first = lists[0].rows().subquery(sql.identifier(names[0]))
     query = exp.Select().from_(first)
     for part, alias in zip(lists[1:], names[1:], strict=True):
-        at = sql.column(_J, alias).eq(sql.column(_J, names[0]))
+        at = sql.column("j", alias).eq(sql.column("j", names[0]))
         rows = part.rows().subquery(sql.identifier(alias))
         query = query.join(rows, on=at, join_type="left")
     for part, alias in zip(lists, names, strict=True):
-        query = query.select(sql.named(sql.column(_V, alias), part.name))
+        query = query.select(sql.named(sql.column("v", alias), part.name))
     return query

@@ -38,11 +38,6 @@ class Variance(Statistic):
         return self.layout.components
 
     @property
-    def counter(self) -> tuple[int, int]:
-        """The first."""
-        return 0, self.layout.of_rows()
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
         return VarianceReading.names
@@ -81,11 +76,6 @@ class Covariance(Statistic):
     def components(self) -> tuple[Component, ...]:
         """Count, centred sums, centred sum of products."""
         return self.layout.components
-
-    @property
-    def counter(self) -> tuple[int, int]:
-        """The first."""
-        return 0, self.layout.of_rows()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,11 +117,6 @@ class Correlation(Statistic):
     def components(self) -> tuple[Component, ...]:
         """Count, centred sums, centred sums of squares and of products."""
         return self.layout.components
-
-    @property
-    def counter(self) -> tuple[int, int]:
-        """The first."""
-        return 0, self.layout.of_rows()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -99,11 +99,6 @@ class Statistic(ABC):
         return True
 
     @property
-    def counter(self) -> tuple[int, int] | None:
-        """Which component counts rows, and what each row adds to it; None where none does."""
-        return None
-
-    @property
     @abstractmethod
     def components(self) -> tuple[Component, ...]:
         """What each row adds, one integer a component."""

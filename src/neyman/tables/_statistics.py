@@ -39,11 +39,6 @@ class Count(Statistic):
         return (Component(lambda _: integer(1), 1, 1),)
 
     @property
-    def counter(self) -> tuple[int, int]:
-        """The only one."""
-        return 0, 1
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
         return PoissonReading.names if self.poisson else CountReading.names
@@ -125,11 +120,6 @@ class Mean(Statistic):
             Component(lambda _: integer(weight), weight, weight),
             Component(lambda k: k[0] - integer(centre), low - centre, high - centre),
         )
-
-    @property
-    def counter(self) -> tuple[int, int]:
-        """The first."""
-        return 0, self.weight
 
     @property
     def names(self) -> tuple[str, ...]:

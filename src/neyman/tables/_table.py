@@ -1,51 +1,30 @@
 """A table with its unit and bounds: the questions that may be asked of it."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TypeAlias, cast, final
+from typing import final
 
-import numpy as np
-from sqlglot import exp
-
-from neyman.aggregate import Aggregate, Columns, Countable, FoundGroups, IntArray
-from neyman.errors import InvalidParameter, InvalidTable
+from neyman.aggregate import Aggregate, Countable
+from neyman.errors import InvalidTable
+from neyman.tables._asked import Groups, asked
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
 from neyman.tables._engine import Engine
 from neyman.tables._expression import Expression
-from neyman.tables._found import new_groups, unknown_groups
-from neyman.tables._imagined import imagined
 from neyman.tables._keys import Keys
-from neyman.tables._mistakes import (
-    refuse_no_bounds,
-    refuse_no_keys,
-    refuse_no_unit,
-    refuse_unknown_keys,
-)
+from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_unknown_keys
 from neyman.tables._on import How, On, Taken
-from neyman.tables._owners import owned
 from neyman.tables._private_join import joined
 from neyman.tables._public_join import looked_up
-from neyman.tables._sources import engine_of
 from neyman.tables._spread import Correlation, Covariance, Variance
-from neyman.tables._statement import Question
-from neyman.tables._statistic import Measured, Statistic, sensitivity_of
+from neyman.tables._statistic import Measured, Statistic
 from neyman.tables._statistics import Count, Mean, Sum
 from neyman.tables._together import Together
 from neyman.tables._unit import Unit
-from neyman.tables._unknown_keys import UnknownKeys
 from neyman.tables._view import View
 
-__all__ = ["Table", "open_table"]
-
-Groups: TypeAlias = Keys | UnknownKeys | None
-
-# Raise it whenever the integers of an unchanged question change.
-_RULES = 3
-_MOST = 2**62
+__all__ = ["Table"]
 
 
 @final
@@ -288,8 +267,9 @@ class Table:
         it into the record of every question.
 
         Args:
-            table: a mapping of columns to lists, the path of a .parquet or .csv file, or a data
-                frame of pyarrow, pandas or Polars; one row a key, at most 10^6.
+            table: a mapping of columns to lists, the path of a .parquet or .csv file, a data frame
+                of pyarrow, pandas or Polars, or (connection, "table") of DuckDB; one row a key, at
+                most 10^6.
             on: as of `join`; it need not name the unit.
             how: as of `join`.
             columns: as of `join`.
@@ -341,139 +321,9 @@ class Table:
         Error: a unit beyond its contribution bounds counts with a pseudo-random part of its
             rows, so the answer is biased towards smaller units.
         """
-        refuse_no_keys(by)
-        self._check(statistic, by)
-        query = self._describe(statistic, by)
-        salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
-        question = Question(statistic, self.unit, by, salt, self.max_table_rows)
-        statement = question.statement(self.view)
-        if isinstance(by, UnknownKeys):
-            return self._unknown(statistic, by, query, statement)
-        groups = 1 if by is None else len(by)
-        width = len(statistic.components)
-        engine = self.engine
-
-        def compute() -> IntArray:
-            found = engine.integers(statement, 1 + width)
-            answer = np.zeros((groups, width), np.int64)
-            answer[found[:, 0]] = found[:, 1:]
-            return answer.reshape(-1)
-
-        return Aggregate(
-            query=query,
-            source=engine.identity,
-            unit=self.protects,
-            sensitivity=sensitivity_of(statistic.components, self.unit, groups),
-            size=groups * width,
-            reading=statistic.reading(),
-            compute=compute,
-            keys={} if by is None else _repeated(by.to_columns(), statistic.rows),
-            sql=lambda: engine.text(statement),
-            imagined=lambda sizes: imagined(statistic, sizes),
+        return asked(
+            self.engine, self.view, self.unit, self.max_table_rows, statistic=statistic, by=by
         )
-
-    def _unknown(
-        self,
-        statistic: Statistic,
-        by: UnknownKeys,
-        query: Mapping[str, object],
-        statement: exp.Query,
-    ) -> Aggregate:
-        """Ask by groups that nobody declared, which come with their integers."""
-        engine, width = self.engine, len(statistic.components)
-        known = sensitivity_of(statistic.components, self.unit, None)
-
-        def find() -> FoundGroups:
-            return engine.groups(statement, len(by.columns), width)
-
-        return Aggregate(
-            query=query,
-            source=engine.identity,
-            unit=self.protects,
-            sensitivity=replace(known, new_groups=new_groups(statistic, self.unit)),
-            size=0,
-            reading=statistic.reading(),
-            compute=lambda: find().integers.reshape(-1),
-            sql=lambda: engine.text(statement),
-            imagined=lambda sizes: imagined(statistic, sizes),
-            unknown=unknown_groups(by, statistic, self.view, find),
-        )
-
-    def _check(self, statistic: Statistic, by: Groups) -> None:
-        limit = max(component.limit for component in statistic.components)
-        if limit * self.max_table_rows > _MOST:
-            named = ", ".join(repr(measured.column) for measured in statistic.columns)
-            of = f" of column {named}" if named else ""
-            raise InvalidTable(
-                f"a sum{of} of max_table_rows={self.max_table_rows} rows of up to {limit} grid "
-                "steps each could leave 62 bits; write a coarser grid, narrower bounds or a "
-                "smaller max_table_rows"
-            )
-        for name in by.names if by is not None else ():
-            if name in statistic.names:
-                raise InvalidTable(
-                    f"the grouping column {name!r} is called like a column of the answer; rename it"
-                )
-
-    def _describe(self, statistic: Statistic, by: Groups) -> dict[str, object]:
-        return (
-            statistic.describe()
-            | {
-                "unit": self.unit.describe(),
-                "keys": None if by is None else by.describe(),
-                "max_table_rows": self.max_table_rows,
-                "rules": _RULES,
-            }
-            | self.view.describe()
-        )
-
-
-def _repeated(keys: Columns, times: int) -> Columns:
-    repeated = {name: [key for key in keys[name] for _ in range(times)] for name in keys}
-    return cast("Columns", repeated)
-
-
-def open_table(
-    source: object,
-    *,
-    unit: Unit,
-    bounds: Mapping[str, Bounds] = MappingProxyType({}),
-    max_table_rows: int = 2**40,
-    name: str | None = None,
-) -> Table:
-    """Open a table for questions; its schema is read, its rows are not.
-
-    Args:
-        source: the path of a .parquet or .csv file, a pyarrow Table, a DataFrame of pandas,
-            Polars or Spark, or a pair (connection, "table") of DuckDB or PostgreSQL or
-            (SparkSession, "table"). A file is known by its content, which is read once for it
-            when the first question is built: SHA-256, kept by a ledger only under its own secret
-            key.
-        unit: `Rows()`, or `Entity(column, max_groups, max_rows_per_group, max_rows)`, with a
-            `ForeignKey` in the column's place where another table names the unit.
-        bounds: of each column that is added up.
-        max_table_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
-            steps, w max_table_rows must be within 2^62.
-        name: of data in memory or in Spark, which have none; stands for them in the ledger.
-
-    Raises:
-        InvalidTable: if the source, the unit, a column or a type is not usable as declared.
-        UnknownColumn: if the table lacks a declared column.
-        MissingExtra: if a data frame or a CSV file is given and pyarrow is not installed.
-    """
-    if type(max_table_rows) is not int or not 1 <= max_table_rows <= _MOST:
-        raise InvalidParameter(
-            f"max_table_rows={max_table_rows!r} is not an integer in [1, 2^62]; write one"
-        )
-    refuse_no_unit(unit)
-    engine = engine_of(source, name)
-    view = View(engine.schema, engine.relation)
-    if unit.through is not None:
-        engine, view = owned(engine, view, unit.through)
-    if unit.entity is not None:
-        view.schema[unit.entity].identity()
-    table = Table(engine, view, unit, MappingProxyType({}), max_table_rows)
-    return table.with_bounds(bounds)
 
 
 def _declared(table: Table, bounds: Mapping[str, Bounds], new: Sequence[str]) -> Table:

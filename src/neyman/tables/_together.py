@@ -96,20 +96,6 @@ class Together(Statistic):
         return tuple(found)
 
     @property
-    def counter(self) -> tuple[int, int] | None:
-        """That of the first statistic that has one; a `Count` before others, for it counts all."""
-        start, found = 0, list[tuple[bool, int, int]]()
-        for part, weight in zip(self.parts, self.weights, strict=True):
-            if part.counter is not None:
-                index, each = part.counter
-                found.append((bool(part.columns), start + index, weight * each))
-            start += len(part.components)
-        if not found:
-            return None
-        _, index, each = min(found, key=lambda one: one[:2])
-        return index, each
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer, named after statistic and column."""
         return tuple(name for part in self.parts for name in _prefixed(part))

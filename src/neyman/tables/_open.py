@@ -1,0 +1,61 @@
+"""Rows, wherever they lie, opened for questions."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from neyman.errors import InvalidParameter
+from neyman.tables._bounds import Bounds
+from neyman.tables._mistakes import refuse_no_unit
+from neyman.tables._owners import owned
+from neyman.tables._sources import engine_of
+from neyman.tables._table import Table
+from neyman.tables._unit import Unit
+from neyman.tables._view import View
+
+__all__ = ["open_table"]
+
+_MOST: Final = 2**62
+
+
+def open_table(
+    source: object,
+    *,
+    unit: Unit,
+    bounds: Mapping[str, Bounds] = MappingProxyType({}),
+    max_table_rows: int = 2**40,
+    name: str | None = None,
+) -> Table:
+    """Open a table for questions; its schema is read, its rows are not.
+
+    Args:
+        source: the path of a .parquet or .csv file, a pyarrow Table, a DataFrame of pandas,
+            Polars or Spark, or a pair (connection, "table") of DuckDB or PostgreSQL or
+            (SparkSession, "table"). A file is known by its content, which is read once for it
+            when the first question is built: SHA-256, kept by a ledger only under its own secret
+            key.
+        unit: `Rows()`, or `Entity(column, max_groups, max_rows_per_group, max_rows)`, with a
+            `ForeignKey` in the column's place where another table names the unit.
+        bounds: of each column that is added up.
+        max_table_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
+            steps, w max_table_rows must be within 2^62.
+        name: of data in memory or in Spark, which have none; stands for them in the ledger.
+
+    Raises:
+        InvalidTable: if the source, the unit, a column or a type is not usable as declared.
+        UnknownColumn: if the table lacks a declared column.
+        MissingExtra: if a data frame or a CSV file is given and pyarrow is not installed.
+    """
+    if type(max_table_rows) is not int or not 1 <= max_table_rows <= _MOST:
+        raise InvalidParameter(
+            f"max_table_rows={max_table_rows!r} is not an integer in [1, 2^62]; write one"
+        )
+    refuse_no_unit(unit)
+    engine = engine_of(source, name)
+    view = View(engine.schema, engine.relation)
+    if unit.through is not None:
+        engine, view = owned(engine, view, unit.through)
+    if unit.entity is not None:
+        view.schema[unit.entity].identity()
+    table = Table(engine, view, unit, MappingProxyType({}), max_table_rows)
+    return table.with_bounds(bounds)
