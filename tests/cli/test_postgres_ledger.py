@@ -106,12 +106,12 @@ def test_a_spec_keeps_its_budget_in_a_database(url, tmp_path, capsys):
     spec = tmp_path / "spec.toml"
     spec.write_text(SPEC.format(ledger=url), encoding="utf-8")
     prepared = plan(read_spec(spec), tmp_path)
-    assert bill(prepared).remaining == 1
+    assert bill(prepared).remaining.cost == 1
     assert not prepared.ledger.exists()
     first = publish(prepared)
     assert "PASSWORD" not in repr(first) + repr(prepared) + str(first.ledger)
     assert prepared.ledger.exists()
-    assert bill(prepared).due == 0
+    assert bill(prepared).due.cost == 0
     report = tmp_path / "report.html"
     status, out, _ = ran(capsys, "release", spec, "--json", "--report", report)
     assert (status, json.loads(out)[0]["columns"]) == (0, first.releases[0].to_json()["columns"])

@@ -65,9 +65,9 @@ def test_a_batch_is_one_charge_at_its_exact_composition(spec):
     assert list(published.releases[2].columns["ward"]) == ["north", "south"]
     ledger = Ledger.existing(spec.parent / "t.ledger")
     assert [entry.id for entry in ledger.entries()] == ["night", "alone"]
-    assert [entry.cost for entry in ledger.entries()] == list(priced.costs)
-    assert ledger.spent() == priced.due
-    assert bill(prepared).due == 0
+    assert [entry.cost for entry in ledger.entries()] == [price.cost for price in priced.costs]
+    assert ledger.spent() == priced.due.cost
+    assert bill(prepared).due.cost == 0
     # The very entry that the door makes of the same questions.
     asked = [(step.aggregate, step.mechanism) for step in night.steps]
     again = release_batch(asked, ledger, entry="night")

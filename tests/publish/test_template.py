@@ -49,6 +49,8 @@ BY_KEY = {
     "y": '"visits"',
     "response": '"minutes"',
     "features": '["visits"]',
+    "columns": '["ward"]',
+    "delta_for_groups": "1e-6",
     "twice": '["*", ["col", "minutes"], 2]',
 }
 BY_WORDS = {"lower": "0", "upper": "120"}

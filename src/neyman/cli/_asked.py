@@ -31,14 +31,16 @@ def plan_of(options: argparse.Namespace) -> Plan:
     table = open_table(options.data, unit=_unit(options), bounds={})
     question = density(table, options.column, domain=domain, bandwidth=_bandwidth(options, domain))
     noise = Gaussian.calibrate(question.sensitivity, mu=mu)
+    cap, delta = _cap(options)
     return Plan(
         title=f"density of {options.column}",
         steps=(Step(entry=options.entry, aggregate=question, mechanism=noise),),
-        data=options.data,
+        files=(options.data,),
         ledger=store_of(options.ledger),
-        cap=_cap(options),
+        cap=cap,
         unit=question.unit,
         neighbors=question.sensitivity.neighbors,
+        delta_for_groups=delta,
     )
 
 
@@ -110,10 +112,12 @@ def _unit(options: argparse.Namespace) -> Rows | Entity:
     return Entity(options.entity, max_groups=1, max_rows_per_group=rows)
 
 
-def _cap(options: argparse.Namespace) -> TradeOff:
+def _cap(options: argparse.Namespace) -> tuple[TradeOff, Fraction | None]:
+    """Return the cap, and what of its delta is set aside."""
     if options.cap_mu is None:
-        return Ledger.existing(options.ledger).cap
-    return gdp(_positive(options.cap_mu, "--cap-mu"))
+        ledger = Ledger.existing(options.ledger)
+        return ledger.cap, ledger.delta_for_groups or None
+    return gdp(_positive(options.cap_mu, "--cap-mu")), None
 
 
 def _positive(text: str, name: str) -> Fraction:

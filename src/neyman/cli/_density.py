@@ -72,7 +72,9 @@ def _keeper(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFu
     path: Path | None = options.save
     if path is None:
         return _nothing
-    check_target("--save", path, {prepared.data, *prepared.ledger.files}, "function", _is_function)
+    check_target(
+        "--save", path, {*prepared.files, *prepared.ledger.files}, "function", _is_function
+    )
     if path.suffix.lower() != ".npz":
         raise WrongUsage(
             f"--save {path} does not end in .npz, as files of functions do; write "
@@ -92,7 +94,7 @@ def _drawer(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFu
     kind = path.suffix.lower()
     if kind not in _PICTURES:
         raise WrongUsage(f"--picture {path} is neither .png nor .svg; write one of them")
-    inputs = {prepared.data, *prepared.ledger.files, *([options.save] if options.save else [])}
+    inputs = {*prepared.files, *prepared.ledger.files, *([options.save] if options.save else [])}
     check_target("--picture", path, inputs, f"picture in {kind[1:]}", _is_picture)
 
     def draw(f: ReleasedFunction) -> None:

@@ -1,11 +1,15 @@
 """What a plan would cost, before anything is charged."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
+from neyman.accounting import Amount
 from neyman.numerics import at_least, at_most
 from neyman.publish import Bill, Plan, bill
 
 __all__ = ["price"]
+
+_FREE = "   stored, free"
 
 
 def price(prepared: Plan) -> int:
@@ -13,16 +17,24 @@ def price(prepared: Plan) -> int:
     found = bill(prepared)
     print(f"cap {prepared.cap}, unit {prepared.unit} ({prepared.neighbors})")
     for charge, cost in zip(prepared.charges, found.costs, strict=True):
-        share = "   stored, free" if cost is None else _percent(cost, found)
+        share = _FREE if cost is None else _percent(cost, found)
         together = ", ".join(step.entry for step in charge.steps)
         said = f"{charge.entry}: {together}, together" if charge.batched else charge.entry
         print(f"{share}  {charge.curve!s:24}  {said}")
     print(f"{_percent(found.due, found)}  to pay, of the budget")
-    left = at_least(100 * found.remaining / found.capacity, 6)
+    left = _beside(at_least, found.remaining, found)
     verdict = "fits" if found.fits else "does not fit, and would be refused"
-    print(f"{left:>13} %  remain in the ledger now: the plan {verdict}")
+    print(f"{left}  remain in the ledger now: the plan {verdict}")
     return 0 if found.fits else 1
 
 
-def _percent(amount: Fraction, found: Bill) -> str:
-    return f"{at_most(100 * amount / found.capacity, 6):>13} %"
+def _percent(amount: Amount, found: Bill) -> str:
+    return _beside(at_most, amount, found)
+
+
+def _beside(rounded: Callable[[Fraction, int], str], amount: Amount, found: Bill) -> str:
+    """Write an amount in per cent, and of delta where some was set aside."""
+    said = f"{rounded(100 * amount.cost / found.capacity.cost, 6):>13} %"
+    if not found.capacity.delta:
+        return said
+    return f"{said} {rounded(100 * amount.delta / found.capacity.delta, 6):>13} % of delta"

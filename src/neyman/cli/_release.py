@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
         return price(prepared)
     write = None
     if options.report is not None:
-        write = _reporter(options.report, {options.spec, prepared.data, *prepared.ledger.files})
+        write = _reporter(options.report, {options.spec, *prepared.files, *prepared.ledger.files})
     watched = sys.stderr.isatty()
     try:
         publication = publish(prepared, progress=_progress if watched else _silent)

@@ -1,11 +1,13 @@
 """From a spec to a plan."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.ledger import store_of
+from neyman.mechanisms import Thresholded
 from neyman.publish._bins_of import BinsOf, domain_of
 from neyman.publish._form import expression_of
 from neyman.publish._noise import NOISES, USUAL
@@ -13,7 +15,8 @@ from neyman.publish._plan import Plan, Step
 from neyman.publish._queries import Query
 from neyman.publish._section import Cell
 from neyman.publish._spec import Column, Spec, UnitOf
-from neyman.tables import Bounds, Entity, Keys, Rows, Table, open_table
+from neyman.publish._unknown_of import UnknownOf
+from neyman.tables import Bounds, Entity, Keys, Rows, Table, UnknownKeys, open_table
 
 __all__ = ["plan"]
 
@@ -34,16 +37,20 @@ def plan(spec: Spec, folder: Path) -> Plan:
     made = {name: expression_of(form) for name, form in spec.derive.items()}
     bounds = {name: _bounds(name, column) for name, column in spec.columns.items()}
     table = (table.with_columns(**made) if made else table).with_bounds(bounds)
-    keys = {name: _keys(name, domains) for name, domains in spec.keys.items()}
-    steps = tuple(_step(query, _limited(table, spec.unit, query), keys) for query in spec.query)
+    groups: dict[str, Keys | UnknownKeys] = {
+        **{name: _keys(name, domains) for name, domains in spec.keys.items()},
+        **{name: _unknown(name, found) for name, found in spec.unknown.items()},
+    }
+    steps = tuple(_step(query, table, spec.unit, groups) for query in spec.query)
     return Plan(
         title=spec.title,
         steps=steps,
-        data=folder / spec.data.path,
+        files=(folder / spec.data.path,),
         ledger=store_of(spec.budget.ledger, folder),
         cap=spec.budget.cap,
         unit=steps[0].aggregate.unit,
         neighbors=steps[0].aggregate.sensitivity.neighbors,
+        delta_for_groups=spec.budget.delta_for_groups,
     )
 
 
@@ -59,6 +66,13 @@ def _keys(name: str, domains: Mapping[str, list[Cell] | BinsOf]) -> Keys:
         return Keys({column: domain_of(declared) for column, declared in domains.items()})
     except (InvalidParameter, InvalidTable) as error:
         raise SpecError(f"keys.{name}: {error}") from error
+
+
+def _unknown(name: str, found: UnknownOf) -> UnknownKeys:
+    try:
+        return found.keys
+    except InvalidTable as error:
+        raise SpecError(f"unknown.{name}: {error}") from error
 
 
 def _unit(declared: UnitOf) -> Rows | Entity:
@@ -85,13 +99,29 @@ def _limited(table: Table, declared: UnitOf, query: Query) -> Table:
     )
 
 
-def _step(query: Query, table: Table, keys: Mapping[str, Keys]) -> Step:
-    try:
-        by = None if query.grouped_by is None else keys[query.grouped_by]
-        aggregate = query.ask(table, by)
-    except InvalidParameter as error:
-        raise SpecError(f"query {query.entry!r}: {error}") from error
+def _step(
+    query: Query, table: Table, unit: UnitOf, groups: Mapping[str, Keys | UnknownKeys]
+) -> Step:
+    by = None if query.by is None else groups[query.by]
     ((key, share),) = query.shares.items()
+    with _named(f"query {query.entry!r}"):
+        aggregate = query.ask(_limited(table, unit, query), by)
     noise = NOISES[query.noise or USUAL[key]]
     mechanism = noise.calibrated(query.entry, aggregate.sensitivity, key, share)
+    if query.delta is not None:
+        with _named(f"query {query.entry!r}"):
+            mechanism = Thresholded.calibrate(
+                aggregate.sensitivity, noise=mechanism, delta=query.delta
+            )
     return Step(entry=query.entry, aggregate=aggregate, mechanism=mechanism, batch=query.batch)
+
+
+@contextmanager
+def _named(place: str) -> Generator[None]:
+    """Say of a mistake which part of the spec it is in."""
+    try:
+        yield
+    except InvalidParameter as error:
+        raise SpecError(f"{place}: {error}") from error
+    except InvalidTable as error:
+        raise type(error)(f"{place}: {error}") from error

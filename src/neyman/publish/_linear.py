@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from neyman.aggregate import Aggregate
-from neyman.tables import Keys, LinearRegression, Table
+from neyman.tables import Keys, LinearRegression, Table, UnknownKeys
 
 __all__ = ["linear_regression"]
 
 
 def linear_regression(
-    table: Table, response: str, features: Sequence[str], by: Keys | None = None
+    table: Table, response: str, features: Sequence[str], by: Keys | UnknownKeys | None = None
 ) -> Aggregate:
     """Ask for the least squares of a column on an intercept and other columns, in each group.
 

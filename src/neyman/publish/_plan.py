@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from neyman.accounting import filter_for
+from neyman.accounting import Amount, Budget, budget_for
 from neyman.aggregate import Aggregate
 from neyman.door import release, release_batch
 from neyman.ledger import Ledger, Store
 from neyman.mechanisms import Mechanism
+from neyman.numerics import Real
 from neyman.publish._bill import Bill
 from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._preview import SIZES, preview
@@ -77,15 +78,27 @@ class Charge:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A spec made ready. Nothing has been charged, and no row read."""
+    """A spec made ready. Nothing has been charged, and no row read.
+
+    Attributes:
+        title: of the page.
+        steps: the queries.
+        files: those that are read.
+        ledger: pays.
+        cap: of the ledger.
+        unit: who is protected.
+        neighbors: the neighbouring relation.
+        delta_for_groups: how much of the cap's delta is set aside for unknown groups.
+    """
 
     title: str
     steps: tuple[Step, ...]
-    data: Path
+    files: tuple[Path, ...]
     ledger: Store
     cap: TradeOff
     unit: str
     neighbors: Neighbors
+    delta_for_groups: Real | None = None
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -97,7 +110,18 @@ class Plan:
 
     def open_ledger(self) -> Ledger:
         """Open the ledger, or create it."""
-        return Ledger.open(self.ledger, cap=self.cap, unit=self.unit, neighbors=self.neighbors)
+        return Ledger.open(
+            self.ledger,
+            cap=self.cap,
+            unit=self.unit,
+            neighbors=self.neighbors,
+            delta_for_groups=self.delta_for_groups,
+        )
+
+    @property
+    def budget(self) -> Budget:
+        """What the ledger spends, and how releases are charged to it."""
+        return budget_for(self.cap, self.delta_for_groups)
 
     def preview(self, *, records: Sequence[int] = SIZES, confidence: float = 0.95) -> PlanPreview:
         """Say what everything would cost and look like; nothing is charged, no row is read.
@@ -139,14 +163,20 @@ def bill(plan: Plan) -> Bill:
     """Price a plan against its ledger as it stands; nothing is created, charged or read.
 
     Raises:
-        LedgerMismatch: if the ledger was created with another cap, unit or relation.
+        LedgerMismatch: if the ledger was created with another cap, unit, relation or delta.
+        UnsupportedComposition: if the ledger can never pay a step, whatever remains in it.
     """
-    rule = filter_for(plan.cap)
-    held, remaining = frozenset[str](), rule.capacity
+    budget = plan.budget
+    held, remaining = frozenset[str](), budget.capacity
     if plan.ledger.exists():
         ledger = plan.open_ledger()
-        held, remaining = frozenset(entry.id for entry in ledger.entries()), ledger.remaining()
-    costs = tuple(
-        None if charge.entry in held else rule.cost(charge.curve) for charge in plan.charges
+        held = frozenset(entry.id for entry in ledger.entries())
+        remaining = Amount(ledger.remaining(), ledger.remaining_delta())
+    return Bill(
+        account=budget.filter.account,
+        capacity=budget.capacity,
+        remaining=remaining,
+        costs=tuple(
+            None if charge.entry in held else budget.cost(charge.curve) for charge in plan.charges
+        ),
     )
-    return Bill(account=rule.account, capacity=rule.capacity, remaining=remaining, costs=costs)

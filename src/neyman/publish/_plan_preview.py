@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import final
 
-from neyman.numerics import at_least, at_most
+from neyman.accounting import Amount
+from neyman.numerics import at_most
 from neyman.publish._bill import Bill
 from neyman.publish._preview import Preview
 from neyman.sensitivity import Neighbors
@@ -23,14 +23,14 @@ class ChargePreview:
         entry: the id in the ledger.
         batched: whether it is a batch.
         curve: what the answers together guarantee.
-        cost: in the unit of the ledger's account; None where it is stored and free.
+        cost: in the unit of the ledger's account, and of delta; None where it is stored and free.
         questions: by name.
     """
 
     entry: str
     batched: bool
     curve: TradeOff
-    cost: Fraction | None
+    cost: Amount | None
     questions: Mapping[str, Preview]
 
 
@@ -64,20 +64,21 @@ class PlanPreview:
         Args:
             sql: whether the statements come along.
         """
-        parts = [f"{self.title}: cap {self.cap}, unit {self.unit} ({self.neighbors})"]
+        head = f"{self.title}: cap {self.cap}, unit {self.unit} ({self.neighbors})"
+        if self.bill.capacity.delta:
+            head += f", delta {at_most(self.bill.capacity.delta, 6)} set aside for unknown groups"
+        parts = [head]
         for charge in self.charges:
-            price = "stored, free" if charge.cost is None else self._share(charge.cost)
+            price = "stored, free" if charge.cost is None else self.bill.share(charge.cost)
             if charge.batched:
                 together = f"{charge.entry}: a batch of {len(charge.questions)}, {charge.curve}"
                 parts.append(f"{together}, {price}")
             for name, question in charge.questions.items():
                 first = name if charge.batched else f"{name}: {price}"
                 parts.append(f"{first}\n{question.to_text(sql=sql)}")
-        left = at_least(100 * self.bill.remaining / self.bill.capacity, 4)
         verdict = "fits" if self.bill.fits else "does not fit, and would be refused"
-        parts.append(
-            f"to pay: {self._share(self.bill.due)}; {left} % remain now: the plan {verdict}"
-        )
+        due = self.bill.share(self.bill.due)
+        parts.append(f"to pay: {due}; {self.bill.left} remain now: the plan {verdict}")
         return "\n\n".join(parts)
 
     def to_json(self) -> dict[str, object]:
@@ -89,17 +90,14 @@ class PlanPreview:
             "cap": self.cap.to_json(),
             "unit": self.unit,
             "neighbors": self.neighbors,
-            "account": self.bill.account,
-            "capacity": str(self.bill.capacity),
-            "remaining": str(self.bill.remaining),
-            "due": str(self.bill.due),
-            "fits": self.bill.fits,
+            **self.bill.to_json(),
             "charges": [
                 {
                     "entry": charge.entry,
                     "batch": charge.batched,
                     "curve": charge.curve.to_json(),
-                    "cost": None if charge.cost is None else str(charge.cost),
+                    "cost": None if charge.cost is None else str(charge.cost.cost),
+                    "delta": None if charge.cost is None else str(charge.cost.delta),
                     "questions": [
                         {"name": name, **question.to_json()}
                         for name, question in charge.questions.items()
@@ -108,6 +106,3 @@ class PlanPreview:
                 for charge in self.charges
             ],
         }
-
-    def _share(self, cost: Fraction) -> str:
-        return f"{at_most(100 * cost / self.bill.capacity, 4)} % of the ledger"

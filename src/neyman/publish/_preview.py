@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, final
+from typing import Final, cast, final
 
 from neyman.aggregate import Aggregate
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Mechanism
 from neyman.publish._foreseen import Foreseen, foreseen_by
+from neyman.publish._shown import Shown, shown_by
 from neyman.released import text_of
 from neyman.tradeoff import TradeOff
 
@@ -31,6 +32,7 @@ class Preview:
         integers: how many are released; 0 where that is not known.
         confidence: of the intervals.
         numbers: of one group, what their noise does to them.
+        shown: which groups are shown, where nobody declared them.
         sql: the statement that would be run, where there is one.
     """
 
@@ -42,6 +44,7 @@ class Preview:
     confidence: float
     numbers: tuple[Foreseen, ...]
     sql: str | None = field(repr=False)
+    shown: Shown | None = None
 
     def __str__(self) -> str:
         return self.to_text()
@@ -52,12 +55,13 @@ class Preview:
         Args:
             sql: whether the statement comes along.
         """
-        noise = ", ".join(f"{name} {value}" for name, value in self.mechanism.items())
+        noise = ", ".join(f"{name} {value}" for name, value in self._noise.items())
         many = "1 group" if self.groups == 1 else f"{self.groups:,} groups"
         released = "1 integer" if self.integers == 1 else f"{self.integers:,} integers"
-        size = f"{many}, {released}" if self.groups else "groups whose noisy count is large"
+        size = f"{many}, {released}" if self.groups else "groups that nobody declared"
         lines = [
             f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}",
+            *(() if self.shown is None else (str(self.shown),)),
             text_of(
                 {
                     "number": [number.name for number in self.numbers],
@@ -71,6 +75,13 @@ class Preview:
             lines.append(self.sql)
         return "\n".join(lines)
 
+    @property
+    def _noise(self) -> Mapping[str, object]:
+        """The record of the noise itself, without the threshold."""
+        return (
+            cast("Mapping[str, object]", self.mechanism["noise"]) if self.shown else self.mechanism
+        )
+
     def to_json(self) -> dict[str, object]:
         """Return everything, JSON-able."""
         return {
@@ -83,6 +94,7 @@ class Preview:
             "integers": self.integers,
             "confidence": self.confidence,
             "numbers": [number.to_json() for number in self.numbers],
+            "shown": None if self.shown is None else self.shown.to_json(),
             "sql": self.sql,
         }
 
@@ -142,4 +154,5 @@ def preview(
         confidence=confidence,
         numbers=foreseen_by(aggregate, mechanism, made, confidence),
         sql=None if aggregate.sql is None else aggregate.sql(),
+        shown=shown_by(aggregate, mechanism, confidence),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import final
 
 from neyman.errors import BudgetExceeded, NeymanError
@@ -26,6 +27,8 @@ class Publication:
         releases: the answer to each; those of a batch have one entry.
         cap: of the ledger.
         total: the guarantee of all that the ledger ever released.
+        delta_for_groups: how much of the cap's delta was set aside for unknown groups.
+        delta_spent: how much of it has been spent.
         unit: who is protected.
         neighbors: the neighbouring relation.
         ledger: where it is kept.
@@ -39,6 +42,8 @@ class Publication:
     unit: str
     neighbors: Neighbors
     ledger: Store
+    delta_for_groups: Fraction = Fraction(0)
+    delta_spent: Fraction = Fraction(0)
 
 
 def publish(
@@ -79,16 +84,23 @@ def publish(
         unit=ledger.unit,
         neighbors=ledger.neighbors,
         ledger=plan.ledger,
+        delta_for_groups=ledger.delta_for_groups,
+        delta_spent=ledger.spent_delta(),
     )
 
 
 def _check_fits(plan: Plan) -> None:
     """Refuse a plan that would stop half-way; the ledger itself still guards every charge."""
     price = bill(plan)
-    if not price.fits:
-        raise BudgetExceeded(
-            f"the queries ask for {price.account} = {at_most(price.due, 6)} together, and the "
-            f"ledger {plan.ledger} has {at_least(price.remaining, 6)} of "
-            f"{at_most(price.capacity, 6)} left; nothing was charged. Give the queries smaller "
-            "shares, or leave some out"
-        )
+    if price.fits:
+        return
+    due, left, most = price.due, price.remaining, price.capacity
+    asked = f"{price.account} = {at_most(due.cost, 6)}"
+    found = f"{at_least(left.cost, 6)} of {at_most(most.cost, 6)}"
+    if most.delta:
+        asked += f" and delta = {at_most(due.delta, 6)}"
+        found += f", of delta {at_least(left.delta, 6)} of {at_most(most.delta, 6)},"
+    raise BudgetExceeded(
+        f"the queries ask for {asked} together, and the ledger {plan.ledger} has {found} left; "
+        "nothing was charged. Give the queries smaller shares, or leave some out"
+    )

@@ -5,12 +5,13 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from neyman.publish._bins_of import Domain
+from neyman.publish._budget_of import Budget
 from neyman.publish._form import Form
-from neyman.publish._queries import AnyQuery
-from neyman.publish._section import Count, Number, Positive, Section, Share
-from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
+from neyman.publish._queries import AnyQuery, Query
+from neyman.publish._section import Count, Number, Positive, Section
+from neyman.publish._unknown_of import UnknownOf
 
-__all__ = ["Budget", "Column", "Data", "Spec", "UnitOf"]
+__all__ = ["Column", "Data", "Spec", "UnitOf"]
 
 
 class Data(Section):
@@ -60,36 +61,6 @@ class Column(Section):
     """The step between values that are told apart; divides both bounds."""
 
 
-class Budget(Section):
-    """The ledger and its cap."""
-
-    ledger: str
-    """The ledger's file, relative to the spec; or the URL of a PostgreSQL server."""
-    mu: Positive | None = None
-    """All that it may ever spend, in Gaussian differential privacy."""
-    epsilon: Positive | None = None
-    """All that it may ever spend, in place of mu; with delta or alone."""
-    delta: Share | None = None
-    """With epsilon; without it, epsilon is pure and only Laplace noise and the like is charged."""
-
-    @model_validator(mode="after")
-    def _one_cap(self) -> Self:
-        if (self.mu is None) == (self.epsilon is None):
-            raise ValueError("the cap is mu, epsilon, or epsilon and delta; give one of the three")
-        if self.mu is not None and self.delta is not None:
-            raise ValueError("delta goes with epsilon; delete it, or write epsilon in place of mu")
-        return self
-
-    @property
-    def cap(self) -> TradeOff:
-        """The most that the ledger spends."""
-        if self.mu is not None:
-            return gdp(self.mu)
-        if self.epsilon is not None and self.delta is not None:
-            return approx_dp(self.epsilon, self.delta)
-        return pure_dp(self.epsilon or 0)
-
-
 class Spec(Section):
     """What to release. Keys are named in `[keys.NAME]`, a list of values for each column."""
 
@@ -105,6 +76,8 @@ class Spec(Section):
     """[columns.NAME]: public bounds of a column."""
     keys: dict[str, dict[str, Domain]] = Field(default={})
     """[keys.NAME]: groups, declared by a list of values, or by bins, for each column."""
+    unknown: dict[str, UnknownOf] = Field(default={})
+    """[unknown.NAME]: groups that nobody declared."""
     budget: Budget
     """The ledger and its cap."""
     query: Annotated[list[AnyQuery], Field(min_length=1)]
@@ -113,14 +86,13 @@ class Spec(Section):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         self._check_entries()
-        for query in self.query:
-            if query.grouped_by is not None and query.grouped_by not in self.keys:
-                known = ", ".join(self.keys) or "none"
+        for name in self.unknown:
+            if name in self.keys:
                 raise ValueError(
-                    f"query {query.entry!r} has by = {query.grouped_by!r}, and the key sets are "
-                    f"{known}; write [keys.{query.grouped_by}] with a list of values for each "
-                    "column"
+                    f"[unknown.{name}] and [keys.{name}] have one name; give one of them another"
                 )
+        for query in self.query:
+            self._check_groups(query)
             if self.unit.rows and query.limited:
                 raise ValueError(
                     f"query {query.entry!r} limits rows of an entity, and with rows = true each "
@@ -133,6 +105,32 @@ class Spec(Section):
                         f"write [columns.{column}] with lower, upper and grid{instead}"
                     )
         return self
+
+    def _check_groups(self, query: Query) -> None:
+        """Find the groups of a query, and a delta where nobody declared them."""
+        by, asked = query.by, f"query {query.entry!r}"
+        if by is not None and by not in self.keys and by not in self.unknown:
+            known = ", ".join([*self.keys, *self.unknown]) or "none"
+            raise ValueError(
+                f"{asked} has by = {by!r}, and the key sets are {known}; write [keys.{by}] with a "
+                f"list of values for each column, or [unknown.{by}] with columns"
+            )
+        if by not in self.unknown:
+            if query.delta is not None:
+                raise ValueError(
+                    f"{asked} has a delta, which only groups that nobody declared cost; delete it, "
+                    "or write by, the name of an [unknown.NAME]"
+                )
+        elif query.delta is None:
+            raise ValueError(
+                f"{asked} finds its groups, and somebody's own may be shown with probability delta "
+                "at most; write delta, such as 1e-8, a part of delta_for_groups in [budget]"
+            )
+        elif self.budget.delta_for_groups is None:
+            raise ValueError(
+                f"{asked} finds its groups, and the ledger sets no delta aside for that; write "
+                "delta_for_groups, such as 1e-6, in [budget]"
+            )
 
     def _check_entries(self) -> None:
         entries = [query.entry for query in self.query]

@@ -43,6 +43,12 @@ _KEYS: Final = """\
 #[keys.{name}]{comment}
 #{name} = ["FILL IN: every value that is to have a group{kinds}"]
 """
+_UNKNOWN: Final = """\
+# Groups that nobody declared: every key that the rows hold is found, and shown if its noisy count
+# is large. A query by them costs a delta, which the ledger adds up beside the rest.
+#[unknown.found]
+#columns = ["FILL IN: one column or more, of text, whole numbers, booleans or dates"]
+"""
 # How keys of each type are written.
 _WRITTEN: Final[Mapping[type[Key], str]] = {
     str: "text in quotes",
@@ -73,8 +79,9 @@ def template(schema: Schema, *, path: str, ledger: str, title: str) -> str:
         "# The ledger adds up all that is ever spent on these data.\n[budget]\n"
         f"ledger = {_quoted(ledger)}\n"
         'mu = "FILL IN: all that it may ever spend, such as 1; or epsilon, and delta, in place"\n'
+        '#delta_for_groups = "FILL IN: what groups that nobody declared may spend, such as 1e-6"\n'
     )
-    parts = [_HEAD + data, *_of_columns(schema), _DERIVE, budget, *_of_queries()]
+    parts = [_HEAD + data, *_of_columns(schema), _UNKNOWN, _DERIVE, budget, *_of_queries()]
     return "\n".join(parts)
 
 
@@ -123,7 +130,7 @@ def _query(name: str, query: type[Query]) -> Iterator[str]:
     yield from query.example.splitlines()
     yield _SHARE
     if "by" in query.model_fields:
-        yield '#by = "FILL IN: the NAME of [keys.NAME]"'
+        yield '#by = "FILL IN: the NAME of [keys.NAME], or of [unknown.NAME] with a delta"'
 
 
 def _key(name: str) -> str:

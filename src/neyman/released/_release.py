@@ -56,6 +56,15 @@ class Release:
     def __str__(self) -> str:
         return self.to_text(rows=_SHOWN)
 
+    @property
+    def threshold(self) -> int | None:
+        """The least noisy count of a group that is shown, in lattice units.
+
+        None where the groups were declared, which are all shown.
+        """
+        written = self.mechanism.get("threshold")
+        return written if isinstance(written, int) else None
+
     def to_text(self, *, rows: int | None = None) -> str:
         """Return a table for people, with the guarantee and the cost.
 
@@ -63,6 +72,11 @@ class Release:
             rows: how many to show at most; None for all.
         """
         lines = [text_of(self.columns, rows=rows)]
+        if self.threshold is not None:
+            lines.append(
+                f"groups: those whose noisy count reaches the threshold {self.threshold:,}, in "
+                "lattice units"
+            )
         lines += [
             f"lower, upper: {100 * self.confidence:g} % noise interval (not sampling error)"
             + (_TOTAL if any(name.endswith("total_lower") for name in self.columns) else ""),

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from neyman.numerics import at_most
+from neyman.numerics import at_least, at_most
 from neyman.publish import Publication
 from neyman.released import Release
 from neyman.report._functions import figures
@@ -138,6 +138,12 @@ def _facts(publication: Publication) -> str:
         ("Budget of the ledger", str(publication.cap)),
         ("Spent so far", str(publication.total)),
     ]
+    if publication.delta_for_groups:
+        apart, spent = publication.delta_for_groups, publication.delta_spent
+        rows += [
+            ("Of its delta, set aside for groups that nobody declared", at_least(apart, 6)),
+            ("Of that, spent so far", at_most(spent, 6)),
+        ]
     return "<h3>Terms</h3>" + _table(("Term", "Value"), rows, 2)
 
 
@@ -156,9 +162,22 @@ def _release(name: str, release: Release, svg: str | None) -> str:
         f"{escape(str(release.guarantee.curve))}. Each interval holds the noise "
         f"with at least {100 * release.confidence:g} % probability; it says nothing of sampling "
         "error, or of rows that the bounds and limits cut.</p>"
-        f"{picture}<details><summary>{len(rows)} rows</summary>{_table(columns, rows, keys)}"
-        f"</details><details><summary>The question, exactly</summary><p><code>{escape(query)}"
+        f"{_found(release)}{picture}<details><summary>{len(rows)} rows</summary>"
+        f"{_table(columns, rows, keys)}</details><details>"
+        f"<summary>The question, exactly</summary><p><code>{escape(query)}"
         f"</code></p><p><code>{escape(json.dumps(dict(release.mechanism)))}</code></p></details>"
+    )
+
+
+def _found(release: Release) -> str:
+    """Say which groups are shown, where nobody declared them."""
+    if release.threshold is None:
+        return ""
+    return (
+        '<p class="quiet">Nobody declared the groups: shown are those whose noisy count reaches a '
+        f"threshold, {release.threshold:,} on the lattice of the noise. Of groups close to it only "
+        "large draws are seen: they are too large on average, and their intervals miss more often."
+        "</p>"
     )
 
 
@@ -175,5 +194,12 @@ def _ledger(publication: Publication) -> str:
         )
         for entry, held in charged.items()
     ]
-    share = _table(("Entry", "Guarantee alone", "Share of the budget"), rows, 2)
+    head = ["Entry", "Guarantee alone", "Share of the budget"]
+    apart = publication.delta_for_groups
+    if apart:
+        head.append("Share of the delta set aside")
+        deltas = [held[0].spending.delta for held in charged.values()]
+        shares = [f"{at_most(100 * delta / apart, 4)} %" for delta in deltas]
+        rows = [(*row, share) for row, share in zip(rows, shares, strict=True)]
+    share = _table(head, rows, 2)
     return f"<p>Ledger <code>{escape(publication.ledger.name)}</code>.</p>{share}"

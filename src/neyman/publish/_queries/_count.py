@@ -3,14 +3,14 @@
 from typing import ClassVar, Literal, final
 
 from neyman.aggregate import Aggregate
-from neyman.publish._queries._query import Grouped
-from neyman.tables import Keys, Table
+from neyman.publish._queries._query import Groups, Query
+from neyman.tables import Table
 
 __all__ = ["CountOf"]
 
 
 @final
-class CountOf(Grouped):
+class CountOf(Query):
     """How many rows there are, whatever they hold."""
 
     sentence: ClassVar[str] = "a count takes no column, it counts rows"
@@ -18,6 +18,6 @@ class CountOf(Grouped):
 
     statistic: Literal["count"]
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+    def ask(self, table: Table, by: Groups) -> Aggregate:
         """Count."""
         return table.count(by)

@@ -3,14 +3,14 @@
 from typing import ClassVar, Literal, final
 
 from neyman.aggregate import Aggregate
-from neyman.publish._queries._query import Grouped
-from neyman.tables import Keys, Table
+from neyman.publish._queries._query import Groups, Query
+from neyman.tables import Table
 
 __all__ = ["CountUnitsOf"]
 
 
 @final
-class CountUnitsOf(Grouped):
+class CountUnitsOf(Query):
     """How many distinct entities there are."""
 
     sentence: ClassVar[str] = "count_units takes no column, it counts those who are protected"
@@ -18,6 +18,6 @@ class CountUnitsOf(Grouped):
 
     statistic: Literal["count_units"]
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+    def ask(self, table: Table, by: Groups) -> Aggregate:
         """Count each of them once."""
         return table.count_units(by)

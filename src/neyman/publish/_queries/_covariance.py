@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal, final
 
 from neyman.aggregate import Aggregate
-from neyman.publish._queries._query import Grouped
-from neyman.tables import Keys, Table
+from neyman.publish._queries._query import Groups, Query
+from neyman.tables import Table
 
 __all__ = ["CovarianceOf"]
 
 
 @final
-class CovarianceOf(Grouped):
+class CovarianceOf(Query):
     """The covariance of two columns, where both are known."""
 
     sentence: ClassVar[str] = "a covariance needs two columns with bounds, x and y"
@@ -31,6 +31,6 @@ y = "FILL IN: another column with bounds"
         """Those of both."""
         return {self.x: "", self.y: ""}
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+    def ask(self, table: Table, by: Groups) -> Aggregate:
         """Ask for it."""
         return table.covariance(self.x, self.y, by)

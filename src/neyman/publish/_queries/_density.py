@@ -9,15 +9,15 @@ from neyman.aggregate import Aggregate
 from neyman.functional import Box, Domain, pilot_bandwidth
 from neyman.publish._domain_of import DomainOf
 from neyman.publish._functions import bounded_domain, density
-from neyman.publish._queries._query import Grouped
+from neyman.publish._queries._query import Groups, Query, declared
 from neyman.publish._section import Count, OneOrMore, Positive
-from neyman.tables import Keys, Table
+from neyman.tables import Table
 
 __all__ = ["DensityOf"]
 
 
 @final
-class DensityOf(Grouped):
+class DensityOf(Query):
     """The density of a column, a whole curve; of two or three columns, a map."""
 
     sentence: ClassVar[str] = (
@@ -59,7 +59,7 @@ records = "FILL IN: about how many rows there are, known in public"
                 )
         return self
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+    def ask(self, table: Table, by: Groups) -> Aggregate:
         """Ask for the curve, or the map."""
         domain = self._domain(table)
         columns = self.column[0] if len(self.column) == 1 else self.column
@@ -67,7 +67,9 @@ records = "FILL IN: about how many rows there are, known in public"
             bandwidth = pilot_bandwidth(domain, self.records or 0)
         else:
             bandwidth = self.bandwidth[0] if len(self.bandwidth) == 1 else self.bandwidth
-        return density(table, columns, domain=domain, bandwidth=bandwidth, by=by)
+        return density(
+            table, columns, domain=domain, bandwidth=bandwidth, by=declared(by, self.statistic)
+        )
 
     def _domain(self, table: Table) -> Domain:
         if self.domain is None:

@@ -7,14 +7,14 @@ from pydantic import Field
 
 from neyman.aggregate import Aggregate
 from neyman.publish._linear import linear_regression
-from neyman.publish._queries._query import Grouped
-from neyman.tables import Keys, Table
+from neyman.publish._queries._query import Groups, Query
+from neyman.tables import Table
 
 __all__ = ["LinearRegressionOf"]
 
 
 @final
-class LinearRegressionOf(Grouped):
+class LinearRegressionOf(Query):
     """The least squares of a column on an intercept and other columns."""
 
     sentence: ClassVar[str] = (
@@ -37,6 +37,6 @@ features = ["FILL IN: other columns with bounds"]
         """Those of all columns."""
         return dict.fromkeys([self.response, *self.features], "")
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+    def ask(self, table: Table, by: Groups) -> Aggregate:
         """Ask for the coefficients."""
         return linear_regression(table, self.response, self.features, by)

@@ -7,15 +7,15 @@ from pydantic import Field
 
 from neyman.aggregate import Aggregate
 from neyman.publish._quantiles import quantiles
-from neyman.publish._queries._query import Grouped
+from neyman.publish._queries._query import Groups, Query, declared
 from neyman.publish._section import Probability
-from neyman.tables import Keys, Table
+from neyman.tables import Table
 
 __all__ = ["QuantilesOf"]
 
 
 @final
-class QuantilesOf(Grouped):
+class QuantilesOf(Query):
     """Quantiles of a column, as many as wanted for the price of one."""
 
     sentence: ClassVar[str] = (
@@ -37,6 +37,6 @@ probabilities = [0.25, 0.5, 0.75]
         """The column's."""
         return {self.column: ""}
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+    def ask(self, table: Table, by: Groups) -> Aggregate:
         """Ask for all of them."""
-        return quantiles(table, self.column, self.probabilities, by=by)
+        return quantiles(table, self.column, self.probabilities, by=declared(by, self.statistic))

@@ -3,17 +3,34 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
 from neyman.aggregate import Aggregate
+from neyman.errors import InvalidParameter
 from neyman.publish._form import Form
 from neyman.publish._noise import NOISES
-from neyman.publish._section import Count, NoiseName, Positive, Section
-from neyman.tables import Keys, Table
+from neyman.publish._section import Count, NoiseName, Positive, Section, Share
+from neyman.tables import Keys, Table, UnknownKeys
 
-__all__ = ["Grouped", "Query"]
+__all__ = ["Groups", "Query", "declared"]
+
+Groups: TypeAlias = Keys | UnknownKeys | None
+
+
+def declared(by: Groups, statistic: str) -> Keys | None:
+    """Return the groups of a statistic that must be declared.
+
+    Raises:
+        InvalidParameter: if nobody declared them.
+    """
+    if isinstance(by, UnknownKeys):
+        raise InvalidParameter(
+            f"{statistic} was asked by unknown groups, and takes declared ones only; find them by "
+            "a count first, and write those that it shows in [keys.NAME]"
+        )
+    return by
 
 
 def _spoken() -> str:
@@ -56,24 +73,23 @@ class Query(Section, ABC):
     """The most rows of one entity that count in each group; by default that of [unit]."""
     max_rows: Count | None = None
     """The most rows of one entity that count in all groups together; by default that of [unit]."""
+    by: str | None = None
+    """The NAME of [keys.NAME] or [unknown.NAME]: an answer for each of its groups."""
+    delta: Share | None = None
+    """What it may spend of delta_for_groups in [budget], with by = the NAME of [unknown.NAME]."""
 
     @abstractmethod
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+    def ask(self, table: Table, by: Groups) -> Aggregate:
         """Return the question, not computed.
 
         Args:
             table: with the limits of this query.
-            by: the key set that `grouped_by` names, or None.
+            by: the groups that `by` names, or None.
 
         Raises:
             InvalidParameter: if what is declared is unusable.
             InvalidTable: if it does not go with the table.
         """
-
-    @property
-    def grouped_by(self) -> str | None:
-        """The name of the key set that it is asked by, if any."""
-        return None
 
     @property
     def bounds(self) -> Mapping[str, str]:
@@ -103,15 +119,3 @@ class Query(Section, ABC):
             takes = " or ".join(NOISES[self.noise].makes)
             raise ValueError(f'noise = "{self.noise}" takes {takes}; write it in place of {key}')
         return self
-
-
-class Grouped(Query, ABC):
-    """A query that can be asked of each group."""
-
-    by: str | None = None
-    """The name of a key set, [keys.NAME]: an answer for each of its groups."""
-
-    @property
-    def grouped_by(self) -> str | None:
-        """The key set."""
-        return self.by

@@ -9,15 +9,15 @@ from neyman.aggregate import Aggregate
 from neyman.functional import pilot_bandwidth
 from neyman.publish._domain_of import DomainOf
 from neyman.publish._functions import bounded_domain, regression
-from neyman.publish._queries._query import Grouped
+from neyman.publish._queries._query import Groups, Query, declared
 from neyman.publish._section import Count, Positive
-from neyman.tables import Keys, Table
+from neyman.tables import Table
 
 __all__ = ["RegressionOf"]
 
 
 @final
-class RegressionOf(Grouped):
+class RegressionOf(Query):
     """The mean of a column at every value of another, a whole curve."""
 
     sentence: ClassVar[str] = (
@@ -56,8 +56,15 @@ records = "FILL IN: about how many rows there are, known in public"
             )
         return self
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+    def ask(self, table: Table, by: Groups) -> Aggregate:
         """Ask for the curve."""
         side = bounded_domain(table, self.x) if self.domain is None else self.domain.side
         bandwidth = self.bandwidth or pilot_bandwidth(side, self.records or 0)
-        return regression(table, x=self.x, y=self.y, domain=side, bandwidth=bandwidth, by=by)
+        return regression(
+            table,
+            x=self.x,
+            y=self.y,
+            domain=side,
+            bandwidth=bandwidth,
+            by=declared(by, self.statistic),
+        )

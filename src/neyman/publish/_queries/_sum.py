@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal, final
 
 from neyman.aggregate import Aggregate
-from neyman.publish._queries._query import Grouped
-from neyman.tables import Keys, Table
+from neyman.publish._queries._query import Groups, Query
+from neyman.tables import Table
 
 __all__ = ["SumOf"]
 
 
 @final
-class SumOf(Grouped):
+class SumOf(Query):
     """The sum of a column."""
 
     sentence: ClassVar[str] = "a sum needs a column, and nothing else of the kind"
@@ -26,6 +26,6 @@ class SumOf(Grouped):
         """The column's."""
         return {self.column: ""}
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+    def ask(self, table: Table, by: Groups) -> Aggregate:
         """Add up."""
         return table.sum(self.column, by)

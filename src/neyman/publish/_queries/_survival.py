@@ -4,15 +4,15 @@ from typing import ClassVar, Literal, final
 
 from neyman.aggregate import Aggregate
 from neyman.publish._functions import survival
-from neyman.publish._queries._query import Grouped
+from neyman.publish._queries._query import Groups, Query, declared
 from neyman.publish._section import Positive
-from neyman.tables import Keys, Table
+from neyman.tables import Table
 
 __all__ = ["SurvivalOf"]
 
 
 @final
-class SurvivalOf(Grouped):
+class SurvivalOf(Query):
     """The survival curve: how many have had no event after each time."""
 
     sentence: ClassVar[str] = (
@@ -35,7 +35,7 @@ bandwidth = "FILL IN: the least that shall be read, in the units of the times"
     bandwidth: Positive
     """The least that shall be read, in the units of the times."""
 
-    def ask(self, table: Table, by: Keys | None) -> Aggregate:
+    def ask(self, table: Table, by: Groups) -> Aggregate:
         """Ask for the curve."""
         return survival(
             table,
@@ -43,5 +43,5 @@ bandwidth = "FILL IN: the least that shall be read, in the units of the times"
             observed=self.observed,
             horizon=self.horizon,
             bandwidth=self.bandwidth,
-            by=by,
+            by=declared(by, self.statistic),
         )

@@ -1,0 +1,54 @@
+"""The ledger and its cap, as a spec writes them."""
+
+from typing import Self
+
+from pydantic import model_validator
+
+from neyman.publish._section import Positive, Section, Share
+from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
+
+__all__ = ["Budget"]
+
+
+class Budget(Section):
+    """The ledger and its cap."""
+
+    ledger: str
+    """The ledger's file, relative to the spec; or the URL of a PostgreSQL server."""
+    mu: Positive | None = None
+    """All that it may ever spend, in Gaussian differential privacy."""
+    epsilon: Positive | None = None
+    """All that it may ever spend, in place of mu; with delta or alone."""
+    delta: Share | None = None
+    """With epsilon; without it, epsilon is pure and only Laplace noise and the like is charged."""
+    delta_for_groups: Share | None = None
+    """What unknown groups may ever spend: beside mu, or of delta; all of delta leaves epsilon."""
+
+    @model_validator(mode="after")
+    def _one_cap(self) -> Self:
+        if (self.mu is None) == (self.epsilon is None):
+            raise ValueError("the cap is mu, epsilon, or epsilon and delta; give one of the three")
+        if self.mu is not None and self.delta is not None:
+            raise ValueError("delta goes with epsilon; delete it, or write epsilon in place of mu")
+        return self
+
+    @model_validator(mode="after")
+    def _part_of_delta(self) -> Self:
+        apart, whole = self.delta_for_groups, self.delta
+        if apart is not None and self.epsilon is not None and (whole is None or apart > whole):
+            raise ValueError(
+                "delta_for_groups is a part of the delta that goes with epsilon; write delta, at "
+                "least as large: an equal one leaves epsilon to spend, for Laplace noise, a larger "
+                "one mu^2, for Gaussian noise"
+            )
+        return self
+
+    @property
+    def cap(self) -> TradeOff:
+        """The most that the ledger spends."""
+        if self.mu is not None:
+            beside = self.delta_for_groups
+            return gdp(self.mu) if beside is None else gdp(self.mu) @ approx_dp(0, beside)
+        if self.epsilon is not None and self.delta is not None:
+            return approx_dp(self.epsilon, self.delta)
+        return pure_dp(self.epsilon or 0)
