@@ -177,6 +177,10 @@ def test_mistakes_are_told_by_their_place(folder, old, new, said):
 def test_what_does_not_go_with_the_table_is_told_by_its_section(folder):
     with pytest.raises(InvalidTable, match=r"^join_public\.kinds: "):
         planned(folder, THROUGH, ('{ group = "family" }', '["grup"]'))
+    with pytest.raises(InvalidTable, match=r"^derive: .*'prize'"):
+        planned(folder, THROUGH, ('"price"', '"prize"'))
+    with pytest.raises(InvalidTable, match=r"^columns: .*'family'"):
+        planned(folder, THROUGH, ("[columns.twice]", "[columns.family]"), ('"twice"', '"family"'))
     with pytest.raises(InvalidTable, match=r"^join\.people: .*unit"):
         planned(
             folder, PRIVATE, ('on = "customer"', 'on = { id = "age" }'), ('"age"\n[col', "[]\n[col")

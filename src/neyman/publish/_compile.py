@@ -33,7 +33,10 @@ def plan(spec: Spec, folder: Path) -> Plan:
     table = _opened(spec, folder)
     made = {name: expression_of(form) for name, form in spec.derive.items()}
     bounds = {name: _bounds(name, column) for name, column in spec.columns.items()}
-    table = (table.with_columns(**made) if made else table).with_bounds(bounds)
+    with _named("derive"):
+        table = table.with_columns(**made) if made else table
+    with _named("columns"):
+        table = table.with_bounds(bounds)
     groups: dict[str, Keys | UnknownKeys] = {
         **{name: _keys(name, domains) for name, domains in spec.keys.items()},
         **{name: _unknown(name, found) for name, found in spec.unknown.items()},
