@@ -37,6 +37,8 @@ def keys_text() -> str:
         if section is not None:
             head = f"`[{name}]`" if "$ref" in key else f"`[{name}.NAME]`"
             parts.append(table(head, section, schema))
+        if name == "unit":
+            parts.append(table("`[unit.through]`", schema["$defs"]["ThroughOf"], schema))
     queries = queries_of(schema)
     shared = [key for key in next(iter(queries.values()))["properties"] if common(key, queries)]
     first = next(iter(queries.values()))

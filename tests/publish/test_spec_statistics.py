@@ -47,6 +47,18 @@ ASKED = {
     'statistic = "count"\nby = "wards"\nmax_rows = 4': (
         lambda t: t.bounded(max_groups=2, max_rows_per_group=3, max_rows=4).count(WARDS)
     ),
+    'statistic = "several"\nby = "wards"\nshares = [1, 1, 3]\nparts = [{ statistic = "count" }, '
+    '{ statistic = "mean", column = "x" }, { statistic = "covariance", x = "x", y = "half" }]': (
+        lambda t: t.statistics(
+            [
+                ny.tables.Count(),
+                ny.tables.Mean(t.measured("x")),
+                ny.tables.Covariance(t.measured("x"), t.measured("half")),
+            ],
+            WARDS,
+            shares=(1, 1, 3),
+        )
+    ),
     'statistic = "quantiles"\ncolumn = "x"\nprobabilities = [0, 0.5]\nby = "wards"': (
         lambda t: publish.quantiles(t, "x", [0, 0.5], by=WARDS)
     ),
@@ -106,6 +118,34 @@ def test_a_spec_asks_what_python_asks(ask, query):
         ('statistic = "covariance"\nx = "x"', "'a'.y: is missing; a covariance needs two columns"),
         ('statistic = "variance"\ncolumn = "z"', r"needs bounds of 'z'; write \[columns.z\]"),
         ('statistic = "linear_regression"\nresponse = "x"\nfeatures = []', "'a'.features: "),
+        (
+            'statistic = "several"\nparts = [{ statistic = "mean" }]',
+            r"'a'.parts\[0\].column: is missing; a mean needs a column",
+        ),
+        (
+            'statistic = "several"\nparts = [{ statistic = "mode", column = "x" }]',
+            r"'a'.parts\[0\].statistic: no such statistic 'mode'; write one of count, sum, mean",
+        ),
+        (
+            'statistic = "several"\nparts = [{ column = "x" }]',
+            r"'a'.parts\[0\].statistic: is missing; write one of count, sum, mean, variance",
+        ),
+        (
+            'statistic = "several"\nparts = [{ statistic = "count", mu = 1 }]',
+            r"'a'.parts\[0\].mu: no such key; a count takes no column",
+        ),
+        (
+            'statistic = "several"\nparts = [{ statistic = "sum", column = "z" }]',
+            "'a' needs bounds of 'z'",
+        ),
+        (
+            'statistic = "several"\nparts = [{ statistic = "count" }]\nshares = [1, 2]',
+            "shares holds 2 for 1 parts",
+        ),
+        (
+            'statistic = "several"\nparts = [{ statistic = "count" }, { statistic = "count" }]',
+            "^query 'a': the column 'count' would stand twice",
+        ),
     ],
 )
 def test_mistakes_are_told(ask, query, said):
@@ -114,5 +154,5 @@ def test_mistakes_are_told(ask, query, said):
 
 
 def test_rows_by_a_column_that_is_not_there_are_refused(ask):
-    with pytest.raises(UnknownColumn, match="'z'"):
+    with pytest.raises(UnknownColumn, match=r"^query 'a': .*'z'"):
         ask('statistic = "count"\nwhere = ["is_null", ["col", "z"]]')

@@ -180,6 +180,14 @@ def test_the_command_line_foresees_releases_and_reports(folder, capsys):
     assert json.loads(capsys.readouterr().out)[0]["columns"]["town"] == ["Bonn", "Ulm"]
 
 
+def test_a_density_goes_to_a_ledger_with_a_second_account(folder, capsys):
+    publish(planned(folder))
+    asked = ["density", "visits.parquet", "--column", "x", "--domain", "0", "10", "--outside"]
+    asked += ["clip", "--bandwidth", "1", "--mu", "0.1", "--ledger", "visits.ledger"]
+    assert main([*asked, "--unit", "rows", "--entry", "curve", "--dry-run"]) == 0
+    assert "the plan fits" in capsys.readouterr().out
+
+
 def test_groups_in_which_a_row_weighs_more_are_shown_from_as_many_rows_on(folder):
     found = planned(folder).preview(records=[100]).charges[1].questions["x"].shown
     mechanism = planned(folder).steps[1].mechanism

@@ -51,6 +51,9 @@ BY_KEY = {
     "features": '["visits"]',
     "columns": '["ward"]',
     "delta_for_groups": "1e-6",
+    "path": '"wards.parquet"',
+    "on": '"ward"',
+    "parts": '[{ statistic = "count" }, { statistic = "mean", column = "minutes" }]',
     "twice": '["*", ["col", "minutes"], 2]',
 }
 BY_WORDS = {"lower": "0", "upper": "120"}
@@ -73,6 +76,10 @@ def filled(text):
     return "\n".join(lines).replace("mu = 0.5", "mu = 3", 1)
 
 
+def look_up(folder):
+    pq.write_table(pa.table({"ward": ["north-secret"], "beds": [9]}), folder / "wards.parquet")
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -83,6 +90,7 @@ def folder(tmp_path, monkeypatch):
 def test_a_filled_spec_publishes_every_statistic(folder, capsys):
     assert main(["init", "people.parquet"]) == 0
     assert "people.toml written" in capsys.readouterr().out
+    look_up(folder)
     spec = folder / "people.toml"
     spec.write_text(filled(spec.read_text(encoding="utf-8")), encoding="utf-8")
     found = read_spec(spec)
@@ -145,6 +153,7 @@ def test_columns_of_a_csv_file_are_not_named(folder):
         assert not re.search(rf"\b{name}\b", text.replace("names who a row", "")), name
     named = text.replace("[columns.NAME]", "[columns.minutes]", 1)
     named = named.replace("[keys.NAME]", "[keys.ward]", 1).replace("#NAME =", "#ward =")
+    look_up(folder)
     more = '#[columns.visits]\n#lower = "FILL IN: "\n#upper = "FILL IN: "\n#grid = "FILL IN: "\n'
     spec.write_text(filled(named.replace("[budget]", f"{more}[budget]")), encoding="utf-8")
     assert publish(plan(read_spec(spec), folder)).releases

@@ -14,9 +14,10 @@ from neyman.publish._noise import NOISES, USUAL
 from neyman.publish._plan import Plan, Step
 from neyman.publish._queries import Query
 from neyman.publish._section import Cell
-from neyman.publish._spec import Column, Spec, UnitOf
+from neyman.publish._spec import Column, Spec
+from neyman.publish._unit_of import UnitOf
 from neyman.publish._unknown_of import UnknownOf
-from neyman.tables import Bounds, Entity, Keys, Rows, Table, UnknownKeys, open_table
+from neyman.tables import Bounds, Keys, Table, UnknownKeys, open_table
 
 __all__ = ["plan"]
 
@@ -29,14 +30,13 @@ def plan(spec: Spec, folder: Path) -> Plan:
         SpecError: if a noise does not go with the integers that its query releases.
         InvalidParameter: if a share of the budget calls for noise that cannot be drawn.
     """
-    table = open_table(
-        folder / spec.data.path,
-        unit=_unit(spec.unit),
-        max_table_rows=spec.data.max_table_rows,
-    )
+    table = _opened(spec, folder)
     made = {name: expression_of(form) for name, form in spec.derive.items()}
     bounds = {name: _bounds(name, column) for name, column in spec.columns.items()}
-    table = (table.with_columns(**made) if made else table).with_bounds(bounds)
+    with _named("derive"):
+        table = table.with_columns(**made) if made else table
+    with _named("columns"):
+        table = table.with_bounds(bounds)
     groups: dict[str, Keys | UnknownKeys] = {
         **{name: _keys(name, domains) for name, domains in spec.keys.items()},
         **{name: _unknown(name, found) for name, found in spec.unknown.items()},
@@ -45,13 +45,32 @@ def plan(spec: Spec, folder: Path) -> Plan:
     return Plan(
         title=spec.title,
         steps=steps,
-        files=(folder / spec.data.path,),
+        files=_files(spec, folder),
         ledger=store_of(spec.budget.ledger, folder),
         cap=spec.budget.cap,
         unit=steps[0].aggregate.unit,
         neighbors=steps[0].aggregate.sensitivity.neighbors,
         delta_for_groups=spec.budget.delta_for_groups,
     )
+
+
+def _opened(spec: Spec, folder: Path) -> Table:
+    """Open the table, and join what is joined."""
+    with _named("unit"):
+        unit = spec.unit.unit(folder)
+    table = open_table(folder / spec.data.path, unit=unit, max_table_rows=spec.data.max_table_rows)
+    for section, joins in (("join", spec.join), ("join_public", spec.join_public)):
+        for name, join in joins.items():
+            with _named(f"{section}.{name}"):
+                table = join.joined(table, folder)
+    return table
+
+
+def _files(spec: Spec, folder: Path) -> tuple[Path, ...]:
+    """Return every file that is read."""
+    joined = [*spec.join.values(), *spec.join_public.values()]
+    paths = [spec.data.path, *(join.path for join in joined)]
+    return (*(folder / path for path in paths), *spec.unit.files(folder))
 
 
 def _bounds(name: str, column: Column) -> Bounds:
@@ -75,17 +94,6 @@ def _unknown(name: str, found: UnknownOf) -> UnknownKeys:
         raise SpecError(f"unknown.{name}: {error}") from error
 
 
-def _unit(declared: UnitOf) -> Rows | Entity:
-    if declared.entity is None:
-        return Rows()
-    return Entity(
-        declared.entity,
-        max_groups=declared.max_groups,
-        max_rows_per_group=declared.max_rows_per_group,
-        max_rows=declared.max_rows,
-    )
-
-
 def _limited(table: Table, declared: UnitOf, query: Query) -> Table:
     """Return the rows that a query is about, with its own limits where it has some."""
     if query.where is not None:
@@ -103,7 +111,7 @@ def _step(
     query: Query, table: Table, unit: UnitOf, groups: Mapping[str, Keys | UnknownKeys]
 ) -> Step:
     by = None if query.by is None else groups[query.by]
-    ((key, share),) = query.shares.items()
+    ((key, share),) = query.spends.items()
     with _named(f"query {query.entry!r}"):
         aggregate = query.ask(_limited(table, unit, query), by)
     noise = NOISES[query.noise or USUAL[key]]

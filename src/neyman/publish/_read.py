@@ -100,10 +100,10 @@ def _sentence(problem: ErrorDetails, where: str) -> str:
             also = takes.sentence if takes is not None else ""
             return f"{where}: is missing; {also or 'write it'}"
         case "union_tag_not_found":
-            return f"{where}.statistic: is missing; write one of {', '.join(QUERIES)}"
+            return f"{where}.statistic: is missing; write one of {', '.join(_tags(steps))}"
         case "union_tag_invalid":
             tag = str(cast("Mapping[str, object]", found)["statistic"])
-            return f"{where}.statistic: no such statistic {tag!r}; {_near(tag, list(QUERIES))}"
+            return f"{where}.statistic: no such statistic {tag!r}; {_near(tag, _tags(steps))}"
         case "value_error":
             return f"{where}: {problem['msg'].removeprefix('Value error, ')}"
         case _:
@@ -168,6 +168,11 @@ def _query(written: object, number: int) -> str:
 
 def _section_at(steps: tuple[int | str, ...]) -> type[Section] | None:
     """Return the section of the spec at this place."""
+    kind = _kind_at(steps)
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else None
+
+
+def _kind_at(steps: tuple[int | str, ...]) -> Any:
     kind: Any = Spec
     for step in steps:
         if isinstance(kind, type) and issubclass(kind, Section):
@@ -175,7 +180,7 @@ def _section_at(steps: tuple[int | str, ...]) -> type[Section] | None:
         else:
             kind = _inside(kind, step)
         kind = _plain(kind)
-    return kind if isinstance(kind, type) and issubclass(kind, Section) else None
+    return kind
 
 
 def _inside(kind: Any, step: int | str) -> Any:
@@ -183,7 +188,20 @@ def _inside(kind: Any, step: int | str) -> Any:
     if get_origin(kind) not in (Union, UnionType):
         return get_args(kind)[-1]
     tagged = (part for part in get_args(kind) if Tag(str(step)) in get_args(part))
-    return QUERIES.get(str(step)) or next(tagged, None)
+    return _statistics(kind).get(str(step)) or next(tagged, None)
+
+
+def _tags(steps: tuple[int | str, ...]) -> list[str]:
+    """Return the statistics that can stand at this place."""
+    return list(_statistics(_kind_at(steps)))
+
+
+def _statistics(kind: Any) -> dict[str, type[Section]]:
+    """Return the sections of a union that a statistic tells apart."""
+    parts = (part for part in get_args(kind) if isinstance(part, type))
+    sections = [part for part in parts if issubclass(part, Section)]
+    told = [part for part in sections if "statistic" in part.model_fields]
+    return {get_args(part.model_fields["statistic"].annotation)[0]: part for part in told}
 
 
 def _plain(kind: Any) -> Any:

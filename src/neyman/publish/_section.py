@@ -23,8 +23,10 @@ except ImportError as error:
 __all__ = [
     "Cell",
     "Count",
+    "Names",
     "NoiseName",
     "Number",
+    "On",
     "OneOrMore",
     "Positive",
     "Probability",
@@ -77,6 +79,8 @@ Probability = Annotated[
 ]
 Count = Annotated[int, Field(ge=1)]
 OneOrMore = Annotated[list[_T], Field(min_length=1), BeforeValidator(_listed), _OneOrMany()]
+Names: TypeAlias = str | list[str] | dict[str, str]
+On: TypeAlias = str | Annotated[list[str], Field(min_length=1)] | dict[str, str]
 Cell: TypeAlias = bool | int | str | date
 NoiseName: TypeAlias = Literal[
     "gaussian", "laplace", "discrete_gaussian", "discrete_laplace", "staircase", "canonical"

@@ -1,17 +1,19 @@
 """The spec: which statistics of which table are released, and for what."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from neyman.publish._bins_of import Domain
 from neyman.publish._budget_of import Budget
 from neyman.publish._form import Form
+from neyman.publish._joins_of import JoinOf, PublicJoinOf
 from neyman.publish._queries import AnyQuery, Query
 from neyman.publish._section import Count, Number, Positive, Section
+from neyman.publish._unit_of import UnitOf
 from neyman.publish._unknown_of import UnknownOf
 
-__all__ = ["Column", "Data", "Spec", "UnitOf"]
+__all__ = ["Column", "Data", "Spec"]
 
 
 class Data(Section):
@@ -21,33 +23,6 @@ class Data(Section):
     """A .parquet or .csv file; relative to the spec."""
     max_table_rows: Count = 2**40
     """Rows of one group beyond which an answer is clamped."""
-
-
-class UnitOf(Section):
-    """Who is protected: each row, or all rows of one entity."""
-
-    rows: Literal[True] | None = None
-    """true, if each row is one who is protected."""
-    entity: str | None = None
-    """The column that names who a row is of."""
-    max_groups: Count | None = None
-    """The most groups that one entity counts in."""
-    max_rows_per_group: Count | None = None
-    """The most rows of one entity that count in each group."""
-    max_rows: Count | None = None
-    """The most rows of one entity that count in all groups together, beside the two or alone."""
-
-    @model_validator(mode="after")
-    def _one_of_them(self) -> Self:
-        limits = (self.max_groups, self.max_rows_per_group)
-        bounded = None not in limits or self.max_rows is not None
-        if (self.rows is None) == (self.entity is None):
-            raise ValueError("give rows = true, or entity = a column, one of the two")
-        if self.entity is not None and not bounded:
-            raise ValueError("an entity needs max_groups and max_rows_per_group, or max_rows")
-        if self.rows is not None and (*limits, self.max_rows) != (None, None, None):
-            raise ValueError("with rows = true each row is one unit; delete the limits")
-        return self
 
 
 class Column(Section):
@@ -70,6 +45,10 @@ class Spec(Section):
     """Where the table lies."""
     unit: UnitOf
     """Who is protected."""
+    join: dict[str, JoinOf] = Field(default={})
+    """[join.NAME]: private tables that name the same entity, joined in order."""
+    join_public: dict[str, PublicJoinOf] = Field(default={})
+    """[join_public.NAME]: public tables with one row a key, joined in order after the private."""
     derive: dict[str, Form] = Field(default={})
     """[derive]: columns made of others, NAME = [an operation, what it is of, ...]."""
     columns: dict[str, Column] = Field(default={})

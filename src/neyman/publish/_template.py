@@ -28,6 +28,15 @@ entity = "FILL IN: the column that names who a row is of{fitting}; or rows = tru
 max_groups = "FILL IN: the most groups that one of them counts in"
 max_rows_per_group = "FILL IN: the most rows of one of them that count in each group"
 """
+_JOIN: Final = """\
+# Where rows point to another table that has the column entity: [unit.through] with on, the columns
+# that must be equal, and to, its file. Private tables that name the same entity are joined by
+# [join.NAME], public ones with one row a key by [join_public.NAME].
+#[join_public.more]
+#path = "FILL IN: a .parquet or .csv file"
+#on = "FILL IN: the column that both have"
+#how = "left"
+"""
 _BOUNDS: Final = """\
 #[columns.{name}]{comment}
 #lower = "FILL IN: the least that counts; what is below is moved here"
@@ -81,7 +90,7 @@ def template(schema: Schema, *, path: str, ledger: str, title: str) -> str:
         'mu = "FILL IN: all that it may ever spend, such as 1; or epsilon, and delta, in place"\n'
         '#delta_for_groups = "FILL IN: what groups that nobody declared may spend, such as 1e-6"\n'
     )
-    parts = [_HEAD + data, *_of_columns(schema), _UNKNOWN, _DERIVE, budget, *_of_queries()]
+    parts = [_HEAD + data, *_of_columns(schema), _JOIN, _UNKNOWN, _DERIVE, budget, *_of_queries()]
     return "\n".join(parts)
 
 

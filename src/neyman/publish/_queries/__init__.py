@@ -17,6 +17,7 @@ from neyman.publish._queries._mean import MeanOf
 from neyman.publish._queries._quantiles import QuantilesOf
 from neyman.publish._queries._query import Query
 from neyman.publish._queries._regression import RegressionOf
+from neyman.publish._queries._several import SeveralOf
 from neyman.publish._queries._sum import SumOf
 from neyman.publish._queries._survival import SurvivalOf
 from neyman.publish._queries._variance import VarianceOf
@@ -31,6 +32,7 @@ _Queries: TypeAlias = (
     | VarianceOf
     | CovarianceOf
     | CorrelationOf
+    | SeveralOf
     | LinearRegressionOf
     | QuantilesOf
     | DensityOf

@@ -2,22 +2,26 @@
 
 from typing import ClassVar, Literal, final
 
-from neyman.aggregate import Aggregate
-from neyman.publish._queries._query import Groups, Query
-from neyman.tables import Table
+from neyman.publish._queries._part import Part, PartQuery
+from neyman.tables import Count, Statistic, Table
 
-__all__ = ["CountOf"]
+__all__ = ["CountOf", "CountPart"]
 
 
-@final
-class CountOf(Query):
-    """How many rows there are, whatever they hold."""
+class CountPart(Part):
+    """What a count is of."""
 
     sentence: ClassVar[str] = "a count takes no column, it counts rows"
-    example: ClassVar[str] = ""
 
     statistic: Literal["count"]
 
-    def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Count."""
-        return table.count(by)
+    def made(self, table: Table) -> Statistic:  # noqa: ARG002
+        """Return it."""
+        return Count()
+
+
+@final
+class CountOf(CountPart, PartQuery):
+    """How many rows there are, whatever they hold."""
+
+    example: ClassVar[str] = ""

@@ -3,22 +3,16 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal, final
 
-from neyman.aggregate import Aggregate
-from neyman.publish._queries._query import Groups, Query
-from neyman.tables import Table
+from neyman.publish._queries._part import Part, PartQuery
+from neyman.tables import Covariance, Statistic, Table
 
-__all__ = ["CovarianceOf"]
+__all__ = ["CovarianceOf", "CovariancePart"]
 
 
-@final
-class CovarianceOf(Query):
-    """The covariance of two columns, where both are known."""
+class CovariancePart(Part):
+    """What a covariance is of."""
 
     sentence: ClassVar[str] = "a covariance needs two columns with bounds, x and y"
-    example: ClassVar[str] = """\
-x = "FILL IN: a column with bounds"
-y = "FILL IN: another column with bounds"
-"""
 
     statistic: Literal["covariance"]
     x: str
@@ -31,6 +25,16 @@ y = "FILL IN: another column with bounds"
         """Those of both."""
         return {self.x: "", self.y: ""}
 
-    def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for it."""
-        return table.covariance(self.x, self.y, by)
+    def made(self, table: Table) -> Statistic:
+        """Return it."""
+        return Covariance(table.measured(self.x), table.measured(self.y))
+
+
+@final
+class CovarianceOf(CovariancePart, PartQuery):
+    """The covariance of two columns, where both are known."""
+
+    example: ClassVar[str] = """\
+x = "FILL IN: a column with bounds"
+y = "FILL IN: another column with bounds"
+"""

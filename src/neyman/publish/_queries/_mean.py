@@ -3,19 +3,16 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal, final
 
-from neyman.aggregate import Aggregate
-from neyman.publish._queries._query import Groups, Query
-from neyman.tables import Table
+from neyman.publish._queries._part import Part, PartQuery
+from neyman.tables import Mean, Statistic, Table
 
-__all__ = ["MeanOf"]
+__all__ = ["MeanOf", "MeanPart"]
 
 
-@final
-class MeanOf(Query):
-    """The mean of a column, with the count that it rests on."""
+class MeanPart(Part):
+    """What a mean is of."""
 
     sentence: ClassVar[str] = "a mean needs a column, and nothing else of the kind"
-    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
 
     statistic: Literal["mean"]
     column: str
@@ -26,6 +23,13 @@ class MeanOf(Query):
         """The column's."""
         return {self.column: ""}
 
-    def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Average."""
-        return table.mean(self.column, by)
+    def made(self, table: Table) -> Statistic:
+        """Return it."""
+        return Mean(table.measured(self.column))
+
+
+@final
+class MeanOf(MeanPart, PartQuery):
+    """The mean of a column, with the count that it rests on."""
+
+    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'

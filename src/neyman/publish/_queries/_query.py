@@ -102,19 +102,19 @@ class Query(Section, ABC):
         return (self.max_groups, self.max_rows_per_group, self.max_rows) != (None, None, None)
 
     @property
-    def shares(self) -> dict[str, Decimal]:
+    def spends(self) -> dict[str, Decimal]:
         """What it may spend, by its key."""
         given = {"mu": self.mu, "epsilon": self.epsilon, "rho": self.rho}
         return {key: share for key, share in given.items() if share is not None}
 
     @model_validator(mode="after")
     def _one_share(self) -> Self:
-        if len(self.shares) != 1:
+        if len(self.spends) != 1:
             raise ValueError(
                 "give mu for Gaussian noise or epsilon for Laplace noise, one of them; or noise, a "
                 "name, with its share: " + _spoken()
             )
-        (key,) = self.shares
+        (key,) = self.spends
         if self.noise is not None and key not in NOISES[self.noise].makes:
             takes = " or ".join(NOISES[self.noise].makes)
             raise ValueError(f'noise = "{self.noise}" takes {takes}; write it in place of {key}')

@@ -3,19 +3,16 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal, final
 
-from neyman.aggregate import Aggregate
-from neyman.publish._queries._query import Groups, Query
-from neyman.tables import Table
+from neyman.publish._queries._part import Part, PartQuery
+from neyman.tables import Statistic, Sum, Table
 
-__all__ = ["SumOf"]
+__all__ = ["SumOf", "SumPart"]
 
 
-@final
-class SumOf(Query):
-    """The sum of a column."""
+class SumPart(Part):
+    """What a sum is of."""
 
     sentence: ClassVar[str] = "a sum needs a column, and nothing else of the kind"
-    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
 
     statistic: Literal["sum"]
     column: str
@@ -26,6 +23,13 @@ class SumOf(Query):
         """The column's."""
         return {self.column: ""}
 
-    def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Add up."""
-        return table.sum(self.column, by)
+    def made(self, table: Table) -> Statistic:
+        """Return it."""
+        return Sum(table.measured(self.column))
+
+
+@final
+class SumOf(SumPart, PartQuery):
+    """The sum of a column."""
+
+    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'

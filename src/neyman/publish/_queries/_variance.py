@@ -3,19 +3,16 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal, final
 
-from neyman.aggregate import Aggregate
-from neyman.publish._queries._query import Groups, Query
-from neyman.tables import Table
+from neyman.publish._queries._part import Part, PartQuery
+from neyman.tables import Statistic, Table, Variance
 
-__all__ = ["VarianceOf"]
+__all__ = ["VarianceOf", "VariancePart"]
 
 
-@final
-class VarianceOf(Query):
-    """The variance, standard deviation and mean of a column."""
+class VariancePart(Part):
+    """What a variance is of."""
 
     sentence: ClassVar[str] = "a variance needs a column, and nothing else of the kind"
-    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
 
     statistic: Literal["variance"]
     column: str
@@ -26,6 +23,13 @@ class VarianceOf(Query):
         """The column's."""
         return {self.column: ""}
 
-    def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for all three."""
-        return table.variance(self.column, by)
+    def made(self, table: Table) -> Statistic:
+        """Return it."""
+        return Variance(table.measured(self.column))
+
+
+@final
+class VarianceOf(VariancePart, PartQuery):
+    """The variance, standard deviation and mean of a column."""
+
+    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
