@@ -11,7 +11,8 @@ from typing import Any, TypeAlias, cast, final
 
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables import _sql as sql
-from neyman.tables._expression_operations import OPERATIONS, Operation, Term, Value
+from neyman.tables._expression_operations import OPERATIONS, Operation
+from neyman.tables._expression_term import Term, Value
 from neyman.tables._expression_types import LARGEST, SMALLEST, Beyond, Type, in_words
 from neyman.tables._expression_values import column_term, literal_term
 from neyman.tables._schema import Schema
