@@ -57,12 +57,12 @@ class ContingencyTable:
     @property
     def values(self) -> Floats:
         """The counts, of `shape`."""
-        return np.ldexp(self.counts.astype(np.float64), -self.digits).reshape(self.shape)
+        return _values(self.counts, self.digits).reshape(self.shape)
 
     @property
     def total(self) -> float:
         """The sum of all cells."""
-        return math.ldexp(int(self.counts.sum()), -self.digits)
+        return _total(self.counts, self.digits)
 
     @property
     def stddev(self) -> float:
@@ -201,12 +201,12 @@ class NonNegativeTable:
     @property
     def values(self) -> Floats:
         """The counts, of `shape`."""
-        return np.ldexp(self.counts.astype(np.float64), -self.digits).reshape(self.shape)
+        return _values(self.counts, self.digits).reshape(self.shape)
 
     @property
     def total(self) -> float:
         """The sum of all cells."""
-        return math.ldexp(int(self.counts.sum()), -self.digits)
+        return _total(self.counts, self.digits)
 
     def margin(self, *columns: str) -> "NonNegativeTable":
         """Return sums over all other columns.
@@ -248,6 +248,14 @@ class NonNegativeTable:
             "lower": np.minimum(np.maximum(centre - width, 0), values),
             "upper": np.maximum(np.maximum(centre + width, 0), values),
         }
+
+
+def _values(counts: IntArray, digits: int) -> Floats:
+    return np.ldexp(counts.astype(np.float64), -digits)
+
+
+def _total(counts: IntArray, digits: int) -> float:
+    return math.ldexp(int(counts.sum()), -digits)
 
 
 def contingency(

@@ -11,12 +11,14 @@ require("duckdb", "sqlglot")
 from neyman.tables._bins import Bin, Bins  # noqa: E402
 from neyman.tables._bounds import Bounds  # noqa: E402
 from neyman.tables._engine import Engine  # noqa: E402
-from neyman.tables._expression import Expression, col, lit, when  # noqa: E402
+from neyman.tables._expression import Expression  # noqa: E402
+from neyman.tables._expression_parts import col, lit  # noqa: E402
 from neyman.tables._expression_read import (  # noqa: E402
     expression_from_json,
     expression_to_json,
     read_expression,
 )
+from neyman.tables._expression_when import when  # noqa: E402
 from neyman.tables._foreign_key import ForeignKey  # noqa: E402
 from neyman.tables._key import Key  # noqa: E402
 from neyman.tables._keys import Keys  # noqa: E402

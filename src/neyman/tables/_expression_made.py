@@ -2,8 +2,9 @@
 
 from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
-from neyman.tables._expression import Expression, check_text
-from neyman.tables._expression_operations import Term
+from neyman.tables._expression import Expression
+from neyman.tables._expression_given import check_text
+from neyman.tables._expression_term import Term
 from neyman.tables._expression_types import Type, in_words
 from neyman.tables._kind import Kind
 from neyman.tables._schema import Column, Schema

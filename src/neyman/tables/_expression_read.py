@@ -6,8 +6,9 @@ from datetime import date
 from typing import Any, cast
 
 from neyman.errors import InvalidParameter
-from neyman.tables._expression import Call, Expression, col, lit
+from neyman.tables._expression import Expression
 from neyman.tables._expression_operations import OPERATIONS
+from neyman.tables._expression_parts import Call, col, lit
 
 __all__ = ["VERSION", "expression_from_json", "expression_to_json", "read_expression"]
 

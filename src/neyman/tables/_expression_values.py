@@ -6,7 +6,7 @@ from datetime import date
 from sqlglot import exp
 
 from neyman.tables import _sql as sql
-from neyman.tables._expression_operations import Term, Value
+from neyman.tables._expression_term import Term, Value
 from neyman.tables._expression_types import LARGEST, SMALLEST, Range, Type
 from neyman.tables._schema import Column
 from neyman.tables._sql import Tree
