@@ -79,6 +79,36 @@ def reviewed(how="inner", **changed):
     return items().join(pa.table(REVIEWS), **(given | {"bounds": STARS} | changed))
 
 
+def test_rows_of_two_units_are_refused():
+    """Buyer a bought of nine others: without a, each of the nine would lose a joined row."""
+    trades = pa.table({"buyer": ["a"] * 9 + list("bcdefghij"), "seller": [*"bcdefghij", *"z" * 9]})
+    table = open_table(trades, unit=Entity("buyer", max_rows=1), name="trades")
+    with pytest.raises(InvalidTable, match="names units 'seller', and names them 'buyer'"):
+        table.join(trades, on={"buyer": "seller"}, how="inner", columns=[], name="trades")
+    again = table.join(trades, on="buyer", how="inner", columns={"seller": "s"}, name="trades")
+    assert again.count().compute().tolist() == [10]
+    other = {"on": {"buyer": "seller"}, "how": "inner", "columns": [], "name": "others"}
+    joined = table.join(trades, **other)
+    with pytest.raises(InvalidTable, match="names units 'buyer', and names them 'seller'"):
+        joined.join(trades, on="buyer", how="inner", columns=[], name="others")
+    with pytest.raises(InvalidTable, match="leads to units by a foreign key"):
+        items().join(
+            pa.table(ITEMS), on={"customer": "carrier"}, how="inner", columns=[], name="items"
+        )
+    assert items().join(
+        pa.table(ORDERS), on=["customer", "order_id"], how="inner", columns=[], name="orders"
+    )
+
+
+def test_a_chain_that_passes_its_end_is_refused():
+    orders = {"order_id": [1, 2], "parent": [2, 2], "customer": ["a", "b"]}
+    end = ForeignKey({"parent": "order_id"}, pa.table(orders), owner="customer", name="orders")
+    with pytest.raises(InvalidTable, match="comes twice through the table that names the unit"):
+        items(Entity(key(orders, owner=end), max_rows=1))
+    end = ForeignKey({"parent": "order_id"}, pa.table(orders), owner="customer", name="others")
+    assert items(Entity(key(orders, owner=end), max_rows=1))
+
+
 def test_a_private_join_multiplies_within_a_unit():
     inner = reviewed()
     assert inner.count(KEYS).compute().tolist() == [2 + 1, 2, 0]

@@ -9,10 +9,12 @@ so its pairs stay, and no pair comes up. Hence the rows of a unit in the view ar
 else is there (docs/howto/units.md).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
+from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._engine import Engine
 from neyman.tables._foreign_key import ForeignKey
@@ -32,8 +34,8 @@ def owned(engine: Engine, view: View, key: ForeignKey) -> tuple[Engine, View]:
     """Return the rows with their owners, in a column called as the last table calls it.
 
     Raises:
-        InvalidTable: if the tables cannot be read together, columns do not match, or the table has
-            a column of the owner's name itself.
+        InvalidTable: if the tables cannot be read together, columns do not match, the table has a
+            column of the owner's name itself, or the last table is passed on the way to it.
         UnknownColumn: if a table lacks a column.
     """
     engine, schema, relation = _opened(engine, key)
@@ -44,6 +46,8 @@ def owned(engine: Engine, view: View, key: ForeignKey) -> tuple[Engine, View]:
         query = query.select(sql.named(there, f"v{i}")).where(sql.known(there))
         terms.append(here.eq(sql.column(f"v{i}", _OWNER)))
     told = schema.told
+    names: list[str | None] = []
+    passed = [schema.names]
     while isinstance(key.owner, ForeignKey):
         step = key.owner
         engine, onto, relation = _opened(engine, step)
@@ -51,17 +55,38 @@ def owned(engine: Engine, view: View, key: ForeignKey) -> tuple[Engine, View]:
         same = exp.and_(*(here.eq(there) for here, there in pairs))
         query = query.join(relation, on=same)
         key, schema, told = step, onto, told and onto.told
+        names.append(None)
+        passed.append(schema.names)
+    _refuse_named_on_the_way(engine, passed)
     named = schema[key.owner]
     # By canonical bytes: a collation can take two units for one.
     unit = named.identity()
     query = query.select(sql.named(unit, "u")).where(sql.known(unit)).distinct()
     column = Column(key.owner, "u", coded(named.kind), sql.column("u", _OWNER))
-    joined = Joined(query.subquery(sql.identifier(_OWNER)), exp.and_(*terms), left=False)
+    owners = query.subquery(sql.identifier(_OWNER))
+    joined = Joined(owners, exp.and_(*terms), left=False, names=(*names, key.owner))
     return engine, replace(
         view,
         schema=with_columns(view.schema, [column], told),
         joins=(*view.joins, joined),
     )
+
+
+def _refuse_named_on_the_way(engine: Engine, passed: Sequence[Sequence[str]]) -> None:
+    """Refuse a chain that comes through the table that names units at its end.
+
+    A row of it is then of two units: of the one that it names, and of the one it points on to.
+    """
+    *before, last = passed
+    places = range(engine.tables - len(passed), engine.tables - 1)
+    for place, columns in zip(places, before, strict=True):
+        # Columns first: what a file is called by is a digest of all of it.
+        if columns == last and engine.identities[place] == engine.identities[-1]:
+            raise InvalidTable(
+                "a chain of foreign keys comes twice through the table that names the unit: each "
+                "of its rows names a unit and points on to another's, and neither can be taken out "
+                "alone; end the chain where the table is first reached"
+            )
 
 
 def _opened(engine: Engine, key: ForeignKey) -> tuple[Engine, Schema, Tree]:

@@ -38,14 +38,17 @@ def joined(
         What reads both, the joined rows, and the names of the new columns.
 
     Raises:
-        InvalidTable: if each row is a unit, if the join is not on the unit, if the tables cannot be
-            read together, columns do not match, or two are called alike.
+        InvalidTable: if each row is a unit, if the join is not on the unit, if a table that is
+            read already names units by another column, if the tables cannot be read together,
+            columns do not match, or two are called alike.
         UnknownColumn: if a table lacks a column.
     """
     refuse_no_how(how)
     pairs = pairs_of(on)
     _refuse_no_unit(unit, pairs)
     other = engine_of(source, name)
+    naming = next(theirs for ours, theirs in pairs if ours == unit.entity)
+    _refuse_other_names(engine, view, unit, other, naming)
     alias = called(engine.tables)
     engine, relation = engine.beside(other)
     there = {
@@ -67,6 +70,7 @@ def joined(
         exp.alias_(relation, alias, quoted=True, table=True),
         exp.and_(*(here.eq(its) for here, its in same)),
         left=how == "left",
+        names=(naming,),
     )
     made = replace(
         view,
@@ -75,6 +79,24 @@ def joined(
         joins=(*view.joins, rows),
     )
     return engine, made, tuple(taken.values())
+
+
+def _refuse_other_names(engine: Engine, view: View, unit: Unit, other: Engine, naming: str) -> None:
+    """Refuse a table that was read before and whose rows name units by another column there.
+
+    A row of it is then of two units: that of one is not removed without the other's.
+    """
+    own = unit.entity if unit.through is None else None
+    names = (own, *(name for part in view.joins for name in part.names))
+    for place, known in enumerate(names):
+        # Names first: what a file is called by is a digest of all of it.
+        if known != naming and engine.identities[place] == other.identity:
+            before = "leads to units by a foreign key" if known is None else f"names them {known!r}"
+            raise InvalidTable(
+                f"a table was joined that names units {naming!r}, and {before} where it stands "
+                "already: each of its rows is of two units, and none can be taken out alone; join "
+                "it by the same column, or write the rows of each unit to a table of their own"
+            )
 
 
 def _refuse_no_unit(unit: Unit, pairs: tuple[tuple[str, str], ...]) -> None:

@@ -24,11 +24,14 @@ class Joined:
         relation: with the name that its columns go by.
         on: which of its rows belong to a row.
         left: whether a row without any stays, with NULL in their place.
+        names: of each private table in it, the column that names the unit; None where rows of it
+            point on to another.
     """
 
     relation: Tree
     on: Tree
     left: bool
+    names: tuple[str | None, ...] = ()
 
 
 @final
