@@ -69,6 +69,10 @@ def test_a_url_is_shown_without_its_password(url, shown):
     "url",
     [
         "postgresql:me:PASSWORD",
+        "PostgreSQL://me:PASSWORD@host/db",
+        " postgresql://me:PASSWORD@host/db",
+        "postgresql+psycopg://me:PASSWORD@host/db",
+        "jdbc:postgresql://me:PASSWORD@host/db",
         "postgresql://me:PASS@WORD@host/db",
         "postgresql://me:PASS/WORD@host/db",
         "postgresql://me:PASS#WORD@host/db",

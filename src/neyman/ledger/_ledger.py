@@ -62,7 +62,8 @@ class Ledger:
         sum of costs of all reserved entries <= capacity,   exactly, in fractions
         sum of their deltas                  <= delta_for_groups
 
-    The handle holds no connection and no secret: it may be shared by threads, forked and pickled.
+    The handle holds no connection, and no secret but the password of a URL that has one: it may be
+    shared by threads, forked and pickled.
 
     Attributes:
         store: where it is kept: a file, without links, or a database; as text, for people.

@@ -37,8 +37,12 @@ class Address:
 
 
 def is_url(place: str) -> bool:
-    """Return whether a place is meant as the URL of a PostgreSQL server."""
-    return place.startswith(("postgresql:", "postgres:"))
+    """Return whether a place is meant as a URL: of PostgreSQL, or of what is no place of a ledger.
+
+    What is none is a path, and paths are shown in errors: so a scheme that is written otherwise
+    must not make one of a URL with a password.
+    """
+    return "://" in place or place.startswith(("postgresql:", "postgres:"))
 
 
 def address(url: str) -> Address:
