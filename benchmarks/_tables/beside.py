@@ -49,7 +49,7 @@ def section(path: Path, found: list[Measured]) -> Section:
             "fingerprint. Its counts are set to 0 where they are below. epsilon = 1; B with delta "
             f"= 1e-6; our median at (1, 1e-6). {before} before, {load()} after."
             if peer
-            else f"Not run: no environment that {PYTHONS} lists has OpenDP with Polars, nor this one."
+            else f"Not run: no environment that {PYTHONS} lists has OpenDP with Polars."
         ),
         columns=[
             "",

@@ -124,8 +124,8 @@ def errors(found: list[Measured]) -> Section:
             "the quantile and up to it. Errors with planes as units hold what the limits cut. "
             "Peers: the least error of any, measured earlier over 3 to 20 runs and not in this "
             "run; medians at epsilon = 1 where ours has (1, 1e-6), for its noise is Gaussian. At "
-            "one budget equal mechanisms err equally, 0.85 a count and 5,000 the sum of distances in "
-            "the mean: what differs there is chance. Of the cells by month and hour 60 are "
+            "one budget equal mechanisms err equally, 0.85 a count and 5,000 the sum of distances "
+            "in the mean: what differs there is chance. Of the cells by month and hour many are "
             "empty; peers show no negative counts."
         ),
         columns=["", "error of", "budget", "neyman", "±", "least of a peer"],
