@@ -255,6 +255,17 @@ def test_a_users_connection_is_left_alone(tmp_path):
     assert connection.execute(objects).fetchall() == [("t",)]
 
 
+def test_a_connections_limit_of_memory_holds():
+    connection = duckdb.connect(config={"temp_directory": ""})
+    connection.execute("CREATE TABLE t AS SELECT 'person ' || range AS who FROM range(400000)")
+    question = open_table((connection, "t"), unit=Entity("who", 1, 1), name="d").count()
+    connection.execute("SET memory_limit = '24MB'")
+    with pytest.raises(EngineFailure):
+        question.compute()
+    connection.execute("SET memory_limit = '2GB'")
+    assert question.compute().tolist() == [400_000]
+
+
 def test_other_schemas_and_databases(tmp_path):
     other = tmp_path / "other.duckdb"
     duckdb.connect(str(other)).execute("CREATE TABLE t AS FROM range(3)").close()
