@@ -67,7 +67,7 @@ def asked(table):
 
 
 def answers(given, unit, by):
-    table = open_table(**given, unit=unit, bounds=BOUNDS, max_rows=2**10)
+    table = open_table(**given, unit=unit, bounds=BOUNDS, max_table_rows=2**10)
     return [table.aggregate(statistic, by).compute().tolist() for statistic in asked(table)]
 
 
@@ -108,7 +108,7 @@ def test_same_integers_of_many_tables(store, rows, unit, by):
 def test_products_at_the_ends_of_the_bounds(store, end):
     """2^51 steps: d is rounded to 2^31 of them, d^2 in [0, 2^60] to 2^20, less half of those."""
     rows = [("u", "a", 9.0 * end, True, end * (2**63 - 1), 9.0 * end)] * 3
-    table = open_table(**store.fill(arrow(rows)), unit=Rows(), bounds=BOUNDS, max_rows=2**10)
+    table = open_table(**store.fill(arrow(rows)), unit=Rows(), bounds=BOUNDS, max_table_rows=2**10)
     count, centred, squares = (int(x) for x in table.variance("z").compute())
     weight = [component.limit for component in Variance(table.measured("z")).components]
     assert (count, squares) == (3 * weight[0], 3 * weight[2])
