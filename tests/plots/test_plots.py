@@ -4,10 +4,11 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import neyman as ny
-from neyman import plots
+from neyman import plots, publish
 from neyman.plots._style import PALETTE
 from neyman.released import Guarantee, Release, Spending
 
@@ -32,6 +33,7 @@ def release():
             "upper": [2.0, 9.0],
             "count": [10.0, -1.0],
         },
+        keys=("ward",),
         replayed=False,
     )
 
@@ -43,6 +45,49 @@ def test_a_curve_is_drawn_with_its_bracket_and_the_diagonal():
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["guessing", "one", "two"]
     x, y = axes.lines[1].get_data()
     np.testing.assert_array_equal(y, ny.gdp(1).beta(x))
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    """Return what releases a question of a small table."""
+    n = 400
+    table = pa.table(
+        {"g": ["a", "b"] * (n // 2), "x": [i % 7 for i in range(n)], "y": [i % 5 for i in range(n)]}
+    )
+    bounds = {"x": ny.Bounds(0, 7, grid=1), "y": ny.Bounds(0, 5, grid=1)}
+    opened = ny.open_table(table, name="t", unit=ny.Rows(), bounds=bounds)
+    path = tmp_path_factory.mktemp("plots") / "a.ledger"
+    kept = {"cap": ny.gdp(1000), "unit": opened.protects, "neighbors": "add_remove"}
+    ledger = ny.Ledger.open(path, **kept)
+
+    def released(made):
+        query = made(opened)
+        noise = ny.Gaussian.calibrate(query.sensitivity, mu=1)
+        entry = f"entry {len(ledger.entries())}"
+        return ny.release(query, noise, ledger, entry=entry)
+
+    return released
+
+
+BY = ny.Keys({"g": ["a", "b"]})
+
+
+@pytest.mark.parametrize("by", [None, BY])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda t, by: t.count(by),
+        lambda t, by: t.variance("x", by),
+        lambda t, by: t.covariance("x", "y", by),
+        lambda t, by: t.correlation("x", "y", by),
+        lambda t, by: publish.quantiles(t, "x", [0.25, 0.5], by=by),
+    ],
+    ids=["count", "variance", "covariance", "correlation", "quantiles"],
+)
+def test_groups_are_called_by_their_keys(ask, made, by):
+    (axes,) = plots.released(ask(lambda table: made(table, by))).axes
+    shown = [tick.get_text() for tick in axes.get_yticklabels()]
+    assert shown == (["all"] if by is None else ["a", "b"])
 
 
 def test_a_mean_that_is_undefined_keeps_its_interval(release):

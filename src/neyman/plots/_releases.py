@@ -27,7 +27,6 @@ __all__ = ["released"]
 
 _TRUE = "true (public data)"
 _POINTS = 513
-_NOT_KEYS = {"lower", "upper", "stddev", "count", "sum", "mean"}
 
 
 def released(release: Release, *, truth: Sequence[float] | None = None) -> Figure:
@@ -55,8 +54,6 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
         )
     values = cast("list[float]", columns[statistic])
     lower, upper = (cast("list[float]", columns[name]) for name in ("lower", "upper"))
-    keys = [name for name in columns if name not in _NOT_KEYS]
-    labels = [" · ".join(str(columns[key][i]) for key in keys) for i in range(len(values))]
     places = range(len(values))
     picture = figure(6.4, 0.9 + 0.24 * max(len(values), 2))
     axes = clean(picture.add_subplot())
@@ -67,7 +64,7 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
     if truth is not None:
         axes.plot(truth, places, "|", color=TRUTH, markersize=11, mew=1.6, label=_TRUE)
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
-    axes.set_yticks(places, labels if keys else ["all"])
+    axes.set_yticks(places, release.groups)
     axes.invert_yaxis()
     axes.grid(axis="x", color=QUIET, alpha=0.25)
     what = statistic if statistic == "count" else f"{statistic} of {release.query['column']}"

@@ -17,6 +17,7 @@ from neyman.released._frames import (
     write_parquet,
 )
 from neyman.released._guarantee import Guarantee, Spending
+from neyman.released._keys_asked import keys_asked
 from neyman.released._text import text_of
 
 __all__ = ["Release"]
@@ -41,6 +42,7 @@ class Release:
         spending: what it cost and what remains.
         confidence: of the noise intervals.
         columns: keys, values and noise intervals, columns of equal length.
+        keys: which of the columns are those of the groups; none where there is one of all.
         replayed: whether it was stored before and cost nothing this time.
     """
 
@@ -51,10 +53,19 @@ class Release:
     spending: Spending
     confidence: float
     columns: Columns
+    keys: tuple[str, ...] = ()
     replayed: bool
 
     def __str__(self) -> str:
         return self.to_text(rows=_SHOWN)
+
+    @property
+    def groups(self) -> list[str]:
+        """What each row's group is called; "all" where there is one of all."""
+        rows = max(map(len, self.columns.values()), default=0)
+        if not self.keys:
+            return ["all"] * rows
+        return [" · ".join(str(self.columns[key][row]) for key in self.keys) for row in range(rows)]
 
     @property
     def threshold(self) -> int | None:
@@ -98,6 +109,7 @@ class Release:
             "guarantee": self.guarantee.to_json(),
             "spending": self.spending.to_json(),
             "confidence": self.confidence,
+            "keys": list(self.keys),
             "columns": {name: [_finite(x) for x in cells] for name, cells in self.columns.items()},
         }
 
@@ -199,8 +211,21 @@ def _read(written: object, columns: Columns) -> Release:
         spending=Spending.from_json(paid),
         confidence=confidence,
         columns=columns,
+        keys=_keys(record, columns),
         replayed=True,
     )
+
+
+def _keys(record: Mapping[str, object], columns: Columns) -> tuple[str, ...]:
+    """Return the key columns; a record of before they were written says them in its question."""
+    if "keys" not in record:
+        return keys_asked(_mapping(record["query"]), columns)
+    written = record["keys"]
+    names = cast("list[object]", written) if isinstance(written, list) else [None]
+    found = tuple(name for name in names if isinstance(name, str) and name in columns)
+    if len(found) != len(names):
+        raise _malformed()
+    return found
 
 
 def _columns(record: object) -> Columns:

@@ -150,7 +150,6 @@ def _facts(publication: Publication) -> str:
 def _release(name: str, release: Release, svg: str | None) -> str:
     columns = list(release.columns)
     rows = list(zip(*release.columns.values(), strict=True))
-    keys = sum(1 for name in columns if isinstance(release.columns[name][0], str)) if rows else 0
     query = json.dumps(dict(release.query), ensure_ascii=False)
     picture = "" if svg is None else f"<figure>{svg}</figure>"
     read = figures(release)
@@ -163,7 +162,7 @@ def _release(name: str, release: Release, svg: str | None) -> str:
         f"with at least {100 * release.confidence:g} % probability; it says nothing of sampling "
         "error, or of rows that the bounds and limits cut.</p>"
         f"{_found(release)}{picture}<details><summary>{len(rows)} rows</summary>"
-        f"{_table(columns, rows, keys)}</details><details>"
+        f"{_table(columns, rows, len(release.keys))}</details><details>"
         f"<summary>The question, exactly</summary><p><code>{escape(query)}"
         f"</code></p><p><code>{escape(json.dumps(dict(release.mechanism)))}</code></p></details>"
     )
