@@ -4,11 +4,13 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Set
+from contextlib import suppress
 from pathlib import Path
 
 from neyman.cli._files import check_target, replace_whole
 from neyman.cli._numbers import whole
 from neyman.cli._price import price
+from neyman.errors import InvalidParameter
 from neyman.publish import Plan, Publication, plan, publish, read_spec
 from neyman.released import Release
 
@@ -89,16 +91,17 @@ def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
     """Return what writes the report; whatever stands in its way is found before the charge."""
     # Imported now, so that a missing extra is told before anything is charged.
     from neyman.plots import released, to_svg, tradeoff
-    from neyman.report import figures, html
+    from neyman.report import html
 
     check_target("--report", path, inputs, "report", _is_page)
 
     def write(publication: Publication) -> None:
         pictures: dict[str, str] = {}
         for name, release in zip(publication.names, publication.releases, strict=True):
-            few = len(next(iter(release.columns.values()))) <= _MOST_DRAWN
-            drawn = few and release.query["statistic"] in release.columns
-            if drawn or figures(release) is not None:
+            if "coefficient" not in release.columns and len(release.groups) > _MOST_DRAWN:
+                continue
+            # Of a function that its noise hides, or that has no picture, the page says the rest.
+            with suppress(InvalidParameter):
                 pictures[name] = to_svg(released(release))
         curve = to_svg(tradeoff({str(publication.total): publication.total}))
         page = html(publication, tradeoff_svg=curve, release_svgs=pictures)

@@ -21,7 +21,7 @@ from neyman.functional import (
 from neyman.numerics import Array
 from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure
 
-__all__ = ["density", "regression", "survival"]
+__all__ = ["density", "draw_density", "regression", "survival"]
 
 
 def density(
@@ -40,11 +40,9 @@ def density(
     instead = "a density: functional.function(release, functional.ReleasedFunction)"
     check_type("function", function, ReleasedFunction, instead)
     check_type("truth", truth, Callable | None, "the density as a function, or None")
-    noise, total = function.band(level, "noise"), function.band(level, "total")
-    picture, axes = _drawn("private density", total, noise, f"{100 * level:g} %", truth)
-    axes.axhline(0, color=INK, linewidth=0.6)
-    axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
-    axes.set_ylabel(f"density, bandwidth {float(function.bandwidth):.3g}", color=INK)
+    picture = figure(6.4, 3.6)
+    axes = clean(picture.add_subplot())
+    draw_density(axes, function, level, truth)
     axes.legend(frameon=False)
     return picture
 
@@ -71,7 +69,9 @@ def survival(
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
     total = curve.band(level, "total", generator=generator, repetitions=repetitions)
     noise = curve.band(level, "noise", generator=generator, repetitions=repetitions)
-    picture, axes = _drawn("private survival", total, noise, f"{100 * level:g} %", truth)
+    picture = figure(6.4, 3.6)
+    axes = clean(picture.add_subplot())
+    _draw(axes, "private survival", total, noise, f"{100 * level:g} %", truth)
     axes.set(xlim=(0, float(noise.x[-1])), ylim=(0, 1))
     axes.set_xlabel("time", color=INK)
     axes.set_ylabel("share without the event", color=INK)
@@ -111,7 +111,9 @@ def regression(
         fit.band(level, kind, generator=generator, repetitions=repetitions)
         for kind in ("total", "noise")
     )
-    picture, axes = _drawn("private mean", total, noise, f"{100 * level:g} %", truth)
+    picture = figure(6.4, 3.6)
+    axes = clean(picture.add_subplot())
+    _draw(axes, "private mean", total, noise, f"{100 * level:g} %", truth)
     axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
     across, up = labels
     axes.set_xlabel(across, color=INK)
@@ -121,12 +123,29 @@ def regression(
     return picture
 
 
-def _drawn(
-    name: str, total: Band, noise: Band, words: str, truth: Callable[[Array], Array] | None
-) -> tuple[Figure, Axes]:
+def draw_density(
+    axes: Axes,
+    function: ReleasedFunction,
+    level: float,
+    truth: Callable[[Array], Array] | None = None,
+) -> None:
+    """Draw a density with both bands."""
+    noise, total = function.band(level, "noise"), function.band(level, "total")
+    _draw(axes, "private density", total, noise, f"{100 * level:g} %", truth)
+    axes.axhline(0, color=INK, linewidth=0.6)
+    axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
+    axes.set_ylabel(f"density, bandwidth {float(function.bandwidth):.3g}", color=INK)
+
+
+def _draw(
+    axes: Axes,
+    name: str,
+    total: Band,
+    noise: Band,
+    words: str,
+    truth: Callable[[Array], Array] | None,
+) -> None:
     """Draw both bands, the curve, and the true one where it is given."""
-    picture = figure(6.4, 3.6)
-    axes = clean(picture.add_subplot())
     for band, label, alpha in (
         (total, f"noise and sampling, {words}", 0.18),
         (noise, f"noise, {words}", 0.4),
@@ -138,4 +157,3 @@ def _drawn(
     if truth is not None:
         known = np.asarray(truth(noise.x))
         axes.plot(noise.x, known, color=TRUTH, linewidth=1, label="true (public data)")
-    return picture, axes

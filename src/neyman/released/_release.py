@@ -17,7 +17,7 @@ from neyman.released._frames import (
     write_parquet,
 )
 from neyman.released._guarantee import Guarantee, Spending
-from neyman.released._keys_asked import keys_asked
+from neyman.released._keys_asked import called, keys_asked
 from neyman.released._text import text_of
 
 __all__ = ["Release"]
@@ -65,7 +65,7 @@ class Release:
         rows = max(map(len, self.columns.values()), default=0)
         if not self.keys:
             return ["all"] * rows
-        return [" · ".join(str(self.columns[key][row]) for key in self.keys) for row in range(rows)]
+        return [called({key: self.columns[key][row] for key in self.keys}) for row in range(rows)]
 
     @property
     def threshold(self) -> int | None:
