@@ -131,3 +131,32 @@ def test_keys_that_are_no_columns_are_refused():
 def test_rows_are_called_by_their_groups():
     assert MADE.groups == ["n", "s"]
     assert replace(MADE, keys=()).groups == ["all", "all"]
+
+
+def test_statistics_side_by_side_are_printed_one_block_each():
+    asked = {
+        "statistic": "together",
+        "parts": [{"statistic": "count"}, {"statistic": "mean", "column": "x"}],
+    }
+    columns = {
+        "ward": ["n", "s"],
+        "count": [3, 4],
+        "count_lower": [1, 2],
+        "mean_x": [1.5, 2.5],
+        "mean_x_lower": [0.5, 1.5],
+    }
+    text = str(replace(MADE, query=asked, columns=columns))
+    lines = text.splitlines()
+    assert lines[0].split() == ["count"]
+    assert lines[1].split() == ["ward", "count", "lower"]
+    assert lines[3].split() == ["s", "4", "2"]
+    assert lines[4].split() == ["mean_x"]
+    assert lines[5].split() == ["ward", "mean", "lower"]
+    assert lines[7].split() == ["s", "2.5", "1.5"]
+
+
+def test_the_footer_says_what_the_interval_leaves_out_and_nothing_of_now():
+    text = str(MADE)
+    assert "not in the interval: sampling error, rows that limits cut, values that bounds" in text
+    assert "75 % left when read; a stored answer, not charged again" in text
+    assert "now" not in text

@@ -12,7 +12,7 @@ from neyman.cli._numbers import whole
 from neyman.cli._price import price
 from neyman.errors import InvalidParameter
 from neyman.publish import Plan, Publication, plan, publish, read_spec
-from neyman.released import Release
+from neyman.released import Release, text_of
 
 __all__ = ["run"]
 
@@ -68,13 +68,7 @@ def _told(name: str, release: Release) -> str:
     if read is None:
         rows = 0 if "coefficient" in release.columns else None
         return f"{name}\n{release.to_text(rows=rows)}"
-    cells = [
-        list(read),
-        *([f"{cell:.6g}" for cell in row] for row in zip(*read.values(), strict=True)),
-    ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(map(str.rjust, row, widths)) for row in cells]
-    return "\n".join([name, *lines, release.to_text(rows=0)])
+    return "\n".join([name, text_of(read), release.to_text(rows=0)])
 
 
 def _silent(entry: str, done: int, total: int) -> None:

@@ -23,6 +23,9 @@ from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure
 
 __all__ = ["density", "draw_density", "regression", "survival"]
 
+# A picture in a page has no more points than this across.
+_MOST_POINTS = 700
+
 
 def density(
     function: ReleasedFunction,
@@ -150,10 +153,15 @@ def _draw(
         (total, f"noise and sampling, {words}", 0.18),
         (noise, f"noise, {words}", 0.4),
     ):
-        axes.fill_between(
-            band.x, band.lower, band.upper, color=ACCENT, alpha=alpha, linewidth=0, label=label
-        )
-    axes.plot(noise.x, noise.estimate, color=ACCENT, linewidth=1.6, label=name)
+        x, lower, upper = (_thinned(part) for part in (band.x, band.lower, band.upper))
+        axes.fill_between(x, lower, upper, color=ACCENT, alpha=alpha, linewidth=0, label=label)
+    axes.plot(_thinned(noise.x), _thinned(noise.estimate), color=ACCENT, linewidth=1.6, label=name)
     if truth is not None:
         known = np.asarray(truth(noise.x))
         axes.plot(noise.x, known, color=TRUTH, linewidth=1, label="true (public data)")
+
+
+def _thinned(values: Array) -> Array:
+    """Return as many values as a picture can show, the last among them."""
+    step = -(-len(values) // _MOST_POINTS)
+    return np.append(values[:-1:step], values[-1])

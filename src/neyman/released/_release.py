@@ -8,16 +8,11 @@ from typing import Any, Final, cast, final
 
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
-from neyman.released._frames import (
-    arrow_columns,
-    arrow_table,
-    pandas_frame,
-    polars_frame,
-    read_parquet,
-    write_parquet,
-)
+from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._keys_asked import called, keys_asked
+from neyman.released._side_by_side import side_by_side
+from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
 
 __all__ = ["Release"]
@@ -26,12 +21,13 @@ _SHOWN: Final = 20
 _FORMAT: Final = "neyman.release"
 _VERSION: Final = 1
 
+_LEFT_OUT = "not in the interval: sampling error, rows that limits cut, values that bounds moved"
 _TOTAL = "; total_lower, total_upper: noise and sampling of independent rows"
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Release(Tabular):
     """A private answer. Public: print it, store it, plot it.
 
     Attributes:
@@ -82,19 +78,22 @@ class Release:
         Args:
             rows: how many to show at most; None for all.
         """
-        lines = [text_of(self.columns, rows=rows)]
+        sides = side_by_side(self.query, self.columns, self.keys)
+        lines = [f"{side.name}\n{text_of(side.columns, rows=rows)}" for side in sides]
+        lines = lines or [text_of(self.columns, rows=rows)]
         if self.threshold is not None:
             lines.append(
                 f"groups: those whose noisy count reaches the threshold {self.threshold:,}, in "
                 "lattice units"
             )
         lines += [
-            f"lower, upper: {100 * self.confidence:g} % noise interval (not sampling error)"
+            f"lower, upper: {100 * self.confidence:g} % noise interval"
             + (_TOTAL if any(name.endswith("total_lower") for name in self.columns) else ""),
+            _LEFT_OUT,
             f"guarantee: {self.guarantee.curve}, unit: {self.guarantee.unit} "
             f"({self.guarantee.neighbors})",
             f"entry {self.entry!r}: {self.spending}"
-            + ("; stored before, free this time" if self.replayed else ""),
+            + ("; a stored answer, not charged again" if self.replayed else ""),
         ]
         return "\n".join(lines)
 
@@ -145,42 +144,11 @@ class Release:
         """
         return Release.from_arrow(read_parquet(path))
 
-    def to_arrow(self) -> Any:
-        """Return the columns as a `pyarrow.Table`; all the rest is in its metadata.
-
-        Raises:
-            MissingExtra: if pyarrow is not installed.
-        """
-        return arrow_table(self.columns, self._metadata())
-
-    def to_pandas(self) -> Any:
-        """Return the columns as a `pandas.DataFrame`; all the rest is in its `attrs`.
-
-        Raises:
-            MissingExtra: if pandas is not installed.
-        """
-        return pandas_frame(self.columns, self._metadata())
-
-    def to_polars(self) -> Any:
-        """Return the columns as a `polars.DataFrame`, which holds nothing else.
-
-        Raises:
-            MissingExtra: if polars is not installed.
-        """
-        return polars_frame(self.columns)
-
-    def to_parquet(self, path: str | Path) -> None:
-        """Write `to_arrow()` to a Parquet file, metadata included.
-
-        Raises:
-            MissingExtra: if pyarrow is not installed.
-        """
-        write_parquet(self.to_arrow(), path)
-
-    def _metadata(self) -> dict[str, object]:
+    def framed(self) -> tuple[Columns, dict[str, object]]:
+        """Return the columns, and the record of all the rest."""
         record = self.to_json()
         del record["columns"]
-        return record
+        return self.columns, record
 
 
 def _finite(value: object) -> object:

@@ -19,7 +19,8 @@ def asked(release: Release) -> str:
     groups = [str(name) for name in _list(keys.get("columns", keys.get("unknown")))]
     margin = release.query.get("margin")
     by = groups if margin is None else [str(name) for name in _list(margin)]
-    chosen = "; of the rows that a condition keeps" if release.query.get("where") else ""
+    steps = [_record(step).get("step") for step in _list(release.query.get("made"))]
+    chosen = ", of the rows that a condition keeps" if "where" in steps else ""
     limits = _limits(_record(release.query.get("unit")))
     return f"{_what(release)}{f' by {_and(by)}' if by else ''}{chosen}{limits}"
 
