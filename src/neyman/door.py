@@ -265,5 +265,6 @@ def _reveal(
         ),
         confidence=confidence,
         columns=keys | aggregate.reading.columns(stored, mechanism, confidence),
+        keys=tuple(keys),
         replayed=replayed,
     )

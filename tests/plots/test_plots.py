@@ -4,12 +4,15 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import neyman as ny
-from neyman import plots
+from neyman import functional, plots, publish
+from neyman.errors import InvalidParameter
 from neyman.plots._style import PALETTE
 from neyman.released import Guarantee, Release, Spending
+from neyman.tables import Count, Mean
 
 
 @pytest.fixture
@@ -32,6 +35,7 @@ def release():
             "upper": [2.0, 9.0],
             "count": [10.0, -1.0],
         },
+        keys=("ward",),
         replayed=False,
     )
 
@@ -43,6 +47,127 @@ def test_a_curve_is_drawn_with_its_bracket_and_the_diagonal():
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["guessing", "one", "two"]
     x, y = axes.lines[1].get_data()
     np.testing.assert_array_equal(y, ny.gdp(1).beta(x))
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    """Return what releases a question of a small table."""
+    n = 400
+    table = pa.table(
+        {"g": ["a", "b"] * (n // 2), "x": [i % 7 for i in range(n)], "y": [i % 5 for i in range(n)]}
+    )
+    bounds = {"x": ny.Bounds(0, 7, grid=1), "y": ny.Bounds(0, 5, grid=1)}
+    opened = ny.open_table(table, name="t", unit=ny.Rows(), bounds=bounds)
+    path = tmp_path_factory.mktemp("plots") / "a.ledger"
+    kept = {"cap": ny.gdp(1000), "unit": opened.protects, "neighbors": "add_remove"}
+    ledger = ny.Ledger.open(path, **kept)
+
+    def released(made):
+        query = made(opened)
+        noise = ny.Gaussian.calibrate(query.sensitivity, mu=1)
+        entry = f"entry {len(ledger.entries())}"
+        return ny.release(query, noise, ledger, entry=entry)
+
+    return released
+
+
+BY = ny.Keys({"g": ["a", "b"]})
+
+
+@pytest.mark.parametrize("by", [None, BY])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda t, by: t.count(by),
+        lambda t, by: t.variance("x", by),
+        lambda t, by: t.covariance("x", "y", by),
+        lambda t, by: t.correlation("x", "y", by),
+        lambda t, by: publish.quantiles(t, "x", [0.25, 0.5], by=by),
+    ],
+    ids=["count", "variance", "covariance", "correlation", "quantiles"],
+)
+def test_groups_are_called_by_their_keys(ask, made, by):
+    (axes,) = plots.released(ask(lambda table: made(table, by))).axes
+    shown = [tick.get_text() for tick in axes.get_yticklabels()]
+    assert shown == (["all"] if by is None else ["a", "b"])
+
+
+@pytest.mark.parametrize("by", [None, BY])
+def test_a_linear_regression_is_drawn_term_by_term(ask, by):
+    panels = plots.released(ask(lambda t: publish.linear_regression(t, "y", ["x"], by=by))).axes
+    assert [axes.get_xlabel() for axes in panels] == ["intercept", "slope of x"]
+    for axes in panels:
+        shown = [tick.get_text() for tick in axes.get_yticklabels()]
+        assert shown == (["all"] if by is None else ["a", "b"])
+
+
+def test_several_statistics_have_a_panel_each_with_their_own_values(ask):
+    release = ask(lambda t: t.statistics([Count(), Mean(t.measured("x"))], BY))
+    first, second = plots.released(release).axes
+    assert (first.get_xlabel(), second.get_xlabel()) == ("count", "mean x")
+    for axes, name in ((first, "count"), (second, "mean_x")):
+        (dots,) = (line for line in axes.lines if line.get_label().startswith("private"))
+        np.testing.assert_array_equal(dots.get_xdata(), release.columns[name])
+    with pytest.raises(InvalidParameter, match="no place for them"):
+        plots.released(release, truth=[1, 2])
+
+
+def test_an_interval_without_an_end_is_marked_and_reaches_the_edge(release):
+    wide = {**release.columns, "lower": [1.0, -np.inf], "upper": [2.0, np.inf]}
+    (axes,) = plots.released(replace(release, columns=wide)).axes
+    assert [line.get_marker() for line in axes.lines] == ["<", ">", "o"]
+    left, right = axes.collections[0].get_segments()[1][:, 0]
+    assert (left, right) == axes.get_xlim()
+
+
+BINS = ny.Bins([0, 1, 3, 7], outside="drop")
+
+
+def test_bins_of_one_column_are_bars_between_their_edges(ask):
+    release = ask(lambda t: t.count(ny.Keys({"x": BINS})))
+    (axes,) = plots.released(release).axes
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0", "1", "3", "7"]
+    assert [bar.get_height() for bar in axes.patches] == release.columns["count"]
+    assert axes.get_xlabel() == "x (bins of unequal width)"
+
+
+def test_bins_of_two_columns_are_a_heat_map_with_its_scale(ask):
+    release = ask(lambda t: t.count(ny.Keys({"x": BINS, "y": ny.Bins([0, 2, 5], outside="drop")})))
+    axes, scale = plots.released(release).axes
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["0", "2", "5"]
+    drawn = np.asarray(axes.collections[0].get_array())
+    np.testing.assert_array_equal(drawn.T.ravel(), release.columns["count"])
+    assert scale.get_ylabel() == "count"
+
+
+def test_a_bin_beside_a_key_is_written_with_both_edges(ask):
+    (axes,) = plots.released(ask(lambda t: t.count(ny.Keys({"g": ["a"], "x": BINS})))).axes
+    shown = [tick.get_text() for tick in axes.get_yticklabels()]
+    assert shown == ["a · 0 to 1", "a · 1 to 3", "a · 3 to 7"]
+
+
+def test_densities_by_group_have_a_panel_each(ask):
+    panels = plots.released(ask(lambda t: publish.density(t, "x", bandwidth=0.5, by=BY))).axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["a", "b"]
+    assert all(axes.lines for axes in panels)
+
+
+def test_many_groups_are_cut_and_noise_is_said(ask):
+    keys = ny.Keys({"g": ["a", *(f"none {i}" for i in range(12))]})
+    picture = plots.released(ask(lambda t: publish.density(t, "x", bandwidth=0.5, by=keys)))
+    assert len(picture.axes) == 12
+    assert picture.get_suptitle() == "the first 12 of 13 groups"
+
+
+def test_a_density_of_two_columns_is_a_heat_map(ask):
+    box = functional.Box(
+        functional.Interval(0, 7, outside="clip"), functional.Interval(0, 5, outside="clip")
+    )
+    picture = plots.released(
+        ask(lambda t: publish.density(t, ["x", "y"], domain=box, bandwidth=[0.5, 0.5]))
+    )
+    axes, _ = picture.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x", "y")
 
 
 def test_a_mean_that_is_undefined_keeps_its_interval(release):

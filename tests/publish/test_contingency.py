@@ -415,3 +415,23 @@ def test_whole_noise_of_any_size_is_covered():
             assert held[0] > 0.9 - tolerance
             lost.append(held[1])
     assert min(lost) < 0.9 - 4 * tolerance
+
+
+@pytest.mark.parametrize("made", [lambda t: t, lambda t: t.nonnegative(whole=True)])
+def test_a_table_is_printed_and_has_frames(made, tmp_path):
+    from pyarrow import parquet
+
+    by = Keys({"a": ["x", "y"]})
+    counts = np.array([5, 7], np.int64)
+    table = made(publish.ContingencyTable(by, counts, 0, np.full(2, 0.25), 0.9, True))
+    columns = table.to_columns()
+    lines = str(table).splitlines()
+    assert lines[0].split() == list(columns)
+    assert lines[1].split()[:2] == ["x", "5"]
+    assert lines[-1].startswith("lower, upper: 90 % noise interval")
+    table.to_parquet(tmp_path / "t.parquet")
+    assert parquet.read_table(tmp_path / "t.parquet").to_pydict() == columns
+    assert table.to_pandas().to_dict("list") == columns
+    assert table.to_polars().to_dict(as_series=False) == columns
+    assert table.to_arrow().to_pydict() == columns
+    assert table.to_json()["columns"] == columns

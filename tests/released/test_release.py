@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -23,6 +24,7 @@ MADE = Release(
     ),
     confidence=0.95,
     columns={"ward": ["n", "s"], "mean": [1.5, math.nan], "count": [3, -1], "open": [True, False]},
+    keys=("ward",),
     replayed=True,
 )
 
@@ -89,9 +91,72 @@ def test_a_damaged_record_is_refused_or_read(place, wrong):
     assert isinstance(read, Release)
 
 
-@pytest.mark.parametrize("name", [name for name in MADE.to_json() if name != "columns"])
+@pytest.mark.parametrize(
+    "name", [name for name in MADE.to_json() if name not in ("columns", "keys")]
+)
 def test_every_part_is_needed(name):
     record = MADE.to_json()
     del record[name]
     with pytest.raises(InvalidParameter):
         Release.from_json(record)
+
+
+@pytest.mark.parametrize(
+    ("asked", "columns", "keys"),
+    [
+        (None, ["mean", "lower"], ()),
+        ({"columns": ["ward"]}, ["ward", "mean"], ("ward",)),
+        ({"unknown": ["ward"]}, ["ward", "count"], ("ward",)),
+        (
+            {"columns": ["ward", "x"], "bins": {"x": {}}},
+            ["ward", "x_from", "x_to", "count"],
+            ("ward", "x_from", "x_to"),
+        ),
+        ({"columns": ["ward", "sex"]}, ["sex", "count"], ("sex",)),
+    ],
+)
+def test_the_keys_of_an_older_record_are_those_of_its_question(asked, columns, keys):
+    record = MADE.to_json() | {"columns": {name: [1] for name in columns}}
+    del record["keys"]
+    read = Release.from_json(record | {"query": {"statistic": "mean", "keys": asked}})
+    assert read.keys == keys
+
+
+def test_keys_that_are_no_columns_are_refused():
+    for wrong in (["wards"], "ward", None, [1]):
+        with pytest.raises(InvalidParameter, match="no release of version 1"):
+            Release.from_json(MADE.to_json() | {"keys": wrong})
+
+
+def test_rows_are_called_by_their_groups():
+    assert MADE.groups == ["n", "s"]
+    assert replace(MADE, keys=()).groups == ["all", "all"]
+
+
+def test_statistics_side_by_side_are_printed_one_block_each():
+    asked = {
+        "statistic": "together",
+        "parts": [{"statistic": "count"}, {"statistic": "mean", "column": "x"}],
+    }
+    columns = {
+        "ward": ["n", "s"],
+        "count": [3, 4],
+        "count_lower": [1, 2],
+        "mean_x": [1.5, 2.5],
+        "mean_x_lower": [0.5, 1.5],
+    }
+    text = str(replace(MADE, query=asked, columns=columns))
+    lines = text.splitlines()
+    assert lines[0].split() == ["count"]
+    assert lines[1].split() == ["ward", "count", "lower"]
+    assert lines[3].split() == ["s", "4", "2"]
+    assert lines[4].split() == ["mean_x"]
+    assert lines[5].split() == ["ward", "mean", "lower"]
+    assert lines[7].split() == ["s", "2.5", "1.5"]
+
+
+def test_the_footer_says_what_the_interval_leaves_out_and_nothing_of_now():
+    text = str(MADE)
+    assert "not in the interval: sampling error, rows that limits cut, values that bounds" in text
+    assert "75 % left when read; a stored answer, not charged again" in text
+    assert "now" not in text

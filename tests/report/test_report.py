@@ -4,12 +4,15 @@ import math
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import neyman as ny
+from neyman import publish
 from neyman.publish import Publication
 from neyman.report import html
 from neyman.report._words import statement
+from neyman.tables import Count, Mean
 
 
 def numbers(sentence):
@@ -87,3 +90,83 @@ def test_the_statement_of_an_endless_loss_holds():
     said = statement(ny.approx_dp(0, 1), "one row", "add_remove")
     assert numbers(said[1])[0] == 0
     assert math.isinf(ny.approx_dp(0, 1).mu())
+
+
+@pytest.fixture(scope="module")
+def page_of(tmp_path_factory):
+    """Return what writes the page of questions about a small table, without pictures."""
+    n = 300
+    made = {"who": [i // 3 for i in range(n)], "g": ["a", "b", "c"] * (n // 3)}
+    made |= {"x": [i % 7 for i in range(n)], "y": [i % 5 for i in range(n)]}
+    bounds = {"x": ny.Bounds(0, 7, grid=1), "y": ny.Bounds(0, 5, grid=1)}
+    unit = ny.Entity("who", max_groups=3, max_rows_per_group=1)
+    table = ny.open_table(pa.table(made), name="t", unit=unit, bounds=bounds)
+    path = tmp_path_factory.mktemp("page") / "a.ledger"
+    kept = {"cap": ny.gdp(1000), "unit": table.protects, "neighbors": "add_remove"}
+    ledger = ny.Ledger.open(path, **kept)
+
+    def written(ask):
+        query = ask(table)
+        noise = ny.Gaussian.calibrate(query.sensitivity, mu=1)
+        release = ny.release(query, noise, ledger, entry=f"entry {len(ledger.entries())}")
+        publication = Publication(
+            title="x",
+            names=("q",),
+            releases=(release,),
+            cap=ny.gdp(1000),
+            total=ny.gdp(1),
+            unit=table.protects,
+            neighbors="add_remove",
+            ledger=path,
+        )
+        return html(publication, tradeoff_svg="<svg></svg>", release_svgs={})
+
+    return written
+
+
+BY = ny.Keys({"g": ["a", "b", "c"]})
+LIMITS = "; at most 3 groups and 1 row of one who"
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda t: t.count(BY), f"count by g{LIMITS}"),
+        (lambda t: t.mean("x"), f"mean of x{LIMITS}"),
+        (lambda t: t.correlation("x", "y", BY), f"correlation of x and y by g{LIMITS}"),
+        (
+            lambda t: publish.linear_regression(t, "y", ["x"], by=BY),
+            f"linear regression of y on x by g{LIMITS}",
+        ),
+        (
+            lambda t: t.statistics([Count(), Mean(t.measured("x"))], BY),
+            f"count and mean of x by g{LIMITS}",
+        ),
+        (
+            lambda t: t.where(ny.col("x") > 3).count(),
+            f"count, of the rows that a condition keeps{LIMITS}",
+        ),
+        (
+            lambda t: publish.quantiles(t, "x", [0.25, 0.5], by=BY),
+            f"quantiles of x by g{LIMITS}",
+        ),
+    ],
+)
+def test_each_answer_is_said_in_words_and_shown(page_of, ask, said):
+    page = page_of(ask)
+    assert f"<h3>q</h3><p>{said}</p>" in page
+    # The only thing to open is the record of the question.
+    assert re.findall("<summary>(.*?)</summary>", page) == ["The question, exactly"]
+
+
+def test_long_answers_open_on_demand(page_of):
+    page = page_of(lambda t: t.count(ny.Keys({"x": range(25)})))
+    assert "<summary>25 rows</summary>" in page
+
+
+@pytest.mark.parametrize("by", [None, BY])
+def test_coefficients_stay_in_the_ledger(page_of, by):
+    page = page_of(lambda t: publish.density(t, "x", bandwidth=0.5, by=by))
+    assert "<th>coefficient</th>" not in page
+    assert "in the ledger a.ledger under the entry entry " in page
+    assert len(page) < 40_000

@@ -4,13 +4,15 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Set
+from contextlib import suppress
 from pathlib import Path
 
 from neyman.cli._files import check_target, replace_whole
 from neyman.cli._numbers import whole
 from neyman.cli._price import price
+from neyman.errors import InvalidParameter
 from neyman.publish import Plan, Publication, plan, publish, read_spec
-from neyman.released import Release
+from neyman.released import Release, text_of
 
 __all__ = ["run"]
 
@@ -66,13 +68,7 @@ def _told(name: str, release: Release) -> str:
     if read is None:
         rows = 0 if "coefficient" in release.columns else None
         return f"{name}\n{release.to_text(rows=rows)}"
-    cells = [
-        list(read),
-        *([f"{cell:.6g}" for cell in row] for row in zip(*read.values(), strict=True)),
-    ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(map(str.rjust, row, widths)) for row in cells]
-    return "\n".join([name, *lines, release.to_text(rows=0)])
+    return "\n".join([name, text_of(read), release.to_text(rows=0)])
 
 
 def _silent(entry: str, done: int, total: int) -> None:
@@ -89,16 +85,17 @@ def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
     """Return what writes the report; whatever stands in its way is found before the charge."""
     # Imported now, so that a missing extra is told before anything is charged.
     from neyman.plots import released, to_svg, tradeoff
-    from neyman.report import figures, html
+    from neyman.report import html
 
     check_target("--report", path, inputs, "report", _is_page)
 
     def write(publication: Publication) -> None:
         pictures: dict[str, str] = {}
         for name, release in zip(publication.names, publication.releases, strict=True):
-            few = len(next(iter(release.columns.values()))) <= _MOST_DRAWN
-            drawn = few and release.query["statistic"] in release.columns
-            if drawn or figures(release) is not None:
+            if "coefficient" not in release.columns and len(release.groups) > _MOST_DRAWN:
+                continue
+            # Of a function that its noise hides, or that has no picture, the page says the rest.
+            with suppress(InvalidParameter):
                 pictures[name] = to_svg(released(release))
         curve = to_svg(tradeoff({str(publication.total): publication.total}))
         page = html(publication, tradeoff_svg=curve, release_svgs=pictures)

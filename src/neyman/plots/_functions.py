@@ -21,7 +21,10 @@ from neyman.functional import (
 from neyman.numerics import Array
 from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure
 
-__all__ = ["density", "regression", "survival"]
+__all__ = ["density", "draw_density", "regression", "survival"]
+
+# A picture in a page has no more points than this across.
+_MOST_POINTS = 700
 
 
 def density(
@@ -40,11 +43,9 @@ def density(
     instead = "a density: functional.function(release, functional.ReleasedFunction)"
     check_type("function", function, ReleasedFunction, instead)
     check_type("truth", truth, Callable | None, "the density as a function, or None")
-    noise, total = function.band(level, "noise"), function.band(level, "total")
-    picture, axes = _drawn("private density", total, noise, f"{100 * level:g} %", truth)
-    axes.axhline(0, color=INK, linewidth=0.6)
-    axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
-    axes.set_ylabel(f"density, bandwidth {float(function.bandwidth):.3g}", color=INK)
+    picture = figure(6.4, 3.6)
+    axes = clean(picture.add_subplot())
+    draw_density(axes, function, level, truth)
     axes.legend(frameon=False)
     return picture
 
@@ -71,7 +72,9 @@ def survival(
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
     total = curve.band(level, "total", generator=generator, repetitions=repetitions)
     noise = curve.band(level, "noise", generator=generator, repetitions=repetitions)
-    picture, axes = _drawn("private survival", total, noise, f"{100 * level:g} %", truth)
+    picture = figure(6.4, 3.6)
+    axes = clean(picture.add_subplot())
+    _draw(axes, "private survival", total, noise, f"{100 * level:g} %", truth)
     axes.set(xlim=(0, float(noise.x[-1])), ylim=(0, 1))
     axes.set_xlabel("time", color=INK)
     axes.set_ylabel("share without the event", color=INK)
@@ -111,7 +114,9 @@ def regression(
         fit.band(level, kind, generator=generator, repetitions=repetitions)
         for kind in ("total", "noise")
     )
-    picture, axes = _drawn("private mean", total, noise, f"{100 * level:g} %", truth)
+    picture = figure(6.4, 3.6)
+    axes = clean(picture.add_subplot())
+    _draw(axes, "private mean", total, noise, f"{100 * level:g} %", truth)
     axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
     across, up = labels
     axes.set_xlabel(across, color=INK)
@@ -121,21 +126,42 @@ def regression(
     return picture
 
 
-def _drawn(
-    name: str, total: Band, noise: Band, words: str, truth: Callable[[Array], Array] | None
-) -> tuple[Figure, Axes]:
+def draw_density(
+    axes: Axes,
+    function: ReleasedFunction,
+    level: float,
+    truth: Callable[[Array], Array] | None = None,
+) -> None:
+    """Draw a density with both bands."""
+    noise, total = function.band(level, "noise"), function.band(level, "total")
+    _draw(axes, "private density", total, noise, f"{100 * level:g} %", truth)
+    axes.axhline(0, color=INK, linewidth=0.6)
+    axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
+    axes.set_ylabel(f"density, bandwidth {float(function.bandwidth):.3g}", color=INK)
+
+
+def _draw(
+    axes: Axes,
+    name: str,
+    total: Band,
+    noise: Band,
+    words: str,
+    truth: Callable[[Array], Array] | None,
+) -> None:
     """Draw both bands, the curve, and the true one where it is given."""
-    picture = figure(6.4, 3.6)
-    axes = clean(picture.add_subplot())
     for band, label, alpha in (
         (total, f"noise and sampling, {words}", 0.18),
         (noise, f"noise, {words}", 0.4),
     ):
-        axes.fill_between(
-            band.x, band.lower, band.upper, color=ACCENT, alpha=alpha, linewidth=0, label=label
-        )
-    axes.plot(noise.x, noise.estimate, color=ACCENT, linewidth=1.6, label=name)
+        x, lower, upper = (_thinned(part) for part in (band.x, band.lower, band.upper))
+        axes.fill_between(x, lower, upper, color=ACCENT, alpha=alpha, linewidth=0, label=label)
+    axes.plot(_thinned(noise.x), _thinned(noise.estimate), color=ACCENT, linewidth=1.6, label=name)
     if truth is not None:
         known = np.asarray(truth(noise.x))
         axes.plot(noise.x, known, color=TRUTH, linewidth=1, label="true (public data)")
-    return picture, axes
+
+
+def _thinned(values: Array) -> Array:
+    """Return as many values as a picture can show, the last among them."""
+    step = -(-len(values) // _MOST_POINTS)
+    return np.append(values[:-1:step], values[-1])

@@ -44,10 +44,8 @@ def quantiles(release: Release) -> Figure:
         )
     columns = release.columns
     read = {name: np.array(cast("list[float]", columns[name])) for name in _READ}
-    keys = [name for name in columns if name not in _READ]
     shares = np.array(list(dict.fromkeys(read["probability"].tolist())))
     groups = len(read["quantile"]) // len(shares)
-    labels = [" · ".join(str(columns[key][i * len(shares)]) for key in keys) for i in range(groups)]
     picture = figure(6.4, 1.0 + max(0.5 * groups, 1.5))
     axes = clean(picture.add_subplot())
     # Up within the row of a group, as a distribution function goes.
@@ -58,7 +56,7 @@ def quantiles(release: Release) -> Figure:
     ):
         axes.hlines(rows, read[lower], read[upper], color=ACCENT, alpha=alpha, linewidth=width)
     axes.plot(read["quantile"], rows, "o", color=ACCENT, markersize=2.5)
-    axes.set_yticks(range(groups), labels if keys else ["all"])
+    axes.set_yticks(range(groups), release.groups[:: len(shares)])
     axes.set_ylim(groups - 0.5, -0.5)
     for edge in range(1, groups):
         axes.axhline(edge - 0.5, color=QUIET, alpha=0.3, linewidth=0.6)

@@ -3,110 +3,76 @@
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, cast
+from collections.abc import Sequence
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
-from neyman.functional import (
-    RegressionCurve,
-    ReleasedFunction,
-    SurvivalCurve,
-    function,
-    select_bandwidth,
-)
-from neyman.plots._functions import density
+from neyman.plots._histograms import bars, bins_of, heat
+from neyman.plots._panels import coefficients, together
 from neyman.plots._quantiles import quantiles
-from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure
-from neyman.released import Release
+from neyman.plots._released_functions import FUNCTIONS
+from neyman.plots._rows import height, rows_of
+from neyman.plots._style import figure
+from neyman.released import Release, columns_of, side_by_side
 
 __all__ = ["released"]
 
-_TRUE = "true (public data)"
-_POINTS = 513
-_NOT_KEYS = {"lower", "upper", "stddev", "count", "sum", "mean"}
+_PICTURES = {**FUNCTIONS, "quantile": quantiles, "linear_regression": coefficients}
 
 
 def released(release: Release, *, truth: Sequence[float] | None = None) -> Figure:
-    """Draw a released statistic, one line a group, with its noise intervals.
+    """Draw a released statistic with its noise intervals.
+
+    One row a group; bars between their edges where the groups are the bins of one column, a heat
+    map where they are those of two. Several statistics at once have a panel each, and so has each
+    term of a linear regression. Quantiles are drawn as `quantiles` does; a density as `density`
+    does, at the bandwidth that the release chooses; a density of two columns as `heatmap` draws the
+    nearest proper one, of three that of the first two; survival and regression curves without
+    bands, which `survival` and `regression` draw. Functions by group have a panel each, up to 12.
 
     Args:
-        release: any count, sum or mean; quantiles, drawn as `quantiles` does; a density of one
-            variable, drawn as `density` does at the bandwidth that the release chooses; or a
-            survival or regression curve, without bands, which `survival` and `regression` draw.
-        truth: exact values in the order of the release, drawn beside. Only for data that are
-            public anyway: whoever sees them needs no release.
+        release: of any question.
+        truth: exact values in the order of the release, drawn beside: of one statistic. Only for
+            data that are public anyway: whoever sees them needs no release.
 
     Raises:
-        InvalidParameter: if it is a release of another function, or of one that its noise hides.
+        InvalidParameter: if it is a release of another function, or of one that its noise hides, or
+            true values are given for what has no place for them.
     """
-    columns = release.columns
     statistic = str(release.query["statistic"])
-    if statistic in _FUNCTIONS and truth is None:
-        return _FUNCTIONS[statistic](release)
-    if statistic not in columns:
+    sides = side_by_side(release.query, release.columns, release.keys)
+    if truth is not None and (sides or statistic in _PICTURES):
         raise InvalidParameter(
-            f"a release of {statistic!r} was to be drawn, which is a function; make it one by "
-            "functional.function(release), and write plots.density, plots.survival or "
-            "plots.regression, which take a true function beside"
+            f"true values were given for a release of {statistic!r}, whose picture has no "
+            "place for them; leave truth= out, or write plots.density, plots.survival or "
+            "plots.regression of functional.function(release), which take a true function beside"
         )
-    values = cast("list[float]", columns[statistic])
-    lower, upper = (cast("list[float]", columns[name]) for name in ("lower", "upper"))
-    keys = [name for name in columns if name not in _NOT_KEYS]
-    labels = [" · ".join(str(columns[key][i]) for key in keys) for i in range(len(values))]
-    places = range(len(values))
-    picture = figure(6.4, 0.9 + 0.24 * max(len(values), 2))
-    axes = clean(picture.add_subplot())
-    axes.hlines(places, lower, upper, color=ACCENT, linewidth=5, alpha=0.3)
-    drawn = [(i, value) for i, value in enumerate(values) if math.isfinite(value)]
-    points, rows = [value for _, value in drawn], [i for i, _ in drawn]
-    axes.plot(points, rows, "o", color=ACCENT, markersize=4, label="private, with noise interval")
+    if sides:
+        return together(release, sides)
+    if statistic in _PICTURES:
+        return _PICTURES[statistic](release)
+    if statistic not in release.columns:
+        raise InvalidParameter(
+            f"a release of {statistic!r} was to be drawn, which has no picture of its own; write "
+            "functional.function(release), and draw the values that it gives"
+        )
+    what = _said(release, statistic)
+    edges = bins_of(release)
+    if edges is not None and len(edges) == 1:
+        return bars(release, statistic, what, edges, truth)
+    if edges is not None and truth is None:
+        return heat(release, statistic, what, edges)
+    rows = rows_of(release, statistic)
+    picture = figure(6.4, height(len(rows.values)))
+    axes = picture.add_subplot()
+    rows.draw(axes, what, truth)
     if truth is not None:
-        axes.plot(truth, places, "|", color=TRUTH, markersize=11, mew=1.6, label=_TRUE)
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
-    axes.set_yticks(places, labels if keys else ["all"])
-    axes.invert_yaxis()
-    axes.grid(axis="x", color=QUIET, alpha=0.25)
-    what = statistic if statistic == "count" else f"{statistic} of {release.query['column']}"
-    axes.set_xlabel(what, color=INK)
     return picture
 
 
-def _density(release: Release) -> Figure:
-    found = function(release, ReleasedFunction)
-    return density(found.smooth(select_bandwidth(found)))
-
-
-def _survival(release: Release) -> Figure:
-    """Draw the curve alone: its bands are simulated, and that takes a generator and a while."""
-    curve = function(release, SurvivalCurve)
-    times = np.linspace(0.0, curve.until, _POINTS)
-    picture = figure(6.4, 3.6)
-    axes = clean(picture.add_subplot())
-    axes.plot(times, curve(times), color=ACCENT, linewidth=1.6)
-    axes.set(xlim=(0, curve.until), ylim=(0, 1))
-    axes.set_xlabel("time", color=INK)
-    axes.set_ylabel("share without the event", color=INK)
-    return picture
-
-
-def _regression(release: Release) -> Figure:
-    """Draw the curve alone, broken where too few records are, for the same reason."""
-    x, means = function(release, RegressionCurve).gaussian_process().grid(_POINTS)
-    picture = figure(6.4, 3.6)
-    axes = clean(picture.add_subplot())
-    axes.plot(x, means, color=ACCENT, linewidth=1.6)
-    axes.set_xlim(float(x[0]), float(x[-1]))
-    axes.set_ylabel("mean response", color=INK)
-    return picture
-
-
-_FUNCTIONS: Final[Mapping[str, Callable[[Release], Figure]]] = {
-    "density": _density,
-    "survival": _survival,
-    "regression": _regression,
-    "quantile": quantiles,
-}
+def _said(release: Release, statistic: str) -> str:
+    """Return e.g. "mean of delay", "correlation of delay and distance"."""
+    words = " and ".join(columns_of(release.query))
+    return f"{statistic} of {words}" if words else statistic

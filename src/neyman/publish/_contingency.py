@@ -12,7 +12,7 @@ from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import ndtri
 from neyman.publish._spectrum import cosines, least_squares, nonnegative, slab
-from neyman.released import Release
+from neyman.released import Release, Tabular, text_of
 from neyman.tables import Keys
 
 __all__ = ["ContingencyTable", "NonNegativeTable", "contingency"]
@@ -21,13 +21,14 @@ Floats = npt.NDArray[np.float64]
 
 _DIGITS: Final = 52
 _FINEST: Final = 40
+_SHOWN: Final = 20
 # Noise whose sums are normal, but for rounding.
 _NORMAL: Final = "gaussian"
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class ContingencyTable:
+class ContingencyTable(Tabular):
     """Counts of cells by least squares, unbiased, whose margins are sums of them.
 
     Every count is a whole multiple of 2^-`digits`, so that sums of cells are margins exactly, as
@@ -150,7 +151,15 @@ class ContingencyTable:
 
     def to_json(self) -> dict[str, object]:
         """Return everything that is shown, JSON-able."""
-        return _record(self.keys, self.confidence, "least squares", self.to_columns())
+        columns, record = self.framed()
+        return record | {"columns": columns}
+
+    def __str__(self) -> str:
+        return _text(self.to_columns(), self.confidence)
+
+    def framed(self) -> tuple[Columns, dict[str, object]]:
+        """Return the columns, and the record of all the rest."""
+        return self.to_columns(), _record(self.keys, self.confidence, "least squares")
 
     def nonnegative(self, *, whole: bool) -> "NonNegativeTable":
         """Return the nearest table without negative cells, of the same total if that is positive.
@@ -171,7 +180,7 @@ class ContingencyTable:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class NonNegativeTable:
+class NonNegativeTable(Tabular):
     """Counts of cells that are not negative and add up; no longer unbiased, of lower error.
 
     An interval is that of the unbiased count, cut at 0 and stretched to hold the count here. The
@@ -237,8 +246,16 @@ class NonNegativeTable:
 
     def to_json(self) -> dict[str, object]:
         """Return everything that is shown, JSON-able."""
-        confidence = self.unbiased.confidence
-        return _record(self.keys, confidence, "least squares, not negative", self.to_columns())
+        columns, record = self.framed()
+        return record | {"columns": columns}
+
+    def __str__(self) -> str:
+        return _text(self.to_columns(), self.unbiased.confidence)
+
+    def framed(self) -> tuple[Columns, dict[str, object]]:
+        """Return the columns, and the record of all the rest."""
+        method = "least squares, not negative"
+        return self.to_columns(), _record(self.keys, self.unbiased.confidence, method)
 
     def _parts(self) -> dict[str, Floats]:
         values, centre = self.values.ravel(), self.unbiased.values.ravel()
@@ -364,12 +381,18 @@ def _place(keys: Keys, cell: dict[str, object]) -> tuple[int, ...]:
     return tuple(domain.find(cell[name], name) for name, domain in parts)
 
 
-def _record(keys: Keys, confidence: float, method: str, columns: Columns) -> dict[str, object]:
+def _record(keys: Keys, confidence: float, method: str) -> dict[str, object]:
     return {
         "format": "neyman.contingency",
         "version": 1,
         "keys": keys.describe(),
         "method": method,
         "confidence": confidence,
-        "columns": columns,
     }
+
+
+def _text(columns: Columns, confidence: float) -> str:
+    return (
+        f"{text_of(columns, rows=_SHOWN)}\n"
+        f"lower, upper: {100 * confidence:g} % noise interval of each cell (not sampling error)"
+    )

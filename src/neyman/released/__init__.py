@@ -2,6 +2,17 @@
 
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._release import Release
+from neyman.released._side_by_side import Side, columns_of, side_by_side
+from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
 
-__all__ = ["Guarantee", "Release", "Spending", "text_of"]
+__all__ = [
+    "Guarantee",
+    "Release",
+    "Side",
+    "Spending",
+    "Tabular",
+    "columns_of",
+    "side_by_side",
+    "text_of",
+]

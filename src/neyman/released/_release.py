@@ -8,15 +8,11 @@ from typing import Any, Final, cast, final
 
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
-from neyman.released._frames import (
-    arrow_columns,
-    arrow_table,
-    pandas_frame,
-    polars_frame,
-    read_parquet,
-    write_parquet,
-)
+from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
+from neyman.released._keys_asked import called, keys_asked
+from neyman.released._side_by_side import side_by_side
+from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
 
 __all__ = ["Release"]
@@ -25,12 +21,13 @@ _SHOWN: Final = 20
 _FORMAT: Final = "neyman.release"
 _VERSION: Final = 1
 
+_LEFT_OUT = "not in the interval: sampling error, rows that limits cut, values that bounds moved"
 _TOTAL = "; total_lower, total_upper: noise and sampling of independent rows"
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Release(Tabular):
     """A private answer. Public: print it, store it, plot it.
 
     Attributes:
@@ -41,6 +38,7 @@ class Release:
         spending: what it cost and what remains.
         confidence: of the noise intervals.
         columns: keys, values and noise intervals, columns of equal length.
+        keys: which of the columns are those of the groups; none where there is one of all.
         replayed: whether it was stored before and cost nothing this time.
     """
 
@@ -51,10 +49,19 @@ class Release:
     spending: Spending
     confidence: float
     columns: Columns
+    keys: tuple[str, ...] = ()
     replayed: bool
 
     def __str__(self) -> str:
         return self.to_text(rows=_SHOWN)
+
+    @property
+    def groups(self) -> list[str]:
+        """What each row's group is called; "all" where there is one of all."""
+        rows = max(map(len, self.columns.values()), default=0)
+        if not self.keys:
+            return ["all"] * rows
+        return [called({key: self.columns[key][row] for key in self.keys}) for row in range(rows)]
 
     @property
     def threshold(self) -> int | None:
@@ -71,19 +78,22 @@ class Release:
         Args:
             rows: how many to show at most; None for all.
         """
-        lines = [text_of(self.columns, rows=rows)]
+        sides = side_by_side(self.query, self.columns, self.keys)
+        lines = [f"{side.name}\n{text_of(side.columns, rows=rows)}" for side in sides]
+        lines = lines or [text_of(self.columns, rows=rows)]
         if self.threshold is not None:
             lines.append(
                 f"groups: those whose noisy count reaches the threshold {self.threshold:,}, in "
                 "lattice units"
             )
         lines += [
-            f"lower, upper: {100 * self.confidence:g} % noise interval (not sampling error)"
+            f"lower, upper: {100 * self.confidence:g} % noise interval"
             + (_TOTAL if any(name.endswith("total_lower") for name in self.columns) else ""),
+            _LEFT_OUT,
             f"guarantee: {self.guarantee.curve}, unit: {self.guarantee.unit} "
             f"({self.guarantee.neighbors})",
             f"entry {self.entry!r}: {self.spending}"
-            + ("; stored before, free this time" if self.replayed else ""),
+            + ("; a stored answer, not charged again" if self.replayed else ""),
         ]
         return "\n".join(lines)
 
@@ -98,6 +108,7 @@ class Release:
             "guarantee": self.guarantee.to_json(),
             "spending": self.spending.to_json(),
             "confidence": self.confidence,
+            "keys": list(self.keys),
             "columns": {name: [_finite(x) for x in cells] for name, cells in self.columns.items()},
         }
 
@@ -133,42 +144,11 @@ class Release:
         """
         return Release.from_arrow(read_parquet(path))
 
-    def to_arrow(self) -> Any:
-        """Return the columns as a `pyarrow.Table`; all the rest is in its metadata.
-
-        Raises:
-            MissingExtra: if pyarrow is not installed.
-        """
-        return arrow_table(self.columns, self._metadata())
-
-    def to_pandas(self) -> Any:
-        """Return the columns as a `pandas.DataFrame`; all the rest is in its `attrs`.
-
-        Raises:
-            MissingExtra: if pandas is not installed.
-        """
-        return pandas_frame(self.columns, self._metadata())
-
-    def to_polars(self) -> Any:
-        """Return the columns as a `polars.DataFrame`, which holds nothing else.
-
-        Raises:
-            MissingExtra: if polars is not installed.
-        """
-        return polars_frame(self.columns)
-
-    def to_parquet(self, path: str | Path) -> None:
-        """Write `to_arrow()` to a Parquet file, metadata included.
-
-        Raises:
-            MissingExtra: if pyarrow is not installed.
-        """
-        write_parquet(self.to_arrow(), path)
-
-    def _metadata(self) -> dict[str, object]:
+    def framed(self) -> tuple[Columns, dict[str, object]]:
+        """Return the columns, and the record of all the rest."""
         record = self.to_json()
         del record["columns"]
-        return record
+        return self.columns, record
 
 
 def _finite(value: object) -> object:
@@ -199,8 +179,21 @@ def _read(written: object, columns: Columns) -> Release:
         spending=Spending.from_json(paid),
         confidence=confidence,
         columns=columns,
+        keys=_keys(record, columns),
         replayed=True,
     )
+
+
+def _keys(record: Mapping[str, object], columns: Columns) -> tuple[str, ...]:
+    """Return the key columns; a record of before they were written says them in its question."""
+    if "keys" not in record:
+        return keys_asked(_mapping(record["query"]), columns)
+    written = record["keys"]
+    names = cast("list[object]", written) if isinstance(written, list) else [None]
+    found = tuple(name for name in names if isinstance(name, str) and name in columns)
+    if len(found) != len(names):
+        raise _malformed()
+    return found
 
 
 def _columns(record: object) -> Columns:

@@ -4,15 +4,19 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from neyman.aggregate import Columns
 from neyman.numerics import at_least, at_most
 from neyman.publish import Publication
-from neyman.released import Release
+from neyman.released import Release, side_by_side
+from neyman.report._asked import asked
 from neyman.report._functions import figures
 from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
 from neyman.tradeoff import TradeOff
 
 __all__ = ["html"]
 
+# Longer answers open on demand.
+_OPEN = 20
 _USUAL_DELTAS = (1e-5, 1e-6, 1e-9)
 
 _STYLE = """
@@ -77,7 +81,7 @@ def html(
         _facts(publication),
         "<h2>What was released</h2>",
         *(
-            _release(name, release, release_svgs.get(name))
+            _release(name, release, release_svgs.get(name), publication.ledger.name)
             for name, release in zip(publication.names, publication.releases, strict=True)
         ),
         "<h2>What is not protected</h2>",
@@ -147,26 +151,43 @@ def _facts(publication: Publication) -> str:
     return "<h3>Terms</h3>" + _table(("Term", "Value"), rows, 2)
 
 
-def _release(name: str, release: Release, svg: str | None) -> str:
-    columns = list(release.columns)
-    rows = list(zip(*release.columns.values(), strict=True))
-    keys = sum(1 for name in columns if isinstance(release.columns[name][0], str)) if rows else 0
+def _release(name: str, release: Release, svg: str | None, ledger: str) -> str:
     query = json.dumps(dict(release.query), ensure_ascii=False)
     picture = "" if svg is None else f"<figure>{svg}</figure>"
-    read = figures(release)
-    if read is not None:
-        picture += _table(list(read), zip(*read.values(), strict=True), 0)
     return (
-        f"<h3>{escape(name)}</h3>"
+        f"<h3>{escape(name)}</h3><p>{escape(asked(release))}</p>"
         f'<p class="quiet">{escape(str(release.spending))}. Alone it satisfies '
         f"{escape(str(release.guarantee.curve))}. Each interval holds the noise "
         f"with at least {100 * release.confidence:g} % probability; it says nothing of sampling "
-        "error, or of rows that the bounds and limits cut.</p>"
-        f"{_found(release)}{picture}<details><summary>{len(rows)} rows</summary>"
-        f"{_table(columns, rows, keys)}</details><details>"
+        "error, or of rows that the limits cut and values that the bounds moved.</p>"
+        f"{_found(release)}{picture}{_answer(release, ledger)}<details>"
         f"<summary>The question, exactly</summary><p><code>{escape(query)}"
         f"</code></p><p><code>{escape(json.dumps(dict(release.mechanism)))}</code></p></details>"
     )
+
+
+def _answer(release: Release, ledger: str) -> str:
+    """Return the answer as a table; of a function what is read off it, never its coefficients."""
+    length = len(release.groups)
+    if "coefficient" in release.columns:
+        read = figures(release)
+        shown = "" if read is None else _table(list(read), _rows(read), len(release.keys))
+        return (
+            f'{shown}<p class="quiet">The release itself is {length:,} coefficients: they are in '
+            f"the ledger {escape(ledger)} under the entry {escape(release.entry)}, which gives "
+            "them again, free, to whoever asks the same question.</p>"
+        )
+    texts = len(release.keys) + ("term" in release.columns)
+    sides = side_by_side(release.query, release.columns, release.keys)
+    tables = [side.columns for side in sides] or [release.columns]
+    table = "".join(_table(list(columns), _rows(columns), texts) for columns in tables)
+    if length <= _OPEN:
+        return table
+    return f"<details><summary>{length:,} rows</summary>{table}</details>"
+
+
+def _rows(columns: Columns) -> list[tuple[object, ...]]:
+    return list(zip(*columns.values(), strict=True))
 
 
 def _found(release: Release) -> str:

@@ -1,0 +1,70 @@
+"""Several rows of pictures in one: a panel a statistic, or a panel a coefficient."""
+
+# matplotlib's stubs leave many parameters untyped.
+# pyright: reportUnknownMemberType=false
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from neyman.plots._rows import height, rows_of
+from neyman.plots._style import INK, QUIET, figure
+from neyman.released import Release, Side
+
+__all__ = ["coefficients", "panels", "together"]
+
+_ACROSS = 3
+_WIDE = 3.4
+_TICKS = 4
+
+
+def coefficients(release: Release) -> Figure:
+    """Draw a linear regression, one panel a term, for their units differ.
+
+    The dark bars are noise intervals of all coefficients of a group at once, the light ones add the
+    sampling error.
+    """
+    names = cast("list[str]", release.columns["term"])
+    terms = list(dict.fromkeys(names))
+    rows = rows_of(release, "estimate", wider=True)
+    response = str(cast("dict[str, object]", release.query["response"])["column"])
+    groups = len(names) // len(terms)
+    picture = figure(*_size(len(terms), height(groups)))
+    for place, axes in enumerate(panels(picture, len(terms))):
+        chosen = rows.at(range(place, len(names), len(terms)))
+        axes.axvline(0, color=QUIET, linewidth=0.8)
+        what = "intercept" if terms[place] == "(intercept)" else f"slope of {terms[place]}"
+        chosen.draw(axes, what, ticks=_TICKS)
+    picture.suptitle(
+        f"{response}: coefficients, {100 * release.confidence:g} % intervals of noise (dark), with "
+        "sampling (light)",
+        color=INK,
+        fontsize=9,
+    )
+    return picture
+
+
+def together(release: Release, sides: tuple[Side, ...]) -> Figure:
+    """Draw several statistics of the same groups, one panel each."""
+    picture = figure(*_size(len(sides), height(len(release.groups))))
+    for axes, side in zip(panels(picture, len(sides)), sides, strict=True):
+        alone = replace(release, query=side.query, columns=side.columns)
+        rows_of(alone, str(side.query["statistic"])).draw(
+            axes, side.name.replace("_", " ", 1), ticks=_TICKS
+        )
+    return picture
+
+
+def panels(picture: Figure, count: int) -> Iterator[Axes]:
+    """Return so many axes, in rows."""
+    across = min(count, _ACROSS)
+    for place in range(count):
+        yield picture.add_subplot(-(-count // across), across, place + 1)
+
+
+def _size(count: int, each: float) -> tuple[float, float]:
+    across = min(count, _ACROSS)
+    return max(_WIDE * across, 6.4), each * -(-count // across) + 0.3

@@ -1,0 +1,62 @@
+"""The statistics of an answer to several at once, each by itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast, final
+
+from neyman.aggregate import Columns
+
+__all__ = ["Side", "columns_of", "side_by_side"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One statistic of an answer.
+
+    Attributes:
+        query: what is recorded of it, and of its groups.
+        name: what its columns begin with.
+        columns: keys and its own, called as if it had been asked alone.
+    """
+
+    query: Mapping[str, object]
+    name: str
+    columns: Columns
+
+
+def side_by_side(
+    query: Mapping[str, object], columns: Columns, keys: tuple[str, ...]
+) -> tuple[Side, ...]:
+    """Return the parts of an answer to `table.statistics([...])`; of any other answer none."""
+    parts = [_record(part) for part in cast("list[object]", query.get("parts") or [])]
+    heads = [_head(part) for part in parts]
+    if query.get("statistic") != "together" or not all(head in columns for head in heads):
+        return ()
+    shared = {name: columns[name] for name in keys}
+    rest = {name: part for name, part in query.items() if name not in ("parts", "weights")}
+    names = [name for name in columns if name not in keys]
+    starts = [names.index(head) for head in heads]
+    found: list[Side] = []
+    for part, head, first, last in zip(
+        parts, heads, starts, [*starts[1:], len(names)], strict=True
+    ):
+        own = {str(part["statistic"]): columns[head]}
+        own |= {name.removeprefix(f"{head}_"): columns[name] for name in names[first + 1 : last]}
+        found.append(Side(rest | dict(part), head, shared | own))
+    return tuple(found)
+
+
+def columns_of(query: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the one or two columns of a table that a statistic is of; none of a count."""
+    both = (query, _record(query.get("other")))
+    return tuple(str(one["column"]) for one in both if "column" in one)
+
+
+def _head(part: Mapping[str, object]) -> str:
+    """Return e.g. mean_delay, correlation_delay_distance: as `Together` names its columns."""
+    return "_".join([str(part.get("statistic")), *columns_of(part)])
+
+
+def _record(written: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}

@@ -1,0 +1,79 @@
+"""A question in one sentence."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from neyman.released import Release, columns_of, side_by_side
+
+__all__ = ["asked"]
+
+_NAMES = {"quantile": "quantiles", "field": "density", "count_units": "number of units"}
+
+
+def asked(release: Release) -> str:
+    """Say what was asked, of which groups, and how much of a unit counts at most.
+
+    Such as "count by carrier; at most 3 groups and 100 rows of one tailnum".
+    """
+    keys = _record(release.query.get("keys"))
+    groups = [str(name) for name in _list(keys.get("columns", keys.get("unknown")))]
+    margin = release.query.get("margin")
+    by = groups if margin is None else [str(name) for name in _list(margin)]
+    steps = [_record(step).get("step") for step in _list(release.query.get("made"))]
+    chosen = ", of the rows that a condition keeps" if "where" in steps else ""
+    limits = _limits(_record(release.query.get("unit")))
+    return f"{_what(release)}{f' by {_and(by)}' if by else ''}{chosen}{limits}"
+
+
+def _what(release: Release) -> str:
+    sides = side_by_side(release.query, release.columns, release.keys)
+    return _and([_one(side.query) for side in sides]) if sides else _one(release.query)
+
+
+def _one(query: Mapping[str, object]) -> str:
+    name = str(query["statistic"])
+    said = _NAMES.get(name, name.replace("_", " "))
+    if "response" in query:
+        features = [_column(feature) for feature in _list(query.get("features"))]
+        return f"{said} of {_column(query['response'])} on {_and(features)}"
+    listed = [str(column) for column in _list(query.get("columns"))]
+    columns = listed or list(columns_of(query))
+    if name == "regression" and len(columns) == 2:
+        return f"{said} of {columns[1]} on {columns[0]}"
+    return f"{said} of {_and(columns)}" if columns else said
+
+
+def _limits(unit: Mapping[str, object]) -> str:
+    entity = unit.get("entity")
+    if entity is None:
+        return ""
+    limits = [
+        _counted(unit[name], noun)
+        for name, noun in (
+            ("max_groups", "group"),
+            ("max_rows_per_group", "row"),
+            ("max_rows", "row"),
+        )
+        if isinstance(unit.get(name), int)
+    ]
+    return f"; at most {_and(limits)} of one {entity}" if limits else ""
+
+
+def _counted(count: object, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _and(words: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def _column(written: object) -> str:
+    return str(_record(written).get("column", written))
+
+
+def _list(written: object) -> list[object]:
+    return cast("list[object]", written) if isinstance(written, list) else []
+
+
+def _record(written: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}
