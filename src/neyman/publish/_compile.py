@@ -15,7 +15,6 @@ from neyman.publish._plan import Plan, Step
 from neyman.publish._queries import Query
 from neyman.publish._section import Cell
 from neyman.publish._spec import Column, Spec
-from neyman.publish._unit_of import UnitOf
 from neyman.publish._unknown_of import UnknownOf
 from neyman.tables import Bounds, Keys, Table, UnknownKeys, open_table
 
@@ -41,7 +40,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
         **{name: _keys(name, domains) for name, domains in spec.keys.items()},
         **{name: _unknown(name, found) for name, found in spec.unknown.items()},
     }
-    steps = tuple(_step(query, table, spec.unit, groups) for query in spec.query)
+    steps = tuple(_step(query, table, groups) for query in spec.query)
     return Plan(
         title=spec.title,
         steps=steps,
@@ -94,26 +93,24 @@ def _unknown(name: str, found: UnknownOf) -> UnknownKeys:
         raise SpecError(f"unknown.{name}: {error}") from error
 
 
-def _limited(table: Table, declared: UnitOf, query: Query) -> Table:
+def _limited(table: Table, query: Query) -> Table:
     """Return the rows that a query is about, with its own limits where it has some."""
     if query.where is not None:
         table = table.where(expression_of(query.where))
     if not query.limited:
         return table
     return table.bounded(
-        max_groups=query.max_groups or declared.max_groups,
-        max_rows_per_group=query.max_rows_per_group or declared.max_rows_per_group,
-        max_rows=query.max_rows or declared.max_rows,
+        max_groups=query.max_groups,
+        max_rows_per_group=query.max_rows_per_group,
+        max_rows=query.max_rows,
     )
 
 
-def _step(
-    query: Query, table: Table, unit: UnitOf, groups: Mapping[str, Keys | UnknownKeys]
-) -> Step:
+def _step(query: Query, table: Table, groups: Mapping[str, Keys | UnknownKeys]) -> Step:
     by = None if query.by is None else groups[query.by]
     ((key, share),) = query.spends.items()
     with _named(f"query {query.entry!r}"):
-        aggregate = query.ask(_limited(table, unit, query), by)
+        aggregate = query.ask(_limited(table, query), by)
     noise = NOISES[query.noise or USUAL[key]]
     mechanism = noise.calibrated(query.entry, aggregate.sensitivity, key, share)
     if query.delta is not None:

@@ -308,6 +308,8 @@ class Table:
     ) -> "Table":
         """Return the same table with other contribution bounds, as `Entity` takes them.
 
+        Bounds that are not named stay.
+
         Raises:
             InvalidTable: if each row is a unit.
         """
