@@ -217,8 +217,8 @@ def test_no_rows_are_anything(fill, statistic):
 def test_what_is_refused(fill):
     table = opened(fill, [])
     x, y = table.measured("x"), table.measured("y")
-    with pytest.raises(InvalidTable, match="smaller max_rows"):
-        opened(fill, [], max_rows=2**60).variance("x")
+    with pytest.raises(InvalidTable, match="smaller max_table_rows"):
+        opened(fill, [], max_table_rows=2**60).variance("x")
     for wrong in ((), (x, x), (x, y)):
         with pytest.raises(InvalidParameter, match="each of them once, and not the response"):
             LinearRegression(y, wrong)
