@@ -2,6 +2,7 @@
 
 import operator
 import reprlib
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import UnionType
@@ -9,7 +10,7 @@ from typing import SupportsIndex, cast
 
 from neyman.errors import InvalidParameter
 
-__all__ = ["check_name", "check_type", "given", "whole"]
+__all__ = ["check_list", "check_name", "check_type", "given", "whole"]
 
 _LONGEST_NAME = 200
 
@@ -33,6 +34,19 @@ def check_type(name: str, value: object, kind: type | UnionType, instead: str) -
         raise InvalidParameter(f"{name}={value.__name__}, a class, was given; write {instead}")
     if not isinstance(value, kind):
         raise InvalidParameter(f"{name} of type {type(value).__name__} was given; write {instead}")
+
+
+def check_list(name: str, value: object, instead: str) -> None:
+    """Refuse what is no list, and text, which would be taken for a list of letters.
+
+    Raises:
+        InvalidParameter: if it is of another type.
+    """
+    check_type(name, value, Sequence, instead)
+    if isinstance(value, str | bytes):
+        raise InvalidParameter(
+            f"{given(name, value)} was given, a text and no list; write {instead}"
+        )
 
 
 def check_name(name: str, value: str) -> None:

@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from neyman.aggregate import Aggregate, IntArray, KeyText
+from neyman.arguments import check_list, check_type
 from neyman.errors import EngineFailure, InvalidParameter
 from neyman.ledger import Groups, Ledger, Reservation
 from neyman.mechanisms import Mechanism
@@ -57,6 +58,7 @@ def release(
         confidence: of the noise intervals, in (0, 1).
 
     Raises:
+        InvalidParameter: if one stands in the place of another, or the confidence is outside.
         SensitivityMismatch: if the question does not bound the norm that the noise needs.
         MissingExtra: if exact noise cannot be drawn here.
         RelationMismatch: if the ledger is for another unit or neighbouring relation.
@@ -67,6 +69,7 @@ def release(
     Guarantee: the output satisfies `mechanism.tradeoff(aggregate.sensitivity)`, and all releases
         of one ledger together its cap, also when each is chosen after seeing the others.
     """
+    _check_kinds(aggregate, mechanism, ledger)
     _require_ready(mechanism, confidence)
     reservation, replayed = _answered(
         [(aggregate, mechanism)],
@@ -104,7 +107,7 @@ def release_batch(
         A release for each question, in order: its own guarantee, and the spending of the batch.
 
     Raises:
-        InvalidParameter: if there is no question.
+        InvalidParameter: if there is no question, or what is given is no list of pairs.
         SensitivityMismatch, MissingExtra, RelationMismatch, BudgetExceeded: as `release`; nothing
             is charged up to here.
         EntryConflict: if the id stands for something else, or was lost twice.
@@ -115,6 +118,15 @@ def release_batch(
         all releases of one ledger together its cap, also when each batch is chosen after seeing
         the others.
     """
+    check_list("questions", questions, "a list of pairs, [(aggregate, mechanism), ...]")
+    for pair in questions:
+        check_type("questions", pair, tuple, "a list of pairs, [(aggregate, mechanism), ...]")
+        if len(pair) != 2:
+            raise InvalidParameter(
+                f"questions has one of {len(pair)} things; write pairs, (aggregate, mechanism)"
+            )
+        _check_kinds(*pair, ledger)
+    check_type("ledger", ledger, Ledger, "the ledger that pays, from Ledger.open(...)")
     if not questions:
         raise InvalidParameter("a batch of no questions was asked; write at least one")
     for aggregate, mechanism in questions:
@@ -137,6 +149,15 @@ def release_batch(
         part = replace(reservation, curve=curve, values=tuple(islice(values, size)), groups=groups)
         released.append(_reveal(aggregate, noise, ledger, part, confidence, replayed=replayed))
     return tuple(released)
+
+
+def _check_kinds(aggregate: object, mechanism: object, ledger: object) -> None:
+    """Refuse a question, a noise or a ledger in the place of another, before the charge."""
+    check_type("aggregate", aggregate, Aggregate, "a question, such as table.count()")
+    check_type(
+        "mechanism", mechanism, Mechanism, "noise, Gaussian.calibrate(question.sensitivity, mu=...)"
+    )
+    check_type("ledger", ledger, Ledger, "the ledger that pays, from Ledger.open(...)")
 
 
 def _size(aggregate: Aggregate, groups: Groups) -> int:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, final, get_args
 
-from neyman.arguments import given
+from neyman.arguments import check_type, given
 from neyman.errors import InvalidParameter
 
-__all__ = ["Neighbors", "NewGroups", "Sensitivity", "check_neighbors"]
+__all__ = ["Neighbors", "NewGroups", "Sensitivity", "check_neighbors", "check_sensitivity"]
 
 Neighbors: TypeAlias = Literal["add_remove", "replace_one"]
 
@@ -125,3 +125,17 @@ class Sensitivity:
             coordinates=None if self.coordinates is None else groups * self.coordinates,
             largest=None if self.largest is None else records * self.largest,
         )
+
+
+def check_sensitivity(sensitivity: object) -> None:
+    """Refuse what is none, a number above all: which norm it bounds would not be said.
+
+    Raises:
+        InvalidParameter: if it is of another type.
+    """
+    check_type(
+        "sensitivity",
+        sensitivity,
+        Sensitivity,
+        "the question's own, aggregate.sensitivity, or Sensitivity(neighbors=..., l2_squared=...)",
+    )

@@ -161,3 +161,26 @@ def test_a_ledger_of_format_2_keeps_its_chain(tmp_path):
     assert after == before
     with pytest.raises(UnsupportedComposition, match="set no delta aside"):
         ask(ledger, "b", failing())
+
+
+def test_what_to_write_follows_from_what_is_short(tmp_path):
+    """Noise is asked for where noise helps, and a smaller delta where that does."""
+    both = {"unit": "one row", "neighbors": "add_remove"}
+    cap = approx_dp(1, 1e-6)
+    part = Ledger.open(tmp_path / "part", cap=cap, delta_for_groups=5e-7, **both)
+
+    def asked(curve, ledger):
+        with pytest.raises(BudgetExceeded) as refused:
+            ledger.reserve(entry="a", request={}, source="s", curve=curve, **both)
+        return str(refused.value)
+
+    said = asked(gdp(0.01) @ approx_dp(0, 1e-3), part)
+    assert "are spent and" in said
+    assert " remain, so" in said
+    assert said.endswith("ask with a smaller delta, or not at all")
+    assert asked(gdp(9), part).endswith("ask with more noise, or not at all")
+    said = asked(gdp(9) @ approx_dp(0, 1e-3), part)
+    assert said.endswith("ask with more noise and a smaller delta, or not at all")
+    whole = Ledger.open(tmp_path / "whole", cap=cap, delta_for_groups=1e-6, **both)
+    with pytest.raises(UnsupportedComposition, match=r"all of its delta is set aside.*smaller"):
+        whole.reserve(entry="a", request={}, source="s", curve=gdp(0.01), **both)

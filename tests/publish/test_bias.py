@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from neyman import publish
 from neyman.errors import InvalidParameter, InvalidTable, UnknownColumn
 from neyman.publish import bias
 from neyman.tables import Bounds, Entity, Keys, Rows, UnknownKeys, open_table
@@ -81,9 +82,38 @@ def test_other_rows_than_those_given_are_not_asked():
 
 
 def test_refusals():
-    with pytest.raises(InvalidParameter, match="the public table bounds 'y', and the private"):
-        bias(lambda t: t.count(), opened(), public({"y": Bounds(0, 1, 1)}, WITH_Y))
+    only_y = public({"y": Bounds(0, 1, 1)}, WITH_Y)
+    with pytest.raises(InvalidTable, match=r"'x' has no bounds.*public table bounds 'y', and the"):
+        bias(lambda t: t.sum("x"), opened(), only_y)
+    assert bias(lambda t: t.count(), opened(), only_y).columns["count_clamping"] == [0.0]
     with pytest.raises(UnknownColumn, match="who"):
         bias(lambda t: t.count(), opened(), public(source=PUBLIC.drop(["who"])))
     with pytest.raises(InvalidTable, match="cannot be added up"):
         bias(lambda t: t.sum("x"), opened(), public({}, PUBLIC.set_column(2, "x", [["a"] * 5])))
+
+
+def test_quantiles_have_a_bias_too():
+    ask = lambda t: publish.quantiles(t, "x", [0, 0.5], by=KEYS)  # noqa: E731
+    found = bias(ask, opened(), public()).columns
+    assert found["ward"] == ["n", "n", "s", "s"]
+    assert found["probability"] == [0.0, 0.5, 0.0, 0.5]
+    assert "probability_truncation" not in found
+    # Within [0, 10], of a unit's three rows two: 2, 2, 10; all: 2, 2, 2, 30; and -5 alone.
+    assert found["quantile"] == [2.0, 2.0, 0.0, 0.0]
+    assert found["quantile_truncation"] == [0.0] * 4
+    assert found["quantile_clamping"] == [0.0, 0.0, 5.0, 5.0]
+
+
+def test_coefficients_between_other_bounds_are_not_compared():
+    ask = lambda t: publish.density(t, "x", bandwidth=0.5)  # noqa: E731
+    with pytest.raises(InvalidParameter, match="asks of other numbers where bounds are wider"):
+        bias(ask, opened(), public())
+
+
+def test_what_is_no_question_is_refused():
+    with pytest.raises(InvalidParameter, match="ask of type Aggregate"):
+        bias(opened().count(), opened(), public())
+    with pytest.raises(InvalidParameter, match=r"ask\(t\) of type int"):
+        bias(lambda _: 1, opened(), public())
+    with pytest.raises(InvalidParameter, match="public of type NoneType"):
+        bias(lambda t: t.count(), opened(), None)

@@ -89,3 +89,10 @@ def test_the_factor_says_whether_the_budget_is_enough():
 def test_refusals(wishes, budget, says):
     with pytest.raises(InvalidParameter, match=says):
         fit(wishes, **budget, records=10)
+
+
+def test_sizes_are_asked_for_only_where_an_interval_depends_on_them():
+    wishes = [Wish(TABLE.count(), 1000), Wish(TABLE.sum("x"), 2000)]
+    assert fit(wishes, mu=0.5).questions == fit(wishes, mu=0.5, records=7).questions
+    with pytest.raises(InvalidParameter, match=r"of 'mean' depends on how many .* write records="):
+        fit([*wishes, Wish(TABLE.mean("x"), 1)], mu=0.5)

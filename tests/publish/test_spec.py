@@ -132,6 +132,20 @@ def test_all_mistakes_are_told_at_once(tmp_path):
     assert "columns.x.upper" in str(caught.value)
 
 
+def test_what_does_not_go_together_is_told_at_once_too(tmp_path):
+    broken = GOOD.replace("grid = 0.1", "grid = 7").replace('by = "wards"', 'by = "hst"')
+    broken = broken.replace('column = "x"', 'column = "xx"')
+    with pytest.raises(SpecError, match="3 to mend") as caught:
+        read(tmp_path, broken)
+    said = str(caught.value)
+    assert "columns.x: upper=10 is not a multiple of grid=7" in said
+    assert "query 'a' has by = 'hst'" in said
+    assert "query 'b' needs bounds of 'xx'; write 'x', or [columns.xx]" in said
+    near = GOOD.replace("columns.x", "columns.arr_delay").replace('"x"', '"arr_dely"')
+    with pytest.raises(SpecError, match=r"of 'arr_dely'; write 'arr_delay', or \[columns"):
+        read(tmp_path, near)
+
+
 def test_a_missing_file_or_a_folder_is_refused(tmp_path):
     for path in (tmp_path / "none.toml", tmp_path):
         with pytest.raises(SpecError, match="cannot be used"):

@@ -101,9 +101,10 @@ def ask(tmp_path):
 @pytest.mark.parametrize("query", ASKED)
 def test_a_spec_asks_what_python_asks(ask, query):
     table = ny.open_table(ask.path, unit=ny.Entity("who", 2, 3))
-    table = table.with_columns(half=ny.col("x") * 0.5).with_bounds(
-        {"x": ny.Bounds(0, 10, 1), "half": ny.Bounds(0, 5, 0.5)}
-    )
+    table = table.with_bounds({"x": ny.Bounds(0, 10, 1)})
+    if "half" in query:
+        table = table.with_columns(half=ny.col("x") * 0.5)
+        table = table.with_bounds({"half": ny.Bounds(0, 5, 0.5)})
     found, same = ask(query), ASKED[query](table)
     assert found.query == same.query
     assert found.compute().tolist() == same.compute().tolist()
@@ -156,3 +157,22 @@ def test_mistakes_are_told(ask, query, said):
 def test_rows_by_a_column_that_is_not_there_are_refused(ask):
     with pytest.raises(UnknownColumn, match=r"^query 'a': .*'z'"):
         ask('statistic = "count"\nwhere = ["is_null", ["col", "z"]]')
+
+
+def test_a_made_column_is_in_the_records_of_those_who_use_it_alone(ask):
+    """Else one more column would make every entry in the ledger another question."""
+    assert "made" not in ask('statistic = "mean"\ncolumn = "x"').query
+    assert "made" not in ask('statistic = "count"\nby = "wards"').query
+    for query in (
+        'statistic = "mean"\ncolumn = "half"',
+        'statistic = "count"\nwhere = [">", ["col", "half"], 1]',
+        'statistic = "count"\nby = "halves"\n[keys.halves]\n'
+        'half = { edges = [0, 2, 5], outside = "drop" }',
+    ):
+        assert set(ask(query).query["made"][0]["columns"]) == {"half"}
+
+
+def test_a_wrong_column_of_keys_says_whose_they_are(ask):
+    query = 'statistic = "count"\nby = "wrong"\n[keys.wrong]\nwart = ["north"]'
+    with pytest.raises(UnknownColumn, match=r"^query 'a', by = 'wrong': .*'wart'; close .*'ward'"):
+        ask(query)

@@ -1,5 +1,6 @@
 """A CSV file is read line by line: what a line says depends on the bytes of that line alone."""
 
+import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -263,3 +264,17 @@ def test_the_first_line_is_repeated_in_no_error(tmp_path):
         with pytest.raises((UnknownColumn, InvalidTable)) as found:
             open_table(path, unit=Entity(asked, max_groups=1, max_rows_per_group=1))
         assert not any(word in str(found.value).lower() for word in ("kim", "north", "87"))
+
+
+def test_a_missing_header_is_thought_of(tmp_path):
+    """Two values of a record can be the same, which two names cannot; neither is repeated."""
+    path = tmp_path / "a.csv"
+    path.write_text("north,3,NORTH\nsouth,4,south\n")
+    with pytest.raises(InvalidTable, match="if the file has no header, write one") as refused:
+        open_table(path, unit=Rows())
+    assert "north" not in str(refused.value).lower()
+
+
+def test_a_frame_without_columns_says_so():
+    with pytest.raises(InvalidTable, match="the Table 'nothing' has no columns; write one"):
+        open_table(pa.table({}), unit=Rows(), name="nothing")

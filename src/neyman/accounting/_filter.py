@@ -153,8 +153,10 @@ class PureFilter(Filter):
     @property
     def _advice(self) -> str:
         return (
-            "has no finite epsilon, and this ledger's cap is pure differential privacy; "
-            "release through Laplace noise, or keep a ledger with a cap such as gdp(1)"
+            "has no finite epsilon, and this ledger adds up epsilons: its cap is pure differential "
+            "privacy, or all of its delta is set aside in delta_for_groups; release through "
+            "Laplace noise, or keep a ledger with a cap such as gdp(1), or with a smaller "
+            "delta_for_groups, which leaves a part of the delta for Gaussian noise"
         )
 
     def _bound(self, curve: TradeOff) -> Fraction | None:

@@ -73,7 +73,9 @@ class QuantileReading:
         shares = [float(p) for p in self.probabilities]
         reach = np.stack([width * solved.length(p) for p in shares])
         hidden = width * math.sqrt(solved.variance[-1])
-        z, values = width / noise.stddev, self.basis.values
+        # Noise that never moves anything is no noise.
+        z = width / noise.stddev if noise.stddev else 0.0
+        values = self.basis.values
         found: list[Array] = []
         for counts in solved.up_to:
             # A group whose number of rows is not told from 0 has no quantile.

@@ -63,11 +63,15 @@ class Ask:
             over = Amount(max(-remaining.cost, Fraction(0)), max(-remaining.delta, Fraction(0)))
             left = f"the cap is exceeded by {shown(over)} since another copy was merged in"
         else:
-            left = f"{shown(remaining)} remains"
+            left = f"{shown(remaining)} {'remain' if spending.delta else 'remains'}"
         fits = remaining.cost > 0 and remaining.delta >= 0
+        instead = "more noise" if self.cost.cost > remaining.cost else "a smaller delta"
+        if self.cost.cost > remaining.cost and self.cost.delta > remaining.delta:
+            instead = "more noise and a smaller delta"
         raise BudgetExceeded(
             f"entry {self.entry!r} with {self.curve} asks {spending.filter.account} = "
-            f"{shown(self.cost)}; of {shown(capacity)} under cap={self.cap}, {shown(spent)} is "
-            f"spent and {left}, so {fitting if fits else 'nothing fits any more'}. "
-            "Nothing was charged; ask with more noise, or not at all"
+            f"{shown(self.cost)}; of {shown(capacity)} under cap={self.cap}, {shown(spent)} "
+            f"{'are' if spending.delta else 'is'} spent and {left}, so "
+            f"{fitting if fits else 'nothing fits any more'}. "
+            f"Nothing was charged; ask with {instead}, or not at all"
         )

@@ -8,6 +8,7 @@ from typing import Final, Self, cast, final
 
 import numpy as np
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter, NotCertified, SensitivityMismatch
 from neyman.mechanisms._canonical_law import FoldedCanonical, TabledCanonical, bracketed
 from neyman.mechanisms._canonical_steps import (
@@ -20,7 +21,7 @@ from neyman.mechanisms._canonical_steps import (
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.mechanisms._moves import changed_coordinates, largest_coordinate
 from neyman.numerics import ULP
-from neyman.sensitivity import Sensitivity
+from neyman.sensitivity import Sensitivity, check_sensitivity
 from neyman.tradeoff import TradeOff, approx_dp
 
 __all__ = ["Canonical"]
@@ -69,6 +70,7 @@ class Canonical(Mechanism):
             InvalidParameter: if it is not its own inverse, or hides or tells everything, or the
                 period is not an int from 1 to 2^40, or too long for a curve without a formula.
         """
+        check_type("curve", curve, TradeOff, "a trade-off function, such as gdp(1)")
         if not curve.certified:
             raise NotCertified(
                 f"canonical noise of {curve} was asked for, which is an estimate; write a curve "
@@ -99,6 +101,7 @@ class Canonical(Mechanism):
         >>> Canonical.calibrate(one, gdp(1)).tradeoff(one) == gdp(1)
         True
         """
+        check_sensitivity(sensitivity)
         return cls(curve=curve, period=max(largest_coordinate(sensitivity), 1))
 
     @property

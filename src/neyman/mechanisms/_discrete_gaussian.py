@@ -17,7 +17,7 @@ from neyman.mechanisms._mechanism import Mechanism, check_scale, not_positive
 from neyman.mechanisms._moves import largest_square, worst_move
 from neyman.mechanisms._tabled import TabledLaw
 from neyman.numerics import Array, Real, exact, text
-from neyman.sensitivity import Sensitivity
+from neyman.sensitivity import Sensitivity, check_sensitivity
 from neyman.tradeoff import TradeOff, discrete_gaussian
 
 __all__ = ["DiscreteGaussian", "FoldedTheta"]
@@ -138,6 +138,7 @@ class DiscreteGaussian(Mechanism):
         Raises:
             InvalidParameter: if rho is not positive, or calls for noise that cannot be drawn.
         """
+        check_sensitivity(sensitivity)
         target = exact(rho, "rho")
         if target <= 0:
             raise not_positive("rho", target)

@@ -14,7 +14,7 @@ from neyman.mechanisms._folded import FloatArray, FoldedLaw
 from neyman.mechanisms._law import ball
 from neyman.mechanisms._mechanism import Mechanism, check_scale, not_positive
 from neyman.numerics import Real, exact, text
-from neyman.sensitivity import Sensitivity
+from neyman.sensitivity import Sensitivity, check_sensitivity
 from neyman.tradeoff import TradeOff, discrete_laplace, identity
 
 __all__ = ["DiscreteLaplace", "FoldedGeometric"]
@@ -102,6 +102,7 @@ class DiscreteLaplace(Mechanism):
             SensitivityMismatch: if the L1 norm is not bounded.
             InvalidParameter: if epsilon is not positive, or calls for noise that cannot be drawn.
         """
+        check_sensitivity(sensitivity)
         target = exact(epsilon, "epsilon")
         if target <= 0:
             raise not_positive("epsilon", target)

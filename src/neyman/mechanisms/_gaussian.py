@@ -7,6 +7,7 @@ from typing import Self, final
 
 import numpy as np
 
+from neyman.arguments import given
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._folded import FoldedNormal
 from neyman.mechanisms._mechanism import Mechanism, check_confidence, check_scale, not_positive
@@ -14,8 +15,8 @@ from neyman.mechanisms._radius import chi_radius
 from neyman.mechanisms._ratio import fieller_interval
 from neyman.mechanisms._rounded import BAND
 from neyman.numerics import Real, exact, text
-from neyman.sensitivity import Sensitivity
-from neyman.tradeoff import TradeOff, gdp
+from neyman.sensitivity import Sensitivity, check_sensitivity
+from neyman.tradeoff import TradeOff, approx_dp, gdp
 
 __all__ = ["Gaussian", "variance_of"]
 
@@ -48,20 +49,37 @@ class Gaussian(Mechanism):
         check_scale(self.variance, "Gaussian")
 
     @classmethod
-    def calibrate(cls, sensitivity: Sensitivity, mu: Real) -> Self:
+    def calibrate(
+        cls,
+        sensitivity: Sensitivity,
+        mu: Real | None = None,
+        *,
+        epsilon: Real | None = None,
+        delta: Real | None = None,
+    ) -> Self:
         """Return the noise that makes one release exactly mu-GDP: variance = l2_squared / mu^2.
+
+        Of epsilon and delta the largest mu with G_mu >= f_{epsilon,delta}, so that the release is
+        (epsilon, delta)-DP. A ledger of cap=approx_dp(epsilon, delta) has that mu^2 to spend.
+
+        Args:
+            sensitivity: of the question.
+            mu: what one release may spend; or
+            epsilon: with delta, in place of mu.
+            delta: in (0, 1).
 
         >>> Gaussian.calibrate(Sensitivity(neighbors="add_remove", l2_squared=Fraction(4)), mu=0.1)
         Gaussian(variance=Fraction(400, 1))
 
         Raises:
             SensitivityMismatch: if the L2 norm is not bounded.
-            InvalidParameter: if mu is not positive, or calls for noise that cannot be drawn.
+            InvalidParameter: if neither mu nor the pair is given or both are, if they are outside,
+                or call for noise that cannot be drawn.
+
+        Error: mu^2 of a pair is rounded down, so that the guarantee holds as computed.
         """
-        target = exact(mu, "mu")
-        if target <= 0:
-            raise not_positive("mu", target)
-        return cls(variance=_l2_squared(sensitivity) / target**2)
+        check_sensitivity(sensitivity)
+        return cls(variance=_l2_squared(sensitivity) / _squared(mu, epsilon, delta))
 
     @property
     def law(self) -> FoldedNormal:
@@ -114,6 +132,26 @@ def variance_of(scale: Real | None, variance: Real | None) -> Fraction:
     raise InvalidParameter(
         f"Gaussian noise of scale={scale}, variance={variance} was asked for; "
         "give exactly one of them, in lattice units"
+    )
+
+
+def _squared(mu: Real | None, epsilon: Real | None, delta: Real | None) -> Fraction:
+    """Return mu^2, where both numbers of a pair are given the largest within it, rounded down."""
+    if mu is not None and epsilon is None and delta is None:
+        target = exact(mu, "mu")
+        if target <= 0:
+            raise not_positive("mu", target)
+        return target**2
+    if mu is None and epsilon is not None and delta is not None:
+        if not 0 < exact(delta, "delta") < 1:
+            raise InvalidParameter(
+                f"{given('delta', delta)} was given for Gaussian noise, which no epsilon bounds "
+                "alone; write a small delta, such as 1e-6, or Laplace noise for epsilon alone"
+            )
+        return approx_dp(epsilon, delta).inner_gaussian()
+    raise InvalidParameter(
+        f"Gaussian noise for mu={mu}, epsilon={epsilon}, delta={delta} was asked for; write mu, or "
+        "epsilon and delta, or Laplace noise for epsilon alone"
     )
 
 

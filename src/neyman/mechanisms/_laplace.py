@@ -9,7 +9,7 @@ from neyman.errors import SensitivityMismatch
 from neyman.mechanisms._folded import FoldedLaplace
 from neyman.mechanisms._mechanism import Mechanism, check_scale, not_positive
 from neyman.numerics import Real, exact, text
-from neyman.sensitivity import Sensitivity
+from neyman.sensitivity import Sensitivity, check_sensitivity
 from neyman.tradeoff import TradeOff, laplace
 
 __all__ = ["Laplace"]
@@ -55,6 +55,7 @@ class Laplace(Mechanism):
             SensitivityMismatch: if the L1 norm is not bounded.
             InvalidParameter: if epsilon is not positive, or calls for noise that cannot be drawn.
         """
+        check_sensitivity(sensitivity)
         target = exact(epsilon, "epsilon")
         if target <= 0:
             raise not_positive("epsilon", target)

@@ -15,7 +15,7 @@ from neyman.mechanisms._law import ball
 from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.mechanisms._moves import largest_coordinate, worst_move
 from neyman.numerics import Array, Real, exact, text
-from neyman.sensitivity import Sensitivity
+from neyman.sensitivity import Sensitivity, check_sensitivity
 from neyman.tradeoff import TradeOff, staircase
 
 __all__ = ["FoldedStaircase", "Staircase"]
@@ -147,6 +147,7 @@ class Staircase(Mechanism):
             SensitivityMismatch: if more than one integer may move.
             InvalidParameter: if epsilon or power is outside.
         """
+        check_sensitivity(sensitivity)
         steps = max(largest_coordinate(sensitivity), 1)
         if sensitivity.coordinates != 1 and steps > 1:
             raise SensitivityMismatch(

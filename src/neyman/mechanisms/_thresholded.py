@@ -7,11 +7,12 @@ from typing import Final, Self, final
 import numpy as np
 
 from neyman.aggregate import IntArray
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._law import NoiseLaw
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.numerics import Real, at_most, exact, text
-from neyman.sensitivity import NewGroups, Sensitivity
+from neyman.sensitivity import NewGroups, Sensitivity, check_sensitivity
 from neyman.tradeoff import TradeOff, approx_dp
 
 __all__ = ["Thresholded"]
@@ -88,6 +89,8 @@ class Thresholded(Mechanism):
             InvalidParameter: if delta is outside, or the noise too wide for it.
             MissingExtra: if python-flint is not installed.
         """
+        check_sensitivity(sensitivity)
+        check_type("noise", noise, Mechanism, "noise, Gaussian.calibrate(sensitivity, mu=...)")
         new, share = _new_groups(sensitivity), exact(delta, "delta")
         if not _LEAST <= share < Fraction(1, 2):
             raise InvalidParameter(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from neyman.aggregate import Aggregate, Columns
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.released import text_of
 from neyman.tables import Bounds, Rows, Table
@@ -14,6 +15,8 @@ __all__ = ["Bias", "bias"]
 _SHOWN = 20
 # What the readings of statistics call the ends of intervals.
 _OF_NOISE = ("stddev", "lower", "upper")
+# What says which number of a group a row is.
+_ASKED = ("probability",)
 
 
 @final
@@ -76,18 +79,25 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
             made columns belong in it.
         table: the private one, which says unit and bounds.
         public: data like the private ones that need no protection, last year's published table or
-            simulated rows, opened with unit=Rows() and with bounds that clamp nothing. Without
-            bounds clamping is not estimated.
+            simulated rows, opened with unit=Rows() and with bounds that clamp nothing, of the
+            columns that the question uses. Without bounds clamping is not estimated.
 
     Raises:
-        InvalidParameter: if `public` is the private data, or bounds other columns, or `ask` asks of
-            other rows than it is given.
+        InvalidParameter: if `public` is the private data, or `ask` asks of other rows than it is
+            given, or of numbers that depend on the bounds, as coefficients between them do.
         InvalidTable: if the table is made of another, or the public data do not fit the question.
         UnknownColumn: if the public data lack a column.
 
     Error: an estimate. It says nothing of the private data but how they would behave if they were
         like the public ones. Values beyond wide bounds are clamped by those.
     """
+    if not callable(ask):
+        raise InvalidParameter(
+            f"ask of type {type(ask).__name__} was given; write what asks the question of a table, "
+            "such as lambda t: t.count()"
+        )
+    check_type("table", table, Table, "the private table, from open_table(...)")
+    check_type("public", public, Table, "a public table, from open_table(...)")
     if table.view.made:
         raise InvalidTable(
             "the table was made of another by filters, expressions or joins; give the one that was "
@@ -98,16 +108,26 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
             "the public data are the table itself, and its answers would be shown without noise; "
             "write other data, published or simulated"
         )
-    if public.bounds and set(public.bounds) != set(table.bounds):
-        raise InvalidParameter(
-            f"the public table bounds {_named(public.bounds)}, and the private one "
-            f"{_named(table.bounds)}; open it with wide bounds of the same columns, or of none"
-        )
     free = replace(public, unit=Rows(), bounds=table.bounds)
-    asked = [replace(free, unit=table.unit), free, *([public] if public.bounds else [])]
-    questions = [ask(each) for each in asked]
+    questions = [ask(replace(free, unit=table.unit)), ask(free)]
+    if public.bounds:
+        questions.append(_wide(ask, table, public))
+    for question in questions:
+        check_type("ask(t)", question, Aggregate, "one question, such as lambda t: t.count()")
     _refuse_other_rows(questions, public)
     return Bias(_compared(questions[0].keys, [_exact(question) for question in questions]))
+
+
+def _wide(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Aggregate:
+    """Ask under the public table's own bounds, and say of a mistake that it is in these."""
+    try:
+        return ask(public)
+    except InvalidTable as error:
+        raise type(error)(
+            f"{error}. The public table bounds {_named(public.bounds)}, and the private one "
+            f"{_named(table.bounds)}; open the public one with wide bounds of every column that "
+            "the question uses, or of none"
+        ) from error
 
 
 def _named(names: Mapping[str, Bounds]) -> str:
@@ -141,11 +161,16 @@ def _exact(question: Aggregate) -> Columns:
 def _compared(keys: Columns, answers: Sequence[Columns]) -> Columns:
     found = dict(keys)
     causes = ("truncation", "clamping")
+    if any({*map(len, one.values())} != {*map(len, answers[0].values())} for one in answers):
+        raise InvalidParameter(
+            "ask(t) asks of other numbers where bounds are wider, as a density between them does; "
+            "write domain=... in the question, or open the public table without bounds"
+        )
     for name, first in answers[0].items():
         if name.endswith(_OF_NOISE):
             continue
         found[name] = first
-        if any(isinstance(cell, str) for cell in first):
+        if name in _ASKED or any(isinstance(cell, str) for cell in first):
             continue
         for cause, one, other in zip(causes, answers, answers[1:], strict=False):
             found[f"{name}_{cause}"] = [

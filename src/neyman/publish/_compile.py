@@ -1,9 +1,9 @@
 """From a spec to a plan."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
+from typing import cast
 
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.ledger import store_of
@@ -14,10 +14,9 @@ from neyman.publish._noise import NOISES, USUAL
 from neyman.publish._plan import Plan, Step
 from neyman.publish._queries import Query
 from neyman.publish._section import Cell
-from neyman.publish._spec import Column, Spec
-from neyman.publish._unit_of import UnitOf
+from neyman.publish._spec import Spec
 from neyman.publish._unknown_of import UnknownOf
-from neyman.tables import Bounds, Keys, Table, UnknownKeys, open_table
+from neyman.tables import Bounds, Expression, Keys, Table, UnknownKeys, open_table
 
 __all__ = ["plan"]
 
@@ -32,16 +31,24 @@ def plan(spec: Spec, folder: Path) -> Plan:
     """
     table = _opened(spec, folder)
     made = {name: expression_of(form) for name, form in spec.derive.items()}
-    bounds = {name: _bounds(name, column) for name, column in spec.columns.items()}
+    bounds = {name: column.bounds() for name, column in spec.columns.items()}
+    # Here that mistakes are found in what no query uses, too.
     with _named("derive"):
-        table = table.with_columns(**made) if made else table
+        whole = table.with_columns(**made) if made else table
     with _named("columns"):
-        table = table.with_bounds(bounds)
+        whole = whole.with_bounds(bounds)
     groups: dict[str, Keys | UnknownKeys] = {
         **{name: _keys(name, domains) for name, domains in spec.keys.items()},
         **{name: _unknown(name, found) for name, found in spec.unknown.items()},
     }
-    steps = tuple(_step(query, table, spec.unit, groups) for query in spec.query)
+    for query in spec.query:
+        if query.by is not None:
+            with _named(f"query {query.entry!r}, by = {query.by!r}"):
+                for column in groups[query.by].columns:
+                    whole.view.schema[column]
+    steps = tuple(
+        _step(query, _made(query, groups, table, made, bounds), groups) for query in spec.query
+    )
     return Plan(
         title=spec.title,
         steps=steps,
@@ -73,11 +80,37 @@ def _files(spec: Spec, folder: Path) -> tuple[Path, ...]:
     return (*(folder / path for path in paths), *spec.unit.files(folder))
 
 
-def _bounds(name: str, column: Column) -> Bounds:
-    try:
-        return Bounds(Fraction(column.lower), Fraction(column.upper), grid=Fraction(column.grid))
-    except (InvalidParameter, InvalidTable) as error:
-        raise SpecError(f"columns.{name}: {error}") from error
+def _made(
+    query: Query,
+    groups: Mapping[str, Keys | UnknownKeys],
+    table: Table,
+    made: Mapping[str, Expression],
+    bounds: Mapping[str, Bounds],
+) -> Table:
+    """Return the table with the columns that a query uses, so that others leave its record alone.
+
+    A name counts as used wherever the query says it: one too many is made, never one too few.
+    """
+    said = set(_words(query.model_dump()))
+    if query.by is not None:
+        said |= set(groups[query.by].columns)
+    used = {name: expression for name, expression in made.items() if name in said}
+    held = {name: bound for name, bound in bounds.items() if name in used or name not in made}
+    return (table.with_columns(**used) if used else table).with_bounds(held)
+
+
+def _words(written: object) -> Iterator[str]:
+    match written:
+        case str():
+            yield written
+        case dict():
+            for part in cast("dict[str, object]", written).values():
+                yield from _words(part)
+        case list() | tuple():
+            for part in cast("Sequence[object]", written):
+                yield from _words(part)
+        case _:
+            pass
 
 
 def _keys(name: str, domains: Mapping[str, list[Cell] | BinsOf]) -> Keys:
@@ -94,26 +127,24 @@ def _unknown(name: str, found: UnknownOf) -> UnknownKeys:
         raise SpecError(f"unknown.{name}: {error}") from error
 
 
-def _limited(table: Table, declared: UnitOf, query: Query) -> Table:
+def _limited(table: Table, query: Query) -> Table:
     """Return the rows that a query is about, with its own limits where it has some."""
     if query.where is not None:
         table = table.where(expression_of(query.where))
     if not query.limited:
         return table
     return table.bounded(
-        max_groups=query.max_groups or declared.max_groups,
-        max_rows_per_group=query.max_rows_per_group or declared.max_rows_per_group,
-        max_rows=query.max_rows or declared.max_rows,
+        max_groups=query.max_groups,
+        max_rows_per_group=query.max_rows_per_group,
+        max_rows=query.max_rows,
     )
 
 
-def _step(
-    query: Query, table: Table, unit: UnitOf, groups: Mapping[str, Keys | UnknownKeys]
-) -> Step:
+def _step(query: Query, table: Table, groups: Mapping[str, Keys | UnknownKeys]) -> Step:
     by = None if query.by is None else groups[query.by]
     ((key, share),) = query.spends.items()
     with _named(f"query {query.entry!r}"):
-        aggregate = query.ask(_limited(table, unit, query), by)
+        aggregate = query.ask(_limited(table, query), by)
     noise = NOISES[query.noise or USUAL[key]]
     mechanism = noise.calibrated(query.entry, aggregate.sensitivity, key, share)
     if query.delta is not None:

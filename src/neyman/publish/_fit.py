@@ -11,7 +11,7 @@ from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Gaussian, Laplace, Mechanism
 from neyman.numerics import Real, exact, text
-from neyman.publish._preview import Preview, preview
+from neyman.publish._preview import SIZES, Preview, preview
 from neyman.sensitivity import Sensitivity
 
 __all__ = ["Fitted", "Wish", "fit"]
@@ -77,7 +77,7 @@ def fit(
     *,
     mu: Real | None = None,
     epsilon: Real | None = None,
-    records: int,
+    records: int | None = None,
     confidence: float = 0.95,
 ) -> Fitted:
     """Divide a budget over a batch so that all half-widths are the same multiple of those wanted.
@@ -95,12 +95,13 @@ def fit(
         mu: the budget, for Gaussian noise; or
         epsilon: the budget, for Laplace noise.
         records: a public size of a group, for which intervals are computed where they depend on
-            it, as those of means do.
+            it, as those of means do; not needed where none of those wished for does.
         confidence: of the intervals, in (0, 1).
 
     Raises:
         InvalidParameter: if there is no wish, not one budget, a half-width is not positive, a
-            number is not among those of its question or has no interval at such a size.
+            number is not among those of its question, has no interval at such a size, or depends on
+            a size that is not given.
         SensitivityMismatch: if a question does not bound the norm that the noise needs.
 
     Error: the batch never costs more than the budget, and less by at most 1e-11 of it a question.
@@ -112,20 +113,20 @@ def fit(
         check_type("a wish", wish, Wish, "publish.Wish(question, half_width)")
     if not wishes:
         raise InvalidParameter("a batch of no wishes was given; write at least one Wish")
-    size = whole("records", records, 1, 2**53)
+    sizes = SIZES if records is None else [whole("records", records, 1, 2**53)]
     kind, budget = _budget(mu, epsilon)
     wanted = [_wanted(wish) for wish in wishes]
-    settled = [_settled(wish.aggregate, size) for wish in wishes]
+    settled = [_settled(wish.aggregate, sizes) for wish in wishes]
     shares = [budget / len(wishes)] * len(wishes)
     best: Fitted | None = None
     for _ in range(_ROUNDS):
         drawn = [kind.make(w.aggregate.sensitivity, s) for w, s in zip(wishes, shares, strict=True)]
         found = [
-            preview(question, noise, records=[size], confidence=confidence)
+            preview(question, noise, records=sizes, confidence=confidence)
             for question, noise in zip(settled, drawn, strict=True)
         ]
         times = [
-            _half_width(wish, seen, size) / width
+            _half_width(wish, seen, records) / width
             for wish, seen, width in zip(wishes, found, wanted, strict=True)
         ]
         if best is None or max(times) < best.factor:
@@ -154,11 +155,11 @@ def _positive(value: Real, name: str) -> Fraction:
     return number
 
 
-def _settled(question: Aggregate, size: int) -> Aggregate:
+def _settled(question: Aggregate, sizes: Sequence[int]) -> Aggregate:
     """Make up the integers of a question's preview once for all noises."""
     if question.imagined is None:
         return question
-    integers = question.imagined([size])
+    integers = question.imagined(sizes)
 
     def again(_sizes: Sequence[int]) -> list[IntArray]:
         return integers
@@ -170,7 +171,7 @@ def _wanted(wish: Wish) -> float:
     return float(_positive(wish.half_width, "half_width"))
 
 
-def _half_width(wish: Wish, seen: Preview, size: int) -> float:
+def _half_width(wish: Wish, seen: Preview, size: int | None) -> float:
     numbers = [number for number in seen.numbers if wish.number in (None, number.name)]
     if not numbers:
         known = ", ".join(dict.fromkeys(repr(number.name) for number in seen.numbers))
@@ -178,10 +179,16 @@ def _half_width(wish: Wish, seen: Preview, size: int) -> float:
             f"number={wish.number!r} was given of a question with {known}; write one of them"
         )
     width = numbers[0].half_width
+    if size is None and numbers[0].records is not None:
+        raise InvalidParameter(
+            f"the interval of {numbers[0].name!r} depends on how many rows a group has; write "
+            "records=, a public size"
+        )
     if width is None:
         raise InvalidParameter(
-            f"the interval of {numbers[0].name!r} is not known for a group of {size:,} rows under "
-            "so small a budget; write larger records=, or a larger budget"
+            f"the interval of {numbers[0].name!r} is not known for a group of "
+            f"{numbers[0].size} rows under so small a budget; write larger records=, or a larger "
+            "budget"
         )
     return width
 

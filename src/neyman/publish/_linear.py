@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from neyman.aggregate import Aggregate
+from neyman.arguments import check_list, check_type
 from neyman.tables import Keys, LinearRegression, Table, UnknownKeys
 
 __all__ = ["linear_regression"]
@@ -37,5 +38,8 @@ def linear_regression(
     Guarantee: with d = (p + 2)(p + 3)/2 integers for p features, each within N, l1 = d g r N and
         l2^2 = d g (r N)^2 for g groups of r rows of a unit, up to the rounding of weights.
     """
+    check_type("table", table, Table, "a table, from open_table(...)")
+    one = repr([features]) if isinstance(features, str) else '["dep_delay"]'
+    check_list("features", features, f"a list of columns, such as {one}")
     columns = tuple(table.measured(feature) for feature in features)
     return table.aggregate(LinearRegression(table.measured(response), columns), by)

@@ -7,9 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from neyman.aggregate import Aggregate, IntArray
+from neyman.arguments import check_list, check_type
 from neyman.errors import InvalidTable
 from neyman.sensitivity import Sensitivity
-from neyman.tables import Count, Keys, Table
+from neyman.tables import Count, Keys, Table, UnknownKeys
 
 __all__ = ["margins"]
 
@@ -34,9 +35,16 @@ def margins(table: Table, by: Keys, columns: Sequence[Sequence[str]]) -> tuple[A
             the total.
 
     Raises:
+        InvalidParameter: if the margins are no lists, or the cells no keys.
         InvalidTable: if nobody declared the groups, a column is not one of `by`, or sums could
             leave 62 bits.
     """
+    check_type("table", table, Table, "a table, from open_table(...)")
+    check_type("by", by, Keys | UnknownKeys, 'the cells, Keys({"carrier": [...]})')
+    check_list("columns", columns, 'a list of columns for each margin, such as [["carrier"], []]')
+    for names in columns:
+        one = repr([names]) if isinstance(names, str) else '["carrier"]'
+        check_list("columns", names, f"a list for each margin, such as [{one}]")
     return tuple(_margin(table, by, tuple(names)) for names in columns)
 
 

@@ -87,7 +87,9 @@ def _sentences(
             where = str(steps[-1]) if where == "spec" else f"{where}.{steps[-1]}"
         if where not in told:
             told.add(where)
-            yield _sentence(problem, where)
+            first, *more = _sentence(problem, where).split("\n")
+            yield first
+            yield from (f"{where}: {each}" for each in more)
 
 
 def _sentence(problem: ErrorDetails, where: str) -> str:

@@ -1,9 +1,13 @@
 """The spec: which statistics of which table are released, and for what."""
 
+from collections.abc import Iterator
+from difflib import get_close_matches
+from fractions import Fraction
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from neyman.errors import InvalidParameter, InvalidTable
 from neyman.publish._bins_of import Domain
 from neyman.publish._budget_of import Budget
 from neyman.publish._form import Form
@@ -12,6 +16,7 @@ from neyman.publish._queries import AnyQuery, Query
 from neyman.publish._section import Count, Number, Positive, Section
 from neyman.publish._unit_of import UnitOf
 from neyman.publish._unknown_of import UnknownOf
+from neyman.tables import Bounds
 
 __all__ = ["Column", "Data", "Spec"]
 
@@ -34,6 +39,14 @@ class Column(Section):
     """The most that counts; what is above is moved here."""
     grid: Positive
     """The step between values that are told apart; divides both bounds."""
+
+    def bounds(self) -> Bounds:
+        """Return them.
+
+        Raises:
+            InvalidParameter, InvalidTable: if they are none.
+        """
+        return Bounds(Fraction(self.lower), Fraction(self.upper), grid=Fraction(self.grid))
 
 
 class Spec(Section):
@@ -64,61 +77,73 @@ class Spec(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        self._check_entries()
+        found = list(dict.fromkeys(self._mistakes()))
+        if found:
+            # Told one by one where the spec is read.
+            raise ValueError("\n".join(found))
+        return self
+
+    def _mistakes(self) -> Iterator[str]:
+        """Tell all that does not go together."""
+        yield from self._entries()
         for name in self.unknown:
             if name in self.keys:
-                raise ValueError(
-                    f"[unknown.{name}] and [keys.{name}] have one name; give one of them another"
-                )
+                yield f"[unknown.{name}] and [keys.{name}] have one name; give one of them another"
+        for name, column in self.columns.items():
+            try:
+                column.bounds()
+            except (InvalidParameter, InvalidTable) as error:
+                yield f"columns.{name}: {error}"
         for query in self.query:
-            self._check_groups(query)
+            yield from self._groups(query)
             if self.unit.rows and query.limited:
-                raise ValueError(
+                yield (
                     f"query {query.entry!r} limits rows of an entity, and with rows = true each "
                     "row is one unit; delete the limits"
                 )
             for column, instead in query.bounds.items():
                 if column not in self.columns:
-                    raise ValueError(
+                    near = get_close_matches(column, self.columns, n=1)
+                    meant = f"{near[0]!r}, or " if near else ""
+                    yield (
                         f"query {query.entry!r} needs bounds of {column!r}; "
-                        f"write [columns.{column}] with lower, upper and grid{instead}"
+                        f"write {meant}[columns.{column}] with lower, upper and grid{instead}"
                     )
-        return self
 
-    def _check_groups(self, query: Query) -> None:
+    def _groups(self, query: Query) -> Iterator[str]:
         """Find the groups of a query, and a delta where nobody declared them."""
         by, asked = query.by, f"query {query.entry!r}"
         if by is not None and by not in self.keys and by not in self.unknown:
             known = ", ".join([*self.keys, *self.unknown]) or "none"
-            raise ValueError(
+            yield (
                 f"{asked} has by = {by!r}, and the key sets are {known}; write [keys.{by}] with a "
                 f"list of values for each column, or [unknown.{by}] with columns"
             )
         if by not in self.unknown:
             if query.delta is not None:
-                raise ValueError(
+                yield (
                     f"{asked} has a delta, which only groups that nobody declared cost; delete it, "
                     "or write by, the name of an [unknown.NAME]"
                 )
         elif query.delta is None:
-            raise ValueError(
+            yield (
                 f"{asked} finds its groups, and somebody's own may be shown with probability delta "
                 "at most; write delta, such as 1e-8, a part of delta_for_groups in [budget]"
             )
         elif self.budget.delta_for_groups is None:
-            raise ValueError(
+            yield (
                 f"{asked} finds its groups, and the ledger sets no delta aside for that; write "
                 "delta_for_groups, such as 1e-6, in [budget]"
             )
 
-    def _check_entries(self) -> None:
+    def _entries(self) -> Iterator[str]:
         entries = [query.entry for query in self.query]
         alone = {query.entry for query in self.query if query.batch is None}
         for query in self.query:
             if entries.count(query.entry) > 1:
-                raise ValueError(f"entry {query.entry!r} stands twice; give each query its own id")
+                yield f"entry {query.entry!r} stands twice; give each query its own id"
             if query.batch in alone:
-                raise ValueError(
+                yield (
                     f"batch {query.batch!r} of query {query.entry!r} is the entry of another "
                     "query; give the batch an id of its own"
                 )

@@ -102,6 +102,10 @@ def frame(data: object, name: str | None) -> Frame:
     require("pyarrow")
     table = convert(data)
     names = tuple(str(column) for column in table.column_names)
+    if not names:
+        raise InvalidTable(
+            f"the {kind.__name__} {name!r} has no columns; write one that has, with rows or without"
+        )
     refuse_alike(names)
     return Frame(table.rename_columns([f"c{i}" for i in range(len(names))]), names, name)
 

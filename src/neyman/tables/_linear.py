@@ -5,10 +5,11 @@ from itertools import combinations_with_replacement
 from typing import Final, final
 
 from neyman.aggregate import Reading
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.tables._linear_reading import LinearReading
 from neyman.tables._moments import Axis, Layout, Term
-from neyman.tables._statistic import Component, Measured, Statistic
+from neyman.tables._statistic import Component, Measured, Statistic, check_measured
 
 __all__ = ["LinearRegression"]
 
@@ -35,8 +36,13 @@ class LinearRegression(Statistic):
         """Refuse columns that cannot be told apart.
 
         Raises:
-            InvalidParameter: if there is no feature, or more than 32, or a column stands twice.
+            InvalidParameter: if there is no feature, or more than 32, a column stands twice, or
+                has no bounds.
         """
+        check_measured("response", self.response)
+        check_type("features", self.features, tuple, '(table.measured("distance"),)')
+        for feature in self.features:
+            check_measured("features", feature)
         names = [measured.column for measured in self.columns]
         if not 1 <= len(self.features) <= _MOST or len(set(names)) < len(names):
             raise InvalidParameter(

@@ -1,7 +1,7 @@
 """Arguments of the wrong kind, answered by what to write instead."""
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 
 from neyman.errors import InvalidTable
 from neyman.tables._bounds import Bounds
@@ -9,7 +9,34 @@ from neyman.tables._keys import Keys
 from neyman.tables._unit import Unit
 from neyman.tables._unknown_keys import UnknownKeys
 
-__all__ = ["refuse_no_bounds", "refuse_no_keys", "refuse_no_unit", "refuse_unknown_keys"]
+__all__ = [
+    "no_such_question",
+    "refuse_no_bounds",
+    "refuse_no_keys",
+    "refuse_no_unit",
+    "refuse_unknown_keys",
+]
+
+# What `publish` asks of a table, and data frames call their own.
+_PUBLISHED: Final = (
+    "density",
+    "linear_regression",
+    "margins",
+    "quantiles",
+    "regression",
+    "survival",
+)
+_FRAME: Final = ("group_by", "groupby")
+
+
+def no_such_question(name: str) -> AttributeError:
+    """Return the error for a question that is asked elsewhere, or nowhere."""
+    said = f"'Table' object has no attribute {name!r}"
+    if name in _PUBLISHED:
+        said += f"; write neyman.publish.{name}(table, ...)"
+    elif name in _FRAME:
+        said += "; write the groups in the question: table.count(by=Keys({...}))"
+    return AttributeError(said)
 
 
 def refuse_no_keys(by: object) -> None:

@@ -199,9 +199,14 @@ def refuse_alike(names: Iterable[str], *, told: bool = True) -> None:
     for name in names:
         other = seen.get(name.casefold())
         if other is not None:
-            both = f"{other!r} and {name!r}" if told else "of two places"
+            if not told:
+                raise InvalidTable(
+                    "the names of two columns in the first line of the CSV file differ at most by "
+                    "case, and engines mix them up; if the file has no header, write one above its "
+                    "records, else rename one of the two"
+                )
             raise InvalidTable(
-                f"the columns {both} differ at most by case, and engines mix them "
+                f"the columns {other!r} and {name!r} differ at most by case, and engines mix them "
                 "up; rename one of them"
             )
         seen[name.casefold()] = name

@@ -6,7 +6,7 @@ from typing import final
 from neyman.aggregate import Reading
 from neyman.tables._moments import Axis, Layout, Term
 from neyman.tables._spread_readings import CorrelationReading, CovarianceReading, VarianceReading
-from neyman.tables._statistic import Component, Measured, Statistic
+from neyman.tables._statistic import Component, Measured, Statistic, check_measured
 
 __all__ = ["Correlation", "Covariance", "Variance"]
 
@@ -21,6 +21,10 @@ class Variance(Statistic):
     """
 
     column: Measured
+
+    def __post_init__(self) -> None:
+        """Refuse a column without bounds."""
+        check_measured("column", self.column)
 
     @property
     def layout(self) -> Layout:
@@ -62,6 +66,11 @@ class Covariance(Statistic):
     column: Measured
     other: Measured
 
+    def __post_init__(self) -> None:
+        """Refuse columns without bounds."""
+        check_measured("column", self.column)
+        check_measured("other", self.other)
+
     @property
     def layout(self) -> Layout:
         """Of the four sums."""
@@ -101,6 +110,11 @@ class Correlation(Statistic):
 
     column: Measured
     other: Measured
+
+    def __post_init__(self) -> None:
+        """Refuse columns without bounds."""
+        check_measured("column", self.column)
+        check_measured("other", self.other)
 
     @property
     def layout(self) -> Layout:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import final
 
 from neyman.aggregate import Reading
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.numerics import text
 from neyman.sensitivity import Sensitivity
@@ -14,7 +15,14 @@ from neyman.tables._bounds import Bounds
 from neyman.tables._sql import Tree
 from neyman.tables._unit import Unit
 
-__all__ = ["Component", "Measured", "Statistic", "sensitivity_of"]
+__all__ = [
+    "Component",
+    "Measured",
+    "Statistic",
+    "check_measured",
+    "check_statistic",
+    "sensitivity_of",
+]
 
 _MOST = 2**62
 
@@ -124,6 +132,27 @@ class Statistic(ABC):
         Args:
             weight: that all of them were multiplied by, beside other statistics (`Together`).
         """
+
+
+def check_statistic(name: str, statistic: object) -> None:
+    """Refuse what is no statistic, such as its name.
+
+    Raises:
+        InvalidParameter: if it is of another type.
+    """
+    check_type(
+        name, statistic, Statistic, 'a statistic, such as Count() or Mean(table.measured("delay"))'
+    )
+
+
+def check_measured(name: str, column: object) -> None:
+    """Refuse a column without its bounds, such as the name alone.
+
+    Raises:
+        InvalidParameter: if it is of another type.
+    """
+    written = repr(column) if isinstance(column, str) else '"delay"'
+    check_type(name, column, Measured, f"table.measured({written}), the column with its bounds")
 
 
 def sensitivity_of(

@@ -7,7 +7,7 @@ from typing import final
 from neyman.aggregate import Reading
 from neyman.tables._readings import CountReading, MeanReading, PoissonReading, SumReading
 from neyman.tables._sql import Tree, integer
-from neyman.tables._statistic import Component, Measured, Statistic
+from neyman.tables._statistic import Component, Measured, Statistic, check_measured
 
 __all__ = ["Count", "Mean", "Sum"]
 
@@ -59,6 +59,10 @@ class Sum(Statistic):
 
     column: Measured
 
+    def __post_init__(self) -> None:
+        """Refuse a column without bounds."""
+        check_measured("column", self.column)
+
     @property
     def columns(self) -> tuple[Measured, ...]:
         """The column."""
@@ -94,6 +98,10 @@ class Mean(Statistic):
     """
 
     column: Measured
+
+    def __post_init__(self) -> None:
+        """Refuse a column without bounds."""
+        check_measured("column", self.column)
 
     @property
     def columns(self) -> tuple[Measured, ...]:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from neyman.aggregate import Aggregate, Countable
+from neyman.arguments import check_list
 from neyman.errors import InvalidTable
 from neyman.tables._asked import Groups, asked
 from neyman.tables._bounds import Bounds
@@ -13,12 +14,17 @@ from neyman.tables._countable import TableRecords
 from neyman.tables._engine import Engine
 from neyman.tables._expression import Expression
 from neyman.tables._keys import Keys
-from neyman.tables._mistakes import refuse_no_bounds, refuse_no_keys, refuse_unknown_keys
+from neyman.tables._mistakes import (
+    no_such_question,
+    refuse_no_bounds,
+    refuse_no_keys,
+    refuse_unknown_keys,
+)
 from neyman.tables._on import How, On, Taken
 from neyman.tables._private_join import joined
 from neyman.tables._public_join import looked_up
 from neyman.tables._spread import Correlation, Covariance, Variance
-from neyman.tables._statistic import Measured, Statistic
+from neyman.tables._statistic import Measured, Statistic, check_statistic
 from neyman.tables._statistics import Count, Mean, Sum
 from neyman.tables._together import Together
 from neyman.tables._unit import Unit
@@ -52,6 +58,13 @@ class Table:
 
     def __repr__(self) -> str:
         return f"Table(unit={self.unit!r}, bounds={dict(self.bounds)!r})"
+
+    # Not seen by type checkers, which would take every name for an attribute.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Say where a question is that a table itself does not take."""
+            raise no_such_question(name)
 
     @property
     def protects(self) -> str:
@@ -124,6 +137,8 @@ class Table:
             by: the groups; None for one of all rows.
             shares: of each in the squared sensitivity; equal by default.
         """
+        check_list("parts", parts, "a list of statistics, such as [Count()]")
+        check_list("shares", shares, "a list of whole numbers, such as (2, 1)")
         return self.aggregate(Together(tuple(parts), tuple(shares)), by)
 
     def measured(self, column: str) -> Measured:
@@ -293,6 +308,8 @@ class Table:
     ) -> "Table":
         """Return the same table with other contribution bounds, as `Entity` takes them.
 
+        Bounds that are not named stay.
+
         Raises:
             InvalidTable: if each row is a unit.
         """
@@ -321,6 +338,7 @@ class Table:
         Error: a unit beyond its contribution bounds counts with a pseudo-random part of its
             rows, so the answer is biased towards smaller units.
         """
+        check_statistic("statistic", statistic)
         return asked(
             self.engine, self.view, self.unit, self.max_table_rows, statistic=statistic, by=by
         )

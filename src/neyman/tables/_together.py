@@ -8,9 +8,10 @@ from typing import Final, final
 from sqlglot import exp
 
 from neyman.aggregate import Columns, IntArray, Noise, Reading
+from neyman.arguments import check_list
 from neyman.errors import InvalidParameter
 from neyman.tables._sql import Tree, integer, wide
-from neyman.tables._statistic import Component, Measured, Statistic
+from neyman.tables._statistic import Component, Measured, Statistic, check_statistic
 
 __all__ = ["Together"]
 
@@ -44,8 +45,13 @@ class Together(Statistic):
         """Refuse what makes no answer with one row a group and a name for each column.
 
         Raises:
-            InvalidParameter: if there is nothing to put together, or a share that is none.
+            InvalidParameter: if there is nothing to put together, what is no statistic, or a share
+                that is none.
         """
+        check_list("parts", self.parts, "[Count(), ...]")
+        check_list("shares", self.shares, "a list of whole numbers, such as (2, 1)")
+        for part in self.parts:
+            check_statistic("parts", part)
         object.__setattr__(self, "parts", tuple(self.parts))
         object.__setattr__(self, "shares", tuple(self.shares) or (1,) * len(self.parts))
         if not self.parts:

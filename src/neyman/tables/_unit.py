@@ -59,7 +59,7 @@ class Unit(ABC):
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
     ) -> "Unit":
-        """Return the same unit with other contribution bounds."""
+        """Return the same unit with other contribution bounds; those not named stay."""
 
     @abstractmethod
     def once(self) -> "Unit":
@@ -189,8 +189,13 @@ class Entity(Unit):
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
     ) -> Unit:
-        """Return the same entity with other bounds."""
-        return Entity(self.column, max_groups, max_rows_per_group, max_rows)
+        """Return the same entity with other bounds, and those not named as they are."""
+        return Entity(
+            self.column,
+            self.max_groups if max_groups is None else max_groups,
+            self.max_rows_per_group if max_rows_per_group is None else max_rows_per_group,
+            self.max_rows if max_rows is None else max_rows,
+        )
 
     def once(self) -> Unit:
         """Return the same entity with one row a group."""
