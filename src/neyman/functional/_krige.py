@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Self, final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.functional._deblurred import deblurred
 from neyman.functional._generator import Generator
@@ -30,6 +31,9 @@ _LEAST_NOISE: Final = 1e-6
 # So many variances of noise may masses miss by chance.
 _BY_CHANCE: Final = 8.0
 _LEAST_SHARE: Final = 0.1
+# What the release may leave open of a curve that is shown, in units of B.
+_MOST_LEFT: Final = 0.125
+_BEYOND: Final = 4.0
 
 
 class _Model(NamedTuple):
@@ -53,7 +57,7 @@ class _Model(NamedTuple):
 class _Fit(NamedTuple):
     values: Array
     gain: Array
-    prior: Array
+    shared: Array
     model: _Model
 
 
@@ -118,11 +122,33 @@ class GaussianProcess(Smoother):
         return np.clip(self._fit(table, sums, deblurred(table, sums.counts)).values, -1.0, 1.0)
 
     def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:
-        """Return the curve and its deviation given the release: noise, drawing and smoothing."""
-        values, gain, prior, model = self._fit(table, sums, deblurred(table, sums.counts))
-        known = np.einsum("ij,ji->i", gain, model.loads @ prior)
-        rest = np.maximum(np.diag(prior) - known, 0.0)
-        return np.clip(values, -1.0, 1.0), np.sqrt(rest)
+        """Return the curve and its deviation given the release: noise, drawing and smoothing.
+
+        The curve is NaN where no records are within a quarter of the length-scale, or where this
+        is above an eighth of B: a sixteenth of the distance of the bounds.
+        """
+        masses = deblurred(table, sums.counts)
+        values, gain, shared, _ = self._fit(table, sums, masses)
+        known = np.einsum("ij,ji->i", gain, shared)
+        left = np.sqrt(np.maximum(1.0 + self.variance - known, 0.0))
+        told = self._near(table, masses) & (left <= _MOST_LEFT)
+        return np.where(told, np.clip(values, -1.0, 1.0), np.nan), left
+
+    def _near(self, table: Table, masses: Array) -> npt.NDArray[np.bool_]:
+        """Return where more records are within half the window than noise makes of none.
+
+        The tails of a smooth window reach far beyond the last of many records.
+        """
+        reach = max(int(self.window / 2 / table.step), 1)
+        circle = np.zeros(table.size)
+        circle[: masses.size] = masses
+        below = np.concatenate([[0.0], np.cumsum(np.tile(circle, 3))])
+        at = table.size + np.arange(masses.size)
+        number = below[at + reach + 1] - below[at - reach]
+        most = float(table.channels.domain.largest_bandwidth)
+        wide = min(max(self.window, float(table.channels.bandwidth)), most)
+        noise = table.deviations[0] * float(table.sd(table.rows(wide)).max())
+        return number >= _BEYOND * noise * reach * table.step
 
     def draws(
         self, table: Table, sums: Sums, generator: Generator, number: int
@@ -135,9 +161,7 @@ class GaussianProcess(Smoother):
 
         Source: Journel and Huijbregts, *Mining geostatistics*, 1978 (conditioning by kriging).
         """
-        scales, chances = _chances(
-            table, sums, deblurred(table, sums.counts), self.level
-        )
+        scales, chances = _chances(table, sums, deblurred(table, sums.counts), self.level)
         drawn = generator.multinomial(number, chances.ravel()).reshape(chances.shape)
         for length, variance, residual in zip(*np.nonzero(drawn), strict=True):
             process = GaussianProcess(
@@ -171,12 +195,12 @@ class GaussianProcess(Smoother):
 
         model = _modelled(table, sums, masses, self.level)
         # The constant has variance 1.
-        prior = 1.0 + self.variance * _covariance(table, self.length_scale)
-        shared = model.loads @ prior
+        shared = self.variance * _correlated(table, model.loads, self.length_scale)
+        shared += model.loads.sum(axis=1)[:, None]
         total = shared @ model.loads.T + self.residual * model.sampling
         total[np.diag_indices_from(total)] += 1.0
         gain = np.asarray(cho_solve(cho_factor(total, lower=True), shared)).T
-        return _Fit(model.center + gain @ model.data, gain, prior, model)
+        return _Fit(model.center + gain @ model.data, gain, shared, model)
 
 
 def _modelled(table: Table, sums: Sums, masses: Array, level: float) -> _Model:
@@ -204,9 +228,7 @@ def _modelled(table: Table, sums: Sums, masses: Array, level: float) -> _Model:
     return _Model(data * both, waves, waves * masses, center)
 
 
-def _chances(
-    table: Table, sums: Sums, masses: Array, level: float
-) -> tuple[Array, Array]:
+def _chances(table: Table, sums: Sums, masses: Array, level: float) -> tuple[Array, Array]:
     """Return length-scales, and the chances of each with each pair of variances, of sum 1.
 
         log p = -(z' V^-1 z + log det V) / 2,   z the whitened sums, V their covariance
@@ -224,7 +246,7 @@ def _chances(
     sampling = model.sampling
     found = np.empty((scales.size, _VARIANCES.size, _RESIDUALS.size))
     for i, scale in enumerate(scales):
-        signal = model.loads @ _covariance(table, float(scale)) @ model.loads.T
+        signal = _correlated(table, model.loads, float(scale)) @ model.loads.T
         for j, variance in enumerate(_VARIANCES):
             for k, residual in enumerate(_RESIDUALS):
                 covariance = fixed + variance * signal + residual * sampling
@@ -252,13 +274,11 @@ def _spectrum(table: Table, length_scale: float) -> Array:
     return powers / (2 * powers.sum() - powers[0] - powers[-1])
 
 
-def _covariance(table: Table, length_scale: float) -> Array:
-    """Return the kernel between nodes, 1 on the diagonal."""
+def _correlated(table: Table, rows: Array, length_scale: float) -> Array:
+    """Return rows times the matrix of the kernel between nodes, 1 on the diagonal."""
     powers = _spectrum(table, length_scale)
     size = 2 * powers.size - 2
-    line = np.fft.irfft(powers, size) * size
-    node = np.arange(table.places.size)
-    return line[np.abs(node[:, None] - node)]
+    return np.fft.irfft(np.fft.rfft(rows, size) * (powers * size), size)[:, : table.places.size]
 
 
 def _root(table: Table, length_scale: float) -> Array:

@@ -25,7 +25,8 @@ class RegressionFit:
     """A curve of mean responses, linear between public nodes.
 
     Where fewer records are in the window than four deviations of the noise of their number, as
-    released, the curve is NaN: nothing is known there. `stretches` are the rest.
+    released, the curve is NaN: nothing is known there; a Gaussian process is NaN, too, where the
+    release leaves too much of it open. `stretches` are the rest.
 
     Attributes:
         smoother: how it was read, with all that was chosen.
@@ -60,6 +61,13 @@ class RegressionFit:
             )
         channels = table.channels
         values, deviations = smoother.read(table, sums)
+        told &= ~np.isnan(values)
+        if not told.any():
+            raise InvalidParameter(
+                "the release leaves the curve open everywhere by more than a sixteenth of the "
+                "distance of the bounds of the response; spend more, write narrower bounds, or "
+                "read nadaraya_watson(bandwidth) with its noise_sd"
+            )
         values = np.where(told, channels.middle + channels.half * values, np.nan)
         deviations = np.where(told, channels.half * deviations, np.nan)
         for array in (told, values, deviations):
