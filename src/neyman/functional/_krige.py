@@ -94,8 +94,7 @@ class GaussianProcess(Smoother):
         """
         masses = deblurred(table, sums.counts)
         first = cls._given(table, sums, masses, _LEVEL)
-        curve = np.clip(first._fit(table, sums, masses).values, -1.0, 1.0)
-        level = float(masses @ curve**2 / masses.sum())
+        level = float(masses @ first.values(table, sums) ** 2 / masses.sum())
         return cls._given(table, sums, masses, level)
 
     @classmethod
