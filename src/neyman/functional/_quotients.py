@@ -10,7 +10,7 @@ from typing import Final, final
 
 import numpy as np
 
-from neyman.functional._smoother import Smoother, Sums, Table
+from neyman.functional._smoother import Smoother, Sums, Table, deviation_of
 from neyman.numerics import Array
 
 __all__ = ["NadarayaWatson", "Ridge"]
@@ -41,9 +41,11 @@ class NadarayaWatson(Smoother):
         found = table.values(sums.responses, self.bandwidth) / self._below(table, sums)
         return np.clip(found, -1.0, 1.0)
 
-    def spread(self, table: Table, sums: Sums) -> Array:
-        """Return the deviation of the sum, divided."""
-        return table.sd(table.rows(self.bandwidth)) / self._below(table, sums)
+    def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:
+        """Return the quotient, and the deviation of the sum, divided: of noise alone."""
+        values = self.values(table, sums)
+        spread = table.sd(table.rows(self.bandwidth)) / self._below(table, sums)
+        return values, deviation_of(table, values, spread)
 
     def _below(self, table: Table, sums: Sums) -> Array:
         density = table.values(sums.counts, self.bandwidth)
@@ -87,12 +89,14 @@ class Ridge(Smoother):
         found = self._solved(table, sums, waves, (waves.T @ totals)[:, None])[:, 0]
         return np.clip(waves @ found, -1.0, 1.0)
 
-    def spread(self, table: Table, sums: Sums) -> Array:
-        """Return the deviation of a curve that is linear in the sums."""
+    def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:
+        """Return the curve, and its deviation as one linear in the sums: of noise alone."""
+        values = self.values(table, sums)
         waves = self._waves(table)
         rows = table.rows(float(table.channels.bandwidth))
         rows *= (table.step * table.weights)[:, None]
-        return table.sd(waves @ self._solved(table, sums, waves, waves.T @ rows))
+        spread = table.sd(waves @ self._solved(table, sums, waves, waves.T @ rows))
+        return values, deviation_of(table, values, spread)
 
     def _solved(self, table: Table, sums: Sums, waves: Array, right: Array) -> Array:
         from scipy.linalg import cho_factor, cho_solve

@@ -94,8 +94,14 @@ class RegressionCurve(Function):
 
         Length-scale, variance of the curve and variance of the responses about it are those of
         the largest marginal likelihood of the noisy sums, whose noise is known. No choice is left.
+        Records are where the noisy counts have them, no more blurred than the noise asks for.
 
-        Error: an estimate.
+        Raises:
+            InvalidParameter: if the number of records can nowhere be told from its noise, or the
+                release leaves the curve open everywhere by more than a sixteenth of the distance
+                of the bounds.
+
+        Error: an estimate. `noise_sd` of it has noise, drawing and smoothing in it.
         Source: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, ch. 5.
         """
         table, sums = self._read()

@@ -25,7 +25,8 @@ class RegressionFit:
     """A curve of mean responses, linear between public nodes.
 
     Where fewer records are in the window than four deviations of the noise of their number, as
-    released, the curve is NaN: nothing is known there. `stretches` are the rest.
+    released, the curve is NaN: nothing is known there; a Gaussian process is NaN, too, where the
+    release leaves too much of it open. `stretches` are the rest.
 
     Attributes:
         smoother: how it was read, with all that was chosen.
@@ -33,6 +34,7 @@ class RegressionFit:
         sums: what it was read from.
         told: at which nodes there are enough records, shape (nodes,).
         values: at the nodes, in units of y; shape (nodes,).
+        deviations: of the noise of these, computed with them.
     """
 
     smoother: Smoother
@@ -40,6 +42,7 @@ class RegressionFit:
     sums: Sums = field(repr=False)
     told: npt.NDArray[np.bool_] = field(repr=False)
     values: Array = field(repr=False)
+    deviations: Array = field(repr=False)
 
     @classmethod
     def of(cls, table: Table, sums: Sums, smoother: Smoother) -> Self:
@@ -57,11 +60,19 @@ class RegressionFit:
                 "spend more, or write a larger bandwidth"
             )
         channels = table.channels
-        values = channels.middle + channels.half * smoother.values(table, sums)
-        found = np.where(told, values, np.nan)
-        told.setflags(write=False)
-        found.setflags(write=False)
-        return cls(smoother, table, sums, told, found)
+        values, deviations = smoother.read(table, sums)
+        told &= ~np.isnan(values)
+        if not told.any():
+            raise InvalidParameter(
+                "the release leaves the curve open everywhere by more than a sixteenth of the "
+                "distance of the bounds of the response; spend more, write narrower bounds, or "
+                "read nadaraya_watson(bandwidth) with its noise_sd"
+            )
+        values = np.where(told, channels.middle + channels.half * values, np.nan)
+        deviations = np.where(told, channels.half * deviations, np.nan)
+        for array in (told, values, deviations):
+            array.setflags(write=False)
+        return cls(smoother, table, sums, told, values, deviations)
 
     def __call__(self, x: npt.ArrayLike) -> Array:
         """Return the mean response at each x, NaN where too few records are; shape of x.
@@ -91,20 +102,15 @@ class RegressionFit:
         ]
 
     def noise_sd(self, x: npt.ArrayLike) -> Array:
-        """Return the deviation of the noise at each x; drawing records is not in it.
+        """Return the deviation of the noise at each x.
 
-            spread(x) sqrt(s_2^2 + m(x)^2 s_1^2)
-
-        s_1 and s_2 are the deviations of the noise of counts and responses, spread how the reading
-        passes noise on.
+        Of windows and ridges of the noise alone, with all else held fast: drawing records and
+        smoothing are not in it. Of a Gaussian process it is what the release leaves open of the
+        curve: noise, drawing of records and smoothing, for it goes on where records are few.
 
         Error: first order in the noise, and what was chosen by the release held fast.
         """
-        first, second = self.table.deviations
-        channels = self.table.channels
-        level = (self.values - channels.middle) / channels.half
-        spread = self.smoother.spread(self.table, self.sums)
-        return self._between(x, channels.half * spread * np.sqrt(second**2 + (level * first) ** 2))
+        return self._between(x, self.deviations)
 
     def band(
         self, level: float, kind: BandKind, *, generator: Generator, repetitions: int = 300

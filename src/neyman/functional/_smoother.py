@@ -14,7 +14,7 @@ from neyman.functional._product_limit import transform_of
 from neyman.functional._projected import nearest_masses
 from neyman.numerics import Array, ComplexArray
 
-__all__ = ["Smoother", "Sums", "Table"]
+__all__ = ["Smoother", "Sums", "Table", "deviation_of"]
 
 _NODES_A_WAVE: Final = 8
 # Kernels reach so many bandwidths beyond the ends; what lies there is folded back.
@@ -105,6 +105,10 @@ class Table:
         found[inside] = nearest_masses(circle[inside] * self.step, total)
         return self._folded(found, h) * self.weights
 
+    def waves_of(self, masses: Array) -> ComplexArray:
+        """Return the sums over nodes of masses exp(-i w_j x), j = 0 ... J."""
+        return np.fft.rfft(masses, self.size)[: self.frequencies.size]
+
     def sd(self, rows: Array) -> Array:
         """Return standard deviations of sums with these coefficients, for noise of deviation 1."""
         j = self.frequencies.size - 1
@@ -179,8 +183,16 @@ class Smoother(ABC):
         """Return the curve at the nodes."""
 
     @abstractmethod
-    def spread(self, table: Table, sums: Sums) -> Array:
-        """Return the deviation of the curve at the nodes for noise of deviation 1 in responses.
+    def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:
+        """Return the curve at the nodes, and the deviation of it there."""
 
-        The counts held fast: the curve is a linear function of the sums of responses.
-        """
+
+def deviation_of(table: Table, values: Array, spread: Array) -> Array:
+    """Return the deviation of a curve that passes on noise of 1 in responses as `spread`.
+
+        spread(x) sqrt(s_2^2 + m(x)^2 s_1^2)
+
+    s_1 and s_2 are the deviations of the noise of counts and responses.
+    """
+    first, second = table.deviations
+    return spread * np.sqrt(second**2 + (values * first) ** 2)
