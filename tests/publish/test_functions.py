@@ -273,8 +273,8 @@ def test_a_spec_publishes_maps_and_regressions(spec, capsys):
         ("bandwidth = [12, 2]", "bandwidth = 2", "bandwidth holds 1 for 2 columns"),
         ("{ period = 24 }]", "{ periods = 24 }]", r"query 'map'.domain\[1\].periods: .*period"),
         ("records = 3_000\n", "", "a regression needs bandwidth, or records"),
-        ('y = "days"\n', "", "query 'days-by-x'.y: is missing; a regression is of all rows"),
-        ('y = "days"\n', 'y = "days"\nby = "x"\n', "by: no such key; a regression is of all rows"),
+        ('y = "days"\n', "", "query 'days-by-x'.y: is missing; a regression needs"),
+        ('y = "days"\n', 'y = "days"\nby = "x"\n', "has by = 'x', and the key sets are none"),
         ('y = "days"\n', 'y = "days"\n', r"write \[columns.days\]"),
     ],
 )

@@ -76,7 +76,7 @@ class Rows:
         clean(axes).set_yticks(places, self.labels)
         axes.set_xlim(least, most)
         axes.locator_params(axis="x", nbins=ticks)
-        axes.set_ylim(len(places) - 0.5, -0.5)
+        axes.set_ylim(max(len(places), 1) - 0.5, -0.5)
         axes.grid(axis="x", color=QUIET, alpha=0.25)
         axes.set_xlabel(what, color=INK)
 
