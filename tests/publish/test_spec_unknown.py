@@ -199,7 +199,7 @@ def test_nothing_shown_is_an_answer_too(folder, capsys):
     pq.write_table(pa.table({"town": ["Ulm"], "x": [1.0]}), folder / "visits.parquet")
     written(folder)
     assert main(["release", "s.toml", "--report", "page.html"]) == 0
-    assert "0 rows" in (folder / "page.html").read_text(encoding="utf-8")
+    assert "No group is shown" in (folder / "page.html").read_text(encoding="utf-8")
     assert "town" in capsys.readouterr().out
 
 

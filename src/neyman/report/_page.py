@@ -153,7 +153,7 @@ def _facts(publication: Publication) -> str:
 
 def _release(name: str, release: Release, svg: str | None, ledger: str) -> str:
     query = json.dumps(dict(release.query), ensure_ascii=False)
-    picture = "" if svg is None else f"<figure>{svg}</figure>"
+    picture = "" if svg is None or not release.groups else f"<figure>{svg}</figure>"
     return (
         f"<h3>{escape(name)}</h3><p>{escape(asked(release))}</p>"
         f'<p class="quiet">{escape(str(release.spending))}. Alone it satisfies '
@@ -169,6 +169,8 @@ def _release(name: str, release: Release, svg: str | None, ledger: str) -> str:
 def _answer(release: Release, ledger: str) -> str:
     """Return the answer as a table; of a function what is read off it, never its coefficients."""
     length = len(release.groups)
+    if not length:
+        return "<p>No group is shown: no noisy count reached the threshold.</p>"
     if "coefficient" in release.columns:
         read = figures(release)
         shown = "" if read is None else _table(list(read), _rows(read), len(release.keys))
