@@ -356,7 +356,7 @@ def fetched(table, names) -> list[tuple]:
     match engine.name:
         case "DuckDB":
             wanted = {n.name for n in statement.find_all(exp.Column) if n.table == SOURCE}
-            with engine.source.session(wanted) as connection:
+            with engine.sources[0].session(wanted) as connection:
                 rows = connection.execute(text).fetchall()
         case "Spark":
             rows = [tuple(row) for row in engine._planned(text).collect()]
