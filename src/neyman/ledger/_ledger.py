@@ -10,16 +10,22 @@ from typing import TypeVar, final
 from neyman.accounting import Amount, Budget, budget_for, filter_from
 from neyman.errors import (
     EntryConflict,
-    InvalidParameter,
     LedgerMismatch,
-    RelationMismatch,
 )
 from neyman.ledger._ask import Ask
 from neyman.ledger._check import findings
 from neyman.ledger._events import Events
 from neyman.ledger._export import ledger_record
 from neyman.ledger._merge import copied, merged
-from neyman.ledger._meta import Meta, new_meta, read_meta
+from neyman.ledger._meta import Meta, new_meta
+from neyman.ledger._opening import (
+    found_or_created,
+    known,
+    planted,
+    relation_of,
+    require_relation,
+    require_same,
+)
 from neyman.ledger._records import (
     Entry,
     Groups,
@@ -29,13 +35,11 @@ from neyman.ledger._records import (
     check_digest,
     check_name,
     check_type,
-    garbled,
     now,
     read_curve,
     read_payload,
     values_text,
 )
-from neyman.ledger._schema import create
 from neyman.ledger._store import Store, Tables
 from neyman.ledger._stores import store_of
 from neyman.numerics import Real, text
@@ -126,19 +130,17 @@ class Ledger:
         asked = new_meta(canonical(cap.to_json()), budget, unit, neighbors, now())
         store = store_of(place).settled()
 
-        def found_or_created(tables: Tables) -> Meta:
-            meta = read_meta(tables)
-            if meta is None:
-                create(tables, asked)
-            return meta or asked
-
-        meta = store.write(found_or_created, consequence="Nothing was charged.", create=True)
+        meta = store.write(
+            lambda tables: found_or_created(tables, asked),
+            consequence="Nothing was charged.",
+            create=True,
+        )
         ledger = cls._of(store, meta)
-        _require_same(store, "cap", ledger.cap, cap)
-        _require_same(store, "unit", ledger.unit, unit)
-        _require_same(store, "neighbors", ledger.neighbors, neighbors)
+        require_same(store, "cap", ledger.cap, cap)
+        require_same(store, "unit", ledger.unit, unit)
+        require_same(store, "neighbors", ledger.neighbors, neighbors)
         found, given = ledger.delta_for_groups, budget.delta
-        _require_same(store, "delta_for_groups", text(found), text(given))
+        require_same(store, "delta_for_groups", text(found), text(given))
         return ledger
 
     @classmethod
@@ -152,18 +154,12 @@ class Ledger:
             LedgerUnavailable, LedgerCorrupt: if there is none, or it cannot be used.
         """
         store = store_of(place).settled()
-        return cls._of(store, store.read(_known, consequence="Nothing was changed."))
+        return cls._of(store, store.read(known, consequence="Nothing was changed."))
 
     @classmethod
     def _of(cls, store: Store, meta: Meta) -> "Ledger":
         cap = read_curve(read_payload(meta.cap, "the cap"), "the cap")
-        try:
-            neighbors = check_neighbors(meta.neighbors)
-        except InvalidParameter:
-            neighbors = None
-        if neighbors is None:
-            raise garbled("neighbouring relation", "the ledger")
-        most = meta.budget().capacity
+        neighbors, most = relation_of(meta), meta.budget().capacity
         return cls(
             store, cap, meta.unit, neighbors, meta.account, most.cost, most.delta, meta.ledger
         )
@@ -283,18 +279,11 @@ class Ledger:
         """
         held, store = self._read(copied), store_of(place).settled()
 
-        def written(tables: Tables) -> None:
-            if read_meta(tables) is not None:
-                raise LedgerMismatch(
-                    f"there is a ledger at {str(store)!r} already, and it was to become a copy of "
-                    f"{str(self.store)!r}; write a place where none is, or merge the two"
-                )
-            create(tables, held.meta)
-            events = Events(tables, held.meta)
-            for row in held.rows:
-                events.add(*row)
-
-        store.write(written, consequence="Nothing was copied.", create=True)
+        store.write(
+            lambda tables: planted(tables, held, store, self.store),
+            consequence="Nothing was copied.",
+            create=True,
+        )
         return self._of(store, held.meta)
 
     def merge(self, copy: "Ledger", *, keep_both: bool) -> tuple[str, ...]:
@@ -329,15 +318,10 @@ class Ledger:
         Raises:
             RelationMismatch: if the unit or the relation is not the ledger's.
         """
-        found = {"unit": self.unit, "neighbors": self.neighbors}
-        asked = {"unit": unit, "neighbors": neighbors}
-        if asked != found:
-            write = ", ".join(f"{key}={asked[key]!r}" for key in asked if asked[key] != found[key])
-            raise RelationMismatch(
-                f"an entry that protects unit={unit!r} under {neighbors!r} was asked, and this "
-                f"ledger keeps unit={self.unit!r} under {self.neighbors!r}. Ask a question that "
-                f"protects these, or, for a new ledger, write Ledger.open(..., {write})"
-            )
+        require_relation(
+            {"unit": self.unit, "neighbors": self.neighbors},
+            {"unit": unit, "neighbors": neighbors},
+        )
 
     # -- views ----------------------------------------------------------------------------------
 
@@ -405,7 +389,7 @@ class Ledger:
 
     def _with_meta(self, work: Callable[[Tables, Meta], T]) -> Callable[[Tables], T]:
         def with_meta(tables: Tables) -> T:
-            meta = _known(tables)
+            meta = known(tables)
             if meta.ledger != self._identity:
                 raise LedgerMismatch(
                     f"{str(self.store)!r} was replaced by another ledger since it was opened; "
@@ -414,18 +398,3 @@ class Ledger:
             return work(tables, meta)
 
         return with_meta
-
-
-def _require_same(store: Store, name: str, found: object, asked: object) -> None:
-    if found != asked:
-        raise LedgerMismatch(
-            f"the ledger {str(store)!r} was created with {name}={found}, and {name}={asked} was "
-            f"asked; write {name}={found}, or another place for another ledger"
-        )
-
-
-def _known(tables: Tables) -> Meta:
-    meta = read_meta(tables)
-    if meta is None:
-        raise garbled("opening row", "the ledger")
-    return meta

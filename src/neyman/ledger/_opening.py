@@ -1,0 +1,105 @@
+"""What is found at a place, beside what was asked for there."""
+
+from contextlib import suppress
+
+from neyman.errors import InvalidParameter, LedgerMismatch, RelationMismatch
+from neyman.ledger._events import Events
+from neyman.ledger._merge import Copy
+from neyman.ledger._meta import Meta, read_meta
+from neyman.ledger._records import garbled
+from neyman.ledger._schema import create
+from neyman.ledger._store import Store, Tables
+from neyman.sensitivity import Neighbors, check_neighbors
+
+__all__ = [
+    "found_or_created",
+    "known",
+    "planted",
+    "relation_of",
+    "require_relation",
+    "require_same",
+]
+
+
+def found_or_created(tables: Tables, asked: Meta) -> Meta:
+    """Return what was fixed when the ledger was opened first, which may be now."""
+    meta = read_meta(tables)
+    if meta is None:
+        create(tables, asked)
+    return meta or asked
+
+
+def known(tables: Tables) -> Meta:
+    """Return what was fixed when the ledger was opened first.
+
+    Raises:
+        LedgerCorrupt: if it is lost.
+    """
+    meta = read_meta(tables)
+    if meta is None:
+        raise garbled("opening row", "the ledger")
+    return meta
+
+
+def planted(tables: Tables, held: Copy, here: Store, source: Store) -> None:
+    """Write a copy where nothing is kept yet.
+
+    Raises:
+        LedgerMismatch: if a ledger is there.
+    """
+    if read_meta(tables) is not None:
+        raise LedgerMismatch(
+            f"there is a ledger at {str(here)!r} already, and it was to become a copy of "
+            f"{str(source)!r}; write a place where none is, or merge the two"
+        )
+    create(tables, held.meta)
+    events = Events(tables, held.meta)
+    for row in held.rows:
+        events.add(*row)
+
+
+def relation_of(meta: Meta) -> Neighbors:
+    """Return the neighbouring relation.
+
+    Raises:
+        LedgerCorrupt: if it is none.
+    """
+    neighbors: Neighbors | None = None
+    with suppress(InvalidParameter):
+        neighbors = check_neighbors(meta.neighbors)
+    if neighbors is None:
+        raise garbled("neighbouring relation", "the ledger")
+    return neighbors
+
+
+def require_same(store: Store, name: str, found: object, asked: object) -> None:
+    """Refuse to open a ledger for something else than it was created for.
+
+    Raises:
+        LedgerMismatch: naming what differs.
+    """
+    if found != asked:
+        raise LedgerMismatch(
+            f"the ledger {str(store)!r} was created with {name}={found}, and {name}={asked} was "
+            f"asked; write {name}={found}, or another place for another ledger"
+        )
+
+
+def require_relation(found: dict[str, str], asked: dict[str, str]) -> None:
+    """Refuse a question that protects somebody else, or in another sense.
+
+    Args:
+        found: unit and neighbors of the ledger.
+        asked: those of the question.
+
+    Raises:
+        RelationMismatch: if one differs.
+    """
+    if asked == found:
+        return
+    write = ", ".join(f"{key}={asked[key]!r}" for key in asked if asked[key] != found[key])
+    raise RelationMismatch(
+        f"an entry that protects unit={asked['unit']!r} under {asked['neighbors']!r} was asked, "
+        f"and this ledger keeps unit={found['unit']!r} under {found['neighbors']!r}. Ask a "
+        f"question that protects these, or, for a new ledger, write Ledger.open(..., {write})"
+    )
