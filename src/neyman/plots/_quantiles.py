@@ -3,7 +3,7 @@
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
 
-from typing import Final, cast
+from typing import cast
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -13,16 +13,6 @@ from neyman.plots._style import ACCENT, INK, QUIET, clean, figure
 from neyman.released import Release
 
 __all__ = ["quantiles"]
-
-_READ: Final = {
-    "probability",
-    "quantile",
-    "lower",
-    "upper",
-    "total_lower",
-    "total_upper",
-    "count",
-}
 
 
 def quantiles(release: Release) -> Figure:
@@ -43,7 +33,11 @@ def quantiles(release: Release) -> Figure:
             "plots.quantiles(release) for one of publish.quantiles"
         )
     columns = release.columns
-    read = {name: np.array(cast("list[float]", columns[name])) for name in _READ}
+    read = {
+        name: np.array(cast("list[float]", cells))
+        for name, cells in columns.items()
+        if name not in release.keys
+    }
     shares = np.array(list(dict.fromkeys(read["probability"].tolist())))
     groups = len(read["quantile"]) // len(shares)
     picture = figure(6.4, 1.0 + max(0.5 * groups, 1.5))

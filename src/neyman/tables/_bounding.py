@@ -186,7 +186,11 @@ class Bounding:
         return exp.union(light, self._chosen("j", "k").select(one), distinct=False)
 
     def _hash(self, *integers: Tree) -> Tree:
-        """md5 of salt:integer:...:unit; no integer holds a colon, so no two inputs are alike."""
+        """md5 of salt:group:integer:...:unit.
+
+        No two inputs are alike: no integer holds a colon, and names of unknown groups all hold as
+        many.
+        """
         parts = [sql.text(f"{self.salt}:")]
         for value in integers:
             parts += [sql.cast(value, "TEXT"), sql.text(":")]

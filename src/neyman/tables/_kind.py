@@ -1,7 +1,7 @@
 """What can be done with a column of each type: add it up, name a unit by it, group by it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TypeAlias, final
 
@@ -163,18 +163,7 @@ INTEGER = Kind(
     types=(Type.NUMBER,),
     range=Range.whole(64),
 )
-WIDE_INTEGER = Kind(
-    "integer",
-    _double_by_text,
-    encoded,
-    _bigint,
-    _bigint,
-    (int,),
-    group=_whole,
-    group_key=int,
-    types=(Type.NUMBER,),
-    range=Range.whole(128),
-)
+WIDE_INTEGER = replace(INTEGER, number=_double_by_text, range=Range.whole(128))
 DECIMAL = Kind("decimal", _double_by_text, types=(Type.NUMBER,))
 FLOAT = Kind("float", _double, types=(Type.NUMBER,))
 BOOLEAN = Kind(
@@ -195,16 +184,12 @@ def made_number(bounds: Range) -> Kind:
     """Return the kind of doubles that an expression gives; integers make groups too."""
     if not bounds.is_whole:
         return Kind("number with a fraction", _same, types=(Type.NUMBER,), range=bounds)
-    return Kind(
-        "integer",
-        _same,
-        None,
-        _bigint_of_double,
-        _bigint,
-        (int,),
+    return replace(
+        INTEGER,
+        number=_same,
+        identity=None,
+        key=_bigint_of_double,
         group=_whole_double,
-        group_key=int,
-        types=(Type.NUMBER,),
         range=bounds,
     )
 

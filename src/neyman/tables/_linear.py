@@ -8,8 +8,8 @@ from neyman.aggregate import Reading
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.tables._linear_reading import LinearReading
-from neyman.tables._moments import Axis, Layout, Term
-from neyman.tables._statistic import Component, Measured, Statistic, check_measured
+from neyman.tables._moments import Axis, Layout, OfMoments, Term
+from neyman.tables._statistic import Measured, check_measured
 
 __all__ = ["LinearRegression"]
 
@@ -18,7 +18,7 @@ _MOST: Final = 32
 
 @final
 @dataclass(frozen=True, slots=True)
-class LinearRegression(Statistic):
+class LinearRegression(OfMoments):
     """Least squares of a column on an intercept and other columns, where all are known.
 
     Each row adds N (1, u_i, 2 (u_i^2 - 1/2), u_i u_j) over all columns, the response the last: X'X,
@@ -62,11 +62,6 @@ class LinearRegression(Statistic):
     def columns(self) -> tuple[Measured, ...]:
         """The features, then the response."""
         return (*self.features, self.response)
-
-    @property
-    def components(self) -> tuple[Component, ...]:
-        """Count, centred sums, centred sums of products."""
-        return self.layout.components
 
     @property
     def names(self) -> tuple[str, ...]:

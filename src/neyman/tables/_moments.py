@@ -8,6 +8,7 @@ in units that make all of them equally large, N: each takes the same part of the
 grid steps beyond 2^20 are rounded, row by row, to the unit: exactly, and alike on every engine.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,9 +18,9 @@ from sqlglot import exp
 
 from neyman.errors import InvalidTable
 from neyman.tables._sql import Tree, integer, wide
-from neyman.tables._statistic import Component, Measured
+from neyman.tables._statistic import Component, Measured, Statistic
 
-__all__ = ["Axis", "Layout", "Term"]
+__all__ = ["Axis", "Layout", "OfMoments", "Term"]
 
 # Which columns are multiplied: (), (i,) or (i, j) with i <= j.
 Term: TypeAlias = tuple[int, ...]
@@ -229,3 +230,20 @@ def _halved(value: Tree, shift: int) -> Tree:
 
 def _rounded(value: int, shift: int) -> int:
     return (value + (2**shift >> 1)) >> shift
+
+
+class OfMoments(Statistic):
+    """A statistic that is read off sums of products of its columns."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """Which sums of products."""
+
+    @property
+    @final
+    def components(self) -> tuple[Component, ...]:
+        """One for each of them."""
+        return self.layout.components

@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.aggregate import Reading
-from neyman.tables._moments import Axis, Layout, Term
+from neyman.tables._moments import Axis, Layout, OfMoments, Term
 from neyman.tables._spread_readings import CorrelationReading, CovarianceReading, VarianceReading
-from neyman.tables._statistic import Component, Measured, Statistic, check_measured
+from neyman.tables._statistic import Measured, check_measured
 
 __all__ = ["Correlation", "Covariance", "Variance"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Variance(Statistic):
+class Variance(OfMoments):
     """Variance, standard deviation and mean of a column, from one noisy vector.
 
     Each row adds N (1, u, 2 (u^2 - 1/2)), u in [-1, 1] its distance from the middle of the bounds:
@@ -37,11 +37,6 @@ class Variance(Statistic):
         return (self.column,)
 
     @property
-    def components(self) -> tuple[Component, ...]:
-        """Count, centred sum, centred sum of squares."""
-        return self.layout.components
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
         return VarianceReading.names
@@ -55,13 +50,9 @@ class Variance(Statistic):
         return VarianceReading(self.layout, weight)
 
 
-@final
 @dataclass(frozen=True, slots=True)
-class Covariance(Statistic):
-    """Covariance of two columns, where both are known.
-
-    Each row adds N (1, u, v, u v).
-    """
+class _OfTwo(OfMoments):
+    """A statistic of two columns, where both are known."""
 
     column: Measured
     other: Measured
@@ -72,19 +63,28 @@ class Covariance(Statistic):
         check_measured("other", self.other)
 
     @property
-    def layout(self) -> Layout:
-        """Of the four sums."""
-        return Layout((Axis(self.column), Axis(self.other)), ((), (0,), (1,), (0, 1)))
-
-    @property
     def columns(self) -> tuple[Measured, ...]:
         """Both."""
         return (self.column, self.other)
 
+    def _named(self, statistic: str) -> dict[str, object]:
+        """Return the name and the columns."""
+        first, second = self.column.describe(), self.other.describe()
+        return {"statistic": statistic} | first | {"other": second}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Covariance(_OfTwo):
+    """Covariance of two columns, where both are known.
+
+    Each row adds N (1, u, v, u v).
+    """
+
     @property
-    def components(self) -> tuple[Component, ...]:
-        """Count, centred sums, centred sum of products."""
-        return self.layout.components
+    def layout(self) -> Layout:
+        """Of the four sums."""
+        return Layout((Axis(self.column), Axis(self.other)), ((), (0,), (1,), (0, 1)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class Covariance(Statistic):
 
     def describe(self) -> dict[str, object]:
         """Return the name and the columns."""
-        return _pair("covariance", self.column, self.other)
+        return self._named("covariance")
 
     def reading(self, weight: int = 1) -> Reading:
         """Return the covariances in the columns' units, with intervals of the noise."""
@@ -102,19 +102,11 @@ class Covariance(Statistic):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Correlation(Statistic):
+class Correlation(_OfTwo):
     """Pearson's correlation of two columns, where both are known.
 
     Each row adds N (1, u, v, 2 (u^2 - 1/2), 2 (v^2 - 1/2), u v).
     """
-
-    column: Measured
-    other: Measured
-
-    def __post_init__(self) -> None:
-        """Refuse columns without bounds."""
-        check_measured("column", self.column)
-        check_measured("other", self.other)
 
     @property
     def layout(self) -> Layout:
@@ -123,28 +115,14 @@ class Correlation(Statistic):
         return Layout((Axis(self.column), Axis(self.other)), terms)
 
     @property
-    def columns(self) -> tuple[Measured, ...]:
-        """Both."""
-        return (self.column, self.other)
-
-    @property
-    def components(self) -> tuple[Component, ...]:
-        """Count, centred sums, centred sums of squares and of products."""
-        return self.layout.components
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
         return CorrelationReading.names
 
     def describe(self) -> dict[str, object]:
         """Return the name and the columns."""
-        return _pair("correlation", self.column, self.other)
+        return self._named("correlation")
 
     def reading(self, weight: int = 1) -> Reading:
         """Return the correlations, with intervals of the noise."""
         return CorrelationReading(self.layout, weight)
-
-
-def _pair(statistic: str, column: Measured, other: Measured) -> dict[str, object]:
-    return {"statistic": statistic} | column.describe() | {"other": other.describe()}
