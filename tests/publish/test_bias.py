@@ -1,5 +1,7 @@
 """What bounds cost, on public data: counted by hand."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
@@ -117,3 +119,9 @@ def test_what_is_no_question_is_refused():
         bias(lambda _: 1, opened(), public())
     with pytest.raises(InvalidParameter, match="public of type NoneType"):
         bias(lambda t: t.count(), opened(), None)
+
+
+def test_the_limits_of_the_public_table_play_no_part():
+    limited = replace(public(), unit=Entity("who", max_groups=1, max_rows_per_group=1))
+    ask = lambda t: t.sum("x", by=KEYS)  # noqa: E731
+    assert bias(ask, opened(), limited) == bias(ask, opened(), public())

@@ -121,7 +121,7 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
 def _wide(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Aggregate:
     """Ask under the public table's own bounds, and say of a mistake that it is in these."""
     try:
-        return ask(public)
+        return ask(replace(public, unit=Rows()))
     except InvalidTable as error:
         raise type(error)(
             f"{error}. The public table bounds {_named(public.bounds)}, and the private one "
