@@ -9,7 +9,7 @@ from neyman import publish
 from neyman.errors import InvalidParameter, InvalidTable, UnknownColumn
 from neyman.publish import bias
 from neyman.tables import Bounds, Entity, Keys, Rows, UnknownKeys, open_table
-from neyman.tables._duckdb_engine import DuckDB
+from neyman.tables._engines._duckdb_engine import DuckDB
 
 PRIVATE = pa.table({"who": ["z"], "ward": ["n"], "x": [1.0]})
 PUBLIC = pa.table(

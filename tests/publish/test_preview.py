@@ -227,7 +227,7 @@ def spec(tmp_path):
 
 
 def test_a_plan_is_foreseen_without_the_rows(spec, monkeypatch):
-    from neyman.tables._files import ParquetFile
+    from neyman.tables._sources._files import ParquetFile
 
     def session(*_):
         raise AssertionError("rows were read")

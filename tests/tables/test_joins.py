@@ -18,8 +18,8 @@ from sqlglot import exp
 from neyman.errors import EngineFailure, InvalidTable, UnknownColumn
 from neyman.nodes import Nodes
 from neyman.tables import Bounds, Entity, ForeignKey, Keys, Rows, open_table
-from neyman.tables import _owners as owners
 from neyman.tables import _sql as sql
+from neyman.tables._joins import _owners as owners
 
 ITEMS = {
     "order_id": [1, 1, 2, 3, 9, None],

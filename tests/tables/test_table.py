@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from neyman.errors import EngineFailure, InvalidParameter, InvalidTable, UnknownColumn
 from neyman.tables import Bounds, Component, Entity, Keys, Rows, open_table
-from neyman.tables._statement import Question
+from neyman.tables._statements._statement import Question
 
 NASTY = [
     'a"; DROP TABLE x; --',
@@ -286,7 +286,7 @@ def test_interrupt_exceptions_are_ctrl_c(monkeypatch):
     def interrupted(*_):
         raise duckdb.InterruptException("secret-1")
 
-    monkeypatch.setattr("neyman.tables._duckdb_engine.together", interrupted)
+    monkeypatch.setattr("neyman.tables._engines._duckdb_engine.together", interrupted)
     with pytest.raises(KeyboardInterrupt) as stopped:
         table.count().compute()
     assert stopped.value.__context__ is None
@@ -321,7 +321,7 @@ def test_components_are_clamped_by_the_statement(fill):
     from dataclasses import dataclass
 
     from neyman.tables import Sum
-    from neyman.tables._statistic import Statistic
+    from neyman.tables._statistics._statistic import Statistic
 
     @dataclass(frozen=True)
     class Broken(Statistic):

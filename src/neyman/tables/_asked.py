@@ -10,15 +10,15 @@ from sqlglot import exp
 
 from neyman.aggregate import Aggregate, FoundGroups, IntArray, refuse_key_names, repeated
 from neyman.errors import InvalidTable
-from neyman.tables._engine import Engine
-from neyman.tables._found import new_groups, unknown_groups
-from neyman.tables._imagined import imagined
-from neyman.tables._keys import Keys
+from neyman.tables._engines._engine import Engine
+from neyman.tables._keys._keys import Keys
+from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._mistakes import refuse_no_keys
-from neyman.tables._statement import Question, groups_of
-from neyman.tables._statistic import Statistic, sensitivity_of
+from neyman.tables._statements._found import new_groups, unknown_groups
+from neyman.tables._statements._imagined import imagined
+from neyman.tables._statements._statement import Question, groups_of
+from neyman.tables._statistics._statistic import Statistic, sensitivity_of
 from neyman.tables._unit import Unit
-from neyman.tables._unknown_keys import UnknownKeys
 from neyman.tables._view import View
 
 __all__ = ["Groups", "asked"]

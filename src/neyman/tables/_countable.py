@@ -13,9 +13,9 @@ from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
-from neyman.tables._engine import Engine
-from neyman.tables._histogram import Histogram
-from neyman.tables._keys import Keys
+from neyman.tables._engines._engine import Engine
+from neyman.tables._keys._keys import Keys
+from neyman.tables._statements._histogram import Histogram
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 

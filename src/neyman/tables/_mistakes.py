@@ -5,9 +5,9 @@ from typing import Final, cast
 
 from neyman.errors import InvalidTable
 from neyman.tables._bounds import Bounds
-from neyman.tables._keys import Keys
+from neyman.tables._keys._keys import Keys
+from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._unit import Unit
-from neyman.tables._unknown_keys import UnknownKeys
 
 __all__ = [
     "no_such_question",

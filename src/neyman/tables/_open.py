@@ -6,9 +6,9 @@ from typing import Final
 
 from neyman.errors import InvalidParameter
 from neyman.tables._bounds import Bounds
+from neyman.tables._joins._owners import owned
 from neyman.tables._mistakes import refuse_no_unit
-from neyman.tables._owners import owned
-from neyman.tables._sources import engine_of
+from neyman.tables._sources._sources import engine_of
 from neyman.tables._table import Table
 from neyman.tables._unit import Unit
 from neyman.tables._view import View

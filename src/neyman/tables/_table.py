@@ -11,22 +11,22 @@ from neyman.errors import InvalidTable
 from neyman.tables._asked import Groups, asked
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
-from neyman.tables._engine import Engine
-from neyman.tables._expression import Expression
-from neyman.tables._keys import Keys
+from neyman.tables._engines._engine import Engine
+from neyman.tables._expressions._expression import Expression
+from neyman.tables._joins._on import How, On, Taken
+from neyman.tables._joins._private_join import joined
+from neyman.tables._joins._public_join import looked_up
+from neyman.tables._keys._keys import Keys
 from neyman.tables._mistakes import (
     no_such_question,
     refuse_no_bounds,
     refuse_no_keys,
     refuse_unknown_keys,
 )
-from neyman.tables._on import How, On, Taken
-from neyman.tables._private_join import joined
-from neyman.tables._public_join import looked_up
-from neyman.tables._spread import Correlation, Covariance, Variance
-from neyman.tables._statistic import Measured, Statistic, check_statistic
-from neyman.tables._statistics import Count, Mean, Sum
-from neyman.tables._together import Together
+from neyman.tables._statistics._spread import Correlation, Covariance, Variance
+from neyman.tables._statistics._statistic import Measured, Statistic, check_statistic
+from neyman.tables._statistics._statistics import Count, Mean, Sum
+from neyman.tables._statistics._together import Together
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 

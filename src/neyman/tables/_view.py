@@ -6,9 +6,9 @@ from typing import final
 
 from sqlglot import exp
 
-from neyman.tables._expression import Expression
-from neyman.tables._expression_made import made_column, made_condition
-from neyman.tables._expression_read import VERSION
+from neyman.tables._expressions._expression import Expression
+from neyman.tables._expressions._made import made_column, made_condition
+from neyman.tables._expressions._read import VERSION
 from neyman.tables._schema import SOURCE, Schema
 from neyman.tables._sql import Tree
 

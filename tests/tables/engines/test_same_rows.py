@@ -24,7 +24,7 @@ from neyman.tables import (
     read_expression,
 )
 from neyman.tables import _sql as sql
-from neyman.tables._postgres_engine import session
+from neyman.tables._engines._postgres_engine import session
 from neyman.tables._schema import SOURCE
 
 EDGE = 2.0**200

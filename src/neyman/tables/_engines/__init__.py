@@ -1,0 +1,1 @@
+"""What runs a statement: DuckDB, Spark, PostgreSQL, and how each says it."""

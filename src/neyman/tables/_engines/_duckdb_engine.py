@@ -1,0 +1,112 @@
+"""DuckDB: embedded, out of core, over Parquet, CSV, Arrow and attached databases."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from neyman.errors import InvalidTable
+from neyman.tables._engines._duckdb_source import Source, together
+from neyman.tables._engines._engine import Engine
+from neyman.tables._engines._running import interruptible
+from neyman.tables._engines._spelling import Spelling
+from neyman.tables._schema import Schema, called
+from neyman.tables._sql import Tree
+
+__all__ = ["DuckDB"]
+
+# The tree is written in its words.
+_SPELLING = Spelling("duckdb", {})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DuckDB(Engine):
+    """Sources that DuckDB reads.
+
+    Attributes:
+        sources: where the rows lie, of the table and of what was joined.
+        columns: the table's schema when it was opened.
+    """
+
+    sources: tuple[Source, ...] = field(repr=False)
+    columns: Schema
+
+    @property
+    def name(self) -> str:
+        """DuckDB."""
+        return "DuckDB"
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """The sources' own."""
+        return tuple(source.identity for source in self.sources)
+
+    @property
+    def relation(self) -> Tree:
+        """The first source's own."""
+        return self.sources[0].relation
+
+    @property
+    def schema(self) -> Schema:
+        """Read when the table was opened."""
+        return self.columns
+
+    @property
+    def tables(self) -> int:
+        """One for each source."""
+        return len(self.sources)
+
+    def beside(self, other: Engine) -> tuple[Engine, Tree]:
+        """Return what reads the other's source as well."""
+        if not isinstance(other, DuckDB):
+            raise InvalidTable(
+                f"a table of {other.name} cannot be joined with one that DuckDB reads; copy one of "
+                "them to where the other lies"
+            )
+        (source,) = other.sources
+        sources = (*self.sources, source.at(len(self.sources)))
+        hosts = [source.host for source in sources if source.host is not None]
+        if any(host is not hosts[0] for host in hosts):
+            raise InvalidTable(
+                "the two tables are of two connections of DuckDB; open both through one, after "
+                "ATTACH where they lie in two databases"
+            )
+        if hosts and any(source.is_file for source in sources):
+            raise InvalidTable(
+                "a file cannot be joined with a table of your connection, whose settings may read "
+                "it otherwise; write its rows to a table there, or both tables to files"
+            )
+        return replace(self, sources=sources), sources[-1].relation
+
+    def check(self) -> None:
+        """Ask the sources."""
+        for source in self.sources:
+            source.check()
+
+    def text(self, statement: exp.Query) -> str:
+        """Spell it."""
+        return _SPELLING.text(statement)
+
+    def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
+        """Run one statement over the columns that it names."""
+        text = self.text(statement)
+        named = [(node.table, node.name) for node in statement.find_all(exp.Column)]
+        columns = [
+            {name for table, name in named if table == called(place)}
+            for place in range(len(self.sources))
+        ]
+        with together(self.sources, columns) as connection:
+            found = interruptible(
+                lambda: connection.execute(text).fetchnumpy(), connection.interrupt
+            )
+        return [np.asarray(part) for part in found.values()]
+
+    def is_interrupt(self, error: Exception) -> bool:
+        """Tell Ctrl-C, which DuckDB swallows and puts an error of its own in place of."""
+        if isinstance(error, duckdb.InterruptException):
+            return True
+        return type(error) is RuntimeError and str(error) == "Query interrupted"

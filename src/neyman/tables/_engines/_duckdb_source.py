@@ -1,0 +1,123 @@
+"""Where rows lie: what DuckDB must be told to read them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Container, Generator, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import final
+
+import duckdb
+from sqlglot import exp
+
+from neyman.errors import InvalidTable
+from neyman.tables import _kind as kind
+from neyman.tables._engines._duckdb_session import private_session
+from neyman.tables._schema import Column, Schema
+from neyman.tables._sql import Tree
+
+__all__ = ["Source", "described", "opened", "together"]
+
+_KINDS = {
+    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), kind.TEXT),
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), kind.INTEGER),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), kind.INTEGER),
+    **dict.fromkeys(("HUGEINT", "UHUGEINT"), kind.WIDE_INTEGER),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), kind.FLOAT),
+    "DECIMAL": kind.DECIMAL,
+    "BOOLEAN": kind.BOOLEAN,
+    "DATE": kind.DATE,
+}
+
+
+class Source(ABC):
+    """Rows that DuckDB can read."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Which dataset this is, without its content."""
+
+    @property
+    @abstractmethod
+    def relation(self) -> Tree:
+        """The rows in a FROM clause."""
+
+    @abstractmethod
+    def schema(self) -> Schema:
+        """Read the columns, and no row.
+
+        Raises:
+            InvalidTable: if there is no such table.
+        """
+
+    @property
+    @abstractmethod
+    def host(self) -> duckdb.DuckDBPyConnection | None:
+        """The user's connection that the rows are read through, or None: a private one will do."""
+
+    @property
+    @abstractmethod
+    def is_file(self) -> bool:
+        """Whether a private database alone reads it rightly."""
+
+    @abstractmethod
+    def at(self, place: int) -> "Source":
+        """Return the same rows, called as nothing at another place of a statement is."""
+
+    @abstractmethod
+    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
+        """Make `relation` mean the rows on a connection, with these columns at least."""
+
+    @final
+    @contextmanager
+    def session(self, columns: Container[str]) -> Generator[duckdb.DuckDBPyConnection, None, None]:
+        """Return a connection that `relation` makes sense on, with these columns at least."""
+        with together([self], [columns]) as connection:
+            yield connection
+
+    @abstractmethod
+    def check(self) -> None:
+        """Look whether the rows are still those that were opened.
+
+        Raises:
+            EngineFailure: if they are visibly not.
+        """
+
+
+@contextmanager
+def together(
+    sources: Sequence[Source], columns: Sequence[Container[str]]
+) -> Generator[duckdb.DuckDBPyConnection, None, None]:
+    """Return a connection on which the relations of all sources make sense.
+
+    Args:
+        sources: at most one user's connection among them.
+        columns: of each, those that are read at least.
+    """
+    hosts = [source.host for source in sources if source.host is not None]
+    with closing(hosts[0].cursor()) if hosts else private_session() as connection:
+        for source, wanted in zip(sources, columns, strict=True):
+            source.load(connection, wanted)
+        yield connection
+
+
+def described(connection: duckdb.DuckDBPyConnection, relation: Tree) -> Schema:
+    """Return the schema as DuckDB describes it, which reads no row."""
+    query = exp.Describe(this=exp.select("*").from_(relation)).sql(dialect="duckdb")
+    rows = connection.execute(query).fetchall()
+    return Schema(tuple(Column(row[0], row[0], kind.kind_of(row[1], _KINDS)) for row in rows))
+
+
+def opened(read: Callable[[], Schema], what: str) -> Schema:
+    """Return what `read` returns; DuckDB's own words about a failure are withheld.
+
+    Raises:
+        InvalidTable: if DuckDB fails.
+    """
+    schema: Schema | None = None
+    with suppress(duckdb.Error):
+        schema = read()
+    if schema is None:
+        raise InvalidTable(f"{what} cannot be read; check that it is what its name says")
+    return schema

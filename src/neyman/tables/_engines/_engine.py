@@ -1,0 +1,146 @@
+"""The seam to whatever runs the SQL: a schema before the charge, integers after it.
+
+Where nobody declared the groups, their names come too (`groups`). They go to the door and no
+further than the threshold: in no error, log or repr.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, TypeVar, final
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from neyman.aggregate import FoundGroups, IntArray
+from neyman.errors import EngineFailure
+from neyman.tables._schema import Schema
+from neyman.tables._sql import Tree
+from neyman.tables._statements._found import read_groups
+
+__all__ = ["Engine"]
+
+T = TypeVar("T")
+
+
+class Engine(ABC):
+    """A table in some SQL engine, or several that one statement of it reads.
+
+    Guarantee: nothing but the schema, integers and, from `groups` alone, names of groups comes
+    out, and no text of the engine's own: its errors can quote private values.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The engine, as its makers call it."""
+
+    @property
+    @abstractmethod
+    def identities(self) -> tuple[str, ...]:
+        """Which dataset each table is, without its content; equal for the same data."""
+
+    @final
+    @property
+    def identity(self) -> str:
+        """Which dataset this is; of several tables, all of them in their order."""
+        first, *others = self.identities
+        return json.dumps([first, *others]) if others else first
+
+    @property
+    @abstractmethod
+    def relation(self) -> Tree:
+        """The table in a FROM clause; the first of several."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> Schema:
+        """Names and types of the columns, read once and without a row; of the first of several."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> int:
+        """How many tables a statement can read."""
+
+    @abstractmethod
+    def beside(self, other: "Engine") -> "tuple[Engine, Tree]":
+        """Return what reads the other's only table as well, and how that is called.
+
+        Raises:
+            InvalidTable: if no statement can read both.
+        """
+
+    @abstractmethod
+    def check(self) -> None:
+        """Look whether the rows are still those that were opened, where that shows.
+
+        Raises:
+            EngineFailure: if they are visibly not.
+        """
+
+    @abstractmethod
+    def text(self, statement: exp.Query) -> str:
+        """Return a statement as this engine reads it."""
+
+    @abstractmethod
+    def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
+        """Run one statement and return its columns; whatever it raises is withheld."""
+
+    @abstractmethod
+    def is_interrupt(self, error: Exception) -> bool:
+        """Tell an error that stands for Ctrl-C."""
+
+    @final
+    def integers(self, statement: exp.Query, width: int) -> IntArray:
+        """Run one statement and return its rows of `width` integers.
+
+        Raises:
+            EngineFailure: whatever went wrong; rows may have been read.
+        """
+        return self._answer(statement, lambda columns: _integers(columns, width))
+
+    @final
+    def groups(self, statement: exp.Query, parts: int, width: int) -> FoundGroups:
+        """Run one statement whose first column names groups, by `parts` keys each.
+
+        Returns:
+            The keys, and `width` integers a group.
+
+        Raises:
+            EngineFailure: whatever went wrong; rows may have been read.
+        """
+        return self._answer(
+            statement,
+            lambda columns: read_groups(columns, parts) if len(columns) == 1 + width else None,
+        )
+
+    def _answer(
+        self, statement: exp.Query, understood: Callable[[list[npt.NDArray[Any]]], T | None]
+    ) -> T:
+        self.check()
+        answer: T | None = None
+        stopped = False
+        try:
+            answer = understood(self.read(statement))
+        except KeyboardInterrupt:
+            stopped = True
+        except Exception as error:
+            stopped = self.is_interrupt(error)
+        # Raised out here, so that the engine's own error does not come along as its context.
+        if stopped:
+            raise KeyboardInterrupt
+        if answer is None:
+            raise EngineFailure(
+                f"{self.name} failed while it read the table, and its own words are withheld, for "
+                "they can quote private values. Data may have been touched, so the entry stays "
+                "charged; remove the cause (memory, disk, a damaged file) and "
+                "ask once more under the same entry id"
+            )
+        return answer
+
+
+def _integers(columns: list[npt.NDArray[Any]], width: int) -> IntArray | None:
+    return np.column_stack(columns).astype(np.int64) if len(columns) == width else None

@@ -1,0 +1,116 @@
+"""PostgreSQL: one statement in a read-only session of its own."""
+# pyright: basic, reportMissingImports=false
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from neyman.errors import InvalidTable
+from neyman.tables import _sql as sql
+from neyman.tables._engines._engine import Engine
+from neyman.tables._engines._postgres_words import SPELLING
+from neyman.tables._engines._running import interruptible
+from neyman.tables._schema import Schema
+from neyman.tables._sql import Tree
+
+__all__ = ["Postgres", "session"]
+
+_SETTINGS = (
+    # Names mean what the server means by them, whatever functions the database has.
+    "SET search_path = pg_catalog",
+    "SET default_transaction_read_only = on",
+    # How long a query takes tells of the rows.
+    "SET statement_timeout = 0",
+    # A policy is evaluated row by row and may fail on one: a table that has one is refused whole.
+    "SET row_security = off",
+    "SET standard_conforming_strings = on",
+    "SET datestyle = 'ISO, YMD'",
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Postgres(Engine):
+    """A table of a PostgreSQL server, and those that were joined.
+
+    Attributes:
+        access: what the user's connection was opened with.
+        place: schema and table.
+        labels: which datasets they are.
+        columns: its schema when it was opened.
+    """
+
+    access: Mapping[str, Any] = field(repr=False)
+    place: tuple[str, str]
+    labels: tuple[str, ...] = field(repr=False)
+    columns: Schema
+
+    @property
+    def name(self) -> str:
+        """PostgreSQL."""
+        return "PostgreSQL"
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """Server, database and table."""
+        return self.labels
+
+    @property
+    def relation(self) -> Tree:
+        """The table with its schema."""
+        return sql.relation(*self.place)
+
+    @property
+    def schema(self) -> Schema:
+        """Read when the table was opened."""
+        return self.columns
+
+    @property
+    def tables(self) -> int:
+        """One for each label."""
+        return len(self.labels)
+
+    def beside(self, other: Engine) -> tuple[Engine, Tree]:
+        """Return what reads the other's table as well: they are of one connection."""
+        if not isinstance(other, Postgres) or other.access != self.access:
+            raise InvalidTable(
+                f"a table of {other.name} cannot be joined with one of this connection to "
+                "PostgreSQL; open both through one connection"
+            )
+        return replace(self, labels=self.labels + other.labels), other.relation
+
+    def check(self) -> None:
+        """Nothing to compare."""
+
+    def text(self, statement: exp.Query) -> str:
+        """Spell it."""
+        return SPELLING.text(statement)
+
+    def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
+        """Run one statement, which sees the rows of one moment."""
+        text = self.text(statement).encode()
+        with session(self.access) as connection:
+            cursor = connection.cursor(binary=True)
+            rows = interruptible(lambda: cursor.execute(text).fetchall(), connection.cancel_safe)
+            columns = zip(*rows, strict=True) if rows else [()] * len(cursor.description or ())
+            return [np.array(column) for column in columns]
+
+    def is_interrupt(self, error: Exception) -> bool:  # noqa: ARG002
+        """No error of PostgreSQL's stands for Ctrl-C."""
+        return False
+
+
+@contextmanager
+def session(access: Mapping[str, Any]) -> Generator[Any, None, None]:
+    """Open a connection of our own: the user's keeps its settings and its transaction."""
+    import psycopg
+
+    with psycopg.connect(**access, autocommit=True) as connection:
+        for setting in _SETTINGS:
+            connection.execute(setting)
+        yield connection

@@ -1,0 +1,93 @@
+"""The tree in PostgreSQL's words.
+
+Its arithmetic fails where IEEE 754 rounds to zero, and a failure tells of a row: quotients too
+small to matter are zero (`_quotient`). Nothing in the tree overflows.
+"""
+
+from sqlglot import exp
+
+from neyman.tables import _sql as sql
+from neyman.tables._engines._spelling import Spelling, in_digits
+from neyman.tables._sql import Tree
+
+__all__ = ["SPELLING"]
+
+
+def _literal(node: exp.Literal) -> Tree:
+    return in_digits(node, lambda digits: _call("CONVERT_FROM", _decoded(digits), sql.text("UTF8")))
+
+
+def _decoded(digits: str) -> Tree:
+    return _call("DECODE", sql.text(digits), sql.text("hex"))
+
+
+def _type(node: exp.DataType) -> Tree:
+    return exp.DataType.build("DECIMAL") if node.is_type(sql.WIDE) else node
+
+
+def _encode(node: exp.Encode) -> Tree:
+    return _call("CONVERT_TO", node.this, sql.text("UTF8"))
+
+
+def _split(node: exp.Split) -> Tree:
+    return _call("STRING_TO_ARRAY", node.this, node.expression)
+
+
+def _hex(node: exp.Hex) -> Tree:
+    return _call("ENCODE", node.this, sql.text("hex"))
+
+
+def _md5(node: exp.MD5) -> Tree:
+    # Ordered as bytes, whatever the database's collation.
+    return exp.Collate(this=exp.MD5(this=node.this), expression=sql.identifier("C"))
+
+
+def _is_nan(node: exp.IsNan) -> Tree:
+    return exp.EQ(this=node.this, expression=sql.cast(sql.text("NaN"), "DOUBLE"))
+
+
+def _try_cast(node: exp.TryCast) -> Tree:
+    # Of integers of at most 64 bits, or of doubles known to lie between such: neither fails.
+    return exp.Cast(this=node.this, to=node.to)
+
+
+def _quotient(node: exp.Div) -> Tree:
+    """Divide by a constant b, what is below 1e-30 b counting as 0.
+
+    The tree adds quotients to 1/2, which such a one leaves as it is; or takes floor(x / b) b off
+    x, which leaves x or x + b = b: one place of a circle of period b. A quotient of expressions is
+    known not to be too small.
+    """
+    if isinstance(node.expression, exp.Nullif | exp.Paren):
+        return node
+    constant = abs(float(node.expression.this.this))
+    if constant <= 1:
+        return node
+    small = exp.LT(this=exp.Abs(this=node.this.copy()), expression=sql.double(constant * 1e-30))
+    return exp.Case(ifs=[exp.If(this=small, true=sql.double(0.0))], default=node.copy())
+
+
+def _days(node: exp.DateDiff) -> Tree:
+    # Both are known to lie in the years 1 to 9999.
+    return exp.Paren(this=exp.Sub(this=node.this, expression=node.expression))
+
+
+def _call(name: str, *arguments: Tree) -> Tree:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+SPELLING = Spelling(
+    "postgres",
+    {
+        exp.Literal: _literal,
+        exp.DataType: _type,
+        exp.Encode: _encode,
+        exp.Split: _split,
+        exp.Hex: _hex,
+        exp.MD5: _md5,
+        exp.IsNan: _is_nan,
+        exp.TryCast: _try_cast,
+        exp.Div: _quotient,
+        exp.DateDiff: _days,
+    },
+)

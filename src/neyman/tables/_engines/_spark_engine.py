@@ -1,0 +1,140 @@
+"""Spark: one statement over the whole cluster, of which integers alone come back."""
+# pyright: basic, reportMissingImports=false
+
+import logging
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from threading import Lock, get_ident
+from typing import Any, final
+from uuid import uuid4
+
+import numpy.typing as npt
+from sqlglot import exp
+
+from neyman.errors import InvalidTable
+from neyman.tables import _sql as sql
+from neyman.tables._engines._engine import Engine
+from neyman.tables._engines._running import interruptible
+from neyman.tables._engines._spark_words import SPELLING
+from neyman.tables._schema import Schema
+from neyman.tables._sql import Tree
+
+__all__ = ["Spark"]
+
+# PySpark writes errors to these of its own accord, with what the engine says of them.
+_TELLTALES = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spark(Engine):
+    """A table of a Spark session, and those that were joined.
+
+    Attributes:
+        session: the user's.
+        frames: return the rows as data frames, their columns called by their place.
+        labels: which datasets they are.
+        columns: the schema of the first when it was opened.
+        views: what the frames are called while a statement is read, and no longer.
+        lock: one statement of the table is read at a time; many may run.
+    """
+
+    session: Any = field(repr=False)
+    frames: tuple[Callable[[], Any], ...] = field(repr=False)
+    labels: tuple[str, ...] = field(repr=False)
+    columns: Schema
+    views: tuple[str, ...] = field(repr=False, default_factory=lambda: (f"neyman_{uuid4().hex}",))
+    lock: Lock = field(repr=False, compare=False, default_factory=Lock)
+
+    @property
+    def name(self) -> str:
+        """Spark."""
+        return "Spark"
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """The name that the user gave, with the schema."""
+        return self.labels
+
+    @property
+    def relation(self) -> Tree:
+        """A view for a moment."""
+        return sql.relation(self.views[0])
+
+    @property
+    def schema(self) -> Schema:
+        """Read when the table was opened."""
+        return self.columns
+
+    @property
+    def tables(self) -> int:
+        """One for each frame."""
+        return len(self.frames)
+
+    def beside(self, other: Engine) -> tuple[Engine, Tree]:
+        """Return what reads the other's frame as well: they are of one session."""
+        if not isinstance(other, Spark) or other.session is not self.session:
+            raise InvalidTable(
+                f"a table of {other.name} cannot be joined with one of this session of Spark; "
+                "read both in one session"
+            )
+        both = replace(
+            self,
+            frames=self.frames + other.frames,
+            labels=self.labels + other.labels,
+            views=self.views + other.views,
+        )
+        return both, other.relation
+
+    def check(self) -> None:
+        """Nothing to compare."""
+
+    def text(self, statement: exp.Query) -> str:
+        """Spell it."""
+        return SPELLING.text(statement)
+
+    def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
+        """Run one statement, under a tag of its own."""
+        text = self.text(statement)
+        tag = f"neyman-{uuid4().hex}"
+        context = self.session.sparkContext
+
+        def work() -> list[npt.NDArray[Any]]:
+            with _silent():
+                # Of this thread, which ends with the work, and of those that Spark starts from it;
+                # a session's own tags would be of this one alone.
+                context.addJobTag(tag)
+                found = self._planned(text).toArrow()
+            return [column.to_numpy() for column in found.itercolumns()]
+
+        return interruptible(work, lambda: context.cancelJobsWithTag(tag))
+
+    def is_interrupt(self, error: Exception) -> bool:  # noqa: ARG002
+        """No error of Spark's stands for Ctrl-C."""
+        return False
+
+    def _planned(self, text: str) -> Any:
+        with self.lock, ExitStack() as undo:
+            for view, frame in zip(self.views, self.frames, strict=True):
+                frame().createOrReplaceTempView(view)
+                undo.callback(self.session.catalog.dropTempView, view)
+            return self.session.sql(text)
+
+
+@contextmanager
+def _silent() -> Generator[None, None, None]:
+    """Let PySpark write no errors from this thread."""
+    from pyspark.logger import PySparkLogger
+
+    here = get_ident()
+
+    def elsewhere(record: logging.LogRecord) -> bool:
+        return record.thread != here
+
+    with ExitStack() as undo:
+        for name in _TELLTALES:
+            logger = PySparkLogger.getLogger(name)
+            logger.addFilter(elsewhere)
+            undo.callback(logger.removeFilter, elsewhere)
+        yield

@@ -1,0 +1,146 @@
+"""A data frame of Spark, or a table of its catalog."""
+# pyright: basic, reportMissingImports=false
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from neyman.errors import InvalidTable
+from neyman.tables import _kind as kind
+from neyman.tables._engines._spark_engine import Spark
+from neyman.tables._schema import Column, Schema
+
+__all__ = ["spark_frame", "spark_table"]
+
+_Told = TypeVar("_Told")
+
+_KINDS = {
+    **dict.fromkeys(("string", "varchar", "char"), kind.TEXT),
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), kind.INTEGER),
+    **dict.fromkeys(("float", "double"), kind.FLOAT),
+    "decimal": kind.DECIMAL,
+    "boolean": kind.BOOLEAN,
+    "date": kind.DATE,
+}
+_TABLES = ("MANAGED", "EXTERNAL")
+_OLDEST = 4
+
+
+def spark_frame(data: Any, name: str | None) -> Spark:
+    """Return the engine for a data frame of Spark.
+
+    Raises:
+        InvalidTable: if it has no name, is a stream, draws random numbers, cannot be read, or is
+            not of a session in this process.
+    """
+    label = _named(f"the {type(data).__name__} of Spark is a plan and", name)
+    _refuse_remote(data)
+    _refuse_old(data.sparkSession)
+    stream, drawn = _told(
+        # Whether a plan is deterministic, the JVM alone tells.
+        lambda: (data.isStreaming, not data._jdf.queryExecution().analyzed().deterministic()),  # noqa: SLF001
+        "the DataFrame of Spark cannot be read; check that its session runs",
+    )
+    if stream:
+        raise InvalidTable(
+            "the DataFrame of Spark is a stream, which has no end; write what has come to a table"
+        )
+    if drawn:
+        raise InvalidTable(
+            "the DataFrame of Spark draws random numbers, and holds other rows whenever it is "
+            "read; write them to a table or a file first, and read that"
+        )
+    fields = _fields(lambda: data, "the DataFrame of Spark cannot be read")
+    return _engine(data.sparkSession, lambda: data, f"spark:{label}", fields)
+
+
+def spark_table(session: Any, table: str, name: str | None) -> Spark:
+    """Return the engine for a table of a Spark session's catalog, temporary or not.
+
+    Raises:
+        InvalidTable: if there is no such table, if it is a view, or if it was given no name.
+    """
+    label = _named(
+        "a catalog of Spark is called the same on every cluster, so that its table", name
+    )
+    _refuse_remote(session)
+    _refuse_old(session)
+    found = _told(
+        lambda: session.catalog.getTable(table),
+        f"the session of Spark has no table {table!r}; write its name, with catalog and database "
+        "in front where they are not the current ones",
+    )
+    if found.tableType not in _TABLES:
+        raise InvalidTable(
+            f"{table!r} is a view, and a view can mix the rows of many units, or fail on some; "
+            "name the table itself, or write the view's rows to a table of its own first"
+        )
+    parts = (found.catalog, *found.namespace, found.name)
+    full = ".".join(map(_quoted, parts))
+
+    def frame() -> Any:
+        return session.table(full)
+
+    fields = _fields(frame, f"the table {table!r} cannot be read; check its files")
+    return _engine(session, frame, f"spark:{label}:{'.'.join(parts)}", fields)
+
+
+def _engine(
+    session: Any, frame: Callable[[], Any], label: str, fields: Sequence[tuple[str, str]]
+) -> Spark:
+    columns = tuple(
+        # A collation after the type does not matter: text is compared by its bytes.
+        Column(name, f"c{i}", kind.kind_of(declared.partition(" ")[0], _KINDS))
+        for i, (name, declared) in enumerate(fields)
+    )
+    schema = Schema(columns)
+
+    def placed() -> Any:
+        from pyspark.sql.functions import col
+
+        # By place: what users call their columns stands in no statement.
+        return frame().select(*(col(_quoted(c.name)).alias(c.inside) for c in columns))
+
+    types = ", ".join(declared for _, declared in fields)
+    return Spark(session, (placed,), (f"{label}:{schema.names}:{types}",), schema)
+
+
+def _fields(frame: Callable[[], Any], problem: str) -> list[tuple[str, str]]:
+    return _told(lambda: [(f.name, f.dataType.simpleString()) for f in frame().schema], problem)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _named(what: str, name: str | None) -> str:
+    if name is None:
+        raise InvalidTable(
+            f"{what} has no name; write name=..., which stands for these data in the ledger: "
+            "another name is another dataset"
+        )
+    return name
+
+
+def _refuse_remote(given: Any) -> None:
+    if type(given).__module__.startswith("pyspark.sql.connect"):
+        raise InvalidTable(
+            f"the {type(given).__name__} is of Spark Connect, which is not supported; write one "
+            "of a session in this process, as SparkSession.builder.master(...) makes it"
+        )
+
+
+def _refuse_old(session: Any) -> None:
+    version = str(session.version)
+    if int(version.partition(".")[0]) < _OLDEST:
+        raise InvalidTable(f"Spark {version} is too old; write pip install 'pyspark>={_OLDEST}'")
+
+
+def _told(ask: Callable[[], _Told], problem: str) -> _Told:
+    """Return what Spark says; of its failures, `problem`, for its own words can show rows."""
+    told: _Told | None = None
+    with suppress(Exception):
+        told = ask()
+    if told is None:
+        raise InvalidTable(problem)
+    return told

@@ -1,0 +1,1 @@
+"""Row expressions: what a query may compute of a row, and nothing else."""

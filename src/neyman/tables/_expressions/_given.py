@@ -1,0 +1,62 @@
+"""What a caller writes into an expression: text, and values of literals."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral
+from typing import Any, cast
+
+from neyman.errors import InvalidParameter
+from neyman.tables._expressions._term import Value
+from neyman.tables._expressions._types import LARGEST, SMALLEST
+
+__all__ = ["check_text", "value_of"]
+
+
+def check_text(text: object, what: str) -> None:
+    """Refuse what no engine can hold."""
+    if type(text) is not str or "\0" in text or text != text.encode("utf-8", "replace").decode():
+        raise InvalidParameter(
+            f"{text!r} was given as {what}; write text without NUL and without half surrogates"
+        )
+
+
+def value_of(given: object) -> Value:
+    """Return a literal's value: a double, text, a boolean, a date, or None."""
+    match given:
+        case None | bool():
+            return given
+        case datetime():
+            pass
+        case date():
+            return date(given.year, given.month, given.day)
+        case str():
+            check_text(str(given), "text")
+            return str(given)
+        case float() | Integral() | Decimal() | Fraction():
+            return _double(given)
+        case _:
+            pass
+    if type(given).__module__ == "numpy":
+        return value_of(cast("Any", given).tolist())
+    raise InvalidParameter(
+        f"a {type(given).__name__} was given in an expression; write a number, text, a boolean, a "
+        "date, None, or col(name)"
+    )
+
+
+def _double(given: Any) -> float:
+    try:
+        value = float(given)
+    except (OverflowError, ValueError, TypeError):
+        value = float("inf")
+    if value and not SMALLEST <= abs(value) <= LARGEST:
+        raise InvalidParameter(
+            f"the number {given!r:.40} is not 0 nor of a magnitude in [2^-200, 2^200]; write one"
+        )
+    if isinstance(given, Integral) and value != int(given):
+        raise InvalidParameter(
+            f"the integer {given!r} is no double, and numbers are compared as doubles: columns of "
+            "integers beyond 2^53 are told apart by keys alone; write Keys(...)"
+        )
+    return value + 0.0

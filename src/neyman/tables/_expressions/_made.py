@@ -1,0 +1,71 @@
+"""What an expression becomes in a table: a condition, or a column."""
+
+from neyman.errors import InvalidTable
+from neyman.tables import _kind as kind
+from neyman.tables._expressions._expression import Expression
+from neyman.tables._expressions._given import check_text
+from neyman.tables._expressions._term import Term
+from neyman.tables._expressions._types import Type, in_words
+from neyman.tables._kind import Kind
+from neyman.tables._schema import Column, Schema
+from neyman.tables._sql import Tree
+
+__all__ = ["made_column", "made_condition"]
+
+
+def made_condition(condition: object, schema: Schema) -> Tree:
+    """Return the tree of what is true or false.
+
+    Raises:
+        UnknownColumn: if it is about a column that is not there.
+        InvalidTable: if it is no condition, or a type does not fit.
+    """
+    expression = _checked(condition, "a condition")
+    types = expression.types(schema)
+    if Type.TRUTH not in types:
+        raise InvalidTable(
+            f"{expression!r} was given as a condition and is {in_words(types)}; write a "
+            "comparison, such as col(...) > 0"
+        )
+    return expression.term(schema, Type.TRUTH)()
+
+
+def made_column(name: object, given: object, schema: Schema) -> Column:
+    """Return a column that is made of others.
+
+    Raises:
+        UnknownColumn: if it is made of a column that is not there.
+        InvalidTable: if a type does not fit.
+    """
+    check_text(name, "a column's name")
+    expression = _checked(given, f"column {name!r}")
+    types = expression.types(schema)
+    if len(types) != 1:
+        raise InvalidTable(
+            f"column {name!r} could be {in_words(types)}; write "
+            ".as_number() or .as_text() after a column of a CSV file, and no None alone"
+        )
+    (type_,) = types
+    term = expression.term(schema, type_)
+    return Column(str(name), str(name), _kind(type_, term), term())
+
+
+def _kind(type_: Type, term: Term) -> Kind:
+    match type_:
+        case Type.NUMBER:
+            return kind.made_number(term.range)
+        case Type.TEXT:
+            return kind.TEXT
+        case Type.TRUTH:
+            return kind.BOOLEAN
+        case Type.DAY:
+            return kind.DATE
+
+
+def _checked(given: object, what: str) -> Expression:
+    if isinstance(given, Expression):
+        return given
+    raise InvalidTable(
+        f"a {type(given).__name__} was given as {what}; write an expression, such as "
+        "neyman.col('delay') > 15"
+    )

@@ -1,0 +1,261 @@
+"""What expressions are made of: a fixed list of operations, each total and alike on all engines.
+
+Numbers are doubles and never NaN: a column's NaN is NULL, and its values beyond 2^200 and below
+2^-200 are read as +-2^200 and 0 (`_expression_values`). From there types alone bound how far any
+result can get (`_expression_types.Range`), so nothing overflows, nothing is rounded to zero, no
+infinity and no NaN comes up. What is left of partial operations is the quotient by zero: NULL.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from typing import TypeAlias, final
+
+from sqlglot import exp
+
+from neyman.tables._expressions import _trees as trees
+from neyman.tables._expressions._term import Value, Write
+from neyman.tables._expressions._types import Type
+
+__all__ = ["OPERATIONS", "Operation"]
+
+Values: TypeAlias = Sequence[Value]
+Shown: TypeAlias = Callable[[Sequence[str]], str]
+
+_ALL = frozenset(Type)
+_ORDERED = frozenset({Type.NUMBER, Type.TEXT, Type.DAY})
+_CUT = frozenset({Type.NUMBER, Type.DAY})
+_N, _X, _B, _D = Type.NUMBER, Type.TEXT, Type.TRUTH, Type.DAY
+_MANY = 1000
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One entry of the list.
+
+    Attributes:
+        name: in the record.
+        takes: types of its arguments, by their number; None for one type T that they share.
+        gives: its type; None for T.
+        write: its tree, of T and of the arguments' terms.
+        shown: its text, of the arguments' texts.
+        least: fewest arguments.
+        most: most of them.
+        among: what T may be.
+        literal: from which argument on they must be literals.
+        wrong: what is wrong with the values of those, in words; empty if nothing is.
+        odd: whether the number of arguments is.
+    """
+
+    name: str
+    takes: Callable[[int], Sequence[Type | None]]
+    gives: Type | None
+    write: Write
+    shown: Shown
+    least: int
+    most: int
+    among: frozenset[Type] = _ALL
+    literal: int = _MANY
+    wrong: Callable[[Values], str] = lambda _: ""
+    odd: bool = False
+
+
+def _each(*types: Type | None) -> Callable[[int], Sequence[Type | None]]:
+    """The last one over and over."""
+    return lambda n: [*types[:n], *[types[-1]] * (n - len(types))]
+
+
+def _infix(sign: str) -> Shown:
+    return lambda parts: f"({f' {sign} '.join(parts)})"
+
+
+def _method(name: str, listed: int = _MANY) -> Shown:
+    def shown(parts: Sequence[str]) -> str:
+        given = [*parts[1:listed]]
+        if len(parts) > listed:
+            given.append(f"[{', '.join(parts[listed:])}]")
+        return f"{parts[0]}.{name}({', '.join(given)})"
+
+    return shown
+
+
+def _no_null(values: Values) -> str:
+    return "None is among them; write .is_null() for it" if None in values else ""
+
+
+def _no_grid(values: Values) -> str:
+    good = type(values[0]) is float and values[0] > 0
+    return "" if good else f"the grid is {values[0]!r}; write a positive number"
+
+
+def _no_clip(values: Values) -> str:
+    low, high = values
+    good = type(low) is float and type(high) is float and low <= high
+    return "" if good else f"the ends are {low!r} and {high!r}; write two numbers, the lower first"
+
+
+def _no_edges(values: Values) -> str:
+    numbers = [value for value in values if type(value) is float]
+    days = [value.toordinal() for value in values if isinstance(value, date)]
+    edges = numbers or days
+    if len(edges) != len(values) or any(low >= high for low, high in pairwise(edges)):
+        return "the edges are not increasing numbers or dates; write such"
+    return ""
+
+
+def _no_labels(values: Values) -> str:
+    labels = values[1::2]
+    if len(values) % 2 == 0 or not all(type(label) is str for label in labels):
+        return "one text label a bin is needed, one less than edges; write such"
+    return _no_edges(values[::2])
+
+
+def _no_size(values: Values) -> str:
+    size = values[0]
+    good = type(size) is float and size.is_integer() and 1 <= size <= _MANY
+    return "" if good else f"the length is {size!r}; write an integer in [1, {_MANY}]"
+
+
+def _no_start(values: Values) -> str:
+    good = type(values[0]) is str and bool(values[0])
+    return "" if good else f"the start is {values[0]!r}; write text of a letter at least"
+
+
+def _branches(n: int) -> Sequence[Type | None]:
+    return [_B if i % 2 == 0 and i < n - 1 else None for i in range(n)]
+
+
+def _shown_when(parts: Sequence[str]) -> str:
+    pairs = zip(parts[:-1:2], parts[1::2], strict=False)
+    return "".join(
+        [f"{'.' if i else ''}when({c}).then({v})" for i, (c, v) in enumerate(pairs)]
+        + [f".otherwise({parts[-1]})"]
+    )
+
+
+def _shown_labels(parts: Sequence[str]) -> str:
+    x, *rest = parts
+    return f"{x}.cut([{', '.join(rest[::2])}], labels=[{', '.join(rest[1::2])}])"
+
+
+def _two(name: str, write: Write, shown: Shown) -> Operation:
+    return Operation(name, _each(_N), _N, write, shown, 2, 2)
+
+
+def _one(name: str, of: Type, gives: Type, write: Write, shown: Shown) -> Operation:
+    return Operation(name, _each(of), gives, write, shown, 1, 1)
+
+
+def _compare(name: str, node: type[exp.Binary], among: frozenset[Type] = _ORDERED) -> Operation:
+    return Operation(name, _each(None), _B, trees.comparison(node), _infix(name), 2, 2, among)
+
+
+_LISTED = (
+    _two("+", trees.added, _infix("+")),
+    _two("-", trees.difference, _infix("-")),
+    _two("*", trees.product, _infix("*")),
+    _two("/", trees.quotient, _infix("/")),
+    _two("//", trees.whole_quotient, _infix("//")),
+    _two("%", trees.remainder, _infix("%")),
+    _two("minimum", trees.smaller, _method("minimum")),
+    _two("maximum", trees.greater, _method("maximum")),
+    _one("neg", _N, _N, trees.negative, lambda parts: f"(-{parts[0]})"),
+    _one("abs", _N, _N, trees.magnitude, lambda parts: f"abs({parts[0]})"),
+    Operation(
+        "clip", _each(_N), _N, trees.clipped, _method("clip"), 3, 3, literal=1, wrong=_no_clip
+    ),
+    Operation(
+        "round", _each(_N), _N, trees.rounded, _method("round"), 2, 2, literal=1, wrong=_no_grid
+    ),
+    _compare("==", exp.EQ, _ALL),
+    _compare("!=", exp.NEQ, _ALL),
+    _compare("<", exp.LT),
+    _compare("<=", exp.LTE),
+    _compare(">", exp.GT),
+    _compare(">=", exp.GTE),
+    Operation("between", _each(None), _B, trees.between, _method("between"), 3, 3, _ORDERED),
+    Operation(
+        "in",
+        _each(None),
+        _B,
+        trees.is_in,
+        _method("is_in", 1),
+        2,
+        _MANY + 1,
+        literal=1,
+        wrong=_no_null,
+    ),
+    Operation("is_null", _each(None), _B, trees.is_null, _method("is_null"), 1, 1),
+    Operation("and", _each(_B), _B, trees.connected(exp.And), _infix("&"), 2, _MANY),
+    Operation("or", _each(_B), _B, trees.connected(exp.Or), _infix("|"), 2, _MANY),
+    _one("not", _B, _B, trees.negated, lambda parts: f"(~{parts[0]})"),
+    Operation("when", _branches, None, trees.when, _shown_when, 3, _MANY, odd=True),
+    Operation("coalesce", _each(None), None, trees.coalesced, _method("coalesce"), 2, _MANY),
+    Operation(
+        "as_number",
+        _each(None),
+        _N,
+        trees.as_number,
+        _method("as_number"),
+        1,
+        1,
+        frozenset({_N, _B}),
+    ),
+    _one("as_text", _X, _X, trees.same, _method("as_text")),
+    Operation(
+        "cut",
+        _each(None),
+        _N,
+        trees.numbered,
+        _method("cut", 1),
+        3,
+        _MANY + 2,
+        _CUT,
+        literal=1,
+        wrong=_no_edges,
+    ),
+    Operation(
+        "label",
+        lambda n: [None, *(None if i % 2 == 0 else _X for i in range(n - 1))],
+        _X,
+        trees.labelled,
+        _shown_labels,
+        4,
+        2 * _MANY + 2,
+        _CUT,
+        literal=1,
+        wrong=_no_labels,
+    ),
+    _one("year", _D, _N, trees.part_of_day("YEAR"), _method("year")),
+    _one("month", _D, _N, trees.part_of_day("MONTH"), _method("month")),
+    _one("day", _D, _N, trees.part_of_day("DAY"), _method("day")),
+    _one("weekday", _D, _N, trees.weekday, _method("weekday")),
+    Operation("days_since", _each(_D), _N, trees.days, _method("days_since"), 2, 2),
+    _one("lower", _X, _X, trees.lower, _method("lower")),
+    _one("length", _X, _N, trees.length, _method("length")),
+    Operation(
+        "starts_with",
+        _each(_X),
+        _B,
+        trees.starts,
+        _method("starts_with"),
+        2,
+        2,
+        literal=1,
+        wrong=_no_start,
+    ),
+    Operation(
+        "prefix",
+        _each(_X, _N),
+        _X,
+        trees.prefix,
+        _method("prefix"),
+        2,
+        2,
+        literal=1,
+        wrong=_no_size,
+    ),
+)
+OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation in _LISTED}

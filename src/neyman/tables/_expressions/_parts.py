@@ -1,0 +1,286 @@
+"""What expressions are: columns, literals, and operations of the list on others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import final
+
+from neyman.errors import InvalidParameter, InvalidTable
+from neyman.tables import _sql as sql
+from neyman.tables._expressions._expression import Expression, Form, Given
+from neyman.tables._expressions._given import check_text, value_of
+from neyman.tables._expressions._operations import OPERATIONS, Operation
+from neyman.tables._expressions._term import Term, Value
+from neyman.tables._expressions._types import LARGEST, Beyond, Type, in_words
+from neyman.tables._expressions._values import column_term, literal_term
+from neyman.tables._schema import Schema
+
+__all__ = ["Call", "Literal", "Named", "called", "col", "expression_of", "joined", "lit"]
+
+_MOST_PARTS = 5_000
+_MOST_DEEP = 30
+_MOST_NODES = 50_000
+# Beyond some 500, walking the tree could exceed Python's stack.
+_MOST_LEVELS = 200
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Named(Expression):
+    """A column."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        """Refuse what is no name."""
+        check_text(self.name, "a column's name")
+
+    def __repr__(self) -> str:
+        return f"col({self.name!r})"
+
+    def form(self) -> Form:
+        """["col", name]."""
+        return ["col", self.name]
+
+    @property
+    def parts(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def depth(self) -> int:
+        """None."""
+        return 0
+
+    def types(self, schema: Schema) -> frozenset[Type]:
+        """What its kind can be."""
+        kind = schema[self.name].kind
+        if not kind.types:
+            raise InvalidTable(
+                f"column {self.name!r} is of type {kind.label}, of which no expression is made; "
+                "write one of numbers, text, booleans or dates"
+            )
+        return frozenset(kind.types)
+
+    def term(self, schema: Schema, wanted: Type) -> Term:
+        """The column as it is read."""
+        return column_term(schema[self.name], wanted)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Literal(Expression):
+    """A value that is the same for all rows; None is NULL, of any type."""
+
+    value: Value
+
+    def __repr__(self) -> str:
+        if type(self.value) is float and self.value.is_integer() and abs(self.value) < LARGEST:
+            return repr(int(self.value))
+        return repr(self.value)
+
+    def form(self) -> Form:
+        """The value itself; ["date", text] and ["null"]."""
+        match self.value:
+            case None:
+                return ["null"]
+            case date():
+                return ["date", self.value.isoformat()]
+            case value:
+                return value
+
+    @property
+    def parts(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def depth(self) -> int:
+        """None."""
+        return 0
+
+    def types(self, schema: Schema) -> frozenset[Type]:  # noqa: ARG002
+        """The value's own."""
+        if self.value is None:
+            return frozenset(Type)
+        return frozenset({_TYPES[type(self.value)]})
+
+    def term(self, schema: Schema, wanted: Type) -> Term:  # noqa: ARG002
+        """The value, and its tree."""
+        return literal_term(self.value, wanted)
+
+
+_TYPES: dict[type, Type] = {
+    float: Type.NUMBER,
+    str: Type.TEXT,
+    bool: Type.TRUTH,
+    date: Type.DAY,
+}
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Call(Expression):
+    """An operation of the list on other expressions."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    parts: int  # pyright: ignore[reportIncompatibleMethodOverride]
+    depth: int  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __init__(self, name: str, arguments: Sequence[Expression]) -> None:
+        """Check number, literals and size; types wait for a schema.
+
+        Raises:
+            InvalidParameter: if one does not fit.
+        """
+        operation, n = OPERATIONS[name], len(arguments)
+        if not operation.least <= n <= operation.most:
+            raise InvalidParameter(
+                f"{name!r} was given {n} arguments; write {operation.least} to {operation.most}"
+            )
+        if operation.odd and n % 2 == 0:
+            raise InvalidParameter(
+                f"{name!r} was given {n} arguments; write conditions each with its value, and the "
+                "value of all other rows at the end"
+            )
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "arguments", tuple(arguments))
+        object.__setattr__(self, "parts", 1 + sum(part.parts for part in arguments))
+        object.__setattr__(self, "depth", 1 + max(part.depth for part in arguments))
+        if self.parts > _MOST_PARTS or self.depth > _MOST_DEEP:
+            raise InvalidParameter(
+                f"an expression of {self.parts} parts, {self.depth} deep, was asked for; write at "
+                f"most {_MOST_PARTS}, {_MOST_DEEP} deep"
+            )
+        values: list[Value] = []
+        for part in arguments[operation.literal :]:
+            if not isinstance(part, Literal):
+                raise InvalidParameter(
+                    f"{part!r} was given to {name!r}, which takes a literal there; write one"
+                )
+            values.append(part.value)
+        wrong = operation.wrong(values) if values else ""
+        if wrong:
+            raise InvalidParameter(f"{name!r}: {wrong}")
+
+    @property
+    def operation(self) -> Operation:
+        """The list's entry."""
+        return OPERATIONS[self.name]
+
+    def __repr__(self) -> str:
+        return self.operation.shown([repr(part) for part in self.arguments])
+
+    def form(self) -> Form:
+        """[operation, argument, ...]."""
+        return [self.name, *(part.form() for part in self.arguments)]
+
+    def types(self, schema: Schema) -> frozenset[Type]:
+        """What the operation gives of what its arguments can be."""
+        shared = self._shared(schema)
+        gives = self.operation.gives
+        return shared if gives is None else frozenset({gives})
+
+    def term(self, schema: Schema, wanted: Type) -> Term:
+        """The operation on the arguments' terms."""
+        shared = self._shared(schema)
+        if self.operation.gives is None:
+            shared = shared & {wanted}
+        if len(shared) != 1:
+            raise InvalidTable(
+                f"{self!r} could be about {in_words(shared)}; write .as_number() or .as_text() "
+                "after a column of a CSV file, and no None alone"
+            )
+        (same,) = shared
+        takes = self.operation.takes(len(self.arguments))
+        terms = [
+            part.term(schema, same if type_ is None else type_)
+            for part, type_ in zip(self.arguments, takes, strict=True)
+        ]
+        try:
+            term = self.operation.write(same, terms)
+        except Beyond as beyond:
+            raise InvalidTable(
+                f"{self!r} could leave the range of doubles, for its columns allow results of "
+                f"{beyond}; write .clip(lower, upper) or .round(grid) after its factors"
+            ) from None
+        nodes, deep = sql.size(term.tree)
+        if nodes > _MOST_NODES or deep > _MOST_LEVELS:
+            raise InvalidTable(
+                f"an expression of {self.parts} parts comes to {nodes}, {deep} deep, when it is "
+                f"written out, at most {_MOST_NODES}, {_MOST_LEVELS} deep: made columns stand for "
+                "what they are made of, and bins, clip, minimum, when and the like name their "
+                "argument several times; write a shorter one"
+            )
+        return term
+
+    def _shared(self, schema: Schema) -> frozenset[Type]:
+        """Return what T can be; one of any kind where no argument has it."""
+        takes = self.operation.takes(len(self.arguments))
+        shared = self.operation.among
+        found: list[tuple[Expression, frozenset[Type]]] = []
+        for part, type_ in zip(self.arguments, takes, strict=True):
+            types = part.types(schema)
+            if type_ is None:
+                found.append((part, types))
+                shared = shared & types
+            elif type_ not in types:
+                raise InvalidTable(
+                    f"{part!r} in {self!r} is {in_words(types)} and must be {type_.value}; "
+                    f"{_instead(types, type_)}"
+                )
+        if not shared:
+            said = ", ".join(
+                dict.fromkeys(f"{part!r} is {in_words(types)}" for part, types in found)
+            )
+            raise InvalidTable(
+                f"{self!r} was asked for, and {said}; write one type on all sides: "
+                f"{in_words(self.operation.among)}"
+            )
+        return shared if found else frozenset({Type.NUMBER})
+
+
+def _instead(types: frozenset[Type], wanted: Type) -> str:
+    match wanted:
+        case Type.NUMBER if Type.TRUTH in types:
+            return "write .as_number() after it"
+        case Type.TRUTH:
+            return "write a comparison, such as col(...) > 0"
+        case _:
+            return f"write {wanted.value} there"
+
+
+def expression_of(given: Given) -> Expression:
+    """Return an expression as it is, and a value as a literal."""
+    return given if isinstance(given, Expression) else Literal(value_of(given))
+
+
+def called(name: str, *arguments: Given) -> Expression:
+    """Return an operation of the list on expressions and values."""
+    return Call(name, [expression_of(part) for part in arguments])
+
+
+def joined(name: str, *arguments: Given) -> Expression:
+    """Join a chain into one call, so that it is not deep."""
+    parts: list[Expression] = []
+    for given in map(expression_of, arguments):
+        if isinstance(given, Call) and given.name == name:
+            parts += given.arguments
+        else:
+            parts.append(given)
+    return Call(name, parts)
+
+
+def col(name: str) -> Expression:
+    """Return a column of each row, by its name.
+
+    >>> col("arr_delay") > 15
+    (col('arr_delay') > 15)
+    """
+    return Named(name)
+
+
+def lit(value: Given) -> Expression:
+    """Return a value that is the same for all rows; operators take such values as they are."""
+    return expression_of(value)

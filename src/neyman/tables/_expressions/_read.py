@@ -1,0 +1,108 @@
+"""Expressions read back: from a record, from JSON, from a spec."""
+
+import json
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, cast
+
+from neyman.errors import InvalidParameter
+from neyman.tables._expressions._expression import Expression
+from neyman.tables._expressions._operations import OPERATIONS
+from neyman.tables._expressions._parts import Call, col, lit
+
+__all__ = ["VERSION", "expression_from_json", "expression_to_json", "read_expression"]
+
+# Raise it whenever the meaning of an unchanged form changes.
+VERSION = 1
+_MOST_DEEP = 64
+
+
+def read_expression(form: object) -> Expression:
+    """Read an expression from nested lists, as JSON and TOML have them.
+
+    A list is an operation and its arguments: [">", ["col", "delay"], 15]. Numbers, text and
+    booleans stand for themselves, ["date", "2020-02-29"] for a date (or a date of TOML), ["null"]
+    for NULL.
+
+    Raises:
+        InvalidParameter: if it is something else, or no such operation is known.
+
+    >>> read_expression(["and", [">", ["col", "delay"], 15], ["in", ["col", "to"], "JFK", "LGA"]])
+    ((col('delay') > 15) & col('to').is_in(['JFK', 'LGA']))
+    """
+    return _read(form, 0)
+
+
+def expression_to_json(expression: Expression) -> str:
+    """Write it with the version of the rules that it was made by."""
+    return json.dumps({"version": VERSION, "expression": expression.form()})
+
+
+def expression_from_json(text: str) -> Expression:
+    """Read what `expression_to_json` wrote.
+
+    Raises:
+        InvalidParameter: if it is no JSON of an expression, or of another version.
+    """
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, Mapping) or set(cast("Any", found)) != {"version", "expression"}:
+        raise InvalidParameter(
+            'no JSON of an expression was given; write {"version": 1, "expression": [...]}'
+        )
+    record = cast("Mapping[str, object]", found)
+    if record["version"] != VERSION or type(record["version"]) is not int:
+        raise InvalidParameter(
+            f"an expression of version {record['version']!r:.40} was given, this release reads "
+            f"version {VERSION}; write it anew"
+        )
+    return read_expression(record["expression"])
+
+
+def _read(form: object, depth: int) -> Expression:
+    if depth > _MOST_DEEP:
+        raise InvalidParameter(f"a form nested {depth} deep was given; write a shorter one")
+    match form:
+        case bool() | int() | float() | str() | date():
+            return lit(form)
+        case list():
+            return _listed(cast("list[object]", form), depth)
+        case _:
+            raise InvalidParameter(
+                f"a {type(form).__name__} was given in the form of an expression; write a number, "
+                'text, a boolean, or a list such as [">", ["col", "delay"], 15]'
+            )
+
+
+def _listed(form: list[object], depth: int) -> Expression:
+    match form:
+        case ["col", str(name)]:
+            return col(name)
+        case ["date", str(text)]:
+            return lit(_date(text))
+        case ["null"]:
+            return lit(None)
+        case [str(name), *arguments] if name in OPERATIONS:
+            return Call(name, [_read(part, depth + 1) for part in arguments])
+        case [str(name), *_]:
+            raise InvalidParameter(
+                f"{name!r:.80} is no operation, or has other arguments; write one of "
+                f"{', '.join(OPERATIONS)}, or ['col', name], ['date', '2020-02-29'], ['null']"
+            )
+        case _:
+            raise InvalidParameter(
+                'a list without the name of an operation was given; write it first, as in [">", '
+                '["col", "delay"], 15]'
+            )
+
+
+def _date(text: str) -> date:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        day = None
+    if day is None or day.isoformat() != text:
+        raise InvalidParameter(f"{text!r:.40} is no date; write it as '2020-02-29'")
+    return day

@@ -1,0 +1,40 @@
+"""A value of an expression, as a tree with what is known of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TypeAlias, final
+
+from neyman.tables import _sql as sql
+from neyman.tables._expressions._types import Range, Type
+from neyman.tables._sql import Tree
+
+__all__ = ["Term", "Value", "Write"]
+
+Value: TypeAlias = float | str | bool | date | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A value as a tree.
+
+    Attributes:
+        tree: its tree.
+        range: bounds of a number.
+        value: of a literal.
+        raw: of a column of doubles, the tree that is NULL for NaN and clips nothing: enough for
+            comparisons with literals, and half the work.
+    """
+
+    tree: Tree
+    range: Range = field(default_factory=lambda: Range.whole(0))
+    value: Value = None
+    raw: Tree | None = None
+
+    def __call__(self) -> Tree:
+        """Return a copy that can stand as a part of any tree."""
+        return sql.part(self.tree)
+
+
+Write: TypeAlias = Callable[[Type, Sequence[Term]], Term]

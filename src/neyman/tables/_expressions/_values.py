@@ -1,0 +1,83 @@
+"""How columns and literals enter an expression: where what is partial is made total."""
+
+import math
+from datetime import date
+
+from sqlglot import exp
+
+from neyman.tables import _sql as sql
+from neyman.tables._expressions._term import Term, Value
+from neyman.tables._expressions._types import LARGEST, SMALLEST, Range, Type
+from neyman.tables._schema import Column
+from neyman.tables._sql import Tree
+
+__all__ = ["column_term", "literal_term"]
+
+_NAMES = {Type.NUMBER: "DOUBLE", Type.TEXT: "TEXT", Type.TRUTH: "BOOLEAN", Type.DAY: "DATE"}
+
+
+def column_term(column: Column, wanted: Type) -> Term:
+    """Return a column as one of its types."""
+    match wanted:
+        case Type.NUMBER:
+            number, known = column.number(), column.kind.range
+            if known is not None:
+                return Term(number, known)
+            return Term(_inside(number), Range.clipped(), raw=_known(number))
+        case Type.TEXT:
+            return Term(sql.cast(column.value(), "TEXT"))
+        case Type.TRUTH:
+            return Term(column.value())
+        case Type.DAY:
+            return Term(_day(column.value()))
+
+
+def literal_term(value: Value, wanted: Type) -> Term:
+    """Return a literal of its own type, or NULL of the wanted one."""
+    match value:
+        case None:
+            return Term(sql.cast(exp.null(), _NAMES[wanted]))
+        case bool():
+            return Term(exp.true() if value else exp.false(), value=value)
+        case date():
+            return Term(sql.cast(sql.text(value.isoformat()), "DATE"), value=value)
+        case str():
+            return Term(sql.cast(sql.text(value), "TEXT"), value=value)
+        case _:
+            return Term(sql.double(value), Range.of(value), value)
+
+
+def _known(number: Tree) -> Tree:
+    """Leave out NaN, which engines put above all numbers."""
+    below = exp.LTE(this=sql.part(number), expression=sql.double(math.inf))
+    return exp.Case(ifs=[exp.If(this=below, true=number.copy())])
+
+
+def _inside(number: Tree) -> Tree:
+    """Clip a double's magnitude; NaN is NULL.
+
+    The common branch comes first, for others are looked at only where it is not true.
+    """
+    size = exp.Abs(this=number)
+    most, least = sql.double(LARGEST), sql.double(SMALLEST)
+    usual = exp.Between(this=size, low=least, high=most)
+    small = exp.LT(this=size.copy(), expression=least.copy())
+    below = exp.LT(this=sql.part(number), expression=sql.double(0.0))
+    above = exp.LTE(this=sql.part(number), expression=sql.double(math.inf))
+    return exp.Case(
+        ifs=[
+            exp.If(this=usual, true=number.copy()),
+            exp.If(this=small, true=sql.double(0.0)),
+            exp.If(this=below, true=sql.double(-LARGEST)),
+            exp.If(this=above, true=most.copy()),
+        ]
+    )
+
+
+def _day(value: Tree) -> Tree:
+    """Leave out dates that engines write or count differently, and infinite ones."""
+    first, last = (
+        sql.cast(sql.text(day.isoformat()), "DATE") for day in (date(1, 1, 1), date(9999, 12, 31))
+    )
+    inside = exp.Between(this=value, low=first, high=last)
+    return exp.Case(ifs=[exp.If(this=inside, true=value.copy())])

@@ -1,0 +1,59 @@
+"""A unit that another table names."""
+
+from dataclasses import dataclass, field
+from typing import final
+
+from neyman.errors import InvalidTable
+from neyman.tables._joins._on import On, pairs_of
+
+__all__ = ["ForeignKey"]
+
+
+@final
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class ForeignKey:
+    """A row is of whoever owns the row of another table that it points to.
+
+    A row that points to rows of two owners counts once for each, and a row that points to none is
+    nobody's. Neighbouring databases differ in one owner: its rows of the table that names it, and
+    whatever rows of the other tables lead to no one else (docs/howto/units.md).
+
+    Attributes:
+        on: pairs of a column of the table and the column of the other that it points to.
+        to: the other table, as `open_table` takes it.
+        owner: its column that names the unit, or where it points to in turn.
+        name: of the other table, if it is data in memory or in Spark.
+    """
+
+    on: tuple[tuple[str, str], ...]
+    to: object = field(repr=False)
+    owner: "str | ForeignKey"
+    name: str | None
+
+    def __init__(
+        self, on: On, to: object, *, owner: "str | ForeignKey", name: str | None = None
+    ) -> None:
+        """Take a column that both have, several of them, or a mapping of names here to names there.
+
+        Raises:
+            InvalidTable: if `on` names no columns, or `owner` is no column and no key.
+        """
+        if not isinstance(owner, str | ForeignKey):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidTable(
+                f"owner={owner!r} names no unit; write the column of the other table that does, or "
+                "ForeignKey(...) where it points on"
+            )
+        object.__setattr__(self, "on", pairs_of(on))
+        object.__setattr__(self, "to", to)
+        object.__setattr__(self, "owner", owner)
+        object.__setattr__(self, "name", name)
+
+    @property
+    def column(self) -> str:
+        """The column that names the unit, at the end of the chain."""
+        return self.owner if isinstance(self.owner, str) else self.owner.column
+
+    def describe(self) -> dict[str, object]:
+        """Return the public record, JSON-able."""
+        owner = self.owner if isinstance(self.owner, str) else self.owner.describe()
+        return {"on": [list(pair) for pair in self.on], "owner": owner}

@@ -1,0 +1,1 @@
+"""Keys: the groups that an answer has, declared or to be found."""

@@ -1,0 +1,195 @@
+"""Public cut points: a number or a date is in the one bin that it falls into."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeAlias, cast, final
+
+from sqlglot import exp
+
+from neyman.aggregate import Columns, IntArray
+from neyman.arguments import check_type, given, whole
+from neyman.errors import InvalidParameter, InvalidTable
+from neyman.numerics import Real, exact
+from neyman.tables._keys._cuts import day_bin, number_bin
+from neyman.tables._keys._domain import Domain
+from neyman.tables._schema import Column
+from neyman.tables._sql import Tree
+
+__all__ = ["Bin", "Bins"]
+
+Edge: TypeAlias = float | date
+Outside: TypeAlias = Literal["drop", "clip"]
+
+_MOST = 2**12
+_SMALLEST, _LARGEST = Fraction(10) ** -250, Fraction(10) ** 250
+_WHOLE = 2**53
+
+
+class Bin(NamedTuple):
+    """One bin: `lower` is in it; `upper` is not, save in the last one."""
+
+    lower: Edge
+    upper: Edge
+
+
+@final
+@dataclass(frozen=True, slots=True, init=False)
+class Bins(Domain):
+    """Bins between public cut points: [e0, e1), [e1, e2), ..., and the last one closed, [em, en].
+
+    A number is compared as a double with the doubles nearest to the edges, a date with dates.
+    NULL and NaN are in no bin. Choose the edges without looking at the data.
+
+    Attributes:
+        edges: increasing; doubles, whole numbers where all of them are, or dates.
+        outside: "drop" leaves out rows below the first edge and above the last, "clip" counts
+            them in the nearest bin.
+
+    >>> Bins([-60, 0, 15, 60, 180], outside="drop")
+    Bins([-60, 0, 15, 60, 180], outside='drop')
+    >>> Bins.uniform(0, 1, 4, outside="clip").edges
+    (0.0, 0.25, 0.5, 0.75, 1.0)
+    """
+
+    edges: tuple[Edge, ...]
+    outside: Outside
+
+    def __init__(self, edges: Iterable[object], *, outside: Outside) -> None:
+        """Take cut points; a float means the decimal that it prints as, rounded to a double.
+
+        Raises:
+            InvalidTable: if there are not 2 to 4097 of them, if they do not increase, mix numbers
+                and dates, or lie beyond 1e250 or nearer to 0 than 1e-250, or if `outside` is
+                neither "drop" nor "clip".
+            InvalidParameter: if one is no finite number.
+        """
+        check_type("edges", edges, Iterable, "a list of cut points such as [0, 15, 60]")
+        listed = list(edges)
+        if isinstance(edges, str) or not 2 <= len(listed) <= _MOST + 1:
+            raise InvalidTable(
+                f"{len(listed)} edges were given; write 2 to {_MOST + 1} of them, such as "
+                "[0, 15, 60]"
+            )
+        if type(outside) is not str or outside not in ("drop", "clip"):
+            raise InvalidTable(
+                f"{given('outside', outside)} was given; write 'drop' (rows beyond the edges are "
+                "left out) or 'clip' (they count in the nearest bin)"
+            )
+        object.__setattr__(self, "edges", _edges(listed))
+        object.__setattr__(self, "outside", outside)
+
+    @classmethod
+    def uniform(cls, lower: Real, upper: Real, number: int, *, outside: Outside) -> "Bins":
+        """Return bins of one width: edges lower + i (upper - lower) / number, rounded to doubles.
+
+        Raises:
+            InvalidTable: if they are too many, or do not increase.
+            InvalidParameter: if an end is no finite number or `number` no positive integer.
+        """
+        number = whole("number", number, 1, _MOST)
+        first, last = exact(lower, "lower"), exact(upper, "upper")
+        width = (last - first) / number
+        return cls((first + i * width for i in range(number + 1)), outside=outside)
+
+    def __repr__(self) -> str:
+        many = len(self.edges) > 12
+        shown = [str(edge) for edge in (self.edges[:3] if many else self.edges)]
+        shown += ["...", str(self.edges[-1])] if many else []
+        return f"Bins([{', '.join(shown)}], outside={self.outside!r})"
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1
+
+    @property
+    def kind(self) -> str:
+        """Bins go with equal bins."""
+        return "bins"
+
+    @property
+    def cells(self) -> tuple[Bin, ...]:
+        """The bins."""
+        return tuple(Bin(*ends) for ends in pairwise(self.edges))
+
+    def texts(self) -> list[str]:
+        """Return their numbers, from 0."""
+        return [str(i) for i in range(len(self))]
+
+    def names(self, column: str) -> tuple[str, ...]:
+        """Return two names, of the lower and of the upper edge."""
+        return f"{column}_from", f"{column}_to"
+
+    def columns(self, column: str, places: IntArray) -> Columns:
+        """Return lower and upper edges, dates as ISO text."""
+        shown = [edge.isoformat() if isinstance(edge, date) else edge for edge in self.edges]
+        at: list[int] = places.tolist()
+        lower, upper = [shown[i] for i in at], [shown[i + 1] for i in at]
+        return dict(zip(self.names(column), (lower, upper), strict=True))  # pyright: ignore[reportReturnType]
+
+    def describe(self) -> dict[str, object]:
+        """Return the edges, doubles by their digits in base 16."""
+        written = [
+            edge.isoformat() if isinstance(edge, date) else float(edge).hex() for edge in self.edges
+        ]
+        return {"edges": written, "outside": self.outside}
+
+    def only(self, places: IntArray) -> "Bins":  # noqa: ARG002
+        """Return all: a bin is what its neighbours leave."""
+        return self
+
+    def joined(self, other: Domain, column: str) -> "Bins":
+        """Return these, which must be the other's."""
+        if self != other:
+            raise InvalidTable(
+                f"column {column!r} is cut into {self!r} and into {other!r}; write the same bins "
+                "in both"
+            )
+        return self
+
+    def find(self, cell: object, column: str) -> int:
+        """Return the place of a bin, given by its two edges."""
+        cells = cast("tuple[object, ...]", self.cells)
+        if isinstance(cell, tuple) and cell in cells:
+            return cells.index(cast("object", cell))
+        raise InvalidTable(
+            f"{cell!r} is no bin of column {column!r}; write its two edges, such as "
+            f"({self.edges[0]}, {self.edges[1]})"
+        )
+
+    def located(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
+        """Compare."""
+        clipped = self.outside == "clip"
+        days = [edge for edge in self.edges if isinstance(edge, date)]
+        if days:
+            return day_bin(query, column.day(), days, clipped)
+        edges = [float(cast("float", edge)) for edge in self.edges]
+        return number_bin(query, column.number(), edges, clipped, alias)
+
+
+def _edges(listed: Sequence[object]) -> tuple[Edge, ...]:
+    days = [edge for edge in listed if isinstance(edge, date) and not isinstance(edge, datetime)]
+    if days and len(days) < len(listed):
+        raise InvalidTable("the edges mix dates and other things; write dates only, or numbers")
+    edges = tuple(days) if days else _doubles(listed)
+    for low, high in pairwise(edges):
+        if not cast("float", low) < cast("float", high):
+            raise InvalidTable(
+                f"the edge {high} does not lie above {low} before it; write increasing edges"
+            )
+    return edges
+
+
+def _doubles(listed: Sequence[object]) -> tuple[Edge, ...]:
+    found: list[float] = []
+    for edge in listed:
+        if isinstance(edge, datetime):
+            raise InvalidTable(f"the edge {edge!r} is a time; write dates, or numbers")
+        number = exact(edge, "edge")
+        if number and not _SMALLEST <= abs(number) <= _LARGEST:
+            raise InvalidParameter(f"the edge {edge!r} is not 0 nor in [1e-250, 1e250]; write one")
+        found.append(float(number))
+    if all(edge.is_integer() and abs(edge) <= _WHOLE for edge in found):
+        return tuple(int(edge) for edge in found)
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""From a file, a frame, a connection or a session to rows that an engine reads."""

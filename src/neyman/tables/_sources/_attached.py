@@ -1,0 +1,172 @@
+"""A table of a database that the user has opened."""
+
+import os
+from collections.abc import Container
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TypeAlias, final
+
+import duckdb
+
+from neyman.errors import InvalidTable
+from neyman.tables import _sql as sql
+from neyman.tables._engines._duckdb_source import Source, described, opened
+from neyman.tables._schema import Schema
+from neyman.tables._sql import Tree
+
+__all__ = ["attached"]
+
+_Place: TypeAlias = tuple[str, str, str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AttachedTable(Source):
+    """A table of the user's own connection, always read through a cursor of its own.
+
+    Attributes:
+        connection: the user's; its settings and pending results stay as they are.
+        place: database, schema and table.
+        label: the database file's path, or the user's name for one without a file.
+    """
+
+    connection: duckdb.DuckDBPyConnection = field(repr=False)
+    place: _Place
+    label: str = field(repr=False)
+
+    @property
+    def identity(self) -> str:
+        """Database and table."""
+        return f"database:{self.label}:{'.'.join(self.place)}"
+
+    @property
+    def relation(self) -> Tree:
+        """The table by its full name, which no Python variable stands for."""
+        return sql.relation(*self.place)
+
+    def schema(self) -> Schema:
+        """Ask the catalog."""
+        return opened(self._schema, f"the table {'.'.join(self.place)}")
+
+    @property
+    def host(self) -> duckdb.DuckDBPyConnection:
+        """The user's connection."""
+        return self.connection
+
+    @property
+    def is_file(self) -> bool:
+        """It is a table."""
+        return False
+
+    def at(self, place: int) -> "AttachedTable":  # noqa: ARG002
+        """Its full name serves at all places."""
+        return self
+
+    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
+        """Nothing: it is there."""
+
+    def check(self) -> None:
+        """Nothing to compare."""
+
+    def _schema(self) -> Schema:
+        with self.session(()) as cursor:
+            return described(cursor, self.relation)
+
+
+def attached(pair: tuple[object, ...], name: str | None) -> AttachedTable:
+    """Return the source for a pair of connection and table.
+
+    The table is given by its name in the database's main schema, "schema.table", or
+    "database.schema.table". Temporary tables and registered frames belong to one connection
+    alone and are not found.
+
+    Raises:
+        InvalidTable: if that is no open connection or no table, or if the database lies in
+            memory and has no name.
+    """
+    connection, place, path = _found(pair)
+    if (path is None) == (name is None):
+        raise InvalidTable(
+            f"the database {place[0]!r} lies in memory and is called the same in every process; "
+            "write name=..., which stands for these data in the ledger"
+            if path is None
+            else f"name={name!r} was given for a table of a database file, which names itself; "
+            "leave name out"
+        )
+    label = f"memory:{name}" if path is None else os.path.realpath(path)
+    return AttachedTable(connection, place, label)
+
+
+def attached_public(pair: tuple[object, ...]) -> AttachedTable:
+    """Return the source for a public table, which no ledger hears of.
+
+    Raises:
+        InvalidTable: if the pair is no open connection or no table.
+    """
+    connection, place, _ = _found(pair)
+    return AttachedTable(connection, place, "public")
+
+
+def _found(
+    pair: tuple[object, ...],
+) -> tuple[duckdb.DuckDBPyConnection, _Place, str | None]:
+    """Return connection, full name and the path of the database, if it has one."""
+    match pair:
+        case (duckdb.DuckDBPyConnection() as connection, str(table)):
+            pass
+        case _:
+            raise InvalidTable(
+                f"a tuple of {', '.join(type(part).__name__ for part in pair)} is no table; "
+                'write (connection, "table name"), with a connection of DuckDB or psycopg, or a '
+                "SparkSession"
+            )
+    found: _Catalog | None = None
+    with suppress(duckdb.Error), closing(connection.cursor()) as cursor:
+        found = _catalog(cursor)
+    if found is None:
+        raise InvalidTable("the connection is closed or broken; open it before the table")
+    place = found.place(table)
+    return connection, place, found.paths.get(place[0])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Catalog:
+    """What the databases hold and where they lie."""
+
+    here: tuple[str, str]
+    places: frozenset[_Place]
+    views: frozenset[_Place]
+    paths: dict[str, str | None]
+
+    def place(self, table: str) -> _Place:
+        """Return the full name of `table`."""
+        parts = table.split(".", 2)
+        wanted = (*self.here[: 3 - len(parts)], *parts)
+        for place in self.places:
+            if place == wanted:
+                return place
+        if wanted in self.views:
+            raise InvalidTable(
+                f"{table!r} is a view, and a view can mix the rows of many units, or fail on some; "
+                "name the table itself, or write the view's rows to a table of its own first"
+            )
+        close = get_close_matches(parts[-1], sorted({place[2] for place in self.places}))
+        near = f" (there is {', '.join(map(repr, close))})" if close else ""
+        raise InvalidTable(
+            f"the database has no table {table!r}{near}; write its name, committed and not "
+            "temporary: a temporary table or a registered frame is seen by its connection alone"
+        )
+
+
+def _catalog(cursor: duckdb.DuckDBPyConnection) -> _Catalog:
+    here = cursor.execute("SELECT current_database(), current_schema()").fetchall()[0]
+    found = cursor.execute(
+        "SELECT table_catalog, table_schema, table_name, table_type FROM information_schema.tables "
+        "WHERE table_type <> 'LOCAL TEMPORARY'"
+    ).fetchall()
+    places = frozenset((row[0], row[1], row[2]) for row in found if row[3] == "BASE TABLE")
+    views = frozenset((row[0], row[1], row[2]) for row in found) - places
+    paths = cursor.execute("SELECT database_name, path FROM duckdb_databases()").fetchall()
+    return _Catalog((here[0], here[1]), places, views, {row[0]: row[1] for row in paths})

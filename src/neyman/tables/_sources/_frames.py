@@ -1,0 +1,174 @@
+"""Data frames in memory -> Arrow, by their schema alone: no row decides a type or an error."""
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+import duckdb
+
+from neyman.errors import InvalidTable
+from neyman.tables import _sql as sql
+from neyman.tables._engines._duckdb_source import Source, described, opened
+from neyman.tables._extra import require
+from neyman.tables._schema import Column, Schema, refuse_alike
+from neyman.tables._sql import Tree
+
+__all__ = ["frame"]
+
+_NAME = "neyman_frame"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Frame(Source):
+    """An Arrow table; pandas and Polars frames become one without copying where they can.
+
+    Attributes:
+        table: the rows; columns called by their place.
+        names: what the user calls the columns.
+        label: stands for the data in the ledger.
+        called: its name on the connection that reads it.
+    """
+
+    table: Any = field(repr=False)
+    names: tuple[str, ...]
+    label: str = field(repr=False)
+    called: str = field(repr=False, default=_NAME)
+
+    @property
+    def identity(self) -> str:
+        """Name and schema."""
+        types = ", ".join(str(kind) for kind in self.table.schema.types)
+        return f"frame:{self.label}:{list(self.names)}:{types}"
+
+    @property
+    def relation(self) -> Tree:
+        """The registered table."""
+        return sql.relation(self.called)
+
+    def schema(self) -> Schema:
+        """Ask DuckDB how it takes the Arrow types."""
+        return opened(self._schema, "the data frame")
+
+    @property
+    def host(self) -> None:
+        """None: it lies in memory."""
+        return
+
+    @property
+    def is_file(self) -> bool:
+        """It lies in memory."""
+        return False
+
+    def at(self, place: int) -> "Frame":
+        """Call it by the place."""
+        return replace(self, called=f"{_NAME}_{place}")
+
+    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:  # noqa: ARG002
+        """Let the connection see the frame."""
+        connection.register(self.called, self.table)
+
+    def check(self) -> None:
+        """Nothing to compare."""
+
+    def _schema(self) -> Schema:
+        with self.session(()) as connection:
+            inside = described(connection, self.relation).columns
+        pairs = zip(self.names, inside, strict=True)
+        return Schema(tuple(Column(name, column.inside, column.kind) for name, column in pairs))
+
+
+def frame(data: object, name: str | None) -> Frame:
+    """Return the source for an Arrow table, a pandas or a Polars data frame.
+
+    Raises:
+        InvalidTable: if it is none of them, has no name, or a column cannot be converted.
+        MissingExtra: if pyarrow is not installed.
+    """
+    kind = type(data)
+    convert = _CONVERT.get((kind.__module__.partition(".")[0], kind.__name__))
+    if convert is None:
+        raise InvalidTable(
+            f"a {kind.__name__} is no table; write the path of a .parquet or .csv file, a pair "
+            '(connection, "table"), a pyarrow Table, or a pandas or Polars DataFrame'
+        )
+    if name is None:
+        raise InvalidTable(
+            f"a {kind.__name__} in memory has no name; write name=..., which stands for these "
+            "data in the ledger: another name is another dataset"
+        )
+    require("pyarrow")
+    table = convert(data)
+    names = tuple(str(column) for column in table.column_names)
+    if not names:
+        raise InvalidTable(
+            f"the {kind.__name__} {name!r} has no columns; write one that has, with rows or without"
+        )
+    refuse_alike(names)
+    return Frame(table.rename_columns([f"c{i}" for i in range(len(names))]), names, name)
+
+
+def _arrow(data: Any) -> Any:
+    return data
+
+
+def _polars(data: Any) -> Any:
+    # Polars panics on a column of Python objects.
+    for name, kind in data.schema.items():
+        if type(kind).__name__ == "Object":
+            raise InvalidTable(
+                f"the Polars column {name!r} is of type Object; cast it to a Polars type"
+            )
+    return data.to_arrow()
+
+
+def _pandas(data: Any) -> Any:
+    import pyarrow as pa
+
+    names = [str(name) for name in data.columns]
+    for name in names:
+        if name != _text(name):
+            raise InvalidTable(
+                f"the pandas column {name!r} is called by half surrogates; rename it"
+            )
+    return pa.table([_series(data.iloc[:, i]) for i in range(data.shape[1])], names=names)
+
+
+def _series(series: Any) -> Any:
+    import pyarrow as pa
+
+    kind = series.dtype
+    # Objects can be anything: what is text counts as text, all else as NULL.
+    mixed = kind.name == "object" or (
+        kind.name == "category" and kind.categories.dtype.name == "object"
+    )
+    array = None
+    try:
+        array = None if mixed else pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError, UnicodeError):
+        # Half surrogates in it, or something of that kind.
+        mixed = kind.name in {"str", "string"} or (
+            kind.name == "category" and kind.categories.dtype.name in {"str", "string"}
+        )
+    if mixed:
+        return pa.array([_text(value) for value in series], type=pa.string())
+    if array is None:
+        raise InvalidTable(
+            f"the pandas column {series.name!r} of dtype {kind.name} has no Arrow type; "
+            "convert it with astype"
+        )
+    return array
+
+
+def _text(value: object) -> str | None:
+    # A half surrogate is no text elsewhere; it must not raise here.
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
+
+
+_CONVERT: dict[tuple[str, str], Callable[[Any], Any]] = {
+    ("pyarrow", "Table"): _arrow,
+    ("pandas", "DataFrame"): _pandas,
+    ("polars", "DataFrame"): _polars,
+}

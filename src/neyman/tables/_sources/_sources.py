@@ -1,0 +1,95 @@
+"""Whatever holds rows -> the engine that reads them."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from neyman.errors import InvalidTable
+from neyman.tables._engines._duckdb_engine import DuckDB
+from neyman.tables._engines._duckdb_source import Source
+from neyman.tables._engines._engine import Engine
+from neyman.tables._sources._attached import attached
+from neyman.tables._sources._files import open_file
+from neyman.tables._sources._frames import frame
+
+__all__ = ["engine_of"]
+
+_Classes: TypeAlias = Mapping[tuple[str, str], Callable[..., Engine]]
+
+
+def engine_of(source: object, name: str | None) -> Engine:
+    """Return the engine for a file, a pair (connection, "table") or a data frame.
+
+    An engine's package is imported by whoever made the source, never from here.
+
+    Raises:
+        InvalidTable: if it is none of them, or cannot be read.
+        MissingExtra: if a package is missing.
+    """
+    match source:
+        case str() | Path():
+            if name is not None:
+                raise InvalidTable(
+                    f"name={name!r} was given for a file, which names itself; leave name out"
+                )
+            return _duckdb(open_file(Path(source)))
+        case tuple():
+            return _pair(cast("tuple[object, ...]", source), name)
+        case _:
+            return _by_class(source, _FRAMES)(source, name)
+
+
+def _pair(pair: tuple[object, ...], name: str | None) -> Engine:
+    match pair:
+        case (connection, str(table)):
+            return _by_class(connection, _PAIRS)(connection, table, name)
+        case _:
+            return _duckdb(attached(pair, name))
+
+
+def _by_class(given: object, classes: _Classes) -> Callable[..., Engine]:
+    """Look a class up by the package and the name of one of its bases, so as to import none."""
+    for kind in type(given).__mro__:
+        found = classes.get((kind.__module__.partition(".")[0], kind.__name__))
+        if found is not None:
+            return found
+    return classes["", ""]
+
+
+def _duckdb(source: Source) -> DuckDB:
+    return DuckDB((source,), source.schema())
+
+
+def _duckdb_pair(connection: object, table: str, name: str | None) -> Engine:
+    return _duckdb(attached((connection, table), name))
+
+
+def _duckdb_frame(data: object, name: str | None) -> Engine:
+    return _duckdb(frame(data, name))
+
+
+def _spark_pair(session: Any, table: str, name: str | None) -> Engine:
+    from neyman.tables._engines._spark_source import spark_table
+
+    return spark_table(session, table, name)
+
+
+def _spark_frame(data: Any, name: str | None) -> Engine:
+    from neyman.tables._engines._spark_source import spark_frame
+
+    return spark_frame(data, name)
+
+
+def _postgres_pair(connection: Any, table: str, name: str | None) -> Engine:
+    from neyman.tables._engines._postgres_source import postgres_table
+
+    return postgres_table(connection, table, name)
+
+
+# "" is whatever the others are not: DuckDB takes it, or says what to write.
+_PAIRS: _Classes = {
+    ("pyspark", "SparkSession"): _spark_pair,
+    ("psycopg", "Connection"): _postgres_pair,
+    ("", ""): _duckdb_pair,
+}
+_FRAMES: _Classes = {("pyspark", "DataFrame"): _spark_frame, ("", ""): _duckdb_frame}

@@ -1,0 +1,1 @@
+"""One question of a view as one SQL statement."""

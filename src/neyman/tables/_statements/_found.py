@@ -1,0 +1,116 @@
+"""Which group a row is in where nobody declared the groups, and what is read of them.
+
+A group is called by the UTF-8 bytes of its keys' canonical texts, in hexadecimal digits with a
+colon between the columns: no two groups have one name, and no collation, case rule or setting of an
+engine reads such a name otherwise. Names order a unit's groups by hash as indices do where keys are
+declared, so the choice within a unit depends on that unit's rows only.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from neyman.aggregate import FoundGroups, KeyText, UnknownGroups
+from neyman.errors import InvalidTable
+from neyman.sensitivity import NewGroups
+from neyman.tables import _sql as sql
+from neyman.tables._keys._unknown_keys import UnknownKeys
+from neyman.tables._sql import Tree
+from neyman.tables._statistics._statistic import Statistic
+from neyman.tables._unit import Unit
+from neyman.tables._view import View
+
+__all__ = ["named_groups", "new_groups", "read_groups", "unknown_groups"]
+
+_DIGITS: Final = frozenset("0123456789abcdef:")
+
+
+def named_groups(keys: UnknownKeys, view: View) -> tuple[exp.Select, Tree]:
+    """Return the rows that are in a group, and the name of it.
+
+    Raises:
+        UnknownColumn: if a grouping column is not in the view.
+        InvalidTable: if its values are no keys.
+    """
+    query = view.rows()
+    parts: list[Tree] = []
+    for i, name in enumerate(keys.columns):
+        value, _ = view.schema[name].grouped()
+        query = query.where(sql.known(value))
+        parts += [sql.text(":")] * (i > 0) + [sql.hexadecimal(value)]
+    return query, sql.joined(*parts)
+
+
+def deciding(statistic: Statistic) -> int:
+    """Return which integer counts the rows: the heaviest that all rows add alike.
+
+    Found by its limits, to which the statement clamps what a row adds, and not declared: what
+    decides then counts rows whatever a statistic says of itself.
+
+    Raises:
+        InvalidTable: if none does.
+    """
+    counts = {
+        i: part.low for i, part in enumerate(statistic.components) if part.low == part.high > 0
+    }
+    if not counts:
+        raise InvalidTable(
+            f"{statistic.describe()['statistic']} was asked by unknown groups, which are found by "
+            "the noisy count of all their rows, and it counts none; write a mean, a variance, a "
+            "covariance, a correlation or a linear regression, which have theirs, or Count() among "
+            "statistics put together, or count by UnknownKeys first and then ask by=Keys({...}) "
+            "of the groups that it shows"
+        )
+    return max(counts, key=counts.__getitem__)
+
+
+def new_groups(statistic: Statistic, unit: Unit) -> NewGroups:
+    """Return what one unit alone can add: its rows in each of its groups."""
+    weight = statistic.components[deciding(statistic)].high
+    limits = unit.limits(None)
+    return NewGroups(most=limits.groups, largest=limits.rows * weight)
+
+
+def unknown_groups(
+    keys: UnknownKeys, statistic: Statistic, view: View, find: Callable[[], FoundGroups]
+) -> UnknownGroups:
+    """Return what is public of the groups, and what finds them."""
+    parsers = {name: view.schema[name].grouped()[1] for name in keys.columns}
+    return UnknownGroups(
+        parsers=parsers,
+        width=len(statistic.components),
+        count=deciding(statistic),
+        rows=statistic.rows,
+        find=find,
+    )
+
+
+def read_groups(columns: list[npt.NDArray[Any]], parts: int) -> FoundGroups | None:
+    """Return what a statement gave, or None if it is not names and integers.
+
+    Groups whose keys are no UTF-8, which Spark can hold, are left out: a rule about the key alone.
+
+    Args:
+        columns: names of the groups, then their integers.
+        parts: how many columns a key has.
+    """
+    names, integers = columns[0].tolist(), np.column_stack(columns[1:]).astype(np.int64)
+    keys: list[KeyText | None] = []
+    for name in names:
+        if type(name) is not str or not _DIGITS.issuperset(name):
+            return None
+        keys.append(_decoded(name.split(":")))
+    if any(key is not None and len(key) != parts for key in keys):
+        return None
+    kept = [i for i, key in enumerate(keys) if key is not None]
+    return FoundGroups(tuple(key for key in keys if key is not None), integers[kept])
+
+
+def _decoded(parts: list[str]) -> KeyText | None:
+    try:
+        return tuple(bytes.fromhex(part).decode("utf-8") for part in parts)
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,151 @@
+"""The one SQL statement of an aggregate, as a syntax tree.
+
+rows     group j, unit u and grid integers k0, k1, ... of every row that counts
+parts    group j and component sums s0, s1, ... of the rows that are left after bounding
+answer   component sums per group, clamped to a public range
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from sqlglot import exp
+
+from neyman.tables import _sql as sql
+from neyman.tables._keys._keys import Keys
+from neyman.tables._keys._unknown_keys import UnknownKeys
+from neyman.tables._sql import Tree
+from neyman.tables._statements._bounding import Bounding
+from neyman.tables._statements._found import named_groups
+from neyman.tables._statements._groups import grouped
+from neyman.tables._statistics._statistic import Component, Measured, Statistic
+from neyman.tables._unit import Unit
+from neyman.tables._view import View
+
+__all__ = ["Question", "groups_of", "unit_rows"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Everything that the statement depends on; all of it public.
+
+    Attributes:
+        statistic: what each row adds.
+        unit: whose rows are bounded together.
+        keys: the groups, declared or not, or None for a single one.
+        salt: of the pseudo-random choices, hexadecimal.
+        max_rows: rows of one group beyond which the answer is clamped.
+    """
+
+    statistic: Statistic
+    unit: Unit
+    keys: Keys | UnknownKeys | None
+    salt: str
+    max_rows: int
+
+    def statement(self, view: View) -> exp.Query:
+        """Return the query over the view: a group's index, or name, then its integers.
+
+        Raises:
+            UnknownColumn: if the view lacks a column.
+            InvalidTable: if a column is of a type that cannot be used so.
+        """
+        steps = [("neyman_rows", self._rows(view)), *self._parts()]
+        return sql.in_steps(self._answer(), steps)
+
+    @property
+    def _integers(self) -> list[str]:
+        return [f"k{i}" for i in range(len(self.statistic.columns))]
+
+    def _rows(self, view: View) -> exp.Select:
+        query = unit_rows(self.keys, self.unit, view)
+        for name, measured in zip(self._integers, self.statistic.columns, strict=True):
+            value = view.schema[measured.column].number()
+            there = (sql.known(value), exp.Not(this=exp.IsNan(this=value)))
+            steps = _steps(measured, value)
+            if self.statistic.complete:
+                query = query.select(sql.named(steps, name)).where(*there)
+                continue
+            # Clamping makes numbers of NULL and NaN, so that no branch can fail.
+            absent = sql.cast(sql.integer(measured.absent), "BIGINT")
+            coded = exp.Case(ifs=[exp.If(this=exp.and_(*there), true=steps)], default=absent)
+            query = query.select(sql.named(coded, name))
+        return query
+
+    def _parts(self) -> list[tuple[str, exp.Query]]:
+        k = [sql.column(name) for name in self._integers]
+        adds = [(f"s{i}", _add(part, k)) for i, part in enumerate(self.statistic.components)]
+        if self.unit.entity is None:
+            named = (sql.named(add, name) for name, add in adds)
+            parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
+            return [("neyman_parts", parts)]
+        bounding = Bounding(
+            limits=self.unit.limits(groups_of(self.keys)),
+            salt=self.salt,
+            adds=adds,
+            integers=self._integers,
+        )
+        if not self.statistic.columns:
+            return bounding.equal_rows()
+        return bounding.chosen_rows()
+
+    def _answer(self) -> exp.Query:
+        j = sql.column("j")
+        query = exp.select(j).from_(sql.relation("neyman_parts")).group_by(j)
+        for i, component in enumerate(self.statistic.components):
+            most = component.limit * self.max_rows
+            total = exp.Coalesce(this=sql.total(sql.column(f"s{i}")), expressions=[sql.integer(0)])
+            inside = sql.clamped(sql.integer(-most), total, sql.integer(most))
+            query = query.select(sql.named(sql.cast(inside, "BIGINT"), f"s{i}"))
+        return query
+
+
+def unit_rows(keys: Keys | UnknownKeys | None, unit: Unit, view: View) -> exp.Select:
+    """Return group j and, where a column names it, unit u of every row of a known unit.
+
+    A group is its index among the declared ones, or its name.
+
+    Raises:
+        UnknownColumn: if the view lacks a column.
+        InvalidTable: if a column is of a type that cannot be used so.
+    """
+    match keys:
+        case UnknownKeys():
+            query, group = named_groups(keys, view)
+        case _:
+            query, group = grouped(keys, view)
+    query = query.select(sql.named(group, "j"))
+    if unit.entity is None:
+        return query
+    named = view.schema[unit.entity].identity()
+    return query.select(sql.named(named, "u")).where(sql.known(named))
+
+
+def groups_of(keys: Keys | UnknownKeys | None) -> int | None:
+    """Return how many groups there are: without keys one; None where nobody declared them."""
+    match keys:
+        case None:
+            return 1
+        case UnknownKeys():
+            return None
+        case Keys():
+            return len(keys)
+
+
+def _add(component: Component, k: Sequence[Tree]) -> Tree:
+    """What a row adds, inside the component's range whatever its formula does."""
+    low, high = sql.integer(component.low), sql.integer(component.high)
+    if component.low == component.high:
+        return low
+    return sql.cast(sql.clamped(low, component.value(k), high), "BIGINT")
+
+
+def _steps(measured: Measured, value: Tree) -> Tree:
+    """floor(min(max(x, lower), upper) / grid + 1/2), clamped first so that nothing overflows."""
+    low, high, grid = (
+        sql.double(float(x))
+        for x in (measured.bounds.lower, measured.bounds.upper, measured.bounds.grid)
+    )
+    steps = exp.Floor(this=sql.clamped(low, value, high) / grid + sql.double(0.5))
+    return sql.cast(steps, "BIGINT")

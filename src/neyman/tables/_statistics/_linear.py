@@ -1,0 +1,86 @@
+"""Linear regression of a column on others, from their noisy sums of products."""
+
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Final, final
+
+from neyman.aggregate import Reading
+from neyman.arguments import check_type
+from neyman.errors import InvalidParameter
+from neyman.tables._statistics._linear_reading import LinearReading
+from neyman.tables._statistics._moments import Axis, Layout, OfMoments, Term
+from neyman.tables._statistics._statistic import Measured, check_measured
+
+__all__ = ["LinearRegression"]
+
+_MOST: Final = 32
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LinearRegression(OfMoments):
+    """Least squares of a column on an intercept and other columns, where all are known.
+
+    Each row adds N (1, u_i, 2 (u_i^2 - 1/2), u_i u_j) over all columns, the response the last: X'X,
+    X'y and y'y of centred columns, (p + 2)(p + 3)/2 integers for p features, each within N.
+
+    Attributes:
+        response: the column y.
+        features: the columns x_1, ..., x_p.
+    """
+
+    response: Measured
+    features: tuple[Measured, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse columns that cannot be told apart.
+
+        Raises:
+            InvalidParameter: if there is no feature, or more than 32, a column stands twice, or
+                has no bounds.
+        """
+        check_measured("response", self.response)
+        check_type("features", self.features, tuple, '(table.measured("distance"),)')
+        for feature in self.features:
+            check_measured("features", feature)
+        names = [measured.column for measured in self.columns]
+        if not 1 <= len(self.features) <= _MOST or len(set(names)) < len(names):
+            raise InvalidParameter(
+                f"a regression of {self.response.column!r} on {names[:-1]} was asked for; write 1 "
+                "to 32 features, each of them once, and not the response"
+            )
+
+    @property
+    def layout(self) -> Layout:
+        """Of all sums of products."""
+        count = len(self.columns)
+        pairs = combinations_with_replacement(range(count), 2)
+        terms: list[Term] = [(), *((i,) for i in range(count)), *pairs]
+        return Layout(tuple(map(Axis, self.columns)), tuple(terms))
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """The features, then the response."""
+        return (*self.features, self.response)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return LinearReading.names
+
+    @property
+    def rows(self) -> int:
+        """One for each coefficient."""
+        return 1 + len(self.features)
+
+    def describe(self) -> dict[str, object]:
+        """Return the name and the columns."""
+        return {
+            "statistic": "linear_regression",
+            "response": self.response.describe(),
+            "features": [feature.describe() for feature in self.features],
+        }
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return the coefficients in the columns' units, with their intervals."""
+        return LinearReading(self.layout, weight)

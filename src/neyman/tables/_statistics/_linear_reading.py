@@ -1,0 +1,161 @@
+"""Noisy X'X, X'y and y'y -> coefficients with intervals. Post-processing, free.
+
+Let A b = c be the normal equations before noise, A' = A + N, c' = c + e the noisy ones, and
+b' = A'^-1 c'. Then, exactly,
+
+    b' - b = A'^-1 (e - N b),
+
+and for the true b the vector e - N b is a fixed linear map of the noise, of rank p + 1: so with
+|P K| <= R all its combinations l, also those that depend on A', are at most R |l (e - N b)|, the
+norm being that of the coefficients of K. With t_j the largest |b'_j - b_j| this gives
+
+    t_j <= R (|l_j (e - N b')| + sum_k t_k |l_j N_k|),    l_j row j of A'^-1,
+
+which bounds t where the matrix of the last terms has a spectral radius below 1.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.aggregate import Columns, IntArray, Noise
+from neyman.tables._statistics._cone import Floats
+from neyman.tables._statistics._moments import Layout
+from neyman.tables._statistics._sampling import widened
+
+__all__ = ["LinearReading"]
+
+_ROUNDING = 2.0**-40
+_WEAKEST = 1e-9
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LinearReading:
+    """Intercept and slopes in the columns' units, one row each.
+
+    `lower`, `upper` hold for all coefficients of a group at once, with the confidence asked for, as
+    far as the noise goes; they are infinite where the noise leaves it open whether the features
+    are independent. `stddev` is that of the noise to first order, an estimate. `total_lower`,
+    `total_upper` add the sampling error of independent rows with residuals of one variance: an
+    estimate.
+
+    Attributes:
+        layout: of the sums; the response is the last column.
+        weight: that the integers were multiplied by.
+    """
+
+    names: ClassVar = (
+        *("term", "estimate", "stddev", "lower", "upper", "total_lower", "total_upper", "count"),
+    )
+    layout: Layout
+    weight: int
+
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return the columns."""
+        raw = noisy.reshape(-1, len(self.layout.terms)).astype(np.float64)
+        rank, size = len(self.layout.axes), len(self.layout.terms)
+        # The square of the response is not in the equations.
+        radius = noise.radius(rank, size - 1, confidence)
+        products = _products(self.layout, self.weight)
+        equations = _Equations(self.layout, products, noise, radius, confidence)
+        found = np.concatenate([equations.solved(group) for group in raw])
+        terms = ["(intercept)", *(axis.column.column for axis in self.layout.axes[:-1])]
+        answer: Columns = {"term": terms * len(raw)}
+        for place, name in enumerate(self.names[1:]):
+            answer[name] = [float(x) for x in found[:, place]]
+        return answer
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Equations:
+    """The normal equations as linear maps of the noisy integers.
+
+    Attributes:
+        layout: of the sums.
+        products: sums of products of (1, features, response), shape (p + 2, p + 2, d): forms.
+        noise: on each integer.
+        radius: R.
+        confidence: of intervals.
+    """
+
+    layout: Layout
+    products: Floats
+    noise: Noise
+    radius: float
+    confidence: float
+
+    def solved(self, raw: Floats) -> Floats:
+        """Return, for each coefficient, the columns of the reading after the first."""
+        sums = self.products @ raw
+        matrix, right = sums[:-1, :-1], sums[-1, :-1]
+        if not np.linalg.eigvalsh(matrix)[0] > _WEAKEST * np.max(np.abs(np.diag(matrix))):
+            row = [np.nan, np.nan, -np.inf, np.inf, -np.inf, np.inf, sums[0, 0]]
+            return np.tile(row, (len(right), 1))
+        inverse = np.asarray(np.linalg.inv(matrix), np.float64)
+        scaled = inverse @ right
+        to_units, start = self._in_units()
+        estimate, rows = to_units @ scaled + start, to_units @ inverse
+        # How the noise moves the right side less the matrix times these coefficients.
+        signed = np.append(-scaled, 1.0)
+        moved = np.einsum("k,kad->ad", signed, self.products[:, :-1])
+        stddev = self.noise.stddev * np.linalg.norm(rows @ moved, axis=1)
+        width = self._width(raw, inverse, rows, moved)
+        ends = estimate - width, estimate + width
+        fewest = self._fewest(raw) - (len(right) - 1)
+        left = self._residuals(raw, signed) / max(fewest - 1, 1.0)
+        error = np.sqrt(left * np.maximum(np.diag(rows @ to_units.T), 0.0))
+        least = np.full(len(right), fewest)
+        total = widened(estimate, ends, error, least, self.confidence)
+        counts = np.full(len(right), sums[0, 0])
+        return np.column_stack([estimate, stddev, *ends, *total, counts])
+
+    def _width(self, raw: Floats, inverse: Floats, rows: Floats, moved: Floats) -> Floats:
+        radius = self.radius + _ROUNDING * float(np.linalg.norm(raw))
+        infinite = np.full(len(rows), np.inf)
+        if not np.isfinite(radius):
+            return infinite
+        more = radius * self._norms(inverse)
+        grows = np.asarray(np.linalg.eigvals(more), np.complex128)
+        if not np.max(np.abs(grows)) < 1 - _WEAKEST:
+            return infinite
+        first = radius * np.linalg.norm(inverse @ moved, axis=1)
+        most = np.asarray(np.linalg.solve(np.eye(len(first)) - more, first), np.float64)
+        most = np.maximum(most, 0.0)
+        return radius * (np.linalg.norm(rows @ moved, axis=1) + self._norms(rows) @ most)
+
+    def _norms(self, rows: Floats) -> Floats:
+        """Return |l_j N_k|, row j, column k."""
+        return np.linalg.norm(np.einsum("ja,kad->jkd", rows, self.products[:-1, :-1]), axis=2)
+
+    def _residuals(self, raw: Floats, signed: Floats) -> float:
+        """Return the sum of squared residuals, and two standard deviations of its noise."""
+        form = np.einsum("k,a,kad->d", signed, signed, self.products)
+        return max(float(form @ raw), 0.0) + 2 * self.noise.stddev * float(np.linalg.norm(form))
+
+    def _fewest(self, raw: Floats) -> float:
+        width = self.noise.half_width(self.confidence)
+        return float((raw[0] - width) * self.products[0, 0, 0])
+
+    def _in_units(self) -> tuple[Floats, Floats]:
+        """Return the matrix and the vector from normalised coefficients to the columns' units."""
+        *features, response = self.layout.axes
+        size = float(response.half_range)
+        slopes = np.array([size / float(axis.half_range) for axis in features])
+        middles = np.array([float(axis.middle) for axis in features])
+        matrix = np.diag(np.append(size, slopes))
+        matrix[0, 1:] = -slopes * middles
+        start = np.zeros(len(matrix))
+        start[0] = float(response.middle)
+        return matrix, start
+
+
+def _products(layout: Layout, weight: int) -> Floats:
+    """Return the sum of each product of two of (1, features, response) as a form."""
+    units = np.array(layout.units(weight))
+    place = {term: m for m, term in enumerate(layout.terms)}
+    size = 1 + len(layout.axes)
+    terms = [[tuple(sorted(i - 1 for i in (a, b) if i)) for a in range(size)] for b in range(size)]
+    return units[np.array([[place[term] for term in row] for row in terms])]

@@ -1,0 +1,253 @@
+"""Noisy sums of products -> variances, covariances, correlations. Post-processing, free.
+
+Every interval of the noise holds with the confidence asked for, whatever the data: it is made of
+ratios of linear forms (`_cone`) with the noisy means put for the true ones, and the square of what
+that can be wrong by is added. With dx = m_x - a and a noisy,
+
+    sum (x - a)^2 / n       = var + dx^2
+    sum (x - a)(y - b) / n  = cov + dx dy
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.aggregate import Columns, IntArray, Noise
+from neyman.tables._statistics._cone import Cone, Ends, Floats
+from neyman.tables._statistics._moments import Layout
+from neyman.tables._statistics._sampling import widened
+
+__all__ = ["CorrelationReading", "CovarianceReading", "NoisySums", "VarianceReading"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NoisySums:
+    """Noisy sums in normalised units, and their noise.
+
+    Attributes:
+        raw: the noisy integers, shape (groups, d).
+        units: `Layout.units`.
+        noise: on each integer.
+        confidence: of intervals.
+    """
+
+    raw: Floats
+    units: Floats
+    noise: Noise
+    confidence: float
+
+    @staticmethod
+    def of(
+        noisy: IntArray, layout: Layout, weight: int, noise: Noise, confidence: float
+    ) -> "NoisySums":
+        """Read the integers group by group."""
+        raw = noisy.reshape(-1, len(layout.terms)).astype(np.float64)
+        return NoisySums(raw, np.array(layout.units(weight)), noise, confidence)
+
+    @property
+    def sums(self) -> Floats:
+        """Sums over rows of each product, shape (groups, d)."""
+        return self.raw @ self.units.T
+
+    @property
+    def counts(self) -> Floats:
+        """Noisy numbers of rows."""
+        return self.raw[:, 0] * self.units[0, 0]
+
+    def form(self, *parts: tuple[int, Floats | float]) -> Floats:
+        """Return the coefficients, of the integers, of a form in the sums: (index, factor), ..."""
+        total = np.zeros_like(self.raw)
+        for index, factor in parts:
+            total += np.multiply.outer(np.broadcast_to(factor, len(self.raw)), self.units[index])
+        return total
+
+    def cone(self) -> Cone:
+        """Return what holds for all ratios at once."""
+        size = len(self.units)
+        return Cone(self.raw, self.noise.radius(max(1, size - 1), size, self.confidence))
+
+    def mean_ends(self, index: int) -> Ends:
+        """Return the interval of one mean by itself."""
+        pair = self.raw[:, [0, index]]
+        units = self.units[np.ix_([0, index], [0, index])]
+        top, bottom = (np.broadcast_to(units[i], pair.shape) for i in (1, 0))
+        return Cone(pair, self.noise.radius(1, 2, self.confidence)).ratio(top, bottom)
+
+    def fewest(self) -> Floats:
+        """Return the lower ends of the numbers of rows."""
+        return self.counts - self.noise.half_width(self.confidence) * self.units[0, 0]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class VarianceReading:
+    """Variance about the mean of the rows, divided by their number; NaN where that is not positive.
+
+    Attributes:
+        layout: of the sums.
+        weight: that the integers were multiplied by.
+    """
+
+    names: ClassVar = (
+        *("variance", "lower", "upper", "total_lower", "total_upper"),
+        *("standard_deviation", "standard_deviation_lower", "standard_deviation_upper"),
+        *("mean", "mean_lower", "mean_upper", "mean_total_lower", "mean_total_upper", "count"),
+    )
+    layout: Layout
+    weight: int
+
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return the columns."""
+        sums = NoisySums.of(noisy, self.layout, self.weight, noise, confidence)
+        (axis,) = self.layout.axes
+        size, middle = float(axis.half_range), float(axis.middle)
+        mean, variance = _mean(sums, 1), _clipped(_moment(sums, 2, 1, 1), 0, 1)
+        ends = _variance_ends(sums.cone(), sums, 2, 1, mean)
+        low, high = (_clipped(end, 0, 1) for end in ends)
+        mean_ends = sums.mean_ends(1)
+        whole, mean_whole = self._totals(sums, (variance, low, high), (mean, mean_ends))
+        squared = size**2
+        parts = [
+            *(squared * part for part in (variance, low, high, *whole)),
+            *(size * np.sqrt(part) for part in (variance, low, high)),
+            *(middle + size * _clipped(part, -1, 1) for part in (mean, *mean_ends, *mean_whole)),
+            sums.counts,
+        ]
+        return _named(self.names, parts)
+
+    @staticmethod
+    def _totals(
+        sums: NoisySums, spread: tuple[Floats, Floats, Floats], means: tuple[Floats, Ends]
+    ) -> tuple[Ends, Ends]:
+        """Sampling: var / n for the mean, and at most var ((1 + |m|)^2 - var) / n for the variance.
+
+        For |u - m| <= 1 + |m|, so that the fourth moment is at most (1 + |m|)^2 var.
+        """
+        (variance, low, high), (mean, ends) = spread, means
+        rows, confidence = sums.fewest(), sums.confidence
+        n = np.maximum(rows, 2.0)
+        mean_whole = widened(mean, ends, np.sqrt(high / (n - 1)), rows, confidence)
+        far = (1 + np.minimum(np.max(np.abs(ends), axis=0), 1.0)) ** 2
+        most = np.minimum(high, far / 2)
+        error = np.sqrt(most * (far - most) / n)
+        lower, upper = widened(variance, (low, high), error, rows, confidence)
+        upper = upper * n / (n - 1)
+        return (_clipped(lower, 0, 1), _clipped(upper, 0, 1)), mean_whole
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CovarianceReading:
+    """Covariance of the rows, divided by their number; NaN where that is not positive."""
+
+    names: ClassVar = ("covariance", "lower", "upper", "count")
+    layout: Layout
+    weight: int
+
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return the columns."""
+        sums = NoisySums.of(noisy, self.layout, self.weight, noise, confidence)
+        x, y = self.layout.axes
+        size = float(x.half_range * y.half_range)
+        cone, a, b = sums.cone(), _mean(sums, 1), _mean(sums, 2)
+        off = _offset(cone, sums, 1, a) * _offset(cone, sums, 2, b)
+        top = sums.form((3, 1.0), (1, -_or_0(b)), (2, -_or_0(a)), (0, _or_0(a * b)))
+        low, high = cone.ratio(top, sums.form((0, 1.0)))
+        parts = [_moment(sums, 3, 1, 2), low - off, high + off]
+        return _named(self.names, [*(size * _clipped(part, -1, 1) for part in parts), sums.counts])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CorrelationReading:
+    """Correlation of the rows; NaN where the number or a variance is not positive.
+
+    r = 2 cov / (l var_x + var_y / l) / sqrt(1 - w^2),  w = (l var_x - var_y/l)/(l var_x + var_y/l),
+
+    for every l > 0. With the best noisy l the first factor is a ratio of linear forms, and w is 0
+    but for the noise.
+    """
+
+    names: ClassVar = ("correlation", "lower", "upper", "count")
+    layout: Layout
+    weight: int
+
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return the columns."""
+        sums = NoisySums.of(noisy, self.layout, self.weight, noise, confidence)
+        spread = _moment(sums, 3, 1, 1), _moment(sums, 4, 2, 2)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            known = (spread[0] > 0) & (spread[1] > 0)
+            value = np.where(known, _moment(sums, 5, 1, 2) / np.sqrt(spread[0] * spread[1]), np.nan)
+            ratio = np.where(known, np.sqrt(spread[1] / spread[0]), 1.0)
+        low, high = self._ends(sums, ratio)
+        parts = (_clipped(part, -1, 1) for part in (value, low, high))
+        return _named(self.names, [*parts, sums.counts])
+
+    @staticmethod
+    def _ends(sums: NoisySums, ratio: Floats) -> Ends:
+        cone, a, b = sums.cone(), _or_0(_mean(sums, 1)), _or_0(_mean(sums, 2))
+        one = sums.form((0, 1.0))
+        x = ratio[:, None] * sums.form((3, 1.0), (1, -2 * a), (0, a**2))
+        y = sums.form((4, 1.0), (2, -2 * b), (0, b**2)) / ratio[:, None]
+        both = 2 * sums.form((5, 1.0), (1, -b), (2, -a), (0, a * b))
+        squares = ratio * _offset(cone, sums, 1, a) ** 2 + _offset(cone, sums, 2, b) ** 2 / ratio
+        least, _ = cone.ratio(x + y, one)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            # What the noisy means are wrong by, as a part of l var_x + var_y / l.
+            wrong = np.where(least > squares, squares / (least - squares), np.inf)
+            low, high = _spread_out(cone.ratio(both, x + y), wrong)
+            w = np.max(np.abs(_spread_out(cone.ratio(x - y, x + y), wrong)), axis=0)
+            shrunk = np.sqrt(np.maximum(1 - w**2, 0.0))
+            low = np.where(low < 0, low / shrunk, low)
+            high = np.where(high > 0, high / shrunk, high)
+        return np.nan_to_num(low, nan=-1.0), np.nan_to_num(high, nan=1.0)
+
+
+def _spread_out(ends: Ends, part: Floats) -> Ends:
+    low, high = ends
+    return low - part * (1 + np.abs(low)), high + part * (1 + np.abs(high))
+
+
+def _mean(sums: NoisySums, index: int) -> Floats:
+    """Return the noisy mean of one product, in [-1, 1]; NaN where the count is not positive."""
+    counts = sums.counts
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(counts > 0, sums.sums[:, index] / counts, np.nan)
+    return _clipped(means, -1, 1)
+
+
+def _moment(sums: NoisySums, index: int, first: int, second: int) -> Floats:
+    """Return the central moment of a product, at the noisy means."""
+    a, b, counts = _mean(sums, first), _mean(sums, second), sums.counts
+    parts = sums.sums
+    top = parts[:, index] - a * parts[:, second] - b * parts[:, first] + a * b * parts[:, 0]
+    return np.divide(top, counts, out=np.full_like(top, np.nan), where=counts > 0)
+
+
+def _offset(cone: Cone, sums: NoisySums, index: int, mean: Floats) -> Floats:
+    """Return the most that a noisy mean is off, |m - a|, where both are in [-1, 1]."""
+    low, high = cone.ratio(sums.form((index, 1.0)), sums.form((0, 1.0)))
+    a = _or_0(mean)
+    return np.maximum(_clipped(high, -1, 1) - a, a - _clipped(low, -1, 1))
+
+
+def _variance_ends(cone: Cone, sums: NoisySums, square: int, first: int, mean: Floats) -> Ends:
+    a = _or_0(mean)
+    top = sums.form((square, 1.0), (first, -2 * a), (0, a**2))
+    low, high = cone.ratio(top, sums.form((0, 1.0)))
+    return low - _offset(cone, sums, first, mean) ** 2, high
+
+
+def _or_0(values: Floats) -> Floats:
+    return np.nan_to_num(values, nan=0.0)
+
+
+def _clipped(values: Floats, low: float, high: float) -> Floats:
+    return np.clip(values, low, high)
+
+
+def _named(names: tuple[str, ...], parts: list[Floats]) -> Columns:
+    return {name: [float(x) for x in part] for name, part in zip(names, parts, strict=True)}

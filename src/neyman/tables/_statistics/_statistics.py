@@ -1,0 +1,148 @@
+"""Count, sum and mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from neyman.aggregate import Reading
+from neyman.tables._sql import Tree, integer
+from neyman.tables._statistics._readings import (
+    CountReading,
+    MeanReading,
+    PoissonReading,
+    SumReading,
+)
+from neyman.tables._statistics._statistic import Component, Measured, Statistic, check_measured
+
+__all__ = ["Count", "Mean", "Sum"]
+
+
+def _same(k: Sequence[Tree]) -> Tree:
+    return k[0]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Count(Statistic):
+    """Rows of each group, whatever their values: each adds 1.
+
+    Attributes:
+        poisson: whether the answer also has the interval of the mean of a Poisson number of rows,
+            noise and sampling together. The question is the same, and so is its entry in a ledger.
+    """
+
+    poisson: bool = False
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """None."""
+        return ()
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """One."""
+        return (Component(lambda _: integer(1), 1, 1),)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return PoissonReading.names if self.poisson else CountReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name."""
+        return {"statistic": "count"}
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return the noisy counts as they are."""
+        return PoissonReading(weight) if self.poisson else CountReading(weight)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sum(Statistic):
+    """Sum of a column: each row adds its grid integer k."""
+
+    column: Measured
+
+    def __post_init__(self) -> None:
+        """Refuse a column without bounds."""
+        check_measured("column", self.column)
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """The column."""
+        return (self.column,)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The integer itself."""
+        return (Component(_same, *self.column.bounds.steps),)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return SumReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name and the column."""
+        return {"statistic": "sum"} | self.column.describe()
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return the noisy sums in the column's units."""
+        return SumReading(self.column.bounds, weight)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mean(Statistic):
+    """Mean of a column: the centred sum and its own count, balanced and jointly noisy.
+
+    Each row adds (a, k - c): c the grid point in the middle of the bounds, a = max |k - c|.
+    The error of the ratio is smallest at the worst mean when the count weighs a
+    (docs/decisions/0002-weighted-count.md).
+    """
+
+    column: Measured
+
+    def __post_init__(self) -> None:
+        """Refuse a column without bounds."""
+        check_measured("column", self.column)
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """The column."""
+        return (self.column,)
+
+    @property
+    def centre(self) -> int:
+        """The middle of the bounds, c, in grid steps."""
+        return sum(self.column.bounds.steps) // 2
+
+    @property
+    def weight(self) -> int:
+        """Largest distance from the centre, a, in grid steps."""
+        low, high = self.column.bounds.steps
+        return max(high - self.centre, self.centre - low)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The weighted count and the centred sum."""
+        low, high = self.column.bounds.steps
+        centre, weight = self.centre, self.weight
+        return (
+            Component(lambda _: integer(weight), weight, weight),
+            Component(lambda k: k[0] - integer(centre), low - centre, high - centre),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return MeanReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name and the column."""
+        return {"statistic": "mean"} | self.column.describe()
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return the ratios in the column's units, with Fieller's intervals."""
+        return MeanReading(self.column.bounds, self.centre, self.weight, weight)

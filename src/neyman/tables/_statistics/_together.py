@@ -1,0 +1,194 @@
+"""Several statistics of the same groups: one statement, one noisy vector, one answer."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from sqlglot import exp
+
+from neyman.aggregate import Columns, IntArray, Noise, Reading
+from neyman.arguments import check_list
+from neyman.errors import InvalidParameter
+from neyman.tables._sql import Tree, integer, wide
+from neyman.tables._statistics._statistic import Component, Measured, Statistic, check_statistic
+
+__all__ = ["Together"]
+
+_MULTIPLES: Final = range(1, 65)
+_CLOSE: Final = 0.02
+_ROOM: Final = 2**22
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Together(Statistic):
+    """Statistics side by side, each with its share of the squared sensitivity.
+
+    The integers of statistic p are multiplied by a whole w_p, so that w_p^2 times its own squared
+    sensitivity stands to those of the others as the shares do, to 2 % of w_p where there is room.
+    Under Gaussian noise of mu each then has the noise that it would have by itself for
+    mu sqrt(share).
+
+    All rows of a group count, whatever they hold: of a unit with too many the choice is over all of
+    them. Where a column is NULL or NaN the row adds nothing to the statistics of that column.
+
+    Attributes:
+        parts: the statistics.
+        shares: of each, positive whole numbers; all 1 by default, which are equal shares.
+    """
+
+    parts: tuple[Statistic, ...]
+    shares: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no answer with one row a group and a name for each column.
+
+        Raises:
+            InvalidParameter: if there is nothing to put together, what is no statistic, or a share
+                that is none.
+        """
+        check_list("parts", self.parts, "[Count(), ...]")
+        check_list("shares", self.shares, "a list of whole numbers, such as (2, 1)")
+        for part in self.parts:
+            check_statistic("parts", part)
+        object.__setattr__(self, "parts", tuple(self.parts))
+        object.__setattr__(self, "shares", tuple(self.shares) or (1,) * len(self.parts))
+        if not self.parts:
+            raise InvalidParameter("no statistics were given; write at least one, such as Count()")
+        _check_shares(self.shares, len(self.parts))
+        for part in self.parts:
+            if part.rows != 1 or not part.complete:
+                raise InvalidParameter(
+                    f"{part.describe()['statistic']!r} does not give one row a group, or is put "
+                    "together itself; ask it by itself, or write its parts"
+                )
+        names = self.names
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InvalidParameter(
+                f"the column {twice[0]!r} would stand twice in the answer; leave one of the "
+                "statistics out, or rename a column of the table"
+            )
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """Those of all, each once."""
+        return tuple(dict.fromkeys(column for part in self.parts for column in part.columns))
+
+    @property
+    def complete(self) -> bool:
+        """No row is left out."""
+        return False
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """By what the integers of each statistic are multiplied."""
+        limits = [[component.limit for component in part.components] for part in self.parts]
+        norms = [
+            math.sqrt(sum(limit**2 for limit in own) / share)
+            for own, share in zip(limits, self.shares, strict=True)
+        ]
+        return _balanced(norms, [max(own) for own in limits])
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """Those of each, multiplied, and 0 where its columns are not known."""
+        place = {column: i for i, column in enumerate(self.columns)}
+        found: list[Component] = []
+        for part, weight in zip(self.parts, self.weights, strict=True):
+            own = [(place[column], column) for column in part.columns]
+            found += [_where_known(component, weight, own) for component in part.components]
+        return tuple(found)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer, named after statistic and column."""
+        return tuple(name for part in self.parts for name in _prefixed(part))
+
+    def describe(self) -> dict[str, object]:
+        """Return the records of all, and their weights."""
+        return {
+            "statistic": "together",
+            "parts": [part.describe() for part in self.parts],
+            "weights": list(self.weights),
+        }
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return what reads each with its weight taken off again."""
+        return _Side(
+            tuple(
+                (len(part.components), _prefixed(part), part.reading(weight * own))
+                for part, own in zip(self.parts, self.weights, strict=True)
+            )
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Readings side by side: how many integers, the names, the reading."""
+
+    parts: tuple[tuple[int, tuple[str, ...], Reading], ...]
+
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return the columns of all."""
+        table = noisy.reshape(-1, sum(width for width, _, _ in self.parts))
+        answer, start = Columns(), 0
+        for width, names, reading in self.parts:
+            own = table[:, start : start + width].reshape(-1)
+            found = reading.columns(own, noise, confidence)
+            answer |= dict(zip(names, found.values(), strict=True))
+            start += width
+        return answer
+
+
+def _prefixed(part: Statistic) -> tuple[str, ...]:
+    """Return e.g. mean_delay, mean_delay_lower, ..."""
+    first, *rest = part.names
+    prefix = "_".join([first, *(measured.column for measured in part.columns)])
+    return prefix, *(f"{prefix}_{name}" for name in rest)
+
+
+def _check_shares(shares: Sequence[object], count: int) -> None:
+    whole = all(type(share) is int and share >= 1 for share in shares)
+    if len(shares) != count or not whole:
+        raise InvalidParameter(
+            f"shares {tuple(shares)!r} of {count} statistics were given; write a whole number of "
+            "at least 1 for each, such as (2, 1), or leave them out for equal shares"
+        )
+
+
+def _balanced(norms: Sequence[float], limits: Sequence[int]) -> tuple[int, ...]:
+    """Return whole numbers w with w norm nearly equal: small ones, that leave 40 bits for rows."""
+    best, error = (1,) * len(norms), math.inf
+    for multiple in _MULTIPLES:
+        ideal = [multiple * max(norms) / norm for norm in norms]
+        weights = tuple(max(1, round(x)) for x in ideal)
+        if multiple > 1 and max(w * most for w, most in zip(weights, limits, strict=True)) > _ROOM:
+            break
+        off = max(abs(w / x - 1) for w, x in zip(weights, ideal, strict=True))
+        if off < error:
+            best, error = weights, off
+        if error <= _CLOSE:
+            break
+    return best
+
+
+def _where_known(
+    component: Component, weight: int, columns: Sequence[tuple[int, Measured]]
+) -> Component:
+    """Return the component of the rows that hold all of its columns, times its weight."""
+
+    def value(k: Sequence[Tree]) -> Tree:
+        inner = component.value([k[i] for i, _ in columns])
+        scaled = inner * wide(weight) if weight > 1 else inner
+        if not columns:
+            return scaled
+        there = (exp.LT(this=k[i], expression=integer(own.absent)) for i, own in columns)
+        return exp.Case(ifs=[exp.If(this=exp.and_(*there), true=scaled)], default=integer(0))
+
+    low, high = weight * component.low, weight * component.high
+    if not columns:
+        return Component(value, low, high)
+    return Component(value, min(0, low), max(0, high))
