@@ -133,7 +133,7 @@ def _errors(
 
 def everywhere(curve: SurvivalCurve) -> tuple[np.ndarray, np.ndarray]:
     """Return the curve on all of the horizon, where it is shown and where it is not."""
-    from neyman.functional._product_limit import survival_of
+    from neyman.functional._lifetimes._product_limit import survival_of
 
     return curve._nodes, survival_of(curve._counts(curve._empty()))
 

@@ -10,9 +10,9 @@ import pytest
 
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Circle, Cumulative, Density, FieldBasis, Interval, Scales
-from neyman.functional._features import MOST_RECORDS
-from neyman.functional._field_features import axis_features, field_sums
-from neyman.functional._fixed_point import contracted, scaled, separable_sums
+from neyman.functional._bases._features import MOST_RECORDS
+from neyman.functional._bases._fixed_point import contracted, scaled, separable_sums
+from neyman.functional._fields._features import axis_features, field_sums
 
 LINE, TURN = Interval(0, 1, outside="clip"), Circle(24)
 BASES = {

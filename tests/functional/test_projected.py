@@ -5,7 +5,7 @@ import pytest
 
 from neyman.errors import InvalidParameter
 from neyman.functional import Circle, Interval, ProjectedDensity
-from neyman.functional._projected import nearest_masses
+from neyman.functional._curves._projected import nearest_masses
 
 
 def test_the_projection_is_the_nearest_vector():

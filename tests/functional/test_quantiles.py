@@ -8,9 +8,9 @@ import pytest
 from neyman import Gaussian
 from neyman.errors import InvalidParameter
 from neyman.functional import quantiles
-from neyman.functional._quantiles import QuantileReading
-from neyman.functional._step_basis import StepBasis
-from neyman.functional._step_counts import StepCounts
+from neyman.functional._quantiles._quantiles import QuantileReading
+from neyman.functional._quantiles._step_basis import StepBasis
+from neyman.functional._quantiles._step_counts import StepCounts
 
 DECLARED = {"unit": "one row", "name": "delays"}
 SHARES = tuple(Fraction(k, 20) for k in (0, 1, 2, 5, 10, 15, 18, 19, 20))

@@ -9,8 +9,8 @@ import neyman as ny
 from neyman import functional
 from neyman.errors import InvalidParameter
 from neyman.functional import Circle, Density, Interval, Units
-from neyman.functional._pairs import pair_sums
-from neyman.functional._regression import regression
+from neyman.functional._regressions._pairs import pair_sums
+from neyman.functional._regressions._regression import regression
 
 RELATIONS = ["add_remove", "replace_one"]
 DOMAINS = [Interval(-2, 3, outside="clip"), Interval(-2, 3, outside="drop"), Circle(5)]

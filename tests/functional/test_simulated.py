@@ -16,8 +16,8 @@ from neyman.functional import (
     simulate_grid,
     simulate_line,
 )
-from neyman.functional._markov import stationary_root, step_noise, transition
-from neyman.functional._paths import _halving, _mixed, _normal, _side
+from neyman.functional._gaussian_processes._markov import stationary_root, step_noise, transition
+from neyman.functional._gaussian_processes._paths import _halving, _mixed, _normal, _side
 
 MATERNS = [Matern(0.5, 0.6), Matern(1.5, 0.6), Matern(2.5, 0.6)]
 KERNELS = [SquaredExponential(0.6), *MATERNS]

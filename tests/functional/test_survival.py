@@ -9,7 +9,7 @@ import pytest
 import neyman as ny
 from neyman import functional
 from neyman.errors import InvalidParameter
-from neyman.functional._survival import survival
+from neyman.functional._lifetimes._survival import survival
 from neyman.testing import SeededBits
 
 DECLARED = {

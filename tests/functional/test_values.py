@@ -25,10 +25,10 @@ from neyman.functional import (
     function,
     kernel_machine,
 )
-from neyman.functional._curves import shortened
-from neyman.functional._kernels import COVARIANCE_ERROR
-from neyman.functional._machine import Machine
-from neyman.functional._whitening import LEAST_NUGGET, Whitening
+from neyman.functional._gaussian_processes._curve_mean import shortened
+from neyman.functional._gaussian_processes._kernels import COVARIANCE_ERROR
+from neyman.functional._gaussian_processes._machine import Machine
+from neyman.functional._gaussian_processes._whitening import LEAST_NUGGET, Whitening
 from neyman.testing import SeededBits
 
 SIDE = Interval(-2, 2, outside="clip")

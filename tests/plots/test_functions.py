@@ -23,7 +23,7 @@ from neyman.functional import (
     regression,
     survival,
 )
-from neyman.functional._survival import TwoChannels
+from neyman.functional._lifetimes._survival import TwoChannels
 from neyman.publish import quantiles
 from neyman.tables import open_table
 

@@ -88,7 +88,7 @@ def test_no_person_moves_the_integers_by_more_than_stated():
 
 
 def test_more_rows_than_doubles_hold_are_clamped_and_not_refused():
-    from neyman.functional._features import feature_sums, whole_sums
+    from neyman.functional._bases._features import feature_sums, whole_sums
 
     domain = Interval(0, 24, outside="clip")
     basis = functional.Basis(domain, Fraction(1), functional.Density(), counted=True)

@@ -1,27 +1,37 @@
 """Curves as releases: the coefficients are released, the function is a view of them."""
 
 from neyman.functional._abstract import Function
-from neyman.functional._band import Band
-from neyman.functional._basis import Basis
-from neyman.functional._box import Box
-from neyman.functional._curves import curve_mean
-from neyman.functional._density_values import density_at
-from neyman.functional._domain import Circle, Domain, Interval, Side
-from neyman.functional._field import ReleasedField
-from neyman.functional._field_band import FieldBand
-from neyman.functional._field_basis import FieldBasis
-from neyman.functional._function import ReleasedFunction
+from neyman.functional._bases._basis import Basis
+from neyman.functional._bases._domain import Circle, Domain, Interval, Side
+from neyman.functional._bases._target import Cumulative, Density, Scales, Target, Weights
+from neyman.functional._curves._band import Band
+from neyman.functional._curves._function import ReleasedFunction
+from neyman.functional._curves._projected import ProjectedDensity
+from neyman.functional._curves._risk import Risk, normal_risk
+from neyman.functional._curves._select import select_bandwidth
+from neyman.functional._fields._band import FieldBand
+from neyman.functional._fields._basis import FieldBasis
+from neyman.functional._fields._box import Box
+from neyman.functional._fields._field import ReleasedField
+from neyman.functional._fields._projected_field import ProjectedField
 from neyman.functional._functions import Functions
+from neyman.functional._gaussian_processes._curve_mean import curve_mean
+from neyman.functional._gaussian_processes._density_values import density_at
+from neyman.functional._gaussian_processes._interpolant import Interpolant
+from neyman.functional._gaussian_processes._kernels import Kernel, Matern, SquaredExponential
+from neyman.functional._gaussian_processes._losses import Hinge, Huber, Logistic, Loss
+from neyman.functional._gaussian_processes._machine import kernel_machine
+from neyman.functional._gaussian_processes._norms import density_norm, machine_norm, mean_norm
+from neyman.functional._gaussian_processes._paths import MaternPath, SmoothPath
+from neyman.functional._gaussian_processes._simulated import (
+    simulate_axes,
+    simulate_grid,
+    simulate_line,
+)
 from neyman.functional._generator import Generator
-from neyman.functional._interpolant import Interpolant
-from neyman.functional._kernels import Kernel, Matern, SquaredExponential
-from neyman.functional._losses import Hinge, Huber, Logistic, Loss
-from neyman.functional._machine import kernel_machine
-from neyman.functional._norms import density_norm, machine_norm, mean_norm
-from neyman.functional._paths import MaternPath, SmoothPath
-from neyman.functional._projected import ProjectedDensity
-from neyman.functional._projected_field import ProjectedField
-from neyman.functional._quantile_query import quantiles, quantiles_of
+from neyman.functional._lifetimes._survival import survival, survival_of
+from neyman.functional._lifetimes._survival_curve import SurvivalCurve
+from neyman.functional._quantiles._query import quantiles, quantiles_of
 from neyman.functional._query import density, density_of, pilot_bandwidth
 from neyman.functional._records import (
     function,
@@ -32,15 +42,9 @@ from neyman.functional._records import (
     read_functions,
     save,
 )
-from neyman.functional._regression import regression, regression_of
-from neyman.functional._regression_curve import RegressionCurve
-from neyman.functional._regression_fit import RegressionFit
-from neyman.functional._risk import Risk, normal_risk
-from neyman.functional._select import select_bandwidth
-from neyman.functional._simulated import simulate_axes, simulate_grid, simulate_line
-from neyman.functional._survival import survival, survival_of
-from neyman.functional._survival_curve import SurvivalCurve
-from neyman.functional._target import Cumulative, Density, Scales, Target, Weights
+from neyman.functional._regressions._regression import regression, regression_of
+from neyman.functional._regressions._regression_curve import RegressionCurve
+from neyman.functional._regressions._regression_fit import RegressionFit
 from neyman.functional._units import Units
 
 __all__ = [

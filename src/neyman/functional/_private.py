@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from neyman.arguments import check_name
 from neyman.errors import InvalidParameter
-from neyman.functional._features import MOST_RECORDS
+from neyman.functional._bases._features import MOST_RECORDS
 from neyman.sensitivity import Neighbors
 
 __all__ = ["public_number", "real", "records_of", "rows", "source"]

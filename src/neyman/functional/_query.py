@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Columns, Countable, IntArray, Noise
 from neyman.arguments import check_type, whole
-from neyman.functional._abstract_basis import AbstractBasis
 from neyman.functional._arrays import ArrayRecords
 from neyman.functional._asked import asked
+from neyman.functional._bases._abstract_basis import AbstractBasis
+from neyman.functional._bases._side import Domain, Side
+from neyman.functional._bases._target import Target
 from neyman.functional._private import records_of
-from neyman.functional._side import Domain, Side
-from neyman.functional._target import Target
 from neyman.functional._units import Units
 from neyman.numerics import Real
 from neyman.sensitivity import Neighbors

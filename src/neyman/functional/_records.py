@@ -13,13 +13,13 @@ import numpy as np
 from neyman.arguments import check_type, given
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import Function, Released
-from neyman.functional._field import ReleasedField
-from neyman.functional._function import ReleasedFunction
+from neyman.functional._curves._function import ReleasedFunction
+from neyman.functional._fields._field import ReleasedField
+from neyman.functional._fields._projected_field import ProjectedField
 from neyman.functional._functions import Functions, parts_of
-from neyman.functional._interpolant import Interpolant
-from neyman.functional._projected_field import ProjectedField
-from neyman.functional._regression_curve import RegressionCurve
-from neyman.functional._survival_curve import SurvivalCurve
+from neyman.functional._gaussian_processes._interpolant import Interpolant
+from neyman.functional._lifetimes._survival_curve import SurvivalCurve
+from neyman.functional._regressions._regression_curve import RegressionCurve
 from neyman.functional._written import strictly
 
 __all__ = [

@@ -1,0 +1,1 @@
+"""Released densities and distribution functions of one variable."""

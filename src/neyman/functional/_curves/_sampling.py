@@ -1,0 +1,132 @@
+"""What sampling adds to a mean of kernels, and limits for its expected value.
+
+The estimate is e = m + noise + sampling, m the expected value of a kernel at x. A variance that is
+estimated together with e is too small where e happens to be too low, so a band of e plus and minus
+u estimated deviations lies too low. The limits here are the m that a test accepts, its variance
+taken at m itself:
+
+    |e - m| <= u sd(m),    sd(m)^2 = s^2 + (r m - m^2) / n
+
+s the deviation of the noise, r = E K^2 / E K. Sums of kernels are skew to the right, so e is too
+high more often than too low. By the first term of Cornish and Fisher the bound from above is
+
+    e - m <= u sd(m) + c(m),    c(m) = ((u^2 - 1) / 6) M(m) / (n^2 sd(m)^2)
+
+M the third central moment of a kernel. The other side would be shortened by c(m), and is not:
+where few records are near, the expansion is not good enough to take something off.
+"""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.functional._bases._line_basis import LineBasis, multipliers
+from neyman.numerics import Array
+
+__all__ = ["Sampled", "Smoothed", "Spread", "limits", "sampled"]
+
+
+class Smoothed(Protocol):
+    """What is needed of a released function."""
+
+    @property
+    def basis(self) -> LineBasis: ...
+    @property
+    def bandwidth(self) -> Fraction: ...
+    @property
+    def count(self) -> float: ...
+    def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array: ...
+    def noise_parts(self, derivative: int) -> tuple[float, float]: ...
+    def circle_density(self) -> Array: ...
+
+
+class Spread(NamedTuple):
+    """Variances of a process and of its slope, and their covariance, at each point."""
+
+    value: Array
+    slope: Array
+    both: Array
+
+
+class Sampled(NamedTuple):
+    """A mean of n kernels at values with some density.
+
+    Attributes:
+        spread: of the mean.
+        second: r = E K^2 / E K at each point.
+        third: t = E K^3 / E K.
+        records: n.
+    """
+
+    spread: Spread
+    second: Array
+    third: Array
+    records: float
+
+
+def sampled(function: Smoothed, points: int) -> Sampled:
+    """Return the moments of a mean of kernels at values with the nearest proper density.
+
+    The ratios are taken as if one more record lay near: where there is none, as for a density
+    that is level, r = K(0) / sqrt(2) and t = K(0)^2 / sqrt(3).
+    """
+    basis, n = function.basis, function.count
+    m, length = basis.circle_nodes, basis.period
+    terms = np.zeros(m // 2 + 1, np.complex128)
+    found = multipliers(length, basis.highest, float(function.bandwidth))
+    terms[: found.size] = found / length
+    waves = 2j * math.pi / length * np.arange(terms.size)
+    kernel, slope = (m * np.fft.irfft(part, m) for part in (terms, terms * waves))
+    masses = np.fft.rfft(function.circle_density() * (length / m))
+
+    def mean(weights: Array) -> Array:
+        return np.fft.irfft(np.fft.rfft(weights) * masses, m)[:points]
+
+    value, gradient, square = mean(kernel), mean(slope), mean(kernel * kernel)
+    spread = Spread(
+        np.maximum(square - value**2, 0.0) / n,
+        np.maximum(mean(slope * slope) - gradient**2, 0.0) / n,
+        (mean(kernel * slope) - value * gradient) / n,
+    )
+    peak = float(kernel[0])
+    near = n * np.maximum(value, 0.0) + peak
+    second = n * np.maximum(square, 0.0) + peak**2 / math.sqrt(2)
+    third = n * np.maximum(mean(kernel**3), 0.0) + peak**3 / math.sqrt(3)
+    return Sampled(spread, second / near, third / near, n)
+
+
+def limits(estimate: Array, noise: Array, kernels: Sampled, width: float) -> tuple[Array, Array]:
+    """Return the least and the largest expected value that is within `width` deviations.
+
+    Args:
+        estimate: e.
+        noise: s^2, its variance apart from sampling.
+        kernels: r, t and n.
+        width: u.
+
+    Error: an estimate. c is taken at the limit found without it.
+    Source: Wilson, *Probable inference, the law of succession, and statistical inference*, JASA
+        1927; Hall, *The Bootstrap and Edgeworth Expansion*, 1992, section 2.5.
+    """
+    lower, upper = _roots(estimate, noise, kernels, width)
+    n, mean = kernels.records, np.maximum(lower, 0.0)
+    variance = noise + np.maximum(kernels.second * mean - mean**2, 0.0) / n
+    third = kernels.third * mean - 3 * kernels.second * mean**2 + 2 * mean**3
+    skew = max(width**2 - 1, 0.0) / 6 * np.maximum(third, 0.0) / (n**2 * variance)
+    return _roots(estimate - skew, noise, kernels, width)[0], upper
+
+
+def _roots(estimate: Array, noise: Array, kernels: Sampled, width: float) -> tuple[Array, Array]:
+    """Return the ends of |e - m| <= u sd(m); for m below 0 the variance is that of the noise."""
+    flat = width * np.sqrt(noise)
+    share = width**2 / kernels.records
+    square, half = 1 + share, estimate + share * kernels.second / 2
+    # e^2 - u^2 s^2 without its cancellation.
+    rest = (estimate - flat) * (estimate + flat)
+    root = np.sqrt(np.maximum(half**2 - square * rest, 0.0))
+    lower = np.where(estimate > flat, rest / (half + root), estimate - flat)
+    upper = np.where(estimate > -flat, (half + root) / square, estimate + flat)
+    return lower, upper

@@ -1,0 +1,210 @@
+"""The kernel density at public points in one or more dimensions, under noise of a kernel."""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final, Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.aggregate import Aggregate, IntArray
+from neyman.arguments import check_type
+from neyman.errors import InvalidParameter
+from neyman.functional._bases._domain import Interval
+from neyman.functional._bases._side import Domain, Side
+from neyman.functional._fields._box import Box
+from neyman.functional._gaussian_processes._kernels import (
+    COVARIANCE_ERROR,
+    Kernel,
+    SquaredExponential,
+    check_length,
+)
+from neyman.functional._gaussian_processes._values import SCALE, Question, in_lattice
+from neyman.functional._gaussian_processes._whitening import Whitening
+from neyman.functional._private import public_number, rows, source
+from neyman.nodes import Nodes, histogram
+from neyman.numerics import ULP, Real, text
+from neyman.sensitivity import Neighbors, check_neighbors
+
+__all__ = ["density_at"]
+
+_NODES_A_BANDWIDTH: Final = 16
+_MOST_ENTRIES: Final = 1 << 24
+_BLOCK: Final = 1 << 16
+
+
+def density_at(
+    values: npt.NDArray[np.generic],
+    points: npt.ArrayLike,
+    *,
+    domain: Interval | Box,
+    bandwidth: Real,
+    neighbors: Neighbors,
+    unit: str,
+    name: str,
+    kernel: Kernel | None = None,
+) -> Aggregate:
+    """Ask for a Gaussian kernel density at public points, under noise that is a Gaussian process.
+
+        replace_one   f(p) = (1/n) sum_i K_h(p - x_i)       add_remove   n f(p)
+
+    However many points are asked, all together cost at most what the whole function costs, and
+    that is what one point costs. On a line or circle, and for anything beyond these points, see
+    `density`: its coefficients are the whole function.
+
+    What is released are integers: the column of a record is s L^-1 K_h(points - x), rounded, L L^T
+    the covariance of the noise at the points. So the noise on the values has that covariance, and
+    no floating point stands between them and the guarantee.
+
+    Args:
+        values: private, a NumPy array of any real dtype, shape (n, d), or (n,) for d = 1; read when
+            the question is paid for. A value counts at the nearest of public
+            nodes, a 16th of the bandwidth apart; one at no place of the domain counts for nothing.
+        points: public, shape (m, d), m at most 2048.
+        domain: an `Interval`, or a `Box` of one for each of the d coordinates.
+        bandwidth: h, in the units of all coordinates. Public.
+        neighbors: "add_remove", where the number of records is private and the sum is released, or
+            "replace_one", where it is public.
+        unit: who is protected, in the words of the ledger; one row is theirs.
+        name: stands for these values in the ledger: another name is another dataset.
+        kernel: covariance of the noise; `SquaredExponential(bandwidth)` by default, the best.
+
+    Raises:
+        InvalidParameter: if a declaration is unusable, noise of this kernel hides nothing, or
+            points times nodes are more than 2^24.
+
+    Guarantee: under Gaussian noise of variance v mu-GDP, mu^2 = l2_squared / v. For add_remove
+        l2_squared is checked as integers over all nodes; for replace_one it is the norm in the
+        kernel's Hilbert space and what rounding adds, about 1e-5 relatively.
+    Source: Hall, Rinaldo and Wasserman, *Differential privacy for functions and functional data*,
+        JMLR 2013, section 4.1.
+    """
+    check_neighbors(neighbors)
+    h = check_length(bandwidth, "bandwidth")
+    instead = (
+        "an Interval for each coordinate: Interval(...) or Box(Interval(...), ...). On a circle "
+        "the whole curve is to be had: functional.density"
+    )
+    check_type("domain", domain, Domain, instead)
+    sides = domain.sides
+    for side in sides:
+        check_type("a side of domain", side, Interval, instead)
+    private = rows(values, len(sides))
+    records = public_number(private, neighbors)
+    whitening = Whitening.of(SquaredExponential(h) if kernel is None else kernel, points)
+    columns = _Columns.of(whitening, sides, h)
+
+    def compute() -> IntArray:
+        return columns.sums(private)
+
+    question = Question(
+        statistic="density_at",
+        whitening=whitening,
+        unit=unit,
+        source=source(name, private),
+        neighbors=neighbors,
+        records=records,
+    )
+    return question.aggregate(
+        {"domain": domain.record(), "bandwidth": text(h)},
+        columns.l2_squared(neighbors),
+        columns.peak / (columns.scale * (records or 1)),
+        compute,
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """One column of integers for each public node of a grid over the box.
+
+    Attributes:
+        whitening: points and noise.
+        box: the sides.
+        bandwidth: h.
+        scale: lattice units of a whitened coordinate, for bumps of height 1.
+        integers: shape (m, nodes), int32. Made once: it must be the same for all neighbours.
+    """
+
+    whitening: Whitening
+    box: tuple[Side, ...]
+    bandwidth: Fraction
+    scale: float
+    integers: npt.NDArray[np.int32] = field(repr=False)
+
+    @classmethod
+    def of(cls, whitening: Whitening, box: tuple[Side, ...], bandwidth: Fraction) -> Self:
+        d = whitening.points.shape[1]
+        if d != len(box):
+            raise InvalidParameter(
+                f"a box of {len(box)} sides was given for points of {d} coordinates; write as many"
+            )
+        squared = whitening.kernel.bump_norm_squared(bandwidth, d)
+        scale = SCALE * _peak(bandwidth, d) / math.sqrt(squared)
+        sides = [_places(side, bandwidth) for side in box]
+        nodes = math.prod(side.number for side in sides)
+        if nodes * whitening.size > _MOST_ENTRIES:
+            raise InvalidParameter(
+                f"{whitening.size} points and {nodes} nodes were asked for; write fewer points, or "
+                f"a larger bandwidth: their product is at most {_MOST_ENTRIES}"
+            )
+        axes = [side.start + side.step * np.arange(side.number) for side in sides]
+        places = np.stack([x.ravel() for x in np.meshgrid(*axes, indexing="ij")], axis=1)
+        bump = SquaredExponential(bandwidth)
+        integers = np.empty((whitening.size, nodes), np.int32)
+        height = max(1, (1 << 20) // whitening.size)
+        for first in range(0, nodes, height):
+            part = slice(first, first + height)
+            block = whitening.whiten(bump.covariance(whitening.points, places[part]))
+            integers[:, part] = np.rint(scale * block)
+        return cls(whitening, box, bandwidth, scale, integers)
+
+    @property
+    def peak(self) -> float:
+        """K_h(0)."""
+        return _peak(self.bandwidth, len(self.box))
+
+    def sums(self, values: npt.NDArray[np.generic]) -> IntArray:
+        """Return the sum of the records' columns, exactly.
+
+        Counts are cut into 12 low bits and the rest: with entries of at most 2^24, blocks of 2^16
+        nodes and 2^36 records, products and sums of doubles stay below 2^52.
+        """
+        axes = [_places(side, self.bandwidth) for side in self.box]
+        counts = histogram(axes, list(values.T))
+        total = np.zeros(self.whitening.size, np.int64)
+        for first in range(0, counts.size, _BLOCK):
+            part = counts[first : first + _BLOCK]
+            limbs = np.stack([part & 4095, part >> 12], axis=1).astype(np.float64)
+            block = self.integers[:, first : first + _BLOCK].astype(np.float64)
+            low, high = (block @ limbs).astype(np.int64).T
+            total += low + (high << 12)
+        return total
+
+    def l2_squared(self, neighbors: Neighbors) -> Fraction:
+        """Return how far one record moves the sums; a record is at one node, or at none."""
+        wide = self.integers.astype(np.int64)
+        largest = int(np.einsum("ij,ij->j", wide, wide).max(initial=1))
+        if int(np.abs(self.integers).max()) > 2**24:
+            raise ArithmeticError("an entry of the columns is above 2^24")
+        if neighbors == "add_remove":
+            return Fraction(largest)
+        d = len(self.box)
+        kernel = self.whitening.kernel
+        # Nodes are doubles: a little more than the diameter.
+        reach = Fraction(math.sqrt(sum(float(side.length) ** 2 for side in self.box)) * 1.000001)
+        apart = math.sqrt(kernel.bump_distance_squared(self.bandwidth, d, reach)) / self.peak
+        norm = math.sqrt(kernel.bump_norm_squared(self.bandwidth, d)) / self.peak
+        error = self.whitening.error(norm * (1 + d * ULP), COVARIANCE_ERROR)
+        distance = self.scale * (apart * (1 + (d + 4) * ULP) + 2 * error)
+        return max(Fraction(largest), in_lattice(distance, self.whitening.size))
+
+
+def _places(side: Side, bandwidth: Fraction) -> Nodes:
+    number = math.ceil(side.length * _NODES_A_BANDWIDTH / bandwidth) + 1
+    return side.places(float(side.length) / (number - 1), number)
+
+
+def _peak(bandwidth: Fraction, dimension: int) -> float:
+    return (2 * math.pi * float(bandwidth) ** 2) ** (-dimension / 2)

@@ -1,0 +1,200 @@
+"""Functions fitted to private records: kernel machines, released at public points."""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.aggregate import Aggregate, IntArray
+from neyman.errors import InvalidParameter
+from neyman.functional._gaussian_processes._kernels import COVARIANCE_ERROR, Kernel
+from neyman.functional._gaussian_processes._losses import Loss
+from neyman.functional._gaussian_processes._norms import machine_norm
+from neyman.functional._gaussian_processes._values import SCALE, Question, in_lattice
+from neyman.functional._gaussian_processes._whitening import Whitening
+from neyman.functional._private import rows, source
+from neyman.numerics import Array, Real, ceil_float, exact, text
+
+__all__ = ["Machine", "kernel_machine"]
+
+_MOST_RECORDS: Final = 4096
+_MOST_STEPS: Final = 20_000
+_UNIT: Final = 2.0**-53
+
+
+def kernel_machine(
+    x: npt.NDArray[np.generic],
+    y: npt.NDArray[np.generic],
+    points: npt.ArrayLike,
+    *,
+    loss: Loss,
+    regularization: Real,
+    kernel: Kernel,
+    unit: str,
+    name: str,
+) -> Aggregate:
+    """Ask for a classifier or regression function at public points; one record may be replaced.
+
+        f = argmin sum_i l(y_i, f(x_i)) + (r/2) ||f||_H^2
+
+    r stands against single losses: with averages and (lambda/2) ||f||^2 write r = lambda n. The
+    number n of records is public, nothing else about x and y.
+
+    f is found by a fixed public number of gradient steps. Each is a contraction, so that the
+    iterate itself moves by no more than the minimiser would (`machine_norm`), converged or not:
+    there is no test of convergence that could fail or tell.
+
+    Args:
+        x: private, a NumPy array of any real dtype, shape (n, d), or (n,), n at most 4096; a record
+            with a number that is not finite counts for nothing.
+        y: private, a NumPy array of shape (n,); its sign is the class, but for `Huber`.
+        points: public, shape (m, d), m at most 2048.
+        loss: `Logistic()`, `Hinge(smoothing)` with smoothing > 0, or `Huber(threshold)`.
+        regularization: r. Public.
+        kernel: k of H, and of the noise.
+        unit: who is protected, in the words of the ledger; one record is theirs.
+        name: stands for these records in the ledger: another name is another dataset.
+
+    Raises:
+        InvalidParameter: if a declaration is unusable, the loss has a corner, or r is so small that
+            more than 20,000 steps would be needed.
+
+    Guarantee: under Gaussian noise of variance v mu-GDP under replace_one, mu^2 = l2_squared / v,
+        within the numerical model: every rounding between the records and the integers is bounded
+        and charged (docs/theory/gaussian_processes.md), about 1e-5 relatively.
+    Error: f is within a 2^-9 of its sensitivity of the minimiser, in ||.||_H.
+    Source: Hall, Rinaldo and Wasserman (2013), section 4.2, for the release; Hardt, Recht and
+        Singer, *Train faster, generalize better*, ICML 2016, for the stability of the steps.
+    """
+    whitening = Whitening.of(kernel, points)
+    private, answers = rows(x, whitening.points.shape[1], "x"), rows(y, 1, "y")[:, 0]
+    machine = Machine(loss, exact(regularization, "regularization"), kernel, len(private))
+    if answers.shape != private.shape[:1]:
+        raise InvalidParameter(
+            f"{len(private)} places and {len(answers)} answers were given; write as many"
+        )
+    reach = whitening.error(machine.norm, machine.value_error)
+    scale = SCALE / float(machine.distance)
+    distance = scale * (machine.distance + 2 * machine.error + 2 * reach)
+
+    def compute() -> IntArray:
+        places, targets = private.astype(np.float64), answers.astype(np.float64)
+        values = machine.fitted(places, targets, whitening.points)
+        return np.rint(scale * whitening.whiten(values[:, None])[:, 0]).astype(np.int64)
+
+    question = Question(
+        statistic="kernel_machine",
+        whitening=whitening,
+        unit=unit,
+        source=source(name, private, answers),
+        neighbors="replace_one",
+        records=len(private),
+    )
+    return question.aggregate(
+        {
+            "loss": loss.record(),
+            "regularization": text(machine.regularization),
+            "steps": machine.steps,
+        },
+        in_lattice(distance, whitening.size),
+        1 / scale,
+        compute,
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A fixed number of gradient steps f <- c f - e sum_i l'(y_i, f(x_i)) k(x_i, .) from f = 0.
+
+    With curvature b of the loss and k(x, x) = 1 the step is a contraction by c if e b n <= 2 c:
+    the gradient of the sum is co-coercive, <u, v> >= ||v||^2 / (b n), so ||c u - e v||^2 <=
+    c^2 ||u||^2 + (e^2 - 2 e c / (b n)) ||v||^2. Steps of neighbours differ by 2 L e at the same
+    f; so iterates differ by at most 2 L e (1 + c + c^2 + ...) = 2 L e / (1 - c), 2 L / r.
+
+    Attributes:
+        loss: l.
+        regularization: r.
+        kernel: k.
+        records: n, public.
+    """
+
+    loss: Loss
+    regularization: Fraction
+    kernel: Kernel
+    records: int
+    _step: tuple[float, float, float] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Choose e and c, doubles from here on."""
+        machine_norm(self.loss, regularization=self.regularization, neighbors="replace_one")
+        curvature, r, n = self.loss.curvature, self.regularization, self.records
+        if curvature is None:
+            raise InvalidParameter(
+                "a loss with a corner was asked for, whose slope jumps; write Hinge(smoothing=0.1)"
+            )
+        if not 1 <= n <= _MOST_RECORDS:
+            raise InvalidParameter(
+                f"{n} records were given; write 1 to {_MOST_RECORDS}, or a density"
+            )
+        # A little shorter than 2 / (b n + 2 r), so that the doubles keep e b n <= 2 c.
+        step = float(2 / (curvature * n + 2 * r)) * (1 - 2.0**-30)
+        kept = 1 - step * float(r)
+        object.__setattr__(self, "_step", (step, kept, float(curvature)))
+        if not 0 <= kept < 1 or Fraction(step) * curvature * n > 2 * Fraction(kept):
+            raise ArithmeticError("a step is too long")
+        if self.steps > _MOST_STEPS:
+            raise InvalidParameter(
+                f"regularization={text(r)} for {n} records would take {self.steps} steps, more "
+                f"than {_MOST_STEPS}; write a larger one"
+            )
+
+    @property
+    def steps(self) -> int:
+        """As many as bring f within distance / 2^10 of the limit, whose norm is below n L / r."""
+        kept = self._step[1]
+        return 1 if not kept else math.ceil(math.log(self.records * 2.0**9) / -math.log(kept))
+
+    @property
+    def distance(self) -> float:
+        """2 L e / (1 - c) of the doubles e and c, rounded up."""
+        step, kept, _ = self._step
+        return ceil_float(2 * self.loss.lipschitz * Fraction(step) / (1 - Fraction(kept)))
+
+    @property
+    def norm(self) -> float:
+        """Bound of ||f||_H, the sum of |coefficients|: n L e / (1 - c), with room for rounding."""
+        return 1.01 * self.records * self.distance / 2
+
+    @property
+    def value_error(self) -> float:
+        """Bound of |computed - exact f(x)|: of each k, and of a sum of n products, in any order."""
+        return 1.01 * self.norm * (COVARIANCE_ERROR + 1.01 * (self.records + 1) * _UNIT)
+
+    @property
+    def error(self) -> float:
+        """Bound of ||computed f - iterate in exact arithmetic||_H, for given records.
+
+        In each step and for each record slopes are off by b value_error and 2^-48 L, and the
+        coefficient, at most norm / n, is rounded thrice; contraction sums these to 1 / (1 - c).
+        """
+        step, kept, curvature = self._step
+        slope = curvature * self.value_error + 2.0**-48 * float(self.loss.lipschitz)
+        rounding = 4 * _UNIT * self.norm / self.records
+        return 1.01 * self.records * (step * slope + rounding) / (1 - kept)
+
+    def fitted(self, x: Array, y: Array, points: Array) -> Array:
+        """Return f at the points."""
+        finite = np.isfinite(x).all(axis=1) & np.isfinite(y)
+        places = np.where(finite[:, None], x, 0.0)
+        answers = np.where(finite, y, 0.0)
+        gram = self.kernel.covariance(places, places)
+        step, kept, _ = self._step
+        coefficients = np.zeros(len(x))
+        for _ in range(self.steps):
+            slopes = np.where(finite, self.loss.slope(answers, gram @ coefficients), 0.0)
+            coefficients = kept * coefficients - step * slopes
+        return self.kernel.covariance(points, places) @ coefficients

@@ -1,0 +1,212 @@
+"""Gaussian processes at many points at once, in floating point: for simulation, not for release.
+
+What is drawn here comes from a public generator and is added to nothing private: error bands,
+studies of accuracy, tests. The noise of a release is drawn as integers, behind the door.
+"""
+
+# scipy carries no types of its own.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import math
+from collections.abc import Sequence
+from typing import Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.arguments import check_type, whole
+from neyman.errors import InvalidParameter
+from neyman.functional._gaussian_processes._kernels import (
+    Kernel,
+    Matern,
+    SquaredExponential,
+    check_kernel,
+    check_length,
+    table,
+)
+from neyman.functional._gaussian_processes._markov import stationary_root, step_noise, transition
+from neyman.functional._generator import Generator, check_generator
+from neyman.numerics import Array, ComplexArray, Real
+
+__all__ = ["simulate_axes", "simulate_grid", "simulate_line"]
+
+_MOST_CELLS: Final = 1 << 26
+# Beyond this many length scales every kernel here is below 1e-16.
+_REACH: Final = 44.0
+_NEGLIGIBLE: Final = 80.0
+# The share of the variance in waves that are not drawn.
+_LEFT_OUT: Final = 1e-13
+
+
+def simulate_grid(
+    kernel: Kernel, *, step: Real, shape: Sequence[int], generator: Generator
+) -> Array:
+    """Return one path at an equally spaced grid. Not private: floats, of a public generator.
+
+    The grid is laid on a torus with so much room that the kernel vanishes across it, where the
+    covariance is diagonal in waves: one Fourier transform, of those that carry anything.
+
+    Args:
+        kernel: the covariance.
+        step: between neighbouring grid points, along every axis.
+        shape: grid points along each axis.
+        generator: of normal numbers.
+
+    Raises:
+        InvalidParameter: if the torus would have more than 2^26 points.
+
+    Error: an estimate: the covariance is within 3e-13.
+    Source: Wood and Chan, *Simulation of stationary Gaussian processes in [0, 1]^d*, Journal of
+        Computational and Graphical Statistics 1994.
+    """
+    check_kernel(kernel)
+    check_generator(generator)
+    spacing = float(check_length(step, "step"))
+    check_type("shape", shape, Sequence, "grid points along each axis, such as (64, 64)")
+    shape = tuple(whole("shape", n, 1, _MOST_CELLS) for n in shape)
+    if not shape:
+        raise InvalidParameter("shape=() was given; write grid points along each axis, as (64, 64)")
+    room = math.ceil(min(_reach(kernel) / spacing, float(_MOST_CELLS)))
+    torus = [_fast(max(n - 1 + room, 2 * room)) for n in shape]
+    if math.prod(torus) > _MOST_CELLS:
+        raise InvalidParameter(
+            f"a grid of shape {shape} takes a torus of shape {tuple(torus)}, more than "
+            f"{_MOST_CELLS} points; write a coarser step, or points of a shorter stretch"
+        )
+    path = _waves(_spectrum(kernel, spacing, room, torus), torus, shape, generator)
+    return np.ascontiguousarray(np.fft.irfft(path, torus[-1])[..., : shape[-1]])
+
+
+def simulate_axes(
+    kernel: SquaredExponential, axes: Sequence[npt.ArrayLike], *, generator: Generator
+) -> Array:
+    """Return one path at all combinations of coordinates. Not private: floats, public generator.
+
+    The squared exponential is a product over axes, so its square root is one for each axis.
+
+    Args:
+        kernel: the covariance.
+        axes: coordinates along each axis, in any order and spacing.
+        generator: of normal numbers.
+
+    Returns:
+        Shape: the length of each axis.
+
+    Error: an estimate: the covariance is within 1e-13 times the sizes of the axes.
+    """
+    check_type("kernel", kernel, SquaredExponential, "SquaredExponential(length_scale)")
+    check_generator(generator)
+    check_type("axes", axes, Sequence, "a list of coordinates for each axis")
+    places = [table(axis, "axes") for axis in axes]
+    path = generator.standard_normal(tuple(len(axis) for axis in places))
+    for k, axis in enumerate(places):
+        values, vectors = np.linalg.eigh(kernel.covariance(axis, axis))
+        root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
+        path = np.moveaxis(np.tensordot(root, path, axes=(1, k)), 0, k)
+    return path
+
+
+def simulate_line(kernel: Matern, points: npt.ArrayLike, *, generator: Generator) -> Array:
+    """Return one path at any points of the line. Not private: floats, of a public generator.
+
+    A Matern process and its derivatives have no memory: from point to point x <- A x + Q^(1/2) z,
+    all steps of it together in log2(m) rounds, for A over two steps is A of their sum.
+
+    Args:
+        kernel: the covariance.
+        points: shape (m,), in any order; equal ones get equal values.
+        generator: of normal numbers.
+
+    Error: an estimate: the covariance is within 1e-12; increments over short steps keep their
+        relative accuracy.
+    Source: Hartikainen and Sarkka, *Kalman filtering and smoothing solutions to temporal Gaussian
+        process regression models*, MLSP 2010.
+    """
+    check_type("kernel", kernel, Matern, "Matern(smoothness, length_scale)")
+    check_generator(generator)
+    places = table(points)
+    if places.shape[1] != 1:
+        raise InvalidParameter(
+            f"points of {places.shape[1]} coordinates were given; write shape (m,)"
+        )
+    unique, inverse = np.unique(places[:, 0], return_inverse=True)
+    normal = generator.standard_normal((unique.size, kernel.states))
+    roots = np.concatenate([stationary_root(kernel)[None], step_noise(kernel, np.diff(unique))])
+    state = np.einsum("nij,nj->ni", roots, normal)
+    far = 1
+    while far < unique.size:
+        apart = unique[far:] - unique[:-far]
+        state[far:] += np.einsum("nij,nj->ni", transition(kernel, apart), state[:-far])
+        if float(apart.min()) * kernel.rate > _NEGLIGIBLE:
+            break
+        far *= 2
+    return state[inverse.reshape(-1), 0]
+
+
+def _spectrum(kernel: Kernel, spacing: float, room: int, torus: Sequence[int]) -> Array:
+    """Return the variances of waves, along each axis for 0 to at most half its size.
+
+    The highest are left out, as far as all those along an axis carry less than 1e-13 of the whole.
+    """
+    from scipy.fft import dctn
+
+    near = [slice(min(room, size // 2) + 1) for size in torus]
+    squares = np.zeros(())
+    for part in near:
+        squares = squares[..., None] + (np.arange(part.stop) * spacing) ** 2
+    # Even along every axis, so one corner is enough; and k is 0 from `room` on.
+    corner = np.zeros([size // 2 + 1 for size in torus])
+    corner[tuple(near)] = kernel.at(np.sqrt(squares))
+    spectrum = np.asarray(dctn(corner, type=1, overwrite_x=True), np.float64)
+    # Rounding makes small ones negative.
+    np.maximum(spectrum, 0.0, out=spectrum)
+    kept: list[slice] = []
+    for axis in range(len(torus)):
+        others = tuple(k for k in range(len(torus)) if k != axis)
+        beyond = np.cumsum(spectrum.sum(axis=others)[::-1])[::-1]
+        kept.append(slice(max(int(np.sum(beyond > _LEFT_OUT * beyond[0])), 1)))
+    return spectrum[tuple(kept)]
+
+
+def _waves(
+    spectrum: Array, torus: Sequence[int], shape: Sequence[int], generator: Generator
+) -> ComplexArray:
+    """Return random waves along the last axis, at the places of the grid along the others."""
+    others = [_wave(size) for size in torus[:-1]]
+    drawn = [
+        np.flatnonzero(wave < kept) for wave, kept in zip(others, spectrum.shape[:-1], strict=True)
+    ]
+    # Waves of both signs along the other axes; along the last, one stands for both.
+    for axis, (wave, places) in enumerate(zip(others, drawn, strict=True)):
+        spectrum = spectrum.take(wave[places], axis)
+    spectrum[..., 1 : torus[-1] // 2] /= 2
+    path = generator.standard_normal((*spectrum.shape, 2)).view(np.complex128)[..., 0]
+    path *= np.sqrt(spectrum * math.prod(torus))
+    for axis, places in enumerate(drawn):
+        before = (slice(None),) * axis
+        waves = np.zeros((*path.shape[:axis], torus[axis], *path.shape[axis + 1 :]), np.complex128)
+        waves[(*before, places)] = path
+        path = np.fft.ifft(waves, axis=axis)[(*before, slice(shape[axis]))]
+    return path
+
+
+def _wave(size: int) -> npt.NDArray[np.int64]:
+    """Return the number of waves, without sign, at each place of a transform."""
+    place = np.arange(size)
+    return np.minimum(place, size - place)
+
+
+def _reach(kernel: Kernel) -> float:
+    """Return a distance from which on k is below 1e-16, to within a 16th."""
+    scale = float(kernel.length_scale)
+    distances = np.arange(16 * int(_REACH)) / 16 * scale
+    near = np.flatnonzero(kernel.at(distances) > 1e-16)
+    return float(distances[near[-1]]) + scale / 16
+
+
+def _fast(size: int) -> int:
+    """Return the least even number of small factors that is at least `size`."""
+    from scipy.fft import next_fast_len
+
+    return 2 * cast("int", next_fast_len(max(-(-size // 2), 1), real=True))

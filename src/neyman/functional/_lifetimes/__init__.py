@@ -1,0 +1,1 @@
+"""Survival curves: two released counts and their product limit."""

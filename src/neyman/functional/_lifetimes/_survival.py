@@ -1,0 +1,190 @@
+"""Survival times, some of them cut short: a question of two curves."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.aggregate import Aggregate, Countable, IntArray
+from neyman.errors import InvalidParameter
+from neyman.functional._arrays import ArrayRecords
+from neyman.functional._asked import asked
+from neyman.functional._bases._basis import Basis
+from neyman.functional._bases._channels import ChannelReading
+from neyman.functional._bases._domain import Interval
+from neyman.functional._bases._features import clamped, feature_sensitivity, whole_sums
+from neyman.functional._bases._target import Cumulative
+from neyman.nodes import Nodes, beyond
+from neyman.numerics import Real, exact, text
+from neyman.sensitivity import Neighbors, Sensitivity
+
+__all__ = ["TwoChannels", "survival", "survival_of"]
+
+# Raise it whenever the integers of an unchanged question change.
+_RULES: Final = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TwoChannels:
+    """Events and censorings on one time axis; a record is in one of them, or in none.
+
+    Attributes:
+        horizon: the end of the study; whoever is still at risk then is censored there.
+        bandwidth: of the kernels, in the units of time.
+        counted: whether the number of records is private and released.
+    """
+
+    horizon: Fraction
+    bandwidth: Fraction
+    counted: bool
+
+    @property
+    def events(self) -> Basis:
+        """Always counted: how many have the event is private under both relations."""
+        return self._basis(counted=True)
+
+    @property
+    def censored(self) -> Basis:
+        """Counted unless the number of records is public, which leaves it by subtraction."""
+        return self._basis(counted=self.counted)
+
+    @property
+    def axes(self) -> tuple[Nodes, ...]:
+        """When a record ends, whether beyond the horizon, and whether by the event."""
+        status = Nodes(start=0.0, end=1.0, step=1.0, number=2, closed=False, dropped=False)
+        return *self.events.axes, beyond(float(self.horizon)), status
+
+    def _basis(self, *, counted: bool) -> Basis:
+        domain = Interval(0, self.horizon, outside="clip")
+        return Basis(domain, self.bandwidth, Cumulative(), counted)
+
+    def record(self) -> dict[str, object]:
+        """Return the public record, JSON-able."""
+        return {
+            "horizon": text(self.horizon),
+            "bandwidth": text(self.bandwidth),
+            "counted": self.counted,
+        }
+
+
+def survival(
+    durations: npt.NDArray[np.generic],
+    observed: npt.NDArray[np.generic],
+    *,
+    horizon: Real,
+    bandwidth: Real,
+    neighbors: Neighbors,
+    unit: str,
+    name: str,
+) -> Aggregate:
+    """Ask for the survival curve of right-censored times, one record a unit.
+
+    Two smoothed counts over time are released: N(t), of events, and C(t), of censorings. The
+    product limit of the two, S(t) = prod_{s <= t} (1 - dN(s) / Y(s)), Y = n - N - C before s, is
+    post-processing: `functional.function` makes it.
+
+    Args:
+        durations: private times from entry to event or censoring, a NumPy array of any shape. They
+            are read when the question is paid for, and none can raise an error: a negative one
+            counts as 0, and a record with a NaN counts for nothing.
+        observed: private; whether the time ended with the event: True, or a number of at least
+            1/2, where it did; same shape.
+        horizon: public end of the study, in the units of the durations. A time beyond it is
+            censored there.
+        bandwidth: public; by how much events are blurred in time. A hundredth of the horizon is a
+            good first choice: noise of integrals depends little on it.
+        neighbors: "add_remove", where the number of records is private and released along, or
+            "replace_one", where it is public.
+        unit: who is protected, in the words of the ledger; one record is theirs.
+        name: stands for these records in the ledger: other records need another name.
+
+    Raises:
+        InvalidParameter: if a declaration is unusable, the arrays hold no real numbers or are of
+            two shapes, or are empty under replace_one.
+
+    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    Source: Kaplan and Meier (1958) for the product limit; Gondara and Wang (2020), "Differentially
+        private survival function estimation", for counts released instead of curves.
+    """
+    # The durations twice: where they are, and whether they lie beyond the horizon.
+    records = ArrayRecords.of(
+        ("durations", durations),
+        ("durations", durations),
+        ("observed", observed),
+        name=name,
+        unit=unit,
+        neighbors=neighbors,
+    )
+    if durations.shape != observed.shape:
+        raise InvalidParameter(
+            "durations and observed of two shapes were given; write one of each for each record"
+        )
+    return survival_of(records, horizon=horizon, bandwidth=bandwidth)
+
+
+def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggregate:
+    """Ask for the survival curve of whatever can be counted at public nodes.
+
+    As `survival`, of records that say themselves who is protected: arrays, or columns of a table,
+    for which `neyman.publish.survival` calls this.
+
+    Args:
+        records: private; of each three numbers: the duration, the duration again, and whether the
+            event was observed.
+        horizon: as for `survival`.
+        bandwidth: as for `survival`.
+
+    Raises:
+        InvalidParameter: if a declaration is unusable.
+    """
+    end = exact(horizon, "horizon")
+    if end <= 0:
+        raise InvalidParameter(f"horizon={text(end)} is not positive; write the end of the study")
+    channels = TwoChannels(end, exact(bandwidth, "bandwidth"), records.records is None)
+    both = channels.events, channels.censored
+
+    def sums(counts: IntArray) -> IntArray:
+        times = clamped(counts, 4).reshape(len(counts), -1, 2, 2)
+        events = times[:, :, 0, 1]
+        parts = events, times.sum((2, 3)) - events
+        return np.concatenate(
+            [whole_sums(basis, part) for basis, part in zip(both, parts, strict=True)], axis=1
+        )
+
+    return asked(
+        records,
+        {
+            "statistic": "survival",
+            "channels": channels.record(),
+            "rules": _RULES,
+        },
+        axes=channels.axes,
+        one=_sensitivity(both, records.neighbors),
+        size=sum(basis.size for basis in both),
+        reading=ChannelReading(
+            (
+                ("event", channels.events),
+                ("censored", channels.censored),
+            )
+        ),
+        sums=sums,
+    )
+
+
+def _sensitivity(both: tuple[Basis, Basis], neighbors: Neighbors) -> Sensitivity:
+    """Return the largest move within a channel, or from one to the other."""
+    alone = [feature_sensitivity(basis, "add_remove") for basis in both]
+    moves = [feature_sensitivity(basis, neighbors) for basis in both]
+    lengths = [s.l2_squared or Fraction(0) for s in alone]
+    squares = [s.l2_squared or Fraction(0) for s in moves]
+    if neighbors == "replace_one":
+        squares.append(sum(lengths, Fraction(0)))
+    return Sensitivity(
+        neighbors=neighbors,
+        l2_squared=max(squares),
+        coordinates=sum(basis.size for basis in both),
+        largest=max(s.largest or 0 for s in moves),
+    )

@@ -1,0 +1,1 @@
+"""Many quantiles from one release of the counts up to every value."""

@@ -1,0 +1,1 @@
+"""Regression curves: two released sums and the curves that are read from them."""

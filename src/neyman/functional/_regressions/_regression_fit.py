@@ -1,0 +1,226 @@
+"""One reading of a released regression curve: its values, its noise, its bands."""
+
+from dataclasses import dataclass, field
+from typing import Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.arguments import whole
+from neyman.errors import InvalidParameter
+from neyman.functional._bases._basis import Basis
+from neyman.functional._curves._band import Band, BandKind, check_band_kind
+from neyman.functional._generator import Generator, check_generator
+from neyman.functional._public import check_level
+from neyman.functional._regressions._krige import GaussianProcess
+from neyman.functional._regressions._smoother import Smoother, Sums, Table
+from neyman.numerics import Array, ComplexArray
+
+__all__ = ["RegressionFit"]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class RegressionFit:
+    """A curve of mean responses, linear between public nodes.
+
+    Where fewer records are in the window than four deviations of the noise of their number, as
+    released, the curve is NaN: nothing is known there; a Gaussian process is NaN, too, where the
+    release leaves too much of it open. `stretches` are the rest.
+
+    Attributes:
+        smoother: how it was read, with all that was chosen.
+        table: the nodes.
+        sums: what it was read from.
+        told: at which nodes there are enough records, shape (nodes,).
+        values: at the nodes, in units of y; shape (nodes,).
+        deviations: of the noise of these, computed with them.
+    """
+
+    smoother: Smoother
+    table: Table = field(repr=False)
+    sums: Sums = field(repr=False)
+    told: npt.NDArray[np.bool_] = field(repr=False)
+    values: Array = field(repr=False)
+    deviations: Array = field(repr=False)
+
+    @classmethod
+    def of(cls, table: Table, sums: Sums, smoother: Smoother) -> Self:
+        """Read a curve.
+
+        Raises:
+            InvalidParameter: if no number of records can be told from its noise.
+        """
+        pilot = float(table.channels.bandwidth)
+        most = float(table.channels.domain.largest_bandwidth)
+        told = table.told(sums, min(max(smoother.window, pilot), most))
+        if not told.any():
+            raise InvalidParameter(
+                "the number of records can nowhere be told from its noise, so there is no curve; "
+                "spend more, or write a larger bandwidth"
+            )
+        channels = table.channels
+        values, deviations = smoother.read(table, sums)
+        told &= ~np.isnan(values)
+        if not told.any():
+            raise InvalidParameter(
+                "the release leaves the curve open everywhere by more than a sixteenth of the "
+                "distance of the bounds of the response; spend more, write narrower bounds, or "
+                "read nadaraya_watson(bandwidth) with its noise_sd"
+            )
+        values = np.where(told, channels.middle + channels.half * values, np.nan)
+        deviations = np.where(told, channels.half * deviations, np.nan)
+        for array in (told, values, deviations):
+            array.setflags(write=False)
+        return cls(smoother, table, sums, told, values, deviations)
+
+    def __call__(self, x: npt.ArrayLike) -> Array:
+        """Return the mean response at each x, NaN where too few records are; shape of x.
+
+        The same point gives the same bits, whatever else is asked with it.
+
+        Raises:
+            InvalidParameter: if a point is outside the domain.
+        """
+        return self._between(x, self.values)
+
+    def grid(self, points: int) -> tuple[Array, Array]:
+        """Return `points` equally spaced places over the whole domain, and the curve there."""
+        x = self._basis.domain.grid(points)
+        return x, self(x)
+
+    @property
+    def stretches(self) -> list[tuple[float, float]]:
+        """Where the curve is known: lower and upper end of each stretch."""
+        edges = np.diff(np.concatenate([[0], self.told.astype(np.int8), [0]]))
+        places = self._places
+        return [
+            (float(places[first]), float(places[last - 1]))
+            for first, last in zip(
+                np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True
+            )
+        ]
+
+    def noise_sd(self, x: npt.ArrayLike) -> Array:
+        """Return the deviation of the noise at each x.
+
+        Of windows and ridges of the noise alone, with all else held fast: drawing records and
+        smoothing are not in it. Of a Gaussian process it is what the release leaves open of the
+        curve: noise, drawing of records and smoothing, for it goes on where records are few.
+
+        Error: first order in the noise, and what was chosen by the release held fast.
+        """
+        return self._between(x, self.deviations)
+
+    def band(
+        self, level: float, kind: BandKind, *, generator: Generator, repetitions: int = 300
+    ) -> Band:
+        """Return a band for the whole curve, from simulated releases of what was released.
+
+            sup over all stretches of |m* - m'| / sd
+
+        m' is a curve drawn from the likeliest Gaussian process given the release; m* is read, in
+        the same way, from a simulated release of records drawn about m'. So the bias of smoothing
+        is in the band.
+
+        Args:
+            level: in (0, 1).
+            kind: "noise", for what this reading of these records would be without noise; or
+                "total", where records are drawn anew, too, for the mean of the population.
+            generator: for the simulation; public, its seed need not be secret.
+            repetitions: simulated releases.
+
+        Raises:
+            InvalidParameter: if the level is outside (0, 1), the kind is another word, or fewer
+                than 2 releases are to be simulated.
+
+        Error: an estimate.
+        """
+        share, sampling = check_level(level), check_band_kind(kind) == "total"
+        check_generator(generator)
+        times = whole("repetitions", repetitions, 2, 10**6)
+        channels = self.table.channels
+        moves = channels.half * self._moves(generator, times, sampling=sampling)[:, self.told]
+        spread = np.sqrt(np.mean(moves**2, axis=0))
+        # A reading at a bound may not move at all.
+        scale = np.maximum(spread, 1e-9 * channels.half)
+        width = float(np.quantile(np.max(np.abs(moves) / scale, axis=1), share))
+        reach = np.full(self.values.size, np.nan)
+        reach[self.told] = width * scale
+        low, high = float(channels.response.lower), float(channels.response.upper)
+        return Band(
+            self._places,
+            self.values,
+            np.maximum(self.values - reach, low),
+            np.minimum(self.values + reach, high),
+            width,
+        )
+
+    # -- how ----------------------------------------------------------------------------------
+
+    @property
+    def _basis(self) -> Basis:
+        return self.table.channels.responses
+
+    @property
+    def _places(self) -> Array:
+        domain = self.table.channels.domain
+        return domain.start + np.minimum(self.table.places, float(domain.length))
+
+    def _between(self, x: npt.ArrayLike, values: Array) -> Array:
+        """Return values at points by a straight line between nodes, elementwise."""
+        place = self._basis.domain.located(x) / self.table.step
+        below = np.floor(place)
+        cell, last = below.astype(np.int64), values.size
+        part = place - below
+        left, right = (
+            values[(cell + k) % last if self.table.closed else np.minimum(cell + k, last - 1)]
+            for k in (0, 1)
+        )
+        # Not 0 times NaN: a node is known if its neighbour is not.
+        return np.where(part == 0, left, left + (right - left) * part)
+
+    def _moves(self, generator: Generator, repetitions: int, *, sampling: bool) -> Array:
+        """Return how far simulated readings are from what they should show, a row each."""
+        table, sums = self.table, self.sums
+        process = GaussianProcess.likeliest(table, sums)
+        masses = table.masses(sums.counts)
+        people = max(round(float(masses.sum())), 1)
+        shares = masses / masses.sum()
+        found = np.empty((repetitions, masses.size))
+        if sampling:
+            draws = process.draws(table, sums, generator, repetitions)
+            for row, (curve, residual) in zip(found, draws, strict=True):
+                counts = generator.multinomial(people, shares).astype(np.float64)
+                rest = np.sqrt(residual * counts)
+                totals = counts * curve + rest * generator.standard_normal(masses.size)
+                row[:] = self._simulated(counts, totals, generator) - curve
+            return found
+        totals = masses * process.values(table, sums)
+        still = self.smoother.values(table, self._exact(masses, totals))
+        for row in found:
+            row[:] = self._simulated(masses, totals, generator) - still
+        return found
+
+    def _simulated(self, counts: Array, totals: Array, generator: Generator) -> Array:
+        """Return the reading of a release of so many records, of such sums, at the nodes."""
+        table = self.table
+        exact = self._exact(counts, totals)
+        noisy = [
+            sums + self._noise(deviation, generator)
+            for sums, deviation in zip(exact, table.deviations, strict=True)
+        ]
+        if not table.channels.counted:
+            noisy[0][0] = exact.counts[0]
+        return self.smoother.values(table, Sums(*noisy))
+
+    def _exact(self, counts: Array, totals: Array) -> Sums:
+        padded = np.zeros((2, self.table.size))
+        padded[:, : counts.size] = counts, totals
+        return Sums(*np.fft.rfft(padded)[:, : self.table.frequencies.size])
+
+    def _noise(self, deviation: float, generator: Generator) -> ComplexArray:
+        number = self.table.shares.size
+        drawn = generator.standard_normal((2, number))
+        drawn[1, 0] = 0.0
+        return (drawn[0] - 1j * drawn[1]) * (deviation / self.table.shares)

@@ -1,0 +1,198 @@
+"""What a regression curve is read from: two noisy sums of waves, and their values at nodes."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.functional._bases._line_basis import multipliers
+from neyman.functional._curves._projected import nearest_masses
+from neyman.functional._lifetimes._product_limit import transform_of
+from neyman.functional._regressions._pairs import COUNTED, PairChannels
+from neyman.numerics import Array, ComplexArray
+
+__all__ = ["Smoother", "Sums", "Table", "deviation_of"]
+
+_NODES_A_WAVE: Final = 8
+# Kernels reach so many bandwidths beyond the ends; what lies there is folded back.
+_REACH: Final = 5.0
+_SIGNIFICANT: Final = 4.0
+_FEATURE: Final = 2.0**24
+
+
+class Sums(NamedTuple):
+    """Noisy sums over records of exp(-i w_j x), j = 0 ... J, and of m exp(-i w_j x).
+
+    m is a response in units of half the distance of its bounds, from their middle.
+    """
+
+    counts: ComplexArray
+    responses: ComplexArray
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Public nodes at which curves are tabulated, and how sums of waves become values at them.
+
+    Attributes:
+        channels: of the release.
+        deviations: of the noise of the two sums; of the real and the imaginary part of term j it
+            is this over r_j.
+        period, closed, places, weights, frequencies, shares, step, size: L; whether the domain is
+            a circle; the nodes, as distances from the lower end; how much of a cell is a node's;
+            w_j; r_j; between nodes; how many on the whole circle.
+    """
+
+    channels: PairChannels
+    deviations: tuple[float, float]
+    period: float
+    closed: bool
+    step: float
+    size: int
+    places: Array = field(repr=False)
+    weights: Array = field(repr=False)
+    frequencies: Array = field(repr=False)
+    shares: Array = field(repr=False)
+
+    @classmethod
+    def of(cls, channels: PairChannels, stddev: float) -> Self:
+        """Lay out the nodes of a release with noise of this standard deviation."""
+        basis = channels.responses
+        period, closed = basis.period, basis.domain.closed
+        size = 1 << math.ceil(math.log2(_NODES_A_WAVE * basis.highest))
+        number = size if closed else size // 2 + 1
+        step = period / size
+        weights = np.ones(number)
+        if not closed:
+            weights[[0, -1]] = 0.5
+        first = stddev / _FEATURE
+        return cls(
+            channels,
+            (first, first * COUNTED / channels.steps),
+            period,
+            closed,
+            step,
+            size,
+            step * np.arange(number, dtype=np.float64),
+            weights,
+            2 * math.pi / period * np.arange(basis.highest + 1, dtype=np.float64),
+            basis.amplitudes / _FEATURE,
+        )
+
+    def sums(self, integers: npt.NDArray[np.float64], records: int | None) -> Sums:
+        """Return the sums that released integers are coefficients of."""
+        first, second = np.split(integers, [self.channels.counts.size])
+        counts = transform_of(self.channels.counts, first)
+        if records is not None:
+            counts[0] = records
+        responses = transform_of(self.channels.responses, second)
+        return Sums(counts, responses * (COUNTED / self.channels.steps))
+
+    def values(self, sums: ComplexArray, bandwidth: float) -> Array:
+        """Return the sum of kernels at the nodes, their tails beyond both ends folded back."""
+        return self._folded(self._circle(sums, bandwidth), bandwidth)
+
+    def masses(self, counts: ComplexArray) -> Array:
+        """Return records at each node: the nearest non-negative, of the released number."""
+        h = float(self.channels.bandwidth)
+        circle, inside = self._circle(counts, h), self._inside(h)
+        found = np.zeros(self.size)
+        total = max(float(counts[0].real), 1.0)
+        found[inside] = nearest_masses(circle[inside] * self.step, total)
+        return self._folded(found, h) * self.weights
+
+    def waves_of(self, masses: Array) -> ComplexArray:
+        """Return the sums over nodes of masses exp(-i w_j x), j = 0 ... J."""
+        return np.fft.rfft(masses, self.size)[: self.frequencies.size]
+
+    def sd(self, rows: Array) -> Array:
+        """Return standard deviations of sums with these coefficients, for noise of deviation 1."""
+        j = self.frequencies.size - 1
+        shares = np.concatenate([self.shares, self.shares[1:]])
+        return np.asarray(np.sqrt(np.sum((rows[:, : 2 * j + 1] / shares) ** 2, axis=1)))
+
+    def rows(self, bandwidth: float) -> Array:
+        """Return the matrix that makes `values` of real and negative imaginary parts of sums.
+
+        Shape (nodes, 2 J + 1): j = 0 ... J, then 1 ... J.
+        """
+        angles = np.multiply.outer(self.places, self.frequencies)
+        scale = 2 * self._kernel(bandwidth) / self.period
+        scale[0] /= 2
+        folded = np.zeros(self.places.size)
+        if not self.closed:
+            reach = _REACH * bandwidth
+            folded[(self.places <= reach) | (self.places >= self.period / 2 - reach)] = 1.0
+        even = np.cos(angles) * scale * (1 + folded)[:, None]
+        odd = np.sin(angles[:, 1:]) * scale[1:] * (1 - folded)[:, None]
+        return np.concatenate([even, odd], axis=1)
+
+    def told(self, sums: Sums, bandwidth: float) -> npt.NDArray[np.bool_]:
+        """Return where the density in a window of this bandwidth is four deviations above 0."""
+        noise = self.deviations[0] * self.sd(self.rows(bandwidth))
+        return self.values(sums.counts, bandwidth) >= _SIGNIFICANT * noise
+
+    def parts(self, sums: ComplexArray) -> Array:
+        """Return real parts and negative imaginary parts, shape (2 J + 1,)."""
+        return np.concatenate([sums.real, -sums.imag[1:]])
+
+    def _kernel(self, bandwidth: float) -> Array:
+        return multipliers(self.period, self.frequencies.size - 1, bandwidth)
+
+    def _circle(self, sums: ComplexArray, bandwidth: float) -> Array:
+        terms = np.zeros(self.size // 2 + 1, np.complex128)
+        terms[: sums.size] = sums * self._kernel(bandwidth)
+        return np.fft.irfft(terms, self.size) * (self.size / self.period)
+
+    def _inside(self, bandwidth: float) -> npt.NDArray[np.bool_]:
+        """Return which nodes of the circle kernels of records reach."""
+        if self.closed:
+            return np.ones(self.size, np.bool_)
+        beyond = self.step * np.arange(self.size) - self.period / 2
+        reach = _REACH * bandwidth
+        return (beyond <= reach) | (beyond >= self.period / 2 - reach)
+
+    def _folded(self, circle: Array, bandwidth: float) -> Array:
+        if self.closed:
+            return circle
+        kept = np.where(self._inside(bandwidth), circle, 0.0)
+        return (kept + np.roll(kept[::-1], 1))[: self.places.size]
+
+
+class Smoother(ABC):
+    """A way to read a curve from sums of waves; in units of half the distance of the bounds."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def window(self) -> float:
+        """The bandwidth of the window in which there must be records."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What was chosen, for the title of a picture."""
+
+    @abstractmethod
+    def values(self, table: Table, sums: Sums) -> Array:
+        """Return the curve at the nodes."""
+
+    @abstractmethod
+    def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:
+        """Return the curve at the nodes, and the deviation of it there."""
+
+
+def deviation_of(table: Table, values: Array, spread: Array) -> Array:
+    """Return the deviation of a curve that passes on noise of 1 in responses as `spread`.
+
+        spread(x) sqrt(s_2^2 + m(x)^2 s_1^2)
+
+    s_1 and s_2 are the deviations of the noise of counts and responses.
+    """
+    first, second = table.deviations
+    return spread * np.sqrt(second**2 + (values * first) ** 2)
