@@ -30,7 +30,7 @@ from neyman.tradeoff import (
     symmetric_hull,
     worst,
 )
-from neyman.tradeoff._real_line_constructors import zcdp
+from neyman.tradeoff._statements._real_line_constructors import zcdp
 
 TABLE = [
     (gdp(1), (0.5, 1.25, None, 1.59576912160573)),

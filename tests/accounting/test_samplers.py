@@ -15,8 +15,8 @@ from neyman.accounting._samplers import (
 from neyman.accounting._truncated import truncated_poisson
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
 from neyman.tradeoff import TradeOff, gdp, laplace, poisson
-from neyman.tradeoff._clones import ClonesPair
-from neyman.tradeoff._group import poisson_replace
+from neyman.tradeoff._algebra._group import poisson_replace
+from neyman.tradeoff._pairs._clones import ClonesPair
 
 
 def test_without_replacement_proved():

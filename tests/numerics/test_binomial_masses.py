@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neyman.numerics._binomial_masses import log_binomial
+from neyman.numerics._distributions._binomial_masses import log_binomial
 
 mpmath = pytest.importorskip("mpmath")
 

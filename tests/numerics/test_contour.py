@@ -21,7 +21,7 @@ from neyman.numerics import (
     gaussian_log_delta,
     log_ndtr,
 )
-from neyman.numerics._lines import line_at
+from neyman.numerics._inversion._lines import line_at
 
 FUNCTIONALS = {"delta": DELTA, "P(L > t)": P_ABOVE, "Q(L > t)": Q_ABOVE}
 # A bracket may be wider than this only where n K is large.

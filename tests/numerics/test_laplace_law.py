@@ -17,10 +17,10 @@ from neyman.numerics import (
     Span,
     WeightedLosses,
 )
-from neyman.numerics._binomial_masses import log_binomial
-from neyman.numerics._laplace_density import LaplaceDensity
-from neyman.numerics._laplace_law import LaplaceLaw
-from neyman.numerics._steady import SteadyRest, line_without, steady_part
+from neyman.numerics._distributions._binomial_masses import log_binomial
+from neyman.numerics._inversion._steady import SteadyRest, line_without, steady_part
+from neyman.numerics._laws._laplace_density import LaplaceDensity
+from neyman.numerics._laws._laplace_law import LaplaceLaw
 
 LAWS = (
     LaplaceLaw(0.1),

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neyman.errors import InvalidParameter
-from neyman.numerics._atoms import Atoms, common_unit
-from neyman.numerics._binomial import log_binomial_tail
-from neyman.numerics._convolve import LatticePart, tilted_window
-from neyman.numerics._lattice import compose
-from neyman.numerics._theta import log_theta_ratio
+from neyman.numerics._atomic._atoms import Atoms, common_unit
+from neyman.numerics._atomic._convolve import LatticePart, tilted_window
+from neyman.numerics._atomic._lattice import compose
+from neyman.numerics._distributions._binomial import log_binomial_tail
+from neyman.numerics._distributions._theta import log_theta_ratio
 
 
 def _law(weights, unit=Fraction(1, 7)):

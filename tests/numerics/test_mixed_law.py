@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from neyman.numerics import ULP, NormalLaw, Span
-from neyman.numerics._mixed_law import MixedLaw
+from neyman.numerics._laws._mixed_law import MixedLaw
 
 
 @pytest.fixture(autouse=True)

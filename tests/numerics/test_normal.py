@@ -19,7 +19,7 @@ from neyman.numerics import (
     normal_tail,
     outward,
 )
-from neyman.numerics._normal import mills_ratio
+from neyman.numerics._distributions._normal import mills_ratio
 from neyman.numerics._special import erfcx, erfinv, log_ndtr, ndtr, ndtri
 
 DIGITS = 120

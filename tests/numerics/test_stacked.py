@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from neyman.numerics import GaussianMixtureLaw, LossLaw, LossSum, Shifts
-from neyman.numerics._loss_law import Span
-from neyman.numerics._stacked import StackedNodes, prepared_sum
+from neyman.numerics._inversion._stacked import StackedNodes, prepared_sum
+from neyman.numerics._laws._loss_law import Span
 
 
 def _laws(seed: int, n: int, low: float, high: float) -> LossSum:

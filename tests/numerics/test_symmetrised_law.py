@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from neyman.numerics import ULP, Span
-from neyman.numerics._symmetrised_decay import ROUGH, Tilted
-from neyman.numerics._symmetrised_law import SymmetrisedGaussianLaw
-from neyman.numerics._symmetrised_panels import NODES, ORDER, WEIGHTS
+from neyman.numerics._laws._symmetrised_decay import ROUGH, Tilted
+from neyman.numerics._laws._symmetrised_law import SymmetrisedGaussianLaw
+from neyman.numerics._laws._symmetrised_panels import NODES, ORDER, WEIGHTS
 from neyman.tradeoff import gdp
-from neyman.tradeoff._symmetrised import SymmetrisedPair
+from neyman.tradeoff._pairs._symmetrised import SymmetrisedPair
 from neyman.tradeoff._tradeoff import TradeOff
 from neyman.tradeoff._witness import by_lattice
 

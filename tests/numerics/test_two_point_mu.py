@@ -6,8 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from neyman.numerics import _two_point_mu as room
-from neyman.numerics._two_point_mu import gaussian_of_rho
+from neyman.numerics._distributions import _two_point_mu as room
+from neyman.numerics._distributions._two_point_mu import gaussian_of_rho
 
 RHOS = [2.0**-99, 1e-12, 1e-3, 0.1, 0.5, 1.0, 3.0, 20.0, 150.0, 699.0]
 

@@ -32,8 +32,8 @@ from neyman.tradeoff import (
     worst,
     zcdp,
 )
-from neyman.tradeoff._chained import ChainedPair
-from neyman.tradeoff._conjugate import powers_of_profile, profile_of_powers
+from neyman.tradeoff._pairs._chained import ChainedPair
+from neyman.tradeoff._profiles._conjugate import powers_of_profile, profile_of_powers
 
 ALPHA = np.array([0.0, 1e-200, 1e-9, 1e-3, 0.05, 0.2, 0.5, 0.8, 0.97, 1.0])
 EPSILON = np.array([-30.0, -3.0, -0.5, 0.0, 0.3, 0.999, 1.0, 1.001, 2.0, 8.0])

@@ -26,7 +26,7 @@ from neyman.tradeoff import (
     read,
     zcdp,
 )
-from neyman.tradeoff._profile import LatticeProfile
+from neyman.tradeoff._profiles._profile import LatticeProfile
 
 MIXED = [
     *(poisson(gdp(Fraction(10, 8 + i)), Fraction(1, 100 + i)) ** (1 + i % 3) for i in range(6)),

@@ -38,7 +38,7 @@ from neyman.tradeoff import (
     truncated_rho,
     zcdp,
 )
-from neyman.tradeoff._subgaussian_order import least_tau_squared, tau_squared_of_rho
+from neyman.tradeoff._divergences._subgaussian_order import least_tau_squared, tau_squared_of_rho
 
 # -- the subgaussian parameter --------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ import pytest
 from neyman.accounting import shuffled
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import Span
-from neyman.numerics._laplace_law import LaplaceLaw
-from neyman.numerics._rounding import _end
+from neyman.numerics._atomic._rounding import _end
+from neyman.numerics._laws._laplace_law import LaplaceLaw
 from neyman.tradeoff import (
     approx_dp,
     best,
@@ -21,8 +21,8 @@ from neyman.tradeoff import (
     pure_dp,
     zcdp,
 )
-from neyman.tradeoff._clones import ClonesPair
-from neyman.tradeoff._real_line import RealLinePair
+from neyman.tradeoff._pairs._clones import ClonesPair
+from neyman.tradeoff._statements._real_line import RealLinePair
 
 SLOW = [
     bounded_range(1, times=20) @ gdp(1),

@@ -12,16 +12,23 @@ from hypothesis import strategies as st
 
 from neyman.errors import InvalidParameter
 from neyman.tradeoff import gdp, pure_dp
-from neyman.tradeoff._discrete import (
+from neyman.tradeoff._named._discrete_constructors import (
+    discrete,
+    discrete_gaussian,
+    discrete_laplace,
+)
+from neyman.tradeoff._pairs._discrete import (
     DiscreteGaussianPair,
     DiscreteLaplacePair,
     DiscretePair,
 )
-from neyman.tradeoff._discrete_constructors import discrete, discrete_gaussian, discrete_laplace
-from neyman.tradeoff._gaussian import GaussianPair
-from neyman.tradeoff._laplace import LaplacePair
-from neyman.tradeoff._profile import LatticeProfile
-from neyman.tradeoff._response_profile import ResponseProfile, atoms_of_randomized_response
+from neyman.tradeoff._pairs._gaussian import GaussianPair
+from neyman.tradeoff._pairs._laplace import LaplacePair
+from neyman.tradeoff._profiles._profile import LatticeProfile
+from neyman.tradeoff._profiles._response_profile import (
+    ResponseProfile,
+    atoms_of_randomized_response,
+)
 
 RESPONSE = atoms_of_randomized_response(Fraction(1, 100))
 

@@ -8,11 +8,11 @@ import pytest
 
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
 from neyman.tradeoff import TradeOff, gdp, laplace, poisson, pure_dp
-from neyman.tradeoff._contour_profile import ContourProfile
-from neyman.tradeoff._gaussian import GaussianPair
-from neyman.tradeoff._gaussian_mixture import gaussian_mixture_pair
-from neyman.tradeoff._group import gaussian_mixture, group, poisson_replace
-from neyman.tradeoff._identity import IdentityPair
+from neyman.tradeoff._algebra._group import gaussian_mixture, group, poisson_replace
+from neyman.tradeoff._pairs._gaussian import GaussianPair
+from neyman.tradeoff._pairs._gaussian_mixture import gaussian_mixture_pair
+from neyman.tradeoff._pairs._identity import IdentityPair
+from neyman.tradeoff._profiles._contour_profile import ContourProfile
 
 NONE, ONE = Fraction(0), Fraction(1)
 Q = Fraction(1, 100)

@@ -8,7 +8,7 @@ import pytest
 
 from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.tradeoff import best, gdp, identity, laplace, mixture, poisson, pure_dp, worst
-from neyman.tradeoff._group import poisson_replace
+from neyman.tradeoff._algebra._group import poisson_replace
 
 X = np.array([-2.0, -0.5, 0.0, 0.3, 0.8, 2.0])
 ALPHA = np.array([0.0, 0.01, 0.1, 0.3, 0.5, 0.9, 1.0])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from neyman.numerics import ULP, Bracket
-from neyman.numerics._rounding import sampled_atoms
+from neyman.numerics._atomic._rounding import sampled_atoms
 from neyman.tradeoff import approx_dp, chain, gdp, pure_dp
-from neyman.tradeoff._profile import LatticeProfile, _both, _log_some
+from neyman.tradeoff._profiles._profile import LatticeProfile, _both, _log_some
 
 
 @pytest.mark.parametrize("lost", ["1e-13", "1e-17", "1e-20", "1e-90"])

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from neyman.accounting import GaussianFilter
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.tradeoff import TradeOff, _json, approx_dp, gdp, identity, laplace, pure_dp
-from neyman.tradeoff._rdp import RdpPair
-from neyman.tradeoff._real_line_constructors import rdp, zcdp
-from neyman.tradeoff._real_line_fold import folded
-from neyman.tradeoff._zcdp import ZcdpPair
+from neyman.tradeoff._statements._rdp import RdpPair
+from neyman.tradeoff._statements._real_line_constructors import rdp, zcdp
+from neyman.tradeoff._statements._real_line_fold import folded
+from neyman.tradeoff._statements._zcdp import ZcdpPair
 
 EPSILONS = np.array([-3, -0.5, -0.05, 0, 0.01, 0.1, 0.3, 1, 2, 4, 8, 20])
 ALPHAS = np.array([1e-300, 1e-12, 1e-6, 0.001, 0.03, 0.2, 0.4, 0.5, 0.7, 0.9, 0.99, 1 - 1e-9])

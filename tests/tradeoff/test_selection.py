@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neyman.errors import InvalidParameter
-from neyman.numerics._logistic_law import LogisticLaw
+from neyman.numerics._laws._logistic_law import LogisticLaw
 from neyman.tradeoff import bounded_range, by_lattice, identity, laplace, pure_dp, read, zcdp
 
 X = np.linspace(-2.5, 2.5, 201)

@@ -20,7 +20,7 @@ from neyman.tradeoff import (
     read,
     staircase,
 )
-from neyman.tradeoff._staircase import StaircasePair
+from neyman.tradeoff._pairs._staircase import StaircasePair
 
 TRUTH = json.loads((Path(__file__).parents[1] / "truth" / "integer_noise.json").read_text())[
     "staircases"

@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 
 from neyman.numerics import gaussian_log_delta
-from neyman.tradeoff import _tight, approx_dp, gdp, laplace, poisson, pure_dp, tight_gaussian
-from neyman.tradeoff._tight import _settled
+from neyman.tradeoff._algebra import (
+    _tight,
+    approx_dp,
+    gdp,
+    laplace,
+    poisson,
+    pure_dp,
+    tight_gaussian,
+)
+from neyman.tradeoff._algebra._tight import _settled
 
 BOUNDED = [
     laplace(0.1) ** 10,

@@ -14,8 +14,8 @@ from neyman.accounting._functionals import Functionals, functionals
 from neyman.errors import InvalidParameter, NotCertified
 from neyman.numerics import ULP, Array, Bracket, ndtri, normal_tail
 from neyman.tradeoff import Pair, TradeOff, approx_dp, gdp
-from neyman.tradeoff._erased import ErasedPair, erased
-from neyman.tradeoff._identity import IdentityPair
+from neyman.tradeoff._pairs._erased import ErasedPair, erased
+from neyman.tradeoff._pairs._identity import IdentityPair
 
 __all__ = [
     "CentralLimit",

@@ -10,7 +10,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from neyman.numerics import ULP, Array, around
-from neyman.numerics._moment_bound import excess_threshold, log_excess_bound, log_growth
+from neyman.numerics._distributions._moment_bound import (
+    excess_threshold,
+    log_excess_bound,
+    log_growth,
+)
 from neyman.numerics._zoom import least
 
 __all__ = [

@@ -19,11 +19,11 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, standing
 from neyman.numerics._legendre import legendre
 from neyman.tradeoff import Answer, Pair
-from neyman.tradeoff._gaussian import GaussianPair
-from neyman.tradeoff._identity import IdentityPair
-from neyman.tradeoff._laplace import LaplacePair
-from neyman.tradeoff._randomized_response import RandomizedResponsePair
-from neyman.tradeoff._real_line import RealLinePair
+from neyman.tradeoff._pairs._gaussian import GaussianPair
+from neyman.tradeoff._pairs._identity import IdentityPair
+from neyman.tradeoff._pairs._laplace import LaplacePair
+from neyman.tradeoff._pairs._randomized_response import RandomizedResponsePair
+from neyman.tradeoff._statements._real_line import RealLinePair
 
 __all__ = ["Functionals", "functionals"]
 

@@ -9,11 +9,11 @@ from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposi
 from neyman.numerics import Real, exact, ordinary
 from neyman.sensitivity import Neighbors
 from neyman.tradeoff import TradeOff, gdp, poisson, subsample
-from neyman.tradeoff._allocation import AllocationPair
-from neyman.tradeoff._clones import ClonesPair
-from neyman.tradeoff._gaussian import GaussianPair
-from neyman.tradeoff._gaussian_mixture import gaussian_mixture_pair
 from neyman.tradeoff._pair import Pair
+from neyman.tradeoff._pairs._allocation import AllocationPair
+from neyman.tradeoff._pairs._clones import ClonesPair
+from neyman.tradeoff._pairs._gaussian import GaussianPair
+from neyman.tradeoff._pairs._gaussian_mixture import gaussian_mixture_pair
 
 __all__ = [
     "DOUBLED_POISSON",

@@ -13,7 +13,7 @@ from neyman.accounting._filter import Filter
 from neyman.errors import BudgetExceeded, InvalidParameter, NotCertified, UnsupportedComposition
 from neyman.numerics import Real, exact, standing, text
 from neyman.tradeoff import TradeOff, approx_dp, identity, rdp
-from neyman.tradeoff._real_line import rounded_up
+from neyman.tradeoff._statements._real_line import rounded_up
 
 __all__ = ["AdvancedSpending", "FilterSpending", "RenyiSpending", "Spending"]
 

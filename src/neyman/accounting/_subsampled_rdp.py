@@ -15,7 +15,7 @@ from neyman.accounting._samplers import Sampled, check_relation
 from neyman.accounting._whole import whole_number
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Real, exact, ordinary, standing, text
-from neyman.numerics._binomial_masses import log_binomial
+from neyman.numerics._distributions._binomial_masses import log_binomial
 from neyman.sensitivity import Neighbors
 from neyman.tradeoff import TradeOff, gdp, identity, poisson, rdp
 

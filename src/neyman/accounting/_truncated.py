@@ -8,7 +8,7 @@ import numpy as np
 from neyman.accounting._whole import whole_number
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import ULP, Real, exact, text
-from neyman.numerics._counts import log_binomial_mass
+from neyman.numerics._distributions._counts import log_binomial_mass
 from neyman.tradeoff import TradeOff, approx_dp, poisson
 
 __all__ = ["truncated_poisson"]

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 from neyman.accounting._filter import Filter
 from neyman.tradeoff import TradeOff, identity, zcdp
-from neyman.tradeoff._zcdp import rho_of
+from neyman.tradeoff._statements._zcdp import rho_of
 
 __all__ = ["ZcdpFilter"]
 

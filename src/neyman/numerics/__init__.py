@@ -3,13 +3,17 @@
 Knows no privacy.
 """
 
-from neyman.numerics._atoms import Atoms
+from neyman.numerics._atomic._atoms import Atoms
 from neyman.numerics._bisect import first_double
-from neyman.numerics._both_ways import BothWays
 from neyman.numerics._bracket import ULP, Array, Bracket, around, complement, exp_outward, outward
 from neyman.numerics._complex import ComplexArray
-from neyman.numerics._contour import DELTA, P_ABOVE, Q_ABOVE, Contour, Functional
 from neyman.numerics._digits import at_least, at_most
+from neyman.numerics._distributions._normal import (
+    gaussian_log_delta,
+    normal_quantile_gap,
+    normal_tail,
+)
+from neyman.numerics._distributions._normal_root import gaussian_epsilon, gaussian_mu_near
 from neyman.numerics._dominated import dominated
 from neyman.numerics._exact import (
     MOST_SUM_BITS,
@@ -24,16 +28,16 @@ from neyman.numerics._exact import (
     text,
 )
 from neyman.numerics._exact_sum import exact_sum, from_written, shortened_up, written
-from neyman.numerics._ladder import Ladder
-from neyman.numerics._loss_law import LossLaw, LossSum, Span
-from neyman.numerics._mixture_law import GaussianMixtureLaw, Shifts
-from neyman.numerics._normal import gaussian_log_delta, normal_quantile_gap, normal_tail
-from neyman.numerics._normal_root import gaussian_epsilon, gaussian_mu_near
+from neyman.numerics._inversion._both_ways import BothWays
+from neyman.numerics._inversion._contour import DELTA, P_ABOVE, Q_ABOVE, Contour, Functional
+from neyman.numerics._inversion._ladder import Ladder
+from neyman.numerics._inversion._tails import LossTails
+from neyman.numerics._laws._loss_law import LossLaw, LossSum, Span
+from neyman.numerics._laws._mixture_law import GaussianMixtureLaw, Shifts
+from neyman.numerics._laws._simple_laws import AtomicLaw, NormalLaw
+from neyman.numerics._laws._weighted import WeightedLosses
 from neyman.numerics._root import proved_root
-from neyman.numerics._simple_laws import AtomicLaw, NormalLaw
 from neyman.numerics._special import log_ndtr, ndtri, poisson_mean, student
-from neyman.numerics._tails import LossTails
-from neyman.numerics._weighted import WeightedLosses
 
 __all__ = [
     "DELTA",

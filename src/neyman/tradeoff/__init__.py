@@ -3,23 +3,10 @@
 No randomness and no data are known here.
 """
 
-from neyman.tradeoff._concentrated import Subgaussian, subgaussian, truncated_rho
-from neyman.tradeoff._constructors import (
-    approx_dp,
-    gdp,
-    identity,
-    laplace,
-    poisson,
-    pure_dp,
-    randomized_response,
-)
+from neyman.tradeoff._algebra._group import chain, gaussian_mixture, group, poisson_replace
+from neyman.tradeoff._algebra._subsample import subsample
+from neyman.tradeoff._algebra._tight import tight_gaussian
 from neyman.tradeoff._curve import Answer, Curve
-from neyman.tradeoff._discrete_constructors import (
-    discrete,
-    discrete_gaussian,
-    discrete_laplace,
-    staircase,
-)
 from neyman.tradeoff._distances import (
     Comparison,
     GaussianReport,
@@ -29,15 +16,36 @@ from neyman.tradeoff._distances import (
     roc_area,
     sup_distance,
 )
-from neyman.tradeoff._divergence import renyi_divergence
-from neyman.tradeoff._group import chain, gaussian_mixture, group, poisson_replace
-from neyman.tradeoff._joined_constructors import best, compose, mixture, symmetric_hull, worst
+from neyman.tradeoff._divergences._divergence import renyi_divergence
 from neyman.tradeoff._likelihood_ratio import (
     LikelihoodRatioTest,
     densities,
     errors_of_test,
     likelihood_ratio_test,
 )
+from neyman.tradeoff._named._constructors import (
+    approx_dp,
+    gdp,
+    identity,
+    laplace,
+    poisson,
+    pure_dp,
+    randomized_response,
+)
+from neyman.tradeoff._named._discrete_constructors import (
+    discrete,
+    discrete_gaussian,
+    discrete_laplace,
+    staircase,
+)
+from neyman.tradeoff._named._joined_constructors import (
+    best,
+    compose,
+    mixture,
+    symmetric_hull,
+    worst,
+)
+from neyman.tradeoff._named._selection_constructors import bounded_range
 from neyman.tradeoff._pair import Pair, Tails
 from neyman.tradeoff._piecewise import (
     approx_dp_points,
@@ -47,10 +55,8 @@ from neyman.tradeoff._piecewise import (
     piecewise_hull,
 )
 from neyman.tradeoff._privacy_loss import LossDistribution, PrivacyLoss, privacy_loss
-from neyman.tradeoff._real_line_constructors import cdp, rdp, tcdp, zcdp
-from neyman.tradeoff._selection_constructors import bounded_range
-from neyman.tradeoff._subsample import subsample
-from neyman.tradeoff._tight import tight_gaussian
+from neyman.tradeoff._statements._concentrated import Subgaussian, subgaussian, truncated_rho
+from neyman.tradeoff._statements._real_line_constructors import cdp, rdp, tcdp, zcdp
 from neyman.tradeoff._tradeoff import TradeOff, read
 from neyman.tradeoff._witness import by_lattice
 

@@ -20,8 +20,8 @@ from neyman.numerics import (
     normal_quantile_gap,
     square_roots,
 )
+from neyman.tradeoff._divergences._subgaussian_order import Subgaussianity
 from neyman.tradeoff._order import Deltas, least_mu, least_rho
-from neyman.tradeoff._subgaussian_order import Subgaussianity
 
 __all__ = ["Answer", "Curve", "View"]
 

@@ -17,8 +17,8 @@ from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket
 from neyman.numerics._convex_cells import Ask, area_under, most_above
-from neyman.tradeoff._constructors import approx_dp, gdp
 from neyman.tradeoff._curve import Answer, Curve
+from neyman.tradeoff._named._constructors import approx_dp, gdp
 from neyman.tradeoff._tradeoff import TradeOff
 
 __all__ = [

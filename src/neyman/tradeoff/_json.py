@@ -8,18 +8,8 @@ from typing import cast
 from neyman.errors import InvalidParameter
 from neyman.numerics import from_written
 from neyman.sensitivity import Neighbors
-from neyman.tradeoff._allocation import AllocationPair, AllocationSwapPair
-from neyman.tradeoff._cdp import CdpPair
-from neyman.tradeoff._chained import ChainedPair, chained
-from neyman.tradeoff._clones import ClonesPair
-from neyman.tradeoff._composed import ComposedPair, composed
-from neyman.tradeoff._discrete import DiscreteGaussianPair, DiscreteLaplacePair, DiscretePair
-from neyman.tradeoff._erased import ErasedPair, erased
-from neyman.tradeoff._gaussian import GaussianPair
-from neyman.tradeoff._gaussian_mixture import GaussianMixturePair, gaussian_mixture_pair
-from neyman.tradeoff._identity import IdentityPair
-from neyman.tradeoff._laplace import LaplacePair
-from neyman.tradeoff._lattice_algebra import (
+from neyman.tradeoff._algebra._composed import ComposedPair, composed
+from neyman.tradeoff._algebra._lattice_algebra import (
     BestPair,
     ExtremePair,
     MixturePair,
@@ -27,15 +17,25 @@ from neyman.tradeoff._lattice_algebra import (
     joined,
     mixed,
 )
-from neyman.tradeoff._logistic import LogisticPair
 from neyman.tradeoff._pair import Pair, SwappedPair
-from neyman.tradeoff._randomized_response import RandomizedResponsePair
-from neyman.tradeoff._rdp import RdpPair
-from neyman.tradeoff._sampled import SampledPair, SampledSwapPair
-from neyman.tradeoff._staircase import StaircasePair
-from neyman.tradeoff._symmetrised import SymmetrisedPair
-from neyman.tradeoff._tcdp import TcdpPair
-from neyman.tradeoff._zcdp import ZcdpPair
+from neyman.tradeoff._pairs._allocation import AllocationPair, AllocationSwapPair
+from neyman.tradeoff._pairs._chained import ChainedPair, chained
+from neyman.tradeoff._pairs._clones import ClonesPair
+from neyman.tradeoff._pairs._discrete import DiscreteGaussianPair, DiscreteLaplacePair, DiscretePair
+from neyman.tradeoff._pairs._erased import ErasedPair, erased
+from neyman.tradeoff._pairs._gaussian import GaussianPair
+from neyman.tradeoff._pairs._gaussian_mixture import GaussianMixturePair, gaussian_mixture_pair
+from neyman.tradeoff._pairs._identity import IdentityPair
+from neyman.tradeoff._pairs._laplace import LaplacePair
+from neyman.tradeoff._pairs._logistic import LogisticPair
+from neyman.tradeoff._pairs._randomized_response import RandomizedResponsePair
+from neyman.tradeoff._pairs._sampled import SampledPair, SampledSwapPair
+from neyman.tradeoff._pairs._staircase import StaircasePair
+from neyman.tradeoff._pairs._symmetrised import SymmetrisedPair
+from neyman.tradeoff._statements._cdp import CdpPair
+from neyman.tradeoff._statements._rdp import RdpPair
+from neyman.tradeoff._statements._tcdp import TcdpPair
+from neyman.tradeoff._statements._zcdp import ZcdpPair
 
 __all__ = ["pair_from_json"]
 

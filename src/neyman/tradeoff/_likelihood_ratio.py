@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, exact, text
-from neyman.tradeoff._density import LogDensity, density_pair
 from neyman.tradeoff._pair import Pair
+from neyman.tradeoff._pairs._density import LogDensity, density_pair
 from neyman.tradeoff._tradeoff import TradeOff
 
 __all__ = ["LikelihoodRatioTest", "densities", "errors_of_test", "likelihood_ratio_test"]

@@ -10,10 +10,10 @@ import numpy as np
 
 from neyman.errors import RelationMismatch, UnsupportedComposition
 from neyman.numerics import ULP, Array, Atoms, Bracket, ComplexArray, LossSum, exp_outward
-from neyman.tradeoff._both_profile import BothProfile
 from neyman.tradeoff._curve import Curve
+from neyman.tradeoff._divergences._subgaussian_order import Subgaussianity, least_tau_squared
 from neyman.tradeoff._order import inner_gaussian_square
-from neyman.tradeoff._subgaussian_order import Subgaussianity, least_tau_squared
+from neyman.tradeoff._profiles._both_profile import BothProfile
 
 __all__ = ["BestTest", "Pair", "Profile", "SwappedPair", "Tails", "check_relation", "middles"]
 

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, ceil_float, exact, exact_size, text
-from neyman.tradeoff._discrete import DiscretePair
-from neyman.tradeoff._erased import erased
 from neyman.tradeoff._pair import Pair
+from neyman.tradeoff._pairs._discrete import DiscretePair
+from neyman.tradeoff._pairs._erased import erased
 from neyman.tradeoff._tradeoff import TradeOff
 from neyman.tradeoff._validity import check_curve, check_profile
 

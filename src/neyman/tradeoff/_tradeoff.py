@@ -11,15 +11,15 @@ import numpy as np
 
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, ceil_float, exp_outward
-from neyman.tradeoff._both_profile import BothProfile
-from neyman.tradeoff._composed import composed
-from neyman.tradeoff._conjugate import powers_of_profile
+from neyman.tradeoff._algebra._composed import composed
+from neyman.tradeoff._algebra._lattice_algebra import BestPair, joined
 from neyman.tradeoff._curve import Curve
-from neyman.tradeoff._hull import hull_test
+from neyman.tradeoff._divergences._subgaussian_order import Subgaussianity
 from neyman.tradeoff._json import pair_from_json
-from neyman.tradeoff._lattice_algebra import BestPair, joined
 from neyman.tradeoff._pair import Pair
-from neyman.tradeoff._subgaussian_order import Subgaussianity
+from neyman.tradeoff._profiles._both_profile import BothProfile
+from neyman.tradeoff._profiles._conjugate import powers_of_profile
+from neyman.tradeoff._profiles._hull import hull_test
 
 __all__ = ["TradeOff", "read"]
 

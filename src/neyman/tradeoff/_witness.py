@@ -9,7 +9,7 @@ import numpy as np
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Bracket, ComplexArray, Real, exact, text
 from neyman.tradeoff._pair import Pair, Tails
-from neyman.tradeoff._profile import LatticeProfile
+from neyman.tradeoff._profiles._profile import LatticeProfile
 from neyman.tradeoff._tradeoff import TradeOff
 
 __all__ = ["LatticeWitness", "by_lattice"]

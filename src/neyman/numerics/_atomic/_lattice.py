@@ -1,0 +1,281 @@
+"""Composition of laws on a common lattice, cell by cell, with relative accuracy far into the tails.
+
+A ladder of tilts, each with its peak a few standard deviations from the last, gives every cell a
+bracket relative to a peak nearby (see `_convolve`); where several are known the cell takes the
+narrowest. So the mass of a cell of probability 1e-300 is as accurate as that of a central one.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from neyman.numerics._atomic._atoms import Atoms, Steps, common_unit
+from neyman.numerics._atomic._convolve import LatticePart, tilted_window
+from neyman.numerics._bracket import ULP, Array, Bracket
+
+__all__ = ["Composition", "compose", "fits"]
+
+# Less than the smallest double, in logarithms: where the table ends.
+_FLOOR = -760.0
+# Peaks of the ladder are this many standard deviations apart, and a transform is this wide.
+_RUNG, _WIDTH = 5.0, 9.0
+_MOST_RUNGS, _SPARE = 4000, 3
+# Cells between the last peak and the end of the support.
+_AT_THE_END = 0.05
+# Aliasing allowed beside a peak of height 1/deviation.
+_LOG_ALIASING = -42.0
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Composition:
+    """The composed law: consecutive cells of a lattice, and what they leave out.
+
+    Attributes:
+        offset: place of step 0, exact.
+        unit: exact.
+        steps: int64, shape (w,).
+        log_p: bracket of the logarithms of the P-masses, shape (w,).
+        log_lost_p: upper bound of the P-mass left out, in logarithms.
+        log_lost_q: the same under Q.
+    """
+
+    offset: Fraction
+    unit: Fraction
+    steps: Steps
+    log_p: Bracket
+    log_lost_p: float
+    log_lost_q: float
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ladder:
+    """Tilts in increasing order, with cumulant, mean and standard deviation of the composition."""
+
+    tau: Array
+    kappa: Array
+    mean: Array
+    deviation: Array
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """What is to be transformed: cells first..end, and for each rung its window and its length."""
+
+    offset: Fraction
+    unit: Fraction
+    laws: Sequence[LatticePart]
+    ladder: _Ladder
+    first: int
+    end: int
+    cut: float
+    rungs: Sequence[tuple[int, tuple[int, int], int, float]]
+
+
+def fits(parts: Sequence[tuple[Atoms, int]], most_cells: int) -> bool:
+    """Return whether `compose` has an answer; without its transforms."""
+    return _plan(parts, most_cells) is not None
+
+
+def compose(parts: Sequence[tuple[Atoms, int]], most_cells: int) -> Composition | None:
+    """Compose laws whose places share a lattice; None where that takes more than `most_cells`.
+
+    Args:
+        parts: reduced laws, and how many copies of each.
+        most_cells: of the table, and of a transform.
+    """
+    plan = _plan(parts, most_cells)
+    if plan is None:
+        return None
+    log_p = _filled(plan)
+    lost_p = _lost([(atoms.log_lost_p, times) for atoms, times in parts], plan.cut)
+    lost_q = _lost([(atoms.log_lost_q, times) for atoms, times in parts], plan.cut)
+    steps = np.arange(plan.first, plan.end + 1, dtype=np.int64)
+    return Composition(plan.offset, plan.unit, steps, log_p, lost_p, lost_q)
+
+
+def _plan(parts: Sequence[tuple[Atoms, int]], most_cells: int) -> _Plan | None:
+    unit = common_unit([atoms.unit for atoms, _ in parts])
+    stretch = [int(atoms.unit / unit) for atoms, _ in parts]
+    widest = max(int(a.steps[-1]) * f for (a, _), f in zip(parts, stretch, strict=True))
+    # Steps are multiplied by tilts as doubles, exactly.
+    if widest > 2**31:
+        return None
+    offset = sum((times * atoms.offset for atoms, times in parts), Fraction(0))
+    laws = [
+        LatticePart(atoms.steps * factor, atoms.log_p, atoms.relative_error, times)
+        for (atoms, times), factor in zip(parts, stretch, strict=True)
+    ]
+    last = sum(law.times * int(law.steps[-1]) for law in laws)
+    ladder = _climb(laws, float(offset), float(unit), last)
+    first, end, cut = _ends(ladder, float(offset), float(unit), last)
+    if end - first + 1 > most_cells:
+        return None
+    rungs: list[tuple[int, tuple[int, int], int, float]] = []
+    total = ladder.tau.size
+    for at in range(total):
+        left = ladder.mean[at - 1] if at else first
+        right = ladder.mean[at + 1] if at + 1 < total else end
+        a, b = max(math.floor(left) - 1, first), min(math.ceil(right) + 1, end)
+        if a > b:
+            continue
+        found = _length(ladder, at, (a, b + 1), last, most_cells)
+        if found is None:
+            return None
+        rungs.append((at, (a, b + 1), *found))
+    return _Plan(offset, unit, laws, ladder, first, end, cut, rungs)
+
+
+def _lost(parts: Sequence[tuple[float, int]], cut: float) -> float:
+    logs = [log + math.log(times) for log, times in parts] + [cut]
+    return float(np.logaddexp.reduce(np.asarray(logs))) + ULP * 800
+
+
+def _moments(laws: Sequence[LatticePart], tau: Array) -> tuple[Array, Array, Array]:
+    kappa, mean, variance = np.zeros(tau.shape), np.zeros(tau.shape), np.zeros(tau.shape)
+    for law in laws:
+        k, m, v = law.moments(tau)
+        kappa, mean, variance = (
+            kappa + law.times * k,
+            mean + law.times * m,
+            variance + law.times * v,
+        )
+    return kappa, mean, np.sqrt(variance)
+
+
+def _climb(laws: Sequence[LatticePart], offset: float, unit: float, last: int) -> _Ladder:
+    """Return rungs from where P has no more mass on the left to where Q has none on the right."""
+    up = _one_way(laws, last, lambda t, k, m: offset + k - (t - unit) * m if t > unit else 0.0, 1)
+    down = _one_way(laws, last, lambda t, k, m: k - t * m, -1)
+    tau, kappa, mean, deviation = np.array([*reversed(down), *up[1:]]).T
+    return _Ladder(tau, kappa, mean, deviation)
+
+
+def _one_way(
+    laws: Sequence[LatticePart],
+    last: int,
+    log_tail: Callable[[float, float, float], float],
+    sign: int,
+) -> list[tuple[float, float, float, float]]:
+    """Return (tau, kappa, mean, deviation) from tau = 0 on, with a few rungs to spare."""
+    tau, spare = 0.0, 0
+    rungs: list[tuple[float, float, float, float]] = []
+    while len(rungs) < _MOST_RUNGS and spare <= _SPARE:
+        kappa, mean, deviation = (float(x) for x in _moments(laws, np.asarray(tau)))
+        if rungs:
+            # Where the deviation changes on the way, the peaks may come too far apart.
+            before, _, centre, narrow = rungs[-1]
+            apart = abs(mean - centre) > _RUNG * max(min(narrow, deviation), 0.2)
+            if apart and abs(tau - before) > 1e-9 * abs(tau):
+                tau = (tau + before) / 2
+                continue
+        rungs.append((tau, kappa, mean, deviation))
+        edge = last - mean if sign > 0 else mean
+        if edge < _AT_THE_END:
+            break
+        spare += log_tail(tau, kappa, mean) < _FLOOR
+        tau += sign * min(_RUNG / max(deviation, 1e-9), 4 + abs(tau))
+    return rungs
+
+
+def _ends(ladder: _Ladder, offset: float, unit: float, last: int) -> tuple[int, int, float]:
+    """Return the first and last cell of the table, and a bound of the log mass beyond them."""
+    tau, kappa, mean = ladder.tau, ladder.kappa, ladder.mean
+    above = np.where(tau > unit, offset + kappa - (tau - unit) * mean, 0.0)
+    below = np.where(tau < 0, kappa - tau * mean, 0.0)
+    first, final_ = 0, last
+    far = np.flatnonzero(below < _FLOOR)
+    if far.size:
+        first = max(math.floor(mean[far[-1]]), 0)
+    far = np.flatnonzero(above < _FLOOR)
+    if far.size:
+        final_ = min(math.ceil(mean[far[0]]), last)
+    cut = -math.inf
+    if first > 0:
+        cut = float(np.min(np.where(tau <= 0, kappa - tau * first, np.inf)))
+    if final_ < last:
+        beyond = np.where(tau >= unit, offset + kappa - (tau - unit) * final_, np.inf)
+        cut = float(np.logaddexp(cut, np.min(beyond)))
+    # Of P at most e^-place times as much is beyond the right end, where the place is positive.
+    return first, final_, cut
+
+
+def _log_aliasing(ladder: _Ladder, at: int, above: float, below: float, last: int) -> float:
+    """Return log of Chernoff's bound of the tilted mass at cells >= above or <= below."""
+    tau, kappa = ladder.tau, ladder.kappa
+    log = -math.inf
+    if above <= last:
+        bound = kappa - kappa[at] - (tau - tau[at]) * above
+        log = float(np.min(bound[at:]))
+    if below >= 0:
+        bound = kappa - kappa[at] - (tau - tau[at]) * below
+        log = float(np.logaddexp(log, np.min(bound[: at + 1])))
+    return log
+
+
+def _filled(plan: _Plan) -> Bracket:
+    """Return the bracket of the log masses of the cells first..end, rung by rung."""
+    size = plan.end - plan.first + 1
+    lower, upper = np.full(size, -np.inf), np.full(size, np.inf)
+    for at, window, length, aliasing in plan.rungs:
+        found = _rung(plan.laws, plan.ladder, at, window, length, aliasing)
+        part = slice(window[0] - plan.first, window[1] - plan.first)
+        lower[part] = np.maximum(lower[part], found.lower)
+        upper[part] = np.minimum(upper[part], found.upper)
+    return Bracket(lower, upper)
+
+
+def _length(
+    ladder: _Ladder, at: int, window: tuple[int, int], last: int, most: int
+) -> tuple[int, float] | None:
+    """Return how long the transform of a rung is, and log of what it aliases."""
+    deviation = float(ladder.deviation[at])
+    reach = window[1] - window[0] + _WIDTH * deviation
+    length = 1 << math.ceil(math.log2(max(reach, 1.0)))
+    while True:
+        aliasing = -math.inf
+        if length <= last:
+            aliasing = _log_aliasing(ladder, at, window[0] + length, window[1] - 1 - length, last)
+        if aliasing < _LOG_ALIASING - math.log(1 + deviation) or length > last:
+            return length, aliasing
+        length *= 2
+        if length > 4 * most:
+            return None
+
+
+def _rung(
+    laws: Sequence[LatticePart],
+    ladder: _Ladder,
+    at: int,
+    window: tuple[int, int],
+    length: int,
+    log_aliasing: float,
+) -> Bracket:
+    """Return the bracket of the log masses of the window by one tilt."""
+    tau = float(ladder.tau[at])
+    tilt = np.asarray(tau)
+    kappas = [float(law.moments(tilt)[0]) for law in laws]
+    aliasing = math.exp(log_aliasing + _slack(ladder, at)) if log_aliasing > -math.inf else 0.0
+    r = tilted_window(laws, tau, kappas, window, length, aliasing)
+    # The change back is exact at one cell, so that only the distance from it rounds.
+    centre = (window[0] + window[1]) // 2
+    base = sum((law.times * Fraction(k) for law, k in zip(laws, kappas, strict=True)), Fraction(0))
+    start = float(base - Fraction(tau) * centre)
+    shift = tau * (np.arange(*window) - centre)
+    with np.errstate(divide="ignore"):
+        log = Bracket(np.log(r.lower), np.log(r.upper))
+    value = Bracket(log.lower + (start - shift), log.upper + (start - shift))
+    error = ULP * (2 + abs(start) + np.abs(shift) + np.abs(log.upper)) / 2
+    error = np.where(np.isfinite(error), error, 0.0)
+    return Bracket(value.lower - error, value.upper + error)
+
+
+def _slack(ladder: _Ladder, at: int) -> float:
+    """Return what rounding may take from a bound of Chernoff, generously."""
+    return 1e-6 + 1e-12 * float(np.max(np.abs(ladder.kappa)) + abs(ladder.tau[at]))

@@ -1,0 +1,1 @@
+"""Tails, masses and moments of named distributions, with brackets."""

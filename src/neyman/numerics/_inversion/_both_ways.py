@@ -1,0 +1,196 @@
+"""delta of a loss and of the reversed one, the larger of the two, by one grid of nodes.
+
+The cumulant of the reversed loss is K(1 - s), so that nodes for both sides of the unit interval
+serve both. One direction is bracketed; of the other no more is asked than that it be smaller, by
+Chernoff's bound or by the upper side of a line of its own (docs/theory/contour.md, 7).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._inversion._contour import DELTA, Contour
+from neyman.numerics._inversion._few_steps import FewSteps
+from neyman.numerics._inversion._lines import Plan, ceiling, laid, planned
+from neyman.numerics._inversion._stacked import prepared_sum
+from neyman.numerics._inversion._tails import LossTails, Places, Sketch, groups
+from neyman.numerics._laws._loss_law import LossSum, Span, SumNodes
+from neyman.numerics._root import proved_root
+
+__all__ = ["BothWays"]
+
+# What a sketch says of log delta must leave so much for Chernoff's bound to be relied on.
+_ROOM = 0.05
+# Where the tilt of the other direction is looked for, over that of the first.
+_TILTS = 2.0 ** np.linspace(-1.0, 3.0, 12)
+# Spreads within such a ratio share their heights.
+_ALIKE = 1.3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One direction: its tails, a sketch of them, and whether its law is the reversed one."""
+
+    tails: LossTails
+    sketch: Sketch
+    back: bool
+
+    def span(self, span: Span) -> Span:
+        """Return the law's for one of this way's."""
+        return Span(1 - span.high, 1 - span.low, span.height) if self.back else span
+
+    def nodes(self, nodes: SumNodes) -> SumNodes:
+        """Return the law's nodes for this way."""
+        return nodes.reversed() if self.back else nodes
+
+    def about(self, t: Array) -> Array:
+        """Return log delta as sketched; beyond the sketch by its tangent, which is above it."""
+        sketch = self.sketch
+        beyond = np.maximum(t - sketch.threshold[-1], 0.0)
+        return sketch.about(t) - (sketch.c[-1] - DELTA.shift) * beyond
+
+    def other(self, t: Array) -> "Way":
+        """Return the other direction, sketched about the tilt that this one has at t."""
+        place = self.sketch.at_threshold(float(np.min(t) + np.max(t)) / 2)
+        tails = LossTails(self.tails.law.reversed(), DELTA)
+        top = min(place.top, tails.law.usable[1])
+        c = 1 + (place.c - 1) * _TILTS
+        sketch = tails.sketch_at(c[c < top], (place.near.reversed(), top))
+        return Way(tails, sketch, not self.back)
+
+    def further(self, t: Array) -> "Way":
+        """Return the same, sketched as far as t asks."""
+        asked = float(np.min(t)), float(np.max(t))
+        return Way(self.tails, self.tails.sketch(threshold=asked), self.back)
+
+
+class Pairing(NamedTuple):
+    """The contour of the larger delta, and what bounds the other: its nodes, a tilt or a line."""
+
+    first: Contour
+    second: Way
+    nodes: SumNodes
+    tilt: float
+    line: Contour | None
+
+    def settled(self, t: Array, most: Array) -> bool:
+        """Return whether the other delta is proved to be at most e^most at t."""
+        if self.line is None:
+            found = ceiling(self.nodes, DELTA, self.tilt, t)
+        else:
+            found = self.line.log_bracket(t).upper
+        return bool(np.all((found <= most) | (t >= self.second.tails.law.range[1])))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BothWays:
+    """A loss of which the nodes for one direction cost little more for both."""
+
+    law: LossSum
+
+    @classmethod
+    def of(cls, law: LossSum) -> "BothWays | None":
+        """Return None where there is nothing to share."""
+        if not law.wide:
+            return None
+        few = FewSteps.of(law) is not None or FewSteps.of(law.reversed()) is not None
+        shut = LossTails(law, DELTA).shut or LossTails(law.reversed(), DELTA).shut
+        return None if few or shut else cls(law)
+
+    def log_delta(self, t: Array) -> Bracket | None:
+        """Bracket the logarithm of the larger delta at t >= 0 (one dimension).
+
+        Returns:
+            None where a line could not be laid.
+        """
+        lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
+        ahead = LossTails(self.law, DELTA)
+        sketch = ahead.sketch(threshold=(float(np.min(t)), float(np.max(t))))
+        for group, pairing in self._pairings(Way(ahead, sketch, False), t):
+            if pairing is None:
+                return None
+            here = t[group]
+            found = pairing.first.log_bracket(here)
+            # At 0 both have the total variation.
+            off = here > 0
+            if not pairing.settled(here[off], found.lower[off]):
+                found = _larger(found, pairing.second.tails.log_tail(here))
+            lower[group], upper[group] = found.lower, found.upper
+        return Bracket(lower, upper)
+
+    def threshold(self, log_delta: Array) -> Bracket | None:
+        """Bracket the t >= 0 at which the larger delta has the logarithm `log_delta` < 0.
+
+        The upper end is proved where it is positive; at 0 both directions have one delta.
+
+        Returns:
+            None where a line could not be laid.
+        """
+        lower, upper = np.full(log_delta.shape, -np.inf), np.full(log_delta.shape, np.inf)
+        ahead = LossTails(self.law, DELTA)
+        sketch = ahead.sketch(log_tail=(float(np.max(log_delta)), float(np.min(log_delta))))
+        near = np.maximum(sketch.near_tail(log_delta), 0.0)
+        for group, pairing in self._pairings(Way(ahead, sketch, False), near):
+            if pairing is None:
+                return None
+            target, first = log_delta[group], pairing.first
+            slope = np.full(target.shape, DELTA.shift - first.c)
+            found = proved_root(first.log_bracket, first.middle, target, near[group], slope)
+            most = target - 2 * ULP * (1 + np.abs(target))
+            above = found.upper > 0
+            if np.any(above) and not pairing.settled(
+                np.maximum(found.lower, 0.0)[above], most[above]
+            ):
+                found = _larger(found, pairing.second.tails.threshold(target))
+            lower[group], upper[group] = found.lower, found.upper
+        return Bracket(lower, upper)
+
+    def _pairings(self, ahead: Way, t: Array) -> Iterator[tuple[Places, Pairing | None]]:
+        """Yield groups of thresholds with what was laid for them."""
+        for group, _ in groups(ahead.sketch, t):
+            here = t[group]
+            first, second = ahead, ahead.other(here)
+            if not second.sketch.c.size:
+                yield group, None
+                continue
+            if np.mean(second.about(here)) > np.mean(first.about(here)):
+                first, second = second.further(here), first
+            yield group, self._laid(first, second, here)
+
+    def _laid(self, first: Way, second: Way, t: Array) -> Pairing | None:
+        """Lay a line for the first and, unless Chernoff's bound should do, for the second."""
+        middle = float(np.min(t) + np.max(t)) / 2
+        place, other = (way.sketch.at_threshold(middle) for way in (first, second))
+        plan = planned(first.tails.law, DELTA, place, t)
+        if plan is None:
+            return None
+        plan = plan.sparse() if t.size == 1 else plan
+        tilt = np.asarray([other.c])
+        constant = float(other.near.sketch(tilt).value[0] + DELTA.log_chernoff(tilt)[0])
+        room = first.about(t) - constant + (other.c - 1) * t
+        more: Plan | None = None
+        if np.min(room) < _ROOM:
+            if 1 / _ALIKE < other.spread / place.spread < _ALIKE:
+                more = plan.moved(other.c)
+            else:
+                more = planned(second.tails.law, DELTA, other, t)
+        asked = second.span(Span(other.c, other.c, 0.0) if more is None else more.span)
+        mine = first.span(plan.span)
+        span = Span(*map(min, mine[:1], asked[:1]), *map(max, mine[1:], asked[1:]))
+        nodes = prepared_sum(self.law, span)
+        line = laid(first.tails.law, plan, first.nodes(nodes))
+        if line is None:
+            return None
+        others = second.nodes(nodes)
+        beside = None if more is None else laid(second.tails.law, more, others)
+        contour = None if beside is None else beside.tail(DELTA)
+        return Pairing(line.tail(DELTA), second, others, other.c, contour)
+
+
+def _larger(one: Bracket, other: Bracket) -> Bracket:
+    return Bracket(np.maximum(one.lower, other.lower), np.maximum(one.upper, other.upper))

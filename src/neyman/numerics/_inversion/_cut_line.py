@@ -1,0 +1,230 @@
+"""The inversion of one telescoping term: the sums whose largest step lies between two cuts.
+
+With h(s) = I_high(s), g(s) = I_high(s) - I_low(s) of `CutGrid`, the measure whose transform is
+
+    W = h^n - (h - g)^n = g Σ_j h^(n-1-j) (h - g)^j
+
+is positive, so that it has a line of its own, with the aliases of the contour, at its own saddle.
+W falls along the line as fast as g does, however large the part of h that does not.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._complex import ComplexArray
+from neyman.numerics._inversion._contour import DELTA, Contour
+from neyman.numerics._inversion._cut_law import CutGrid, Lifted
+
+__all__ = ["Term", "cut_line"]
+
+# What is left out lies below e^-32 of the term, about.
+_CUT = 32.0
+_MOST_NODES = 6000
+_KEPT = 46.0
+_NOTHING = 1e-150
+_SHIFTS = np.asarray([1.2, 0.8, 0.5, 0.25])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term, with upper bounds of log W at real points and a guess of its size."""
+
+    low: float
+    high: float
+    count: int
+    c: float
+    points: Array
+    values: Array
+    log_size: float  # log of the functional at t, about
+    t: float
+
+    def ceiling(self, t: Array) -> Array:
+        """Bound the log of E (e^L - e^t)_+ over the term by powers: (x-1)^(x-1)/x^x e^-(x-1)t."""
+        return power_bound(self.points, self.values, t)
+
+    @property
+    def step(self) -> float:
+        """Return h of the line."""
+        x, c = self.points, self.c
+        room = self.values - (x - 1) * self.t - self.log_size + _CUT
+        above = np.min(room[x > c] / (x[x > c] - c), initial=np.inf)
+        below = np.min(room[x < c] / (c - x[x < c]), initial=np.inf)
+        # The functional is at most 1.
+        trivial = (_CUT - self.log_size) / (c - 1)
+        return 2 * math.pi / max(float(above), min(float(below), trivial))
+
+
+def power_bound(points: Array, values: Array, t: Array) -> Array:
+    """Return the least of log values - (x - 1) t + (x - 1) log(x - 1) - x log x, rounded up."""
+    lift = points - 1
+    peak = lift * np.log(lift) - points * np.log(points)
+    bound = values + peak - lift * t[:, None]
+    wrong = ULP * (8 + np.abs(values) + 2 * points * np.log(points + 1) + lift * abs(t[:, None]))
+    return np.where(np.isfinite(bound), bound + wrong, np.inf).min(axis=1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """Bounds |g(c + iv)|/g(c), or the same of h, for all v >= u."""
+
+    log_cells: Array  # a row for each shift, over the sum at c
+    angle: Array  # the least of the cell
+
+    @classmethod
+    def of(cls, grid: CutGrid, c: float, ends: tuple[float, float], log_sum: float) -> "Decay":
+        """Move the path by a few shifts."""
+        width = 2 * grid.rise
+        d = width * _SHIFTS
+        lift = c * (grid.loss + grid.wrong)[1:] - log_sum
+        cells = np.stack([grid.log_cells(float(y), *ends) for y in d]) + lift
+        keep = (cells > cells.max(axis=1, keepdims=True) - 70).any(axis=0)
+        angle = grid.q.on(grid.x[:-1][keep]).turned(d)[1] * (1 - 1e-9)
+        # Left of the grid the angle falls to nothing, and what is dropped does not turn.
+        dropped = np.logaddexp.reduce(
+            np.concatenate([cells[:, ~keep], cells[:, :1]], axis=1), axis=1
+        )
+        cells = np.concatenate([cells[:, keep], dropped[:, None]], axis=1)
+        return cls(cells, np.concatenate([angle, np.zeros((d.size, 1))], axis=1))
+
+    def log_bound(self, u: Array) -> Array:
+        """The best of the shifts."""
+        log = self.log_cells - u[:, None, None] * self.angle
+        top = log.max(axis=2)
+        bound = top + np.log(np.exp(log - top[..., None]).sum(axis=2)) + 1e-6
+        return np.minimum(bound.min(axis=1), 0.0)
+
+
+def _sizes(grid: CutGrid, term: Term) -> Array:
+    """Return log h(c) and log g(c), about."""
+    log = grid.log_base + term.c * grid.loss
+    both = np.stack([grid.cut(term.high), grid.between(term.low, term.high)])
+    with np.errstate(divide="ignore"):
+        logs = log + np.log(both)
+    return np.logaddexp.reduce(logs, axis=1)
+
+
+def cut_line(grid: CutGrid, term: Term) -> Contour | None:
+    """Return the contour of a term; None if it takes too many nodes."""
+    c, n, ends = term.c, term.count, (term.low, term.high)
+    sizes = _sizes(grid, term)
+    base, share = float(sizes[0]), math.exp(sizes[1] - sizes[0])
+    part, lost = _kept(grid, term, sizes)
+    decay = Decay.of(grid, c, ends, float(sizes[1]))
+    power = n if math.isinf(term.low) else 1
+    step, scale = term.step, 0.0 if power == n else math.log(n * share)
+    if not step > 0:
+        return None
+    scaled = term.log_size - (n * base - (c - 1) * term.t)
+    height = _height(decay, power, scale, step, scaled)
+    if height is None:
+        return None
+    u = step * np.arange(math.floor(height / step) + 2.0)
+    lifted = grid.lifted(c, *ends, base, part)
+    at = np.asarray([c])
+    alias = np.exp(
+        [float(grid.log_lifted_alias(a, term.high, at)[0]) - base for a in (-math.inf, term.low)]
+    )
+    values, errors = _sums(lifted, u, 1.01 * alias + lost)
+    w, wrong = _powers(values, errors, n)
+    s = c + 1j * u
+    denominator = s * (s - 1)
+    weight = w / denominator
+    fuzz = float(np.sum((wrong + ULP * (8 + u.size / 64) * np.abs(w)) / np.abs(denominator)))
+    weight[0] /= 2
+    last = u[-1:]
+    rest = float(power * decay.log_bound(last)[0] + scale - math.log(math.pi * last[0])) + 1e-6
+    return Contour(
+        DELTA,
+        c,
+        step,
+        u,
+        weight,
+        fuzz,
+        float(np.abs(weight) @ u),
+        n * base,
+        ULP * (4 + abs(n * base)),
+        rest,
+        term.points,
+        term.values,
+        None,
+        1.0,
+    )
+
+
+def _kept(grid: CutGrid, term: Term, sums: Array) -> tuple[slice, Array]:
+    """Return the nodes that matter on the line above, and what the others may be, of both sums."""
+    lift = term.c * (grid.loss + grid.wrong)[1:]
+    ends = ((-math.inf, term.high), (term.low, term.high))
+    cells = np.stack([grid.log_cells(grid.rise, *pair) for pair in ends]) + lift - sums[:, None]
+    matter = np.flatnonzero((cells > -_KEPT).any(axis=0))
+    first, last = int(matter[0]), int(matter[-1])
+    size = np.exp(np.minimum(cells, 0.0))
+    # Both ends of a cell that matters are kept, and each node left out is one of a cell's.
+    last += 2
+    lost = size[:, :first].sum(axis=1) + size[:, last:].sum(axis=1) + size[:, 0] + size[:, -1]
+    return slice(first, last), lost * np.exp(sums - sums[0])
+
+
+def _height(decay: Decay, power: int, scale: float, step: float, scaled: float) -> float | None:
+    """Return where the line may end; None if it takes too many nodes."""
+    first, last = step, _MOST_NODES * step
+    target = scaled - _CUT
+    for _ in range(3):
+        u = np.geomspace(first, last, 10)
+        bound = power * decay.log_bound(u) + scale - np.log(math.pi * u)
+        good = np.flatnonzero(bound <= target)
+        if not good.size:
+            return None
+        at = int(good[0])
+        if at == 0:
+            return float(u[0])
+        first, last = float(u[at - 1]), float(u[at])
+    return last
+
+
+def _sums(lifted: Lifted, u: Array, wrong: Array) -> tuple[ComplexArray, Array]:
+    """Return h and g on the line over h(c), and bounds of their errors; `wrong` from elsewhere.
+
+    e^(i (u_a + u_b) l) factors, and its modulus is at most 1.
+    """
+    width = math.isqrt(u.size - 1) + 1
+    step = float(u[1])
+    inner = np.exp(1j * np.outer(lifted.loss, step * np.arange(width)))
+    starts = step * width * np.arange(-(-u.size // width))
+    outer = np.exp(1j * np.outer(starts, lifted.loss)) * lifted.terms[:, None, :]
+    # What nears the end of the doubles is slow, and nothing.
+    inner[np.abs(inner) < _NOTHING] = 0
+    outer[np.abs(outer) < _NOTHING] = 0
+    values = (outer.reshape(-1, inner.shape[0]) @ inner).reshape(2, -1)[:, : u.size]
+    flat = 1.01 * lifted.flat + wrong + _NOTHING * 1e10
+    return np.asarray(values, np.complex128), flat[:, None] + 1.01 * lifted.steep[:, None] * u
+
+
+def _powers(values: ComplexArray, errors: Array, n: int) -> tuple[ComplexArray, Array]:
+    """Return h^n - (h - g)^n and a bound of its error.
+
+    Sums of h^(m-1-j) k^j, k = h - g, by doubling m: S_2m = S_m (h^m + k^m), S_(m+1) = h S_m + k^m.
+    """
+    h, g = values
+    k = h - g
+    wrong = errors[0] + errors[1] + ULP
+    most = np.maximum(np.abs(h), np.abs(k)) + wrong
+    total, a, b = np.ones_like(h), h, k
+    for bit in bin(n)[3:]:
+        total = total * (a + b)
+        a, b = a * a, b * b
+        if bit == "1":
+            total = h * total + b
+            a, b = a * h, b * k
+    log_most = np.log(most)
+    lift = np.exp(np.minimum((n - 2) * log_most, 600.0))
+    off = lift * (n * (n - 1) * wrong + n * n * ULP * most) * 1.01
+    size = n * lift * most
+    bound = errors[1] * (size + off) + np.abs(g) * off + ULP * np.abs(g * total)
+    return np.asarray(g * total, np.complex128), bound

@@ -1,0 +1,157 @@
+"""delta of few steps of a mixture of normals, where one large step decides.
+
+The line of the whole law does not decay there: see `_largest_step`.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._inversion._largest_step import LargestStep, Plan
+from neyman.numerics._laws._loss_law import LossSum
+from neyman.numerics._laws._shifts import Shifts
+from neyman.numerics._root import proved_root
+from neyman.numerics._special import ndtr
+
+__all__ = ["FewSteps"]
+
+# Up to so many steps, or so many that hit on the average.
+_MOST_STEPS, _MOST_HITS, _FEW = 3000, 4.0, 20
+# Means beyond lie off the grids.
+_FARTHEST = 16.0
+# Relative widths that are worth no other line: of a few values, and of a curve's.
+_NARROW, _CURVE, _SINGLE = 5e-10, 1e-8, 16
+_TRIALS, _STEP = 3, 0.25
+_LOWEST_LOG = -700.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FewSteps:
+    """So many steps with P = N(0, 1) and Q a mixture of means >= 0."""
+
+    q: Shifts
+    count: int
+
+    @classmethod
+    def of(cls, law: LossSum) -> "FewSteps | None":
+        """Return the steps of a sum of losses, where they are such, and few."""
+        if len(law.terms) != 1:
+            return None
+        term, count, reversed_ = law.terms[0]
+        q = term.from_one_normal(reversed_=reversed_)
+        if q is None or count != int(count) or not 2 <= count <= _MOST_STEPS:
+            return None
+        if q.far > _FARTHEST or (count > _FEW and q.moved * count > _MOST_HITS):
+            return None
+        return cls(q, int(count))
+
+    def _one(self, t: Array) -> Array:
+        """Return log delta of a single step, about."""
+        z = np.arange(-8.0, 80.0, _STEP)
+        means, weights = np.asarray(self.q.means)[:, None], np.asarray(self.q.weights)[:, None]
+        loss = np.logaddexp.reduce(np.log(weights) + means * z - means * means / 2, axis=0)
+        gap = loss - t[:, None]
+        with np.errstate(divide="ignore"):
+            log = t[:, None] - z * z / 2 + np.where(gap > 0, gap, 0)
+            log = log + np.log(-np.expm1(-np.maximum(gap, 0.0)))
+        return np.logaddexp.reduce(log, axis=1) + math.log(_STEP / math.sqrt(2 * math.pi))
+
+    def log_tail(self, t: Array) -> Bracket:
+        """Bracket log delta at thresholds t >= 0; where nothing is found, by -inf and 0."""
+        lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
+        waiting = [np.argsort(t)] if t.size else []
+        while waiting:
+            group = waiting.pop()
+            middle = group.size // 2
+            good = np.zeros(group.size, dtype=bool)
+            here = self._near(float(t[group[middle]]))
+            if here is not None:
+                found = here.log_bracket(t[group])
+                good = found.upper - found.lower <= (_NARROW if t.size <= _SINGLE else _CURVE)
+                lower[group], upper[group] = (
+                    np.maximum(lower[group], found.lower),
+                    np.minimum(upper[group], found.upper),
+                )
+            # What is not settled is asked about for itself, on either side.
+            good[middle] = True
+            parts = group[:middle][~good[:middle]], group[middle + 1 :][~good[middle + 1 :]]
+            waiting += [part for part in parts if part.size]
+        return Bracket(lower, upper)
+
+    def log_reversed_ceiling(self, t: Array) -> Array:
+        """Bound log delta of the reversed loss at t > 0 by powers: cheaply, and not by the line.
+
+        E_Q (e^-L - e^t)_+ <= m^m / (m + 1)^(m + 1) e^(-mt) (∫ φ B^-m)^n; B rises, so that an upper
+        Riemann sum takes the left ends.
+        """
+        if not np.isfinite(self.q.log_unmoved):
+            return np.zeros(t.shape)
+        edges = np.arange(-9.0, 9.0, 1 / 64)
+        left, right = ndtr(edges), ndtr(-edges)
+        inner = np.where(edges[:-1] < 0, np.diff(left), -np.diff(right))
+        mass = np.concatenate([left[:1], inner, right[-1:]]) * (1 + 1e-9)
+        means, weights = np.asarray(self.q.means)[:, None], np.asarray(self.q.weights)[:, None]
+        moved = np.sum(weights * np.expm1(means * edges - means * means / 2), axis=0)
+        loss = np.append(self.q.log_unmoved, np.log1p(moved))
+        loss = loss - ULP * (64 + self.q.far * (9 + self.q.far)) * (1 + np.abs(loss))
+        bounds = np.zeros(t.shape)
+        known = np.clip(t, 1e-300, 1e300)
+        for scale in np.geomspace(1.0, 400.0, 24).tolist():
+            m: Array = np.minimum(scale / known, 1e12)
+            with np.errstate(over="ignore"):
+                log = np.log(np.exp(-np.outer(m, loss)) @ mass)
+            # m log m - (m + 1) log(m + 1) is at most -log m.
+            bound: Array = self.count * log - m * known - np.log(m)
+            bound = bound + 1e-9 * (1 + self.count * np.abs(log) + m * known)
+            bounds = np.where(t > 0, np.fmin(bounds, bound), bounds)
+        return bounds
+
+    def _near(self, t: float) -> LargestStep | None:
+        # One step, from which the others take what they lose without a hit.
+        lost = 1.2 * (self.count - 1) * min(self.q.moved, 0.5)
+        floor = float(self._one(np.asarray([t * (1 + 1e-3) + 1e-9 + lost]))[0])
+        if not floor > _LOWEST_LOG:
+            return None
+        return Plan.of(self.q, self.count, floor, t).near(t)
+
+    def threshold(self, log_tail: float) -> Bracket:
+        """Bracket the t >= 0 with log delta(t) = log_tail; (-inf, inf) where no line was found.
+
+        From -inf to 0 where delta(0) is proved to be less.
+        """
+        plan, t, falls = self._start(log_tail)
+        low, high = -math.inf, math.inf
+        if falls:
+            start, slack = plan.near(0.0), ULP * (4 + abs(log_tail))
+            if start is not None and start.log_bracket(np.zeros(1)).upper[0] <= log_tail - slack:
+                return Bracket(np.asarray(low), np.zeros(()))
+        for _ in range(_TRIALS):
+            here = plan.near(t)
+            if here is None:
+                break
+            slope = np.asarray([1 - here.tilt(t)])
+            target, start_at = np.asarray([log_tail]), np.asarray([t])
+            found = proved_root(here.log_bracket, here.middle, target, start_at, slope)
+            # Each end is proved by itself.
+            low, high = max(low, float(found.lower[0])), min(high, float(found.upper[0]))
+            if not math.isfinite(high - low) or high - low <= _NARROW * abs(high):
+                break
+            t = max((low + high) / 2, 0.0)
+        return Bracket(np.asarray(low), np.asarray(high))
+
+    def _start(self, log_tail: float) -> tuple[Plan, float, bool]:
+        """Return a plan, about where the threshold is, and whether it may be below 0."""
+        single = np.geomspace(1e-12, 700.0, 90)
+        above = np.flatnonzero(self._one(single) >= log_tail)
+        least = float(single[above[-1]]) if above.size else 1e-9
+        plan = Plan.of(self.q, self.count, log_tail, least)
+        grid = np.concatenate([[0.0], np.geomspace(1e-3 * least, 1e3 * least + 10, 100)])
+        guess = plan.log_tail(grid)
+        t = float(np.interp(-log_tail, -np.minimum.accumulate(guess), grid))
+        if t < 0.7 * least:
+            plan = Plan.of(self.q, self.count, log_tail, t)
+        return plan, t, t <= 0 or float(guess[0]) < log_tail + 3

@@ -1,0 +1,66 @@
+"""The profile over an interval, by lines that are laid once and asked many times."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.numerics._bracket import Array, Bracket, exp_outward
+from neyman.numerics._inversion._contour import DELTA, Contour
+from neyman.numerics._inversion._tails import LossTails
+from neyman.numerics._laws._loss_law import LossSum
+
+__all__ = ["Ladder"]
+
+# Levels of log delta at which lines are looked for; neighbours share one.
+_LEVELS = 48
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Contours with the thresholds that each serves best, ascending.
+
+    Every contour bounds the functional at every threshold; near its own it does so tightly.
+    """
+
+    contours: tuple[Contour, ...]
+    centres: Array
+
+    @classmethod
+    def over(cls, law: LossSum, levels: tuple[float, float]) -> "Ladder | None":
+        """Lay the lines.
+
+        Args:
+            law: of the loss.
+            levels: log delta at the ends of the interval, the larger one first.
+
+        Returns:
+            None where one of the lines could not be laid.
+        """
+        targets = np.linspace(*levels, _LEVELS)
+        rungs: list[tuple[float, Contour]] = []
+        served = 0
+        for group, line, found in LossTails(law, DELTA).thresholds(targets):
+            middle = float(np.mean(found.lower + found.upper)) / 2
+            if not np.isfinite(middle):
+                return None
+            rungs.append((middle, line.tail(DELTA)))
+            served += group.size
+        if served < _LEVELS:
+            return None
+        rungs.sort(key=lambda rung: rung[0])
+        return cls(tuple(contour for _, contour in rungs), np.asarray([at for at, _ in rungs]))
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Bracket delta at finite epsilon, each by the contour that is nearest."""
+        flat = np.ravel(epsilon)
+        lower, upper = np.zeros(flat.shape), np.ones(flat.shape)
+        between = (self.centres[1:] + self.centres[:-1]) / 2
+        nearest = np.searchsorted(between, flat)
+        for place in map(int, np.unique(nearest)):
+            here = nearest == place
+            log = self.contours[place].log_bracket(flat[here])
+            bounds = exp_outward(Bracket(np.minimum(log.lower, 0.0), np.minimum(log.upper, 0.0)))
+            lower[here], upper[here] = bounds.lower, bounds.upper
+        return Bracket(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))

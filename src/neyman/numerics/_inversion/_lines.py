@@ -1,0 +1,282 @@
+"""Lines through the strip: where they are laid, how finely, and what bounds the rest of them.
+
+K along a line serves all functionals whose poles lie left of it. Proofs: docs/theory/contour.md.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._complex import ComplexArray
+from neyman.numerics._inversion._contour import Contour, Functional
+from neyman.numerics._inversion._stacked import prepared_sum
+from neyman.numerics._inversion._steady import Removed, SteadyRest, line_without, steady_part
+from neyman.numerics._laws._loss_law import LossNodes, LossSum, Span, SumNodes
+
+__all__ = ["Line", "Place", "Plan", "ceiling", "chernoff", "laid", "line_at", "planned"]
+
+# What the aliases and the rest of the line may add, relatively: e^-34 = 2e-15.
+_CUT = 34.0
+# The same for a line that falls like a power only: 5e-12.
+_STEADY_CUT = 26.0
+# Other points of the strip lie so many over the spread from c: the best is about 8 away.
+_STEPS = np.asarray([0.25, 0.5, 1.0, 2.0, 3.0, 4.5, 6.0, 8.0, 11.0, 16.0])
+# Where a normal law's line could end, over the spread, and the heights that are tried from there.
+_SHORTEST, _LONGER = 7.0, 1.25
+_MOST_NODES, _STEADY_NODES = 2**19, 2**14
+# Errors of an exponent above it tell nothing.
+_KNOWN = 20.0
+
+
+class Place(NamedTuple):
+    """Where a line is laid: c, the spread of the tilted loss there, and a sketch of the law."""
+
+    c: float
+    spread: float
+    near: SumNodes
+    top: float  # of what is sketched: at least about 2 c
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Line:
+    """K along Re s = c, with what bounds the rest: serves all functionals on its side."""
+
+    c: float
+    step: float
+    u: Array
+    exponent: ComplexArray  # K(s_j) - K(c)
+    error: Array
+    base: float
+    base_error: float
+    points: Array
+    values: Array
+    nodes: SumNodes
+    removed: Removed | None  # what does not decay, and is composed exactly
+
+    def tail(self, functional: Functional) -> Contour:
+        """Return the contour of a functional whose poles lie left of c."""
+        s = self.c + 1j * self.u
+        shift = functional.shift
+        denominator = s * (s - 1) if functional.double else s - shift
+        weight = np.exp(self.exponent) / denominator
+        size = np.abs(weight)
+        steady, left, rest = None, 1.0, self.nodes
+        # An exponent that is not known at all is still at most its value on the real line.
+        unknown = ~(self.error < _KNOWN)
+        most = (size + math.exp(min(self.base_error, 700.0)) / np.abs(denominator))[unknown]
+        rounding = ULP * (8 + self.u.size / 64 + np.abs(self.exponent))
+        wrong = size * (np.expm1(np.where(unknown, 0.0, self.error)) + rounding)
+        fuzz = float(wrong.sum() + most.sum())
+        if self.removed is not None:
+            steady = self.removed.tail(double=functional.double, shift=shift, base=self.base)
+            left, rest = self.removed.left, self.removed.rest(self.nodes)
+            weight = left * weight - self.removed.values / denominator
+            fuzz = left * fuzz + float(np.sum(self.removed.wrong / np.abs(denominator)))
+        weight[0] /= 2
+        last = np.maximum(self.u[-1:], self.step)
+        # Left of its poles a functional has no bound from K.
+        right = self.points > shift
+        return Contour(
+            functional,
+            self.c,
+            self.step,
+            self.u,
+            weight,
+            fuzz,
+            float(np.abs(weight) @ self.u),
+            self.base,
+            self.base_error,
+            float(_beyond(rest, functional, self.c, last)[0]),
+            self.points[right],
+            self.values[right] + functional.log_chernoff(self.points[right]),
+            steady,
+            left,
+        )
+
+    def reversed(self) -> "Line":
+        """Return the same line for the reversed loss: K(1 - s), at 1 - c, mirrored."""
+        return Line(
+            1 - self.c,
+            self.step,
+            self.u,
+            np.conj(self.exponent),
+            self.error,
+            self.base,
+            self.base_error,
+            1 - self.points[::-1],
+            self.values[::-1],
+            self.nodes.reversed(),
+            None if self.removed is None else self.removed.reversed(),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A line that is still to be laid: nothing here is proved."""
+
+    functional: Functional
+    c: float
+    step: float
+    u: Array
+    points: Array  # of the strip, c among them
+
+    @property
+    def span(self) -> Span:
+        """What the law is prepared for."""
+        return Span(float(self.points[0]), float(self.points[-1]), float(self.u[-1]))
+
+    def sparse(self) -> "Plan":
+        """Return the same for a single threshold: the outer points are those that decide."""
+        points = np.unique([self.points[0], self.c, self.points[-1]])
+        return Plan(self.functional, self.c, self.step, self.u, points)
+
+    def moved(self, c: float) -> "Plan":
+        """Return the same through another c, for bounds from above alone: without other points."""
+        return Plan(self.functional, c, self.step, self.u, np.asarray([c]))
+
+
+def line_at(law: LossSum, functional: Functional, place: Place, t: Array) -> Line | None:
+    """Return the line at a place for thresholds t; None where K leaves the doubles.
+
+    Args:
+        law: the sum of the losses.
+        functional: which tail it is laid for.
+        place: through which c.
+        t: thresholds, near the saddle's.
+    """
+    plan = planned(law, functional, place, t)
+    return None if plan is None else laid(law, plan, prepared_sum(law, plan.span))
+
+
+def planned(law: LossSum, functional: Functional, place: Place, t: Array) -> Plan | None:
+    """Choose the step and the end of a line, and the points that will bound its aliases."""
+    c, spread, near, top = place
+    low, high = law.usable
+    points = _others(functional, c, spread, (low, min(high, top)))
+    # Where to end and how fine to go is only sought here; what is proved comes after.
+    guesses = near.sketch(points).value
+    usable = np.isfinite(guesses)
+    points, guesses = points[usable], guesses[usable]
+    if c not in points:
+        return None
+    log_size = float(-functional.log_denominator(np.asarray(c))) - math.log(3 * spread)
+    ends = np.asarray([np.min(t), np.max(t)])
+    period, part = _period(functional, c, (points, guesses), ends, log_size)
+    if not 0 < period < math.inf:
+        return None
+    points, step = points[part], 2 * math.pi / period
+    steady = steady_part(law, near, c)
+    decaying = near if steady is None else SteadyRest(steady, near)
+    cut, most = (_CUT, _MOST_NODES) if steady is None else (_STEADY_CUT, _STEADY_NODES)
+    heights = np.clip(_SHORTEST / spread * _LONGER ** np.arange(12.0), step, most * step)
+    heights[-1] = most * step
+    height = _height(decaying, functional, c, heights, log_size - cut)
+    u = step * np.arange(math.floor(height / step) + 1.0)
+    return Plan(functional, c, step, u, points)
+
+
+def laid(law: LossSum, plan: Plan, nodes: SumNodes) -> Line | None:
+    """Return the line, by nodes prepared for a span that holds the plan's."""
+    c, u = plan.c, plan.u
+    most, real = nodes.most(plan.points), nodes.real(np.asarray([c]))
+    known, at = np.isfinite(most), int(np.searchsorted(plan.points, c))
+    if not known[at] or not np.isfinite(real.value[0]) or not np.isfinite(real.error[0]):
+        return None
+    value, error, removed = line_without(law, nodes, c, u)
+    if removed is None:
+        value[0], error[0] = real.value[0], real.error[0]
+    if not np.isfinite(value[0]) or not np.isfinite(error[0]):
+        return None
+    base, base_error = float(value[0].real), float(error[0])
+    # |e^K(s)| <= e^K(c): what was computed above it is off by as much.
+    exponent = value - base
+    exponent = np.asarray(np.minimum(exponent.real, 0.0) + 1j * exponent.imag, np.complex128)
+    points, values = plan.points[known], most[known]
+    return Line(c, plan.step, u, exponent, error, base, base_error, points, values, nodes, removed)
+
+
+def _others(functional: Functional, c: float, spread: float, strip: tuple[float, float]) -> Array:
+    """Return c and points on both sides of it, of the part of the strip that is usable."""
+    tau, room = _STEPS / spread, c - functional.shift
+    points = np.concatenate([c - room * np.tanh(tau[::-1] / room), [c], c + tau])
+    # Next to the end of what is usable there is still room for the first of them.
+    top = max(strip[1], 2 * c - functional.shift)
+    return points[(points > max(strip[0], functional.shift)) & (points < top)]
+
+
+def chernoff(law: LossSum, functional: Functional, points: Array, t: Array) -> Array:
+    """Bound the logarithm of the functional from above, by points of the strip right of a."""
+    best = np.zeros(t.shape)
+    ends = float(np.min(points)), float(np.max(points))
+    shared = prepared_sum(law, Span(*ends, 0.0)) if law.wide else None
+    for c in points.tolist():
+        nodes = prepared_sum(law, Span(c, c, 0.0)) if shared is None else shared
+        best = np.fmin(best, ceiling(nodes, functional, c, t))
+    return best
+
+
+def ceiling(nodes: SumNodes, functional: Functional, c: float, t: Array) -> Array:
+    """Return the same by one point, of nodes that are prepared for it."""
+    at = np.asarray([c])
+    real, lift = nodes.real(at), (c - functional.shift) * t
+    bound = float(real.value[0] + real.error[0] + functional.log_chernoff(at)[0]) - lift
+    return np.fmin(0.0, bound + ULP * (4 + np.abs(lift)))
+
+
+def _period(
+    functional: Functional,
+    c: float,
+    others: tuple[Array, Array],
+    ends: Array,
+    log_size: float,
+) -> tuple[float, slice]:
+    """Return an R that keeps the aliases below e^-_CUT of the functional at both ends.
+
+    Second: the points between those that say so.
+    """
+    points, values = others
+    at, shift = int(np.flatnonzero(points == c)[0]), functional.shift
+    size = values[at] - (c - shift) * ends + log_size - _CUT
+    bounds = values + functional.log_chernoff(points)
+    room = bounds - (points - shift) * ends[:, None] - size[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        period = room / np.abs(points - c)
+    above, below = period[:, at + 1 :], period[:, :at]
+    if not above.size:
+        return math.inf, slice(0, 0)
+    least = np.minimum(below.min(axis=1, initial=np.inf), -size / (c - shift))
+    longest = np.maximum(above.min(axis=1), least).max()
+    first = int(below.argmin(axis=1).min()) if at else 0
+    return float(longest), slice(first, at + 2 + int(above.argmin(axis=1).max()))
+
+
+def _height(
+    near: LossNodes | SteadyRest,
+    functional: Functional,
+    c: float,
+    u: Array,
+    target: float,
+) -> float:
+    """Return where to end the line: one of the ascending u, or between two that lie apart."""
+    at = 0
+    for _ in range(3):
+        bound = np.nan_to_num(_beyond(near, functional, c, u), nan=1e300, posinf=1e300)
+        # Where the target is out of reach, what comes within e of the best is as good.
+        at = int(np.argmax(bound <= max(target, float(bound[-1]) + 1)))
+        if at == 0 or u[at] < 1.01 * _LONGER * u[at - 1]:
+            break
+        u = np.asarray(np.geomspace(float(u[at - 1]), float(u[at]), 10), np.float64)
+        at = 9
+    return float(u[at])
+
+
+def _beyond(near: LossNodes | SteadyRest, functional: Functional, c: float, u: Array) -> Array:
+    """Bound the log of h/π Σ of |e^(K - K(c)) / d| over the nodes above u."""
+    if functional.double:
+        return near.decay(c, u, 1.0) - np.log(math.pi * u)
+    return near.decay_integral(c, u, 1.0) - math.log(math.pi)

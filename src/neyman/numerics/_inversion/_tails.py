@@ -1,0 +1,282 @@
+"""The tails of a sum of losses at any thresholds, and the thresholds of any tail.
+
+One contour answers well for thresholds within a spread or two of its saddle, so an array of them
+is served by a ladder of contours, each evaluated once.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._inversion._contour import Functional
+from neyman.numerics._inversion._few_steps import FewSteps
+from neyman.numerics._inversion._lines import Line, Place, chernoff, line_at
+from neyman.numerics._laws._loss_law import LossSum, Span, SumNodes
+from neyman.numerics._root import proved_root
+
+__all__ = ["LossTails", "Places", "Sketch", "groups"]
+
+Places: TypeAlias = npt.NDArray[np.intp]
+# A contour serves thresholds up to so many spreads from its own.
+_HALF_WIDTH = 1.6
+_FIRST_BLOCK, _BLOCKS = 12.0, 12
+# Its points, and those of the blocks further up, by shares of the logarithm of the way.
+_FIRST, _NEXT = np.linspace(0.0, 1.0, 12), np.linspace(0.0, 1.0, 6)
+_LEAST_TILT, _OVERLAP, _FURTHER = 1e-4, 1.2, 4.0
+# Of the strip right of the poles; a line lies in the middle of it.
+_LEAST_ROOM = 0.02
+_REFINEMENTS, _MOST_GAPS = 3, 40
+# Points of the strip at which many thresholds are bounded at once.
+_TILTS, _MANY = 6, 8
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """Along c: the threshold whose saddle it is, the tail there and the spread, all about."""
+
+    c: Array
+    threshold: Array
+    log_tail: Array
+    spread: Array
+    near: SumNodes
+    top: float
+
+    def joined(self, other: "Sketch") -> "Sketch":
+        """Return both, in the order of c, made monotone."""
+        order = np.argsort(np.concatenate([self.c, other.c]))
+
+        def both(mine: Array, others: Array) -> Array:
+            return np.concatenate([mine, others])[order]
+
+        return Sketch(
+            both(self.c, other.c),
+            np.maximum.accumulate(both(self.threshold, other.threshold)),
+            np.minimum.accumulate(both(self.log_tail, other.log_tail)),
+            both(self.spread, other.spread),
+            other.near,
+            other.top,
+        )
+
+    def missing(self, threshold: tuple[float, float], log_tail: tuple[float, float]) -> Array:
+        """Return points between neighbours whose thresholds lie more than a spread apart."""
+        t, value = self.threshold, self.log_tail
+        asked = (t[1:] >= threshold[0]) & (t[:-1] <= threshold[1])
+        asked |= (value[1:] <= log_tail[0]) & (value[:-1] >= log_tail[1])
+        gap = np.diff(t) / np.minimum(self.spread[1:], self.spread[:-1])
+        gap = np.where(asked, np.minimum(np.ceil(gap), 12.0), 1.0)
+        wide = np.flatnonzero(gap > 1)[:_MOST_GAPS]
+        steps = [
+            np.linspace(self.c[i], self.c[i + 1], int(gap[i]) + 1)[1:-1] for i in wide.tolist()
+        ]
+        return np.concatenate(steps) if steps else np.zeros(0)
+
+    def about(self, t: Array) -> Array:
+        """Return the log of the tail at thresholds."""
+        return np.interp(t, self.threshold, self.log_tail)
+
+    def near_tail(self, log_tail: Array) -> Array:
+        """Return the thresholds of tails."""
+        return np.interp(-log_tail, -self.log_tail, self.threshold)
+
+    def at_threshold(self, t: float) -> Place:
+        """Return where to lay a line for a threshold."""
+        log_c = float(np.interp(t, self.threshold, np.log(self.c)))
+        spread = float(np.interp(t, self.threshold, self.spread))
+        return Place(math.exp(log_c), spread, self.near, self.top)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LossTails:
+    """Brackets of one functional of a sum of losses."""
+
+    law: LossSum
+    functional: Functional
+
+    def log_tail(self, t: Array, enough: Array | None = None) -> Bracket:
+        """Bracket the logarithm of the functional at thresholds t (one dimension).
+
+        Args:
+            t: thresholds.
+            enough: where the functional is proved to be at most so much, more cheaply, it is not
+                bounded from below.
+        """
+        lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
+        least, most = self.law.range
+        upper[t >= most], lower[t < least] = -np.inf, self._whole(t[t < least])
+        inner = np.flatnonzero((t < most) & (t >= least))
+        if not inner.size or self.shut:
+            return Bracket(lower, upper)
+        if enough is not None:
+            upper[inner] = self._cheaply(t[inner])
+            inner = inner[upper[inner] > enough[inner]]
+        if self.few is not None and inner.size:
+            near = self.few.log_tail(t[inner])
+            lower[inner], upper[inner] = near.lower, near.upper
+            inner = inner[np.isneginf(near.lower)]
+        if not inner.size:
+            return Bracket(lower, upper)
+        sketch = self.sketch(threshold=(float(np.min(t[inner])), float(np.max(t[inner]))))
+        for part, place in groups(sketch, t[inner]):
+            group = inner[part]
+            if enough is not None:
+                upper[group] = self._ceiling(place, t[group], enough[group])
+                if np.all(upper[group] <= enough[group]):
+                    continue
+            line = line_at(self.law, self.functional, place, t[group])
+            if line is None:
+                upper[group] = chernoff(self.law, self.functional, np.asarray([place.c]), t[group])
+                continue
+            bounds = line.tail(self.functional).log_bracket(t[group])
+            lower[group], upper[group] = bounds.lower, bounds.upper
+        return Bracket(lower, upper)
+
+    def _ceiling(self, place: Place, t: Array, enough: Array) -> Array:
+        """Return Chernoff's bounds at a place where they are about low enough, else 0."""
+        c = np.asarray([place.c])
+        constant = float(place.near.sketch(c).value[0] + self.functional.log_chernoff(c)[0])
+        if not np.all(constant - (place.c - self.functional.shift) * t < enough):
+            return np.zeros(t.shape)
+        return chernoff(self.law, self.functional, c, t)
+
+    def _whole(self, t: Array) -> Array:
+        """Bound the logarithm from below where every loss is above the threshold: 0 for a tail."""
+        if not self.functional.double:
+            return np.zeros(t.shape)
+        return np.log(-np.expm1(np.minimum(t, 0.0))) * (1 + 1e-15) - 1e-15
+
+    def _cheaply(self, t: Array) -> Array:
+        """Bound the logarithm of the functional from above: few steps by powers, many t at once.
+
+        The latter by Chernoff's bounds, which cost as much as some lines.
+        """
+        few = FewSteps.of(self.law.reversed()) if self.functional.double else None
+        bound = np.zeros(t.shape) if few is None else few.log_reversed_ceiling(t)
+        if t.size <= _MANY:
+            return bound
+        ends = float(np.min(t)), float(np.max(t))
+        sketch = self.sketch(threshold=ends)
+        tilts = [sketch.at_threshold(end).c for end in ends]
+        points = np.geomspace(tilts[0], tilts[-1], _TILTS)
+        return np.minimum(bound, chernoff(self.law, self.functional, points, t))
+
+    @property
+    def shut(self) -> bool:
+        """Whether no line can be laid right of the poles."""
+        return self.law.usable[1] <= self.functional.shift + _LEAST_ROOM
+
+    def threshold(self, log_tail: Array) -> Bracket:
+        """Bracket the t at which the functional has the logarithm `log_tail` < 0.
+
+        Returns:
+            t with F(t.lower) >= e^log_tail >= F(t.upper), both proved.
+        """
+        lower, upper = np.full(log_tail.shape, -np.inf), np.full(log_tail.shape, np.inf)
+        few = self.few
+        if few is not None:
+            for i, target in enumerate(log_tail.tolist()):
+                lower[i], upper[i] = few.threshold(target)
+        rest = np.flatnonzero(np.isneginf(lower) & np.isposinf(upper))
+        for group, _, bounds in self.thresholds(log_tail[rest]) if rest.size else ():
+            lower[rest[group]], upper[rest[group]] = bounds.lower, bounds.upper
+        return Bracket(lower, upper)
+
+    @property
+    def few(self) -> FewSteps | None:
+        return FewSteps.of(self.law) if self.functional.double else None
+
+    def thresholds(
+        self, log_tail: Array, blur: Array | float = 0.0
+    ) -> Iterator[tuple[Places, Line, Bracket]]:
+        """Yield the same in groups, each with the line that served it; what failed is left out.
+
+        Args:
+            log_tail: as above.
+            blur: by how much it may be off.
+        """
+        if self.shut:
+            return
+        blurs = np.broadcast_to(blur, log_tail.shape)
+        sketch = self.sketch(log_tail=(float(np.max(log_tail)), float(np.min(log_tail))))
+        near = sketch.near_tail(log_tail)
+        for group, place in groups(sketch, near):
+            line = line_at(self.law, self.functional, place, near[group])
+            if line is None:
+                continue
+            contour = line.tail(self.functional)
+            slope = np.full(group.shape, self.functional.shift - contour.c)
+            bounds = proved_root(
+                contour.log_bracket,
+                contour.middle,
+                log_tail[group],
+                near[group],
+                slope,
+                blurs[group],
+            )
+            yield group, line, bounds
+
+    def sketch(
+        self,
+        *,
+        threshold: tuple[float, float] = (math.inf, -math.inf),
+        log_tail: tuple[float, float] = (-math.inf, math.inf),
+    ) -> Sketch:
+        """Go up the strip as far as the thresholds, or the tails, ask, and finely there."""
+        shift, top = self.functional.shift, self.law.usable[1]
+        high = min(_FIRST_BLOCK, 0.999 * (top - shift))
+        c = shift + _LEAST_TILT * (high / _LEAST_TILT) ** _FIRST
+        sketch = self.sketch_at(c, self._near(high))
+        for _ in range(_BLOCKS):
+            enough = sketch.threshold[-1] > threshold[1] and sketch.log_tail[-1] < log_tail[1]
+            if enough or shift + _OVERLAP * high >= top:
+                break
+            far = min(_FURTHER * high, 0.999 * (top - shift))
+            c = shift + _OVERLAP * high * (far / (_OVERLAP * high)) ** _NEXT
+            sketch = sketch.joined(self.sketch_at(c, self._near(far)))
+            high = far
+        for _ in range(_REFINEMENTS):
+            c = sketch.missing(threshold, log_tail)
+            if not c.size:
+                break
+            sketch = sketch.joined(self.sketch_at(c, (sketch.near, sketch.top)))
+        return sketch
+
+    def _near(self, high: float) -> tuple[SumNodes, float]:
+        """Sketch the law up to twice as far, where it can be, and return how far."""
+        shift = self.functional.shift
+        top = min(shift + 2 * high, self.law.usable[1])
+        return self.law.sketched(Span(1 - top if self.law.wide else shift, top, 0.0)), top
+
+    def sketch_at(self, c: Array, near: tuple[SumNodes, float]) -> Sketch:
+        """Sketch at points c, ascending, by what was prepared up to some point."""
+        shift = self.functional.shift
+        real = near[0].sketch(c)
+        other = 1 / c if self.functional.double else 0.0
+        threshold = real.slope - 1 / (c - shift) - other
+        spread = np.sqrt(np.maximum(real.curvature, 0.0) + 1 / (c - shift) ** 2)
+        log_tail = real.value - (c - shift) * threshold - self.functional.log_denominator(c)
+        log_tail = log_tail - np.log(np.sqrt(2 * np.pi) * spread)
+        good = np.isfinite(log_tail) & np.isfinite(threshold) & np.isfinite(spread)
+        return Sketch(c[good], threshold[good], log_tail[good], spread[good], *near)
+
+
+def groups(sketch: Sketch, t: Array) -> Iterator[tuple[Places, Place]]:
+    """Yield thresholds that share a contour, in ascending order, with its place."""
+    order = np.argsort(t, kind="stable")
+    ascending, start = t[order], 0
+    while start < order.size:
+        first = float(ascending[start])
+        spread = sketch.at_threshold(first).spread
+        # The spread where the group would end counts as well.
+        later = sketch.at_threshold(first + 2 * _HALF_WIDTH * spread).spread
+        last = first + 2 * _HALF_WIDTH * min(max(spread, later), 2 * spread)
+        stop = max(int(np.searchsorted(ascending, last, side="right")), start + 1)
+        middle = (first + float(ascending[stop - 1])) / 2
+        yield order[start:stop], sketch.at_threshold(middle)
+        start = stop

@@ -1,0 +1,288 @@
+"""The loss of Lap(0, 1) against (1 - q) Lap(0, 1) + q Lap(b, 1): two atoms and a density between.
+
+With l the loss for q = 1, L = log(1 - q + q e^l): l = b has P-mass e^-b/2, l = -b has 1/2, and in
+between the P-density is e^(-(l + b)/2)/4. Near the real line the density is summed at Gauss's nodes
+on equal panels; the error on a panel is (Trefethen 2013, theorem 19.3)
+
+    64/15 M ρ^(-2(N-1)) / (1 - ρ^-2),
+
+M the largest modulus of the integrand on the ellipse with foci at the ends and axes (ρ ± 1/ρ)/2,
+
+    |e^(sL) - 1 - s (e^L - 1)| <= |s (s - 1)| |r|²/2 sup_t |1 + tr|^(c-2) e^(u |arg(1 + tr)|),
+
+r = e^L - 1. Far from the real line the density has a formula (`_laplace_density`).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._complex import ComplexArray
+from neyman.numerics._laws._laplace_density import LaplaceDensity
+from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
+from neyman.numerics._laws._split import Split
+from neyman.numerics._laws._weighted import WeightedLosses
+from neyman.numerics._legendre import legendre
+
+__all__ = ["LaplaceLaw"]
+
+_ORDER = 32
+_NODES, _WEIGHTS = legendre(_ORDER)
+# Radians of phase that a panel can follow.
+_PACE = 24.0
+# As many are tried where fewer do not do, and as many at most for the phase alone.
+_MOST_PANELS, _LONGEST = 128, 1024
+# Where the formula takes over only after so much phase, the atoms are not told apart.
+_MOST_PHASE = 24 * 2 * _PACE
+# Exponents that leave the squares of their exponentials in range.
+_LARGEST = 300.0
+# So far above what is enough, the logarithm of the quadrature's error says that K is unknown.
+_UNKNOWN = 50.0
+_QUADRATURE = -56 * math.log(2)
+# The smaller axes of the ellipses, over half a panel; |Im l| is no more than `_DEEPEST` there.
+_AXES, _DEEPEST = 0.25 * 1.6 ** np.arange(14.0), 1.2
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LaplaceLaw(LossLaw):
+    """See the module.
+
+    Attributes:
+        epsilon: b, the largest loss.
+        probability: q in (0, 1].
+    """
+
+    epsilon: float
+    probability: float = 1.0
+
+    @property
+    def strip(self) -> tuple[float, float]:
+        """Everywhere."""
+        return -math.inf, math.inf
+
+    @property
+    def usable(self) -> tuple[float, float]:
+        """Where e^(sL) and its square are doubles."""
+        return -_LARGEST / self.epsilon, _LARGEST / self.epsilon
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From one atom to the other."""
+        low, high = self.ends.tolist()
+        return low * (1 + 4 * ULP), high * (1 + 4 * ULP)
+
+    @property
+    def density(self) -> LaplaceDensity:
+        """What lies between the atoms."""
+        return LaplaceDensity(self.epsilon, self.probability)
+
+    def loss(self, base: Array) -> tuple[Array, Array]:
+        """Return L and e^L - 1 where l is `base`."""
+        q = self.probability
+        r = q * np.expm1(base)
+        if q == 1:
+            return base, r
+        steep = np.logaddexp(math.log1p(-q), math.log(q) + np.minimum(base, 0.0))
+        return np.where(r < -0.5, steep, np.log1p(np.maximum(r, -0.5))), r
+
+    @property
+    def ends(self) -> Array:
+        """The losses of both atoms."""
+        return self.loss(np.asarray([-self.epsilon, self.epsilon]))[0]
+
+    def split(self) -> Split | None:
+        """The two atoms and the density."""
+        low, high = self.ends.tolist()
+        if self.density.far * (high - low) > _MOST_PHASE:
+            return None
+        log_mass = np.asarray([0.0, -self.epsilon]) - math.log(2)
+        return Split(log_mass, self.ends, self.density)
+
+    def prepared(self, span: Span) -> "LaplaceNodes":
+        """As many panels as the bound asks."""
+        height = min(span.height, self.density.far)
+        low, high = self.ends.tolist()
+        ends = np.asarray([span.low, span.high])
+        enough = self._log_size(ends) + _QUADRATURE
+        panels = 1 + int(height * (high - low) / (2 * _PACE))
+        # What no panels can follow, or too many, is not known, and takes no time.
+        if panels > _LONGEST:
+            return LaplaceNodes(self, _points(self, 1), 1, height)
+        while True:
+            bound = _log_quadrature(self, panels, ends, height)
+            if np.all(bound <= enough) or panels >= _MOST_PANELS:
+                panels = 1 if np.all(bound > enough + _UNKNOWN) else panels
+                return LaplaceNodes(self, _points(self, panels), panels, height)
+            panels = min(panels + 1 + panels // 2, _MOST_PANELS)
+
+    def sketched(self, span: Span) -> "LaplaceNodes":  # noqa: ARG002
+        """One panel."""
+        return LaplaceNodes(self, _points(self, 1), 1, 0.0, certain=False)
+
+    def _log_size(self, c: Array) -> Array:
+        """Bound log of (e^K(c) - 1) / (c (c - 1)) from below: what the upper atom gives, about.
+
+        (e^(cl) - 1 - c (e^l - 1)) / (c (c - 1)) >= r²/2 e^((c - 2) l/3) for l > 0, c >= 2, and the
+        lower atom likewise for c < 2.
+        """
+        low, high = self.loss(np.asarray([-self.epsilon, self.epsilon]))[1].tolist()
+        up = math.log(high * high / 4) - self.epsilon + (c - 2) * math.log1p(high) / 3
+        down = math.log(low * low / 4) + (c - 2) * math.log1p(max(low, -1 + 1e-16)) / 3
+        return np.where(c >= 2, up, down)
+
+
+def _points(law: LaplaceLaw, panels: int) -> WeightedLosses:
+    """Return both atoms and the nodes, in this order."""
+    b = law.epsilon
+    half = b / panels
+    centre = -b + half * (2 * np.arange(panels) + 1)
+    inner = (centre[:, None] + half * _NODES).ravel()
+    log_inner = np.tile(np.log(_WEIGHTS * half / 4), panels) - (inner + b) / 2
+    base = np.concatenate([[-b, b], inner])
+    log_weight = np.concatenate([[-math.log(2), -b - math.log(2)], log_inner])
+    loss, r = law.loss(base)
+    return WeightedLosses.of(log_weight, r, loss)
+
+
+def _log_quadrature(law: LaplaceLaw, panels: int, c: Array, height: float) -> Array:
+    """Bound the error of the sum over |s (s - 1)| for Re s = c, |Im s| <= height; in logarithms.
+
+    Panels are along the first axis, ellipses along the second, c along the last.
+    """
+    b, q = law.epsilon, law.probability
+    half = b / panels
+    centre = (-b + half * (2 * np.arange(panels) + 1))[:, None, None]
+    minor = np.minimum(_AXES, _DEEPEST / half)[:, None]
+    major = np.hypot(1.0, minor)
+    depth, reach = half * minor, half * major
+    right, left = centre + reach, centre - reach
+    modulus = np.maximum(np.abs(np.expm1(right)), np.abs(np.expm1(left)))
+    modulus = modulus + np.exp(right) * depth
+    most = np.maximum(np.log1p(q * np.expm1(right)), 0.0)
+    least = np.minimum(np.log((1 - q) + q * np.exp(left) * np.cos(depth)), 0.0)
+    angle = np.arctan2(q * np.exp(right) * np.sin(depth), 1 - q + q * np.exp(right) * np.cos(depth))
+    log = 2 * np.log(q * modulus) - math.log(2) - (left + b) / 2 + math.log(half / 4)
+    log = log + height * angle + np.maximum(c - 2, 0.0) * most + np.minimum(c - 2, 0.0) * least
+    log_rho = np.log(major + minor)
+    log = log - 2 * (_ORDER - 1) * log_rho - np.log(-np.expm1(-2 * log_rho)) + math.log(64 / 15)
+    return np.logaddexp.reduce(np.min(log, axis=1), axis=0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LaplaceNodes(LossNodes):
+    """Both atoms, then the nodes of the density for heights up to `height`."""
+
+    law: LaplaceLaw
+    points: WeightedLosses
+    panels: int
+    height: float
+    certain: bool = True
+
+    def _wrong(self, s: ComplexArray | Array, c: Array) -> Array:
+        """Bound the error of e^K but for what the sums round: of the quadrature and the nodes.
+
+        A term is e^(sl) - 1 - sl + s (log(1 + r) - r), with weight and r within 16 ULP, relatively,
+        but for the places of the nodes, and l within 16 ULP times `loose`; its derivatives are
+        s (e^(sl) - 1) by l and -s r/(1 + r) by r. Where |s l| is large, by moduli instead.
+        """
+        if not self.certain:
+            return np.zeros(np.shape(s))
+        points, law = self.points, self.law
+        log = _log_quadrature(law, self.panels, c, self.height)
+        c = c[:, None]
+        loss, r, weight = points.loss, points.r, points.weight
+        rise, fall = np.maximum(loss, 0.0), np.minimum(loss, 0.0)
+        base = law.epsilon * (law.probability + r)
+        loose = np.abs(loss) + (base - math.log(law.probability) * (law.probability + r)) / (1 + r)
+        flat = points.log_weight + np.maximum(c - 2, 0.0) * rise + np.minimum(c - 2, 0.0) * fall
+        size = np.abs(s)
+        with np.errstate(over="ignore", invalid="ignore"):
+            tilted = np.exp(points.log_weight + c * loss)
+            drift = size * (weight @ (np.abs(r) / (1 + r) * (np.abs(r) + base)))
+            bent = np.abs(s * (s - 1)) * (np.exp(flat) @ (r * r))
+            close = bent + size * size * (np.maximum(tilted, weight) @ (np.abs(loss) * loose))
+            far = tilted.sum(axis=1) + 1 + size * (weight @ np.abs(r) + (tilted + weight) @ loose)
+            quadrature = np.abs(s * (s - 1)) * np.exp(log)
+            return quadrature + 16 * ULP * (drift + np.fmin(close, far))
+
+    def real(self, c: Array) -> RealCumulant:
+        """By the points."""
+        return self.points.real(c, self._wrong(c, c))
+
+    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+        """By the points up to the height, then by formulas."""
+        near = int(np.searchsorted(u, self.height, side="right"))
+        parts: list[tuple[ComplexArray, Array]] = []
+        if near:
+            s = np.asarray(c + 1j * u[:near], dtype=np.complex128)
+            wrong = self._wrong(s, np.asarray([c]))
+            parts.append(self.points.line(c, u[:near], wrong))
+        if near < u.size:
+            parts.append(self._far(np.asarray(c + 1j * u[near:], dtype=np.complex128)))
+        values, errors = zip(*parts, strict=True)
+        return np.concatenate(values), np.concatenate(errors)
+
+    def _far(self, s: ComplexArray) -> tuple[ComplexArray, Array]:
+        atoms, wrong = self._atoms(s)
+        density, error = self.law.density.transform(s)
+        total = atoms + density
+        wrong = wrong + error + ULP * np.abs(total)
+        with np.errstate(divide="ignore"):
+            share = wrong / np.abs(total)
+            error = np.where(share < 0.5, -np.log1p(-np.minimum(share, 0.5)), np.inf)
+        value = np.log(total)
+        return value, error + ULP * np.abs(value)
+
+    def _atoms(self, s: ComplexArray) -> tuple[ComplexArray, Array]:
+        """Return the transform of the atoms, and a bound of its error."""
+        loss, log_mass = self.points.loss[:2], self.points.log_weight[:2]
+        terms = np.exp(log_mass + s[:, None] * loss)
+        size = np.abs(terms)
+        error = size @ (4 + np.abs(log_mass)) + np.abs(s) * (size @ np.abs(loss))
+        return terms.sum(axis=1), ULP * error
+
+    def at(self, s: ComplexArray) -> ComplexArray:
+        """By the points."""
+        return self.points.at(s)
+
+    def density(
+        self, c: float, u: Array, value: ComplexArray, error: Array
+    ) -> tuple[ComplexArray, Array]:
+        """By the formulas, or where they fail as what the atoms leave of e^K."""
+        s = np.asarray(c + 1j * u, dtype=np.complex128)
+        inverse = np.exp(-value)
+        size = np.abs(inverse)
+        part, wrong = np.empty_like(value), np.empty(u.shape)
+        far = u >= self.law.density.near
+        if not np.all(far):
+            atoms, off = self._atoms(s[~far])
+            part[~far] = 1 - atoms * inverse[~far]
+            wrong[~far] = (off + np.abs(atoms) * (error[~far] + 4 * ULP)) * size[~far] + ULP
+        if np.any(far):
+            density, off = self.law.density.transform(s[far])
+            part[far] = density * inverse[far]
+            wrong[far] = off * size[far] + np.abs(part[far]) * (error[far] + 4 * ULP)
+        return part, wrong
+
+    def shares(self, c: float) -> tuple[float, float]:
+        """The tilted mass of the atoms, and V with |D(c + iu)| <= V/u e^K(c); both rounded up."""
+        real = self.real(np.asarray([c]))
+        loss, log_mass = self.points.loss[:2], self.points.log_weight[:2]
+        slack = float(real.error[0]) + 16 * ULP * (1 + abs(c) * float(np.max(np.abs(loss))))
+        base = float(real.value[0]) - slack
+        atoms = float(np.sum(np.exp(log_mass + c * loss - base)))
+        return min(atoms, 1.0), self.law.density.variation(c) * math.exp(-base)
+
+    def decay(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
+        """The atoms, and V/u or the rest."""
+        atoms, variation = self.shares(c)
+        return np.log(np.minimum(atoms + variation / u, 1.0))
+
+    def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
+        """Infinite: atoms do not decay."""
+        return np.full(u.shape, math.inf)

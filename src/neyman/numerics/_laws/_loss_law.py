@@ -1,0 +1,323 @@
+"""What the contour asks of the law of a loss, and sums of independent losses."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._complex import ComplexArray
+from neyman.numerics._laws._shifts import Shifts
+from neyman.numerics._laws._split import Split
+from neyman.numerics._laws._strata import Likeness, representatives
+
+__all__ = ["LossLaw", "LossNodes", "LossSum", "RealCumulant", "Span", "SumNodes"]
+
+
+# Counts of copies that ask for different shifts of a line.
+_UNLIKE = 4.0
+
+
+class Span(NamedTuple):
+    """A part of the strip: real parts in [low, high], imaginary parts up to `height`."""
+
+    low: float
+    high: float
+    height: float
+
+
+class RealCumulant(NamedTuple):
+    """K on the real line with a bound of its error, and estimates of its first derivatives."""
+
+    value: Array
+    error: Array
+    slope: Array
+    curvature: Array
+
+
+class LossNodes(ABC):
+    """A law prepared for a span: everything that does not depend on s is computed."""
+
+    __slots__ = ()
+
+    @property
+    def copies(self) -> float:
+        """How many losses it is the sum of."""
+        return 1.0
+
+    @abstractmethod
+    def real(self, c: Array) -> RealCumulant:
+        """K at real points c of the span."""
+
+    def most(self, c: Array) -> Array:
+        """Bound K at real points c of the span from above, with little lost."""
+        real = self.real(c)
+        return real.value + real.error
+
+    def sketch(self, c: Array) -> RealCumulant:
+        """K at real points c of the span, about."""
+        return self.real(c)
+
+    @abstractmethod
+    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+        """K(c + iu), u equally spaced from 0 to the height, and a bound of the absolute error.
+
+        K(c) itself is better had by `real`.
+        """
+
+    @abstractmethod
+    def at(self, s: ComplexArray) -> ComplexArray:
+        """K at any points above and below the span, about."""
+
+    @abstractmethod
+    def decay(self, c: float, u: Array, count: float) -> Array:
+        """Bound log |e^(K(c + iv) - K(c))| for all v >= u at once; its own shape is u's.
+
+        Args:
+            c: real point of the span.
+            u: positive.
+            count: how many copies will be multiplied, a hint at which u will matter.
+        """
+
+    @abstractmethod
+    def decay_integral(self, c: float, u: Array, count: float) -> Array:
+        """Bound the logarithm of the integral of |e^(K(c + iv) - K(c))| dv/v over v >= u."""
+
+    def density(
+        self,
+        c: float,  # noqa: ARG002
+        u: Array,
+        value: ComplexArray,  # noqa: ARG002
+        error: Array,  # noqa: ARG002
+    ) -> tuple[ComplexArray, Array]:
+        """Return the transform of what is not an atom, over e^K, and a bound of its error.
+
+        Args:
+            c: as for `line`.
+            u: as for `line`.
+            value: K there, by `line`.
+            error: of K.
+        """
+        return np.ones(u.shape, dtype=np.complex128), np.zeros(u.shape)
+
+    def shares(self, c: float) -> tuple[float, float]:  # noqa: ARG002
+        """Bound |e^K| of the atoms, and u times that of the rest, over e^K(c)."""
+        return 0.0, np.inf
+
+
+class LossLaw(ABC):
+    """The law of a loss L under P, with Q of density e^L against it; K(s) = log E_P[e^(sL)]."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def strip(self) -> tuple[float, float]:
+        """The open interval of real s where K is finite."""
+
+    @property
+    def usable(self) -> tuple[float, float]:
+        """The part of the strip where K is worth computing: the whole unless a law says less."""
+        return self.strip
+
+    @property
+    @abstractmethod
+    def range(self) -> tuple[float, float]:
+        """An interval that holds all losses, its ends rounded outwards."""
+
+    @abstractmethod
+    def prepared(self, span: Span) -> LossNodes:
+        """Return the law ready for a span inside the strip."""
+
+    @abstractmethod
+    def sketched(self, span: Span) -> LossNodes:
+        """Return the same cheaply, with errors of no account: for finding one's way."""
+
+    @property
+    def wide(self) -> bool:
+        """Whether nodes for both sides of the unit interval cost no more than for one."""
+        return False
+
+    @property
+    def likeness(self) -> Likeness | None:
+        """Return what tells which laws are alike; None if nothing does."""
+        return None
+
+    def split(self) -> Split | None:
+        """Return the atoms and the rest apart; None if there are none, or too many."""
+        return None
+
+    def from_one_normal(self, *, reversed_: bool) -> Shifts | None:  # noqa: ARG002
+        """Return Q's means >= 0 and weights where P, or Q if reversed, is N(0, 1); else None."""
+        return None
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """Return K at any complex points of the strip, about to ULP (1 + |K|)."""
+        if not s.size:
+            return s
+        height = float(np.max(np.abs(s.imag)))
+        return self.prepared(Span(float(s.real.min()), float(s.real.max()), height)).at(s)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SumNodes(LossNodes):
+    """Sum of n_i K_i(s), or of n_i K_i(1 - s) where the term is reversed."""
+
+    terms: tuple[tuple[LossNodes, float, bool], ...]
+
+    def reversed(self) -> "SumNodes":
+        """K(1 - s)."""
+        return SumNodes(tuple((nodes, count, not back) for nodes, count, back in self.terms))
+
+    def real(self, c: Array) -> RealCumulant:
+        """Values and errors add."""
+        return self._added(c, lambda nodes, at: nodes.real(at))
+
+    def most(self, c: Array) -> Array:
+        """Bounds add."""
+        total = np.zeros(c.shape)
+        for nodes, count, reversed_ in self.terms:
+            part = nodes.most(1 - c if reversed_ else c)
+            total = total + count * (part + 2 * ULP * np.abs(part))
+        return total
+
+    def sketch(self, c: Array) -> RealCumulant:
+        """As above."""
+        return self._added(c, lambda nodes, at: nodes.sketch(at))
+
+    def _added(self, c: Array, ask: Callable[[LossNodes, Array], RealCumulant]) -> RealCumulant:
+        value = error = slope = curvature = np.zeros(c.shape)
+        for nodes, count, reversed_ in self.terms:
+            part = ask(nodes, 1 - c if reversed_ else c)
+            value = value + count * part.value
+            error = error + count * (part.error + ULP * np.abs(part.value))
+            slope = slope + (-count if reversed_ else count) * part.slope
+            curvature = curvature + count * part.curvature
+        return RealCumulant(value, error, slope, curvature)
+
+    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+        """K(1 - c - iu) is the conjugate of K(1 - c + iu)."""
+        total, error = np.zeros(u.shape, dtype=np.complex128), np.zeros(u.shape)
+        for nodes, count, reversed_ in self.terms:
+            value, wrong = nodes.line(1 - c if reversed_ else c, u)
+            total += count * (np.conj(value) if reversed_ else value)
+            error += count * (wrong + ULP * np.abs(value))
+        return total, error
+
+    def at(self, s: ComplexArray) -> ComplexArray:
+        """Values add."""
+        total = np.zeros(s.shape, dtype=np.complex128)
+        for nodes, count, reversed_ in self.terms:
+            total += count * nodes.at(1 - s if reversed_ else s)
+        return total
+
+    def decay(self, c: float, u: Array, count: float) -> Array:
+        """Logarithms add."""
+        return self._decays(c, u, count).sum(axis=0)
+
+    @property
+    def copies(self) -> float:
+        """All terms'."""
+        return sum(nodes.copies * n for nodes, n, _ in self.terms)
+
+    def _decays(self, c: float, u: Array, count: float) -> Array:
+        rows: list[Array] = []
+        for nodes, n, reversed_ in self.terms:
+            # u matters where all terms together have decayed; or where this one has, if alone.
+            hints = [n * count, self.copies * count / nodes.copies]
+            hints = hints if hints[1] > _UNLIKE * hints[0] else hints[:1]
+            at = 1 - c if reversed_ else c
+            found = np.zeros(u.shape)
+            for hint in hints:
+                found = np.minimum(found, nodes.decay(at, u, hint))
+            rows.append(n * found)
+        return np.stack(rows)
+
+    def decay_integral(self, c: float, u: Array, count: float) -> Array:
+        """All factors but one at u, and the integral of the last; the best choice of it."""
+        decays = self._decays(c, u, count)
+        total = decays.sum(axis=0)
+        best = np.full(u.shape, np.inf)
+        for row, (nodes, n, reversed_) in zip(decays, self.terms, strict=True):
+            one = nodes.decay_integral(1 - c if reversed_ else c, u, n * count)
+            best = np.minimum(best, total - row * (1 / n) + one)
+        return best
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LossSum(LossLaw):
+    """Independent losses added: (law, count, whether it is reversed, L -> -L with P and Q)."""
+
+    terms: tuple[tuple[LossLaw, float, bool], ...]
+
+    @classmethod
+    def of(cls, law: LossLaw) -> "LossSum":
+        """Return the one law as a sum."""
+        return cls(((law, 1.0, False),))
+
+    @property
+    def strip(self) -> tuple[float, float]:
+        """Where all are finite."""
+        return _intersection([(law.strip, back) for law, _, back in self.terms])
+
+    @property
+    def usable(self) -> tuple[float, float]:
+        """Where all are."""
+        return _intersection([(law.usable, back) for law, _, back in self.terms])
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The ranges add."""
+        low = high = 0.0
+        for law, count, reversed_ in self.terms:
+            least, most = law.range
+            least, most = (-most, -least) if reversed_ else (least, most)
+            low, high = low + count * least, high + count * most
+        slack = ULP * (1 + len(self.terms))
+        return low - slack * abs(low), high + slack * abs(high)
+
+    @property
+    def wide(self) -> bool:
+        """Where all are."""
+        return all(law.wide for law, _, _ in self.terms)
+
+    def prepared(self, span: Span) -> SumNodes:
+        """Each term for its own span."""
+        return SumNodes(
+            tuple(
+                (law.prepared(_reversed(span) if reversed_ else span), count, reversed_)
+                for law, count, reversed_ in self.terms
+            )
+        )
+
+    def sketched(self, span: Span) -> SumNodes:
+        """Each term for its own span; of very many, some for all."""
+        terms = representatives(self.terms, lambda law: law.likeness)
+        return SumNodes(
+            tuple(
+                (law.sketched(_reversed(span) if reversed_ else span), count, reversed_)
+                for law, count, reversed_ in terms
+            )
+        )
+
+    def times(self, count: int) -> "LossSum":
+        """Return so many independent copies."""
+        return LossSum(tuple((law, n * count, back) for law, n, back in self.terms))
+
+    def reversed(self) -> "LossSum":
+        """P and Q exchanged."""
+        return LossSum(tuple((law, count, not back) for law, count, back in self.terms))
+
+
+def _reversed(span: Span) -> Span:
+    return Span(1 - span.high, 1 - span.low, span.height)
+
+
+def _intersection(intervals: list[tuple[tuple[float, float], bool]]) -> tuple[float, float]:
+    lows = [1 - high if back else low for (low, high), back in intervals]
+    highs = [1 - low if back else high for (low, high), back in intervals]
+    return max(lows), min(highs)

@@ -1,0 +1,122 @@
+"""How the transform of a symmetrised sampled Gaussian falls: |e^(K(c + iv) - K(c))|, all v >= u.
+
+ψ(v) = e^(K(c + iv) - K(c)) is the transform of a law with an atom at 0, so |ψ| moves by at most
+E|L - m| <= σ a unit of v: bounds on a grid bound all between, and A + V/v what lies beyond.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._laws._symmetrised_panels import ORDER, Panels, growth_of
+
+__all__ = ["ROUGH", "Tilted"]
+
+# What Gauss's weights and the exponents are known to, in ULP.
+ROUGH = 200.0
+# Phases of more than so many radians a panel are not followed.
+_PACE = 16.0
+_MOST_POINTS = 4000
+# So many deviations of the sum of all copies nothing has fallen yet.
+_NOT_YET = 3.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tilted:
+    """The law tilted to c.
+
+    Attributes:
+        panels: all of them.
+        x: nodes on the first panels.
+        loss: L there.
+        log_weight: of the nodes under P.
+        c: the tilt.
+        log_atom: logarithm of the P-mass of the atom, rounded up.
+        base: a lower bound of K(c).
+        deviation: an upper bound of that of L.
+    """
+
+    panels: Panels
+    x: Array
+    loss: Array
+    log_weight: Array
+    c: float
+    log_atom: float
+    base: float
+    deviation: float
+
+    @property
+    def atom(self) -> float:
+        """A bound of the share of the atom."""
+        return math.exp(min(self.log_atom - self.base, 0.0))
+
+    @property
+    def variation(self) -> float:
+        """Return V with |density part at c + iv| <= V/v."""
+        both = np.logaddexp(self.panels.variation(self.c), self.panels.variation(1 - self.c))
+        return float(np.exp(min(float(both) - self.base, 700.0)))
+
+    def decay(self, u: Array, count: float) -> Array:
+        """Bound log |ψ(v)| for all v >= u at once."""
+        far = np.minimum(self.atom + self.variation / u, 1.0)
+        if not 0 < self.deviation < math.inf:
+            return np.log(far)
+        start = max(float(np.min(u)), _NOT_YET / (self.deviation * math.sqrt(count)))
+        grid = _grid(start, 4 * self.variation / max(1 - self.atom, 1e-3), self.deviation)
+        last = min(self.atom + self.variation / float(grid[-1]), 1.0)
+        height = np.minimum(self._modulus(grid), self.atom + self.variation / grid)
+        cells = (height[:-1] + height[1:]) / 2 + self.deviation * np.diff(grid) / 2
+        worst = np.maximum.accumulate(np.append(np.minimum(cells, 1.0), last)[::-1])[::-1]
+        place = np.searchsorted(grid, u, side="right") - 1
+        found = np.where(place < 0, 1.0, worst[np.maximum(place, 0)])
+        found = np.where(u >= grid[-1], np.minimum(far, last), found)
+        return np.log(np.minimum(found * (1 + 16 * ULP), 1.0))
+
+    def _modulus(self, v: Array) -> Array:
+        """Bound |ψ(v)|: panels that turn too fast count with all their mass."""
+        c, base, panels = self.c, self.base, self.panels
+        count = self.x.size // ORDER
+        left = panels.left
+        turn = panels.half.loss(left + panels.width) - panels.half.loss(left)
+        followed = _PACE / turn[:count]
+        heights = np.concatenate([followed, np.zeros(left.size - count)])
+        with np.errstate(over="ignore"):
+            error = 2 * np.exp(panels.wrong_mass(c, heights)[:count] - base)
+            most = np.exp(panels.log_mass(c) - base)
+        up = np.exp(self.log_weight + c * self.loss - base)
+        down = np.exp(self.log_weight + (1 - c) * self.loss - base)
+        flat, steep = self._rounding(up + down)
+        summed = (up + down).reshape(count, ORDER).sum(axis=1)
+        mass = np.minimum(most[:count], summed + error + flat)
+        # Not to follow a panel at all is better where the error is larger.
+        error = np.where(error < mass, error, mass)
+        seen = (v[:, None] <= followed) & (error < mass)
+        weights = np.repeat(seen, ORDER, axis=1)
+        phase = np.outer(v, self.loss)
+        cosine = (np.cos(phase) * weights) @ (up + down)
+        sine = (np.sin(phase) * weights) @ (up - down)
+        lost = np.where(seen, error, mass).sum(axis=1) + float(most[count:].sum())
+        return np.hypot(self.atom + cosine, sine) + lost + flat + v * steep
+
+    def _rounding(self, size: Array) -> tuple[float, float]:
+        """Bound what rounding adds to sums of the nodes, and to those of phases, a unit of v."""
+        mu, x, width = self.panels.half.mu, self.x, self.panels.width
+        growth = float(growth_of(np.asarray([self.c]))[0])
+        z, w = x + mu / 2, mu * x
+        flat = ROUGH + size.size / 16 + 2 * z * z + abs(self.base)
+        flat = flat + growth * w * (6 + w) + (x + width) * (z + growth * mu)
+        steep = w * (5 + w) + mu * (x + width)
+        return ULP * (float(size @ flat) + 4), ULP * float(size @ steep)
+
+
+def _grid(start: float, stop: float, deviation: float) -> Array:
+    """Return points from `start` on, next to each other where |ψ| is near 1 - v²σ²/2."""
+    points = [start]
+    while (points[-1] < stop or len(points) < 2) and len(points) < _MOST_POINTS:
+        v = points[-1]
+        points.append(v + min(0.1 * v * v * deviation, 0.4 / deviation))
+    return np.asarray(points)

@@ -1,0 +1,188 @@
+"""The loss of a sampled Gaussian pair, made symmetric step by step: sampling without replacement.
+
+Where the loss L(x) = log(1 - q + q e^(μx)), x = z - μ/2 > 0, of the sampled pair is positive it is
+kept; its mirror image, e^L times as likely, takes the place of what is negative; the rest of the
+mass is an atom at 0. So
+
+    e^K(s) = 1 - ∫_0^∞ φ(x + μ/2) (e^(sL) - 1) (e^((1-s)L) - 1) dx.
+
+Gauss's rule on panels, with the error bounded on ellipses around them (Trefethen, "Approximation
+theory and approximation practice", theorem 19.3). Proofs: docs/theory/without_replacement.md.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._complex import ComplexArray
+from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
+from neyman.numerics._laws._symmetrised_decay import ROUGH, Tilted
+from neyman.numerics._laws._symmetrised_panels import NODES, WEIGHTS, Half, Panels, growth_of
+from neyman.numerics._laws._weighted import WeightedLosses
+from neyman.numerics._special import log_ndtr
+
+__all__ = ["SymmetrisedGaussianLaw"]
+
+_QUADRATURE, _WINDOW, _MOST_PANELS = 2.0**-54, 48.0, 2**10
+# Steps of second differences of e^K, over 1 + μ.
+_DIFFERENCES = np.asarray([0.001, 0.01, 0.1, 0.5])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SymmetrisedGaussianLaw(LossLaw):
+    """See the module; 0 < q < 1."""
+
+    mu: float
+    q: float
+
+    @property
+    def half(self) -> Half:
+        """Its positive losses."""
+        return Half(self.mu, self.q)
+
+    @property
+    def strip(self) -> tuple[float, float]:
+        """Everywhere."""
+        return -math.inf, math.inf
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Everything."""
+        return -math.inf, math.inf
+
+    def prepared(self, span: Span) -> "SymmetrisedNodes":
+        """Panels narrow enough for the height."""
+        width = min(0.5, 0.5 / self.mu)
+        while True:
+            nodes = self._on(width, span)
+            ends = np.asarray([span.low, span.high])
+            with np.errstate(over="ignore"):
+                enough = _QUADRATURE * np.exp(nodes.panels.plain(ends)).sum(axis=1)
+                wrong = np.exp(nodes.panels.error(ends, span.height)).sum(axis=1)
+            if np.all(wrong <= enough) or nodes.panels.left.size > _MOST_PANELS:
+                return nodes
+            width *= 0.7
+
+    def _on(self, width: float, span: Span) -> "SymmetrisedNodes":
+        grown = max(span.high, 1 - span.low, 1.0)
+        far = (grown + 2) * self.mu + 14.0
+        panels = Panels(self.half, np.arange(0.0, far, width), width)
+        sizes = panels.plain(np.asarray([span.low, span.high]))
+        kept = (sizes > sizes.max(axis=1, keepdims=True) - _WINDOW).any(axis=0)
+        # The bulk of the mass is kept too: the bounds on the decay need it.
+        kept |= panels.left < 9.0
+        count = int(np.flatnonzero(kept)[-1]) + 1
+        x = (panels.left[:count, None] + width / 2 * (1 + NODES)).ravel()
+        log_weight = self.half.log_density(x) + np.tile(np.log(WEIGHTS * width / 2), count)
+        loss = self.half.loss(x)
+        points = WeightedLosses.of(
+            np.concatenate([log_weight, log_weight + loss]),
+            np.concatenate([np.expm1(loss), np.expm1(-loss)]),
+            np.concatenate([loss, -loss]),
+        )
+        return SymmetrisedNodes(self, points, panels, x, log_weight, count, span.height)
+
+    def sketched(self, span: Span) -> LossNodes:
+        """The widest panels."""
+        return self._on(min(0.5, 0.5 / self.mu), span)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SymmetrisedNodes(LossNodes):
+    """The nodes on the first `count` panels, and the panels that bound the errors."""
+
+    law: SymmetrisedGaussianLaw
+    points: WeightedLosses
+    panels: Panels
+    x: Array
+    log_weight: Array
+    count: int
+    height: float
+
+    @property
+    def loss(self) -> Array:
+        """L at the nodes."""
+        return self.points.loss[: self.x.size]
+
+    def _wrong(self, c: Array, height: float, size: tuple[Array, Array]) -> Array:
+        """Bound the error of e^K up to a height, but for what the sums round.
+
+        Args:
+            c: real parts.
+            height: of the imaginary ones.
+            size: |s (s - 1)| and |s| (1 + |s|), c's shape or, for one c, any.
+        """
+        quadrature = self.panels.error(c, height)
+        quadrature[:, self.count :] = self.panels.plain(c)[:, self.count :]
+        mu, growth = self.law.mu, growth_of(c)[:, None]
+        z, w, width = self.x + mu / 2, mu * self.x, self.panels.width
+        share = ROUGH + 2 * z * z + w * (10 + 2 * w)
+        share = share + (self.x + width) * (z + 2 * mu + 2 / self.x)
+        log = self.log_weight + 2 * np.log(self.loss) + growth * self.loss
+        with np.errstate(over="ignore"):
+            total = np.exp(quadrature).sum(axis=1) + self.panels.beyond(c)
+            mass = np.exp(log)
+            total = total + ULP * (mass @ share)
+            return size[0] * total + size[1] * (8 * ULP * mass.sum(axis=1))
+
+    def real(self, c: Array) -> RealCumulant:
+        """By the points."""
+        size = np.abs(c * (c - 1)), np.abs(c) * (1 + np.abs(c))
+        return self.points.real(c, self._wrong(c, 0.0, size))
+
+    def sketch(self, c: Array) -> RealCumulant:
+        """By the points."""
+        return self.points.sketch(c)
+
+    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+        """By the points."""
+        s = c + 1j * u
+        size = np.abs(s * (s - 1)), np.abs(s) * (1 + np.abs(s))
+        return self.points.line(c, u, self._wrong(np.asarray([c]), self.height, size))
+
+    def at(self, s: ComplexArray) -> ComplexArray:
+        """By the points."""
+        return self.points.at(s)
+
+    def decay(self, c: float, u: Array, count: float) -> Array:
+        """By bounds on a grid."""
+        middle = self.real(np.asarray([c]))
+        value, error = float(middle.value[0]), float(middle.error[0])
+        if not math.isfinite(value + error):
+            return np.zeros(u.shape)
+        atom = -math.expm1(math.log(2) + float(log_ndtr(np.asarray(-self.law.mu / 2))))
+        log_atom = math.log1p(-self.law.q) + math.log(atom + 4 * ULP)
+        base = value - error - 4 * ULP * (1 + abs(value))
+        tilted = Tilted(
+            self.panels,
+            self.x,
+            self.loss,
+            self.log_weight,
+            c,
+            log_atom,
+            base,
+            self._deviation(c, middle),
+        )
+        return tilted.decay(u, count)
+
+    def _deviation(self, c: float, middle: RealCumulant) -> float:
+        """Bound that of the tilted loss: E (L - m)² <= (E e^(h(L-m)) + E e^(-h(L-m)) - 2)/h²."""
+        h = _DIFFERENCES / (1 + self.law.mu)
+        mean = float(middle.slope[0])
+        sides = self.real(np.concatenate([c + h, c - h]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            gain = sides.value - middle.value - mean * np.concatenate([h, -h])
+            gain = gain + sides.error + middle.error
+            gain = gain + 2 * ULP * (np.abs(sides.value) + np.abs(middle.value) + abs(mean) * 0.5)
+            both = np.expm1(gain[: h.size]) + np.expm1(gain[h.size :])
+            square = (np.abs(both) * (1 + 4 * ULP) + 1e-40) / (h * h)
+        return math.sqrt(float(np.fmin.reduce(square)) * (1 + 16 * ULP))
+
+    def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
+        """Infinite: the atom does not decay."""
+        return np.full(u.shape, math.inf)

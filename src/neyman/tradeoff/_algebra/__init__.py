@@ -1,0 +1,1 @@
+"""What is made of guarantees: compositions, groups, samples, the worst and the best."""

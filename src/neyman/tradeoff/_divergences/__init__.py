@@ -1,0 +1,1 @@
+"""Rényi divergences of pairs, at every order."""

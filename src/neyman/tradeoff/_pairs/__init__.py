@@ -1,0 +1,1 @@
+"""The leaves: pairs of laws, a file each."""

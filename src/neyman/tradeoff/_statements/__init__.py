@@ -1,0 +1,1 @@
+"""Statements at real orders: bounds of Rényi divergences, without a pair."""
