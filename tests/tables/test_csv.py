@@ -6,7 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from neyman.errors import InvalidTable, UnknownColumn
-from neyman.tables import Bounds, Entity, Keys, Rows, _csv, open_table
+from neyman.tables import Bounds, Entity, Keys, Rows, open_table
+from neyman.tables._sources import _csv
 
 GOOD = b"who,g,x\np,a,1\nq,a,2\np,b,3\n"
 KEYS = Keys({"g": ["a", "b"]})
