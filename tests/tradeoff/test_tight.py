@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from neyman.numerics import gaussian_log_delta
-from neyman.tradeoff._algebra import (
-    _tight,
+from neyman.tradeoff import (
     approx_dp,
     gdp,
     laplace,
@@ -16,6 +15,7 @@ from neyman.tradeoff._algebra import (
     pure_dp,
     tight_gaussian,
 )
+from neyman.tradeoff._algebra import _tight
 from neyman.tradeoff._algebra._tight import _settled
 
 BOUNDED = [
