@@ -1,31 +1,20 @@
 """`statistic = "sum"`."""
 
-from collections.abc import Mapping
 from typing import ClassVar, Literal, final
 
-from neyman.publish._queries._part import Part, PartQuery
-from neyman.tables import Statistic, Sum, Table
+from neyman.publish._queries._part import ColumnPart, PartQuery
+from neyman.tables import Sum
 
 __all__ = ["SumOf", "SumPart"]
 
 
-class SumPart(Part):
+class SumPart(ColumnPart):
     """What a sum is of."""
 
     sentence: ClassVar[str] = "a sum needs a column, and nothing else of the kind"
+    of: ClassVar = Sum
 
     statistic: Literal["sum"]
-    column: str
-    """Whose values are added up."""
-
-    @property
-    def bounds(self) -> Mapping[str, str]:
-        """The column's."""
-        return {self.column: ""}
-
-    def made(self, table: Table) -> Statistic:
-        """Return it."""
-        return Sum(table.measured(self.column))
 
 
 @final

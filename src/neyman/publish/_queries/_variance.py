@@ -1,31 +1,20 @@
 """`statistic = "variance"`."""
 
-from collections.abc import Mapping
 from typing import ClassVar, Literal, final
 
-from neyman.publish._queries._part import Part, PartQuery
-from neyman.tables import Statistic, Table, Variance
+from neyman.publish._queries._part import ColumnPart, PartQuery
+from neyman.tables import Variance
 
 __all__ = ["VarianceOf", "VariancePart"]
 
 
-class VariancePart(Part):
+class VariancePart(ColumnPart):
     """What a variance is of."""
 
     sentence: ClassVar[str] = "a variance needs a column, and nothing else of the kind"
+    of: ClassVar = Variance
 
     statistic: Literal["variance"]
-    column: str
-    """Whose values vary."""
-
-    @property
-    def bounds(self) -> Mapping[str, str]:
-        """The column's."""
-        return {self.column: ""}
-
-    def made(self, table: Table) -> Statistic:
-        """Return it."""
-        return Variance(table.measured(self.column))
 
 
 @final
