@@ -250,6 +250,11 @@ def test_a_target_is_one_target(capsys, words):
     assert "one target" in said(capsys, "calibrate", *words, *rest, status=2)
 
 
+def test_no_epsilon_at_all_is_an_advantage(capsys):
+    err = said(capsys, "calibrate", "--epsilon", "0", "--delta", "1e-5", *RUN[2:], status=2)
+    assert "write --advantage 1e-5" in err
+
+
 @pytest.mark.parametrize(
     "words", [["--steps", "3"], ["--noise-multiplier", "1", *RUN], ["--records", "5"]]
 )

@@ -320,6 +320,27 @@ def test_an_interrupted_run_goes_on_where_it_was(folder):
     assert not ledger.check()
 
 
+@pytest.mark.parametrize("module", ["argparse", "neyman.cli._main", "numpy", "neyman.ledger"])
+def test_an_interrupt_of_an_import_is_one_line_and_status_130(module):
+    run = f"""
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+from neyman.cli import main
+sys.exit(main(["ledger", "show", "nothing.ledger"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", run], capture_output=True, text=True, timeout=300, check=False
+    )
+    told = "neyman: interrupted before anything was begun\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", told)
+
+
 def test_output_into_a_closed_pipe_is_no_error(folder):
     main(["release", str(folder / "visits.toml"), "--json"])
     shell = f"{sys.executable} -m neyman release {folder / 'visits.toml'} --json | head -c 1"

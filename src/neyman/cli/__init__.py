@@ -4,6 +4,14 @@ Exit status: 0 done, 1 refused or failed (one sentence on stderr says why), 2 wr
 interrupted.
 """
 
-from neyman.cli._main import main
+from collections.abc import Sequence
+from importlib import import_module
+
+from neyman.cli._interrupts import ending_at_once
 
 __all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    return ending_at_once(lambda: import_module("neyman.cli._main")).main(argv)

@@ -3,13 +3,13 @@
 import argparse
 import io
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from neyman.cli._interrupts import INTERRUPTED, ending_at_once
 from neyman.cli._passwords import without_passwords
 from neyman.errors import NeymanError
 
@@ -20,15 +20,8 @@ _EPILOG = "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 interrup
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    options = _parser().parse_args(argv)
-    # A key that the terminal's encoding lacks is shown by its number rather than not at all.
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    command = _load(options.module)
     try:
-        status = int(command.run(options))
-        sys.stdout.flush()
+        return _run(argv)
     except NeymanError as error:
         return _failed(str(error), error)
     except BrokenPipeError:
@@ -42,7 +35,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             "interrupted. What was charged stays charged; run the same command again: stored "
             "answers are free, and what was charged and not stored is drawn once more, free"
         )
-        return 130
+        return INTERRUPTED
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    options = _parser().parse_args(argv)
+    # A key that the terminal's encoding lacks is shown by its number rather than not at all.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    command: Any = ending_at_once(lambda: import_module(f"neyman.cli.{options.module}"))
+    status = int(command.run(options))
+    sys.stdout.flush()
     return status
 
 
@@ -50,18 +54,6 @@ def _failed(why: str, error: BaseException | None = None) -> int:
     told = "\n".join([f"neyman: {why}", *getattr(error, "__notes__", ())])
     print(without_passwords(told), file=sys.stderr)
     return 1
-
-
-def _load(module: str) -> Any:
-    """Import a command; an interrupt meanwhile ends the process at once, for nothing has begun.
-
-    Python's own handler would raise inside extension modules, and some of them abort.
-    """
-    python_handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        return import_module(f"neyman.cli.{module}")
-    finally:
-        signal.signal(signal.SIGINT, python_handler)
 
 
 class _Parser(argparse.ArgumentParser):
