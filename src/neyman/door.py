@@ -5,7 +5,7 @@ query never touches the data, and nothing is revealed that is not durably charge
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
@@ -118,17 +118,7 @@ def release_batch(
         all releases of one ledger together its cap, also when each batch is chosen after seeing
         the others.
     """
-    check_list("questions", questions, "a list of pairs, [(aggregate, mechanism), ...]")
-    for pair in questions:
-        check_type("questions", pair, tuple, "a list of pairs, [(aggregate, mechanism), ...]")
-        if len(pair) != 2:
-            raise InvalidParameter(
-                f"questions has one of {len(pair)} things; write pairs, (aggregate, mechanism)"
-            )
-        _check_kinds(*pair, ledger)
-    check_type("ledger", ledger, Ledger, "the ledger that pays, from Ledger.open(...)")
-    if not questions:
-        raise InvalidParameter("a batch of no questions was asked; write at least one")
+    _check_questions(questions, ledger)
     for aggregate, mechanism in questions:
         _require_ready(mechanism, confidence)
         ledger.require_relation(aggregate.unit, aggregate.sensitivity.neighbors)
@@ -141,14 +131,26 @@ def release_batch(
         source=json.dumps([aggregate.source for aggregate, _ in questions]),
         curve=compose(*curves),
     )
-    values, found = iter(reservation.values or ()), iter(reservation.groups)
-    released: list[Release] = []
-    for (aggregate, noise), curve in zip(questions, curves, strict=True):
-        groups = () if aggregate.unknown is None else (next(found),)
-        size = _size(aggregate, groups)
-        part = replace(reservation, curve=curve, values=tuple(islice(values, size)), groups=groups)
-        released.append(_reveal(aggregate, noise, ledger, part, confidence, replayed=replayed))
-    return tuple(released)
+    parts = _parts(reservation, questions, curves)
+    return tuple(
+        _reveal(aggregate, noise, ledger, part, confidence, replayed=replayed)
+        for (aggregate, noise), part in zip(questions, parts, strict=True)
+    )
+
+
+def _check_questions(questions: Sequence[tuple[Aggregate, Mechanism]], ledger: object) -> None:
+    """Refuse, before the charge, what is no list of questions with their noises."""
+    check_list("questions", questions, "a list of pairs, [(aggregate, mechanism), ...]")
+    for pair in questions:
+        check_type("questions", pair, tuple, "a list of pairs, [(aggregate, mechanism), ...]")
+        if len(pair) != 2:
+            raise InvalidParameter(
+                f"questions has one of {len(pair)} things; write pairs, (aggregate, mechanism)"
+            )
+        _check_kinds(*pair, ledger)
+    check_type("ledger", ledger, Ledger, "the ledger that pays, from Ledger.open(...)")
+    if not questions:
+        raise InvalidParameter("a batch of no questions was asked; write at least one")
 
 
 def _check_kinds(aggregate: object, mechanism: object, ledger: object) -> None:
@@ -158,6 +160,19 @@ def _check_kinds(aggregate: object, mechanism: object, ledger: object) -> None:
         "mechanism", mechanism, Mechanism, "noise, Gaussian.calibrate(question.sensitivity, mu=...)"
     )
     check_type("ledger", ledger, Ledger, "the ledger that pays, from Ledger.open(...)")
+
+
+def _parts(
+    whole: Reservation,
+    questions: Sequence[tuple[Aggregate, Mechanism]],
+    curves: Sequence[TradeOff],
+) -> Iterator[Reservation]:
+    """Yield what a batch stored of each question, with its own curve."""
+    values, found = iter(whole.values or ()), iter(whole.groups)
+    for (aggregate, _), curve in zip(questions, curves, strict=True):
+        groups = () if aggregate.unknown is None else (next(found),)
+        own = tuple(islice(values, _size(aggregate, groups)))
+        yield replace(whole, curve=curve, values=own, groups=groups)
 
 
 def _size(aggregate: Aggregate, groups: Groups) -> int:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, final
+from typing import Final, Self, final
 
 from neyman.aggregate import Aggregate, IntArray
 from neyman.arguments import check_type, whole
@@ -108,33 +108,93 @@ def fit(
         Half-widths are those of `preview`; they are the same multiple but for their rounding to
         whole steps.
     """
+    _check(wishes)
+    sizes = SIZES if records is None else [whole("records", records, 1, 2**53)]
+    kind, budget = _budget(mu, epsilon)
+    wanted = [_Wanted.of(wish, sizes) for wish in wishes]
+    shares = [budget / len(wishes)] * len(wishes)
+    trials: list[_Trial] = []
+    for _ in range(_ROUNDS):
+        noises = [
+            kind.make(wish.aggregate.sensitivity, share)
+            for wish, share in zip(wishes, shares, strict=True)
+        ]
+        previews = [
+            preview(one.question, noise, records=sizes, confidence=confidence)
+            for one, noise in zip(wanted, noises, strict=True)
+        ]
+        times = [one.times(seen, records) for one, seen in zip(wanted, previews, strict=True)]
+        trials.append(_Trial(noises, previews, times))
+        shares = _divided(shares, times, kind.power, budget)
+    best = min(trials, key=lambda trial: trial.factor)
+    questions = zip((wish.aggregate for wish in wishes), best.noises, strict=True)
+    return Fitted(tuple(questions), best.factor, tuple(best.previews))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What comes of one division of the budget: `times` are half-widths over those wanted."""
+
+    noises: Sequence[Mechanism]
+    previews: Sequence[Preview]
+    times: Sequence[float]
+
+    @property
+    def factor(self) -> float:
+        return max(self.times)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A wish made ready to be tried with one noise after the other."""
+
+    question: Aggregate
+    number: str | None
+    half_width: float
+
+    @classmethod
+    def of(cls, wish: Wish, sizes: Sequence[int]) -> Self:
+        """Make up the integers of its preview once for all noises."""
+        question, width = wish.aggregate, float(_positive(wish.half_width, "half_width"))
+        if question.imagined is None:
+            return cls(question, wish.number, width)
+        integers = question.imagined(sizes)
+
+        def again(_sizes: Sequence[int]) -> list[IntArray]:
+            return integers
+
+        return cls(replace(question, imagined=again), wish.number, width)
+
+    def times(self, seen: Preview, size: int | None) -> float:
+        """Return the half-width that is seen, over the one that is wanted."""
+        numbers = [number for number in seen.numbers if self.number in (None, number.name)]
+        if not numbers:
+            known = ", ".join(dict.fromkeys(repr(number.name) for number in seen.numbers))
+            raise InvalidParameter(
+                f"number={self.number!r} was given of a question with {known}; write one of them"
+            )
+        first = numbers[0]
+        if size is None and first.records is not None:
+            raise InvalidParameter(
+                f"the interval of {first.name!r} depends on how many rows a group has; write "
+                "records=, a public size"
+            )
+        if first.half_width is None:
+            raise InvalidParameter(
+                f"the interval of {first.name!r} is not known for a group of {first.size} rows "
+                "under so small a budget; write larger records=, or a larger budget"
+            )
+        return first.half_width / self.half_width
+
+
+def _check(wishes: Sequence[Wish]) -> None:
     check_type("wishes", wishes, Sequence, "a list of publish.Wish(question, half_width)")
     for wish in wishes:
         check_type("a wish", wish, Wish, "publish.Wish(question, half_width)")
     if not wishes:
         raise InvalidParameter("a batch of no wishes was given; write at least one Wish")
-    sizes = SIZES if records is None else [whole("records", records, 1, 2**53)]
-    kind, budget = _budget(mu, epsilon)
-    wanted = [_wanted(wish) for wish in wishes]
-    settled = [_settled(wish.aggregate, sizes) for wish in wishes]
-    shares = [budget / len(wishes)] * len(wishes)
-    best: Fitted | None = None
-    for _ in range(_ROUNDS):
-        drawn = [kind.make(w.aggregate.sensitivity, s) for w, s in zip(wishes, shares, strict=True)]
-        found = [
-            preview(question, noise, records=sizes, confidence=confidence)
-            for question, noise in zip(settled, drawn, strict=True)
-        ]
-        times = [
-            _half_width(wish, seen, records) / width
-            for wish, seen, width in zip(wishes, found, wanted, strict=True)
-        ]
-        if best is None or max(times) < best.factor:
-            pairs = zip((wish.aggregate for wish in wishes), drawn, strict=True)
-            best = Fitted(tuple(pairs), max(times), tuple(found))
-        shares = _divided(shares, times, kind.power, budget)
-    assert best is not None
-    return best
 
 
 def _budget(mu: Real | None, epsilon: Real | None) -> tuple[_Kind, Fraction]:
@@ -153,44 +213,6 @@ def _positive(value: Real, name: str) -> Fraction:
     if number <= 0:
         raise InvalidParameter(f"{name}={text(number)} is not positive; write a positive number")
     return number
-
-
-def _settled(question: Aggregate, sizes: Sequence[int]) -> Aggregate:
-    """Make up the integers of a question's preview once for all noises."""
-    if question.imagined is None:
-        return question
-    integers = question.imagined(sizes)
-
-    def again(_sizes: Sequence[int]) -> list[IntArray]:
-        return integers
-
-    return replace(question, imagined=again)
-
-
-def _wanted(wish: Wish) -> float:
-    return float(_positive(wish.half_width, "half_width"))
-
-
-def _half_width(wish: Wish, seen: Preview, size: int | None) -> float:
-    numbers = [number for number in seen.numbers if wish.number in (None, number.name)]
-    if not numbers:
-        known = ", ".join(dict.fromkeys(repr(number.name) for number in seen.numbers))
-        raise InvalidParameter(
-            f"number={wish.number!r} was given of a question with {known}; write one of them"
-        )
-    width = numbers[0].half_width
-    if size is None and numbers[0].records is not None:
-        raise InvalidParameter(
-            f"the interval of {numbers[0].name!r} depends on how many rows a group has; write "
-            "records=, a public size"
-        )
-    if width is None:
-        raise InvalidParameter(
-            f"the interval of {numbers[0].name!r} is not known for a group of "
-            f"{numbers[0].size} rows under so small a budget; write larger records=, or a larger "
-            "budget"
-        )
-    return width
 
 
 def _divided(
