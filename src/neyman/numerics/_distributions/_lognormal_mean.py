@@ -20,18 +20,13 @@ from typing import NamedTuple, final
 import numpy as np
 
 from neyman.numerics._bracket import ULP, Array, Bracket
-from neyman.numerics._complex import ComplexArray
-from neyman.numerics._distributions._lognormal_panels import Transform, transform
+from neyman.numerics._distributions._lognormal_line import Line
+from neyman.numerics._distributions._lognormal_panels import transform
 from neyman.numerics._distributions._normal import gaussian_log_delta, normal_tail
 from neyman.numerics._special import log_ndtr
 
 __all__ = ["LognormalMean"]
 
-_CUT = 34.0
-# Nodes that a line may have, if what is left out then may be so many e-folds more.
-_HEIGHTS = ((2**9, 0.0), (2**10, 5.0), (2**11, 10.0), (2**12, 16.0), (2**13, 20.0))
-_MOST_NODES = 2**13
-_RATIOS = (0.35, 0.5, 0.65, 0.8, 0.9, 1.1, 1.25, 1.5, 2.0, 2.8)
 # Relative width of a bracket that is worth another line, and lines for one question.
 _LOOSE, _MOST_LINES = 1e-7, 400
 # Brackets below e^-_DEEP are closed forms only.
@@ -149,7 +144,9 @@ class LognormalMean:
         c, spread = self._saddle(sign, top, middle)
         if sign < 0:
             top = self._top(sign, 0.0, room, c)
-        line = Line.through(self, sign, c, spread, top, (float(ends[0]), float(ends[-1])))
+        line = Line.through(
+            self.tau, self.steps, sign, c, spread, top, (float(ends[0]), float(ends[-1]))
+        )
         nothing = Bracket(np.full(ends.shape, -np.inf), np.full(ends.shape, 1e300))
         found = nothing if line is None else line.log_bracket(ends)
         if sign > 0:
@@ -247,134 +244,3 @@ class Room(NamedTuple):
     needed: float
     x: float
     total: float
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """The values on one line, and what bounds the rest."""
-
-    sign: int
-    c: float
-    step: float
-    u: Array
-    weight: ComplexArray
-    fuzz: float
-    sway: float
-    base: float
-    base_error: float
-    log_rest: float
-    points: Array
-    values: Array
-
-    @staticmethod
-    def through(
-        law: LognormalMean,
-        sign: int,
-        c: float,
-        spread: float,
-        top: float,
-        ends: tuple[float, float],
-    ) -> "Line | None":
-        """Return the line through c; its step and height are sought, its bounds then proved.
-
-        None where it would take too many nodes.
-        """
-        near = transform(law.tau, sign, c, 0.0, top)
-        points = c * np.asarray([*_RATIOS, 1.0])
-        values, errors = near.real(points)
-        good = np.isfinite(values) & np.isfinite(errors)
-        here, here_error = float(values[-1]), float(errors[-1])
-        n = law.steps
-        # E(...)_+ over e^(T κ(c) -+ cD), about.
-        log_size = -2 * math.log(c) - math.log(3 * spread)
-        period = 0.0
-        others = points[:-1][good[:-1]]
-        if not (math.isfinite(here) and np.any(others > c) and np.any(others < c)):
-            return None
-        for d in ends:
-            size = n * here - sign * c * d + log_size - _CUT
-            room = n * values[:-1][good[:-1]] - sign * others * d - np.log(math.e * others) - size
-            period = max(period, float(np.min(room[others > c] / (others - c)[others > c])))
-            period = max(period, float(np.min(room[others < c] / (c - others)[others < c])))
-        step = 2 * math.pi / period
-        height = _height(near, n, here, log_size - _CUT, step)
-        if height is None:
-            return None
-        u = step * np.arange(math.floor(height / step) + 1.0)
-        full = transform(law.tau, sign, c, float(u[-1]), top)
-        value, error = full.line(u)
-        exponent = n * (value - here)
-        wrong = n * (error + 2 * ULP * np.abs(value)) + ULP * (8 + np.abs(exponent) + u.size / 64)
-        known = wrong < 20
-        exponent = np.minimum(exponent.real, n * here_error) + 1j * exponent.imag
-        weight = np.exp(exponent) / (c + 1j * u) ** 2
-        size = np.abs(weight)
-        most = math.exp(min(2 * n * here_error, 700.0)) / (c * c + u * u)
-        fuzz = float(
-            np.sum(np.where(known, size * np.expm1(np.where(known, wrong, 0.0)), most + size))
-        )
-        weight[0] /= 2
-        last = max(float(u[-1]), step)
-        decay = n * float(full.log_decay(np.asarray([last]))[0] - here)
-        rest = min(decay + n * here_error, n * here_error) - math.log(math.pi * last)
-        return Line(
-            sign,
-            c,
-            step,
-            u,
-            weight,
-            fuzz,
-            float(np.abs(weight) @ u),
-            n * here,
-            n * here_error + ULP * abs(n * here),
-            rest,
-            points[good],
-            n * (values + errors)[good],
-        )
-
-    def log_bracket(self, d: Array) -> Bracket:
-        """Bracket the log of the functional of W at D."""
-        phase = np.outer(d, self.u)
-        s = self.sign
-        total = np.cos(phase) @ self.weight.real + s * np.sin(phase) @ self.weight.imag
-        unit = self.step / math.pi
-        total = total * unit
-        wrong = (self.fuzz + ULP * self.sway * np.abs(d) * 4) * unit
-        rest = math.exp(min(self.log_rest, 700.0))
-        log_scale = self.base - s * self.c * d
-        alias = np.exp(np.minimum(self._log_alias(d) - log_scale, 700.0))
-        slack = self.base_error + ULP * (8 + abs(self.base) + 4 * np.abs(self.c * d))
-        with np.errstate(divide="ignore"):
-            high = log_scale + np.log(np.maximum(total + wrong + rest, 0.0)) + slack
-            low = log_scale + np.log(np.maximum(total - wrong - rest - alias, 0.0)) - slack
-        return Bracket(low, np.minimum(high, self._chernoff(d)))
-
-    def _bounds(self, d: Array) -> Array:
-        """(y)_+ <= e^(xy) / (e x) at the points x."""
-        bound = self.values - self.sign * self.points * d[:, None] - np.log(self.points) - 1
-        return bound + ULP * (8 + np.abs(self.values) + 4 * np.abs(self.points * d[:, None]))
-
-    def _chernoff(self, d: Array) -> Array:
-        return self._bounds(d).min(axis=1)
-
-    def _log_alias(self, d: Array) -> Array:
-        gap = self.points - self.c
-        decay = np.abs(gap) * 2 * math.pi / self.step * (1 - 8 * ULP)
-        with np.errstate(divide="ignore"):
-            geometric = np.where(gap == 0, np.inf, -decay - np.log(-np.expm1(-decay)))
-        bound = self._bounds(d) + geometric
-        above = np.where(gap > 0, bound, np.inf).min(axis=1)
-        below = np.where(gap < 0, bound, np.inf).min(axis=1)
-        return np.logaddexp(above, below) + ULP * 8
-
-
-def _height(near: Transform, n: int, here: float, target: float, step: float) -> float | None:
-    """Return where what is left is small enough, or as far as the nodes go."""
-    v = np.geomspace(step, step * _MOST_NODES, 60)
-    rest = n * np.minimum(near.log_decay(v) - here, 0.0) - np.log(math.pi * v)
-    for most, room in _HEIGHTS:
-        good = np.flatnonzero((rest <= target + room) & (v <= most * step * (1 + 1e-9)))
-        if good.size:
-            return float(v[good[0]])
-    return None
