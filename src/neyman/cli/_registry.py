@@ -7,11 +7,11 @@ and in words.
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from neyman.errors import InvalidParameter
-from neyman.ledger import Ledger
+from neyman.ledger import Entry, Ledger
 from neyman.numerics import at_least, at_most
 from neyman.tradeoff import TradeOff
 
@@ -38,8 +38,6 @@ def registry_draft(ledger: Ledger) -> str:
             f"the ledger {str(ledger.store)!r} holds no entry, so there is nothing to register; "
             "release something first"
         )
-    total = ledger.total()
-    curves = Counter(str(entry.curve) for entry in entries)
     record = {
         "url_slug": "to-be-filled-in",
         "status": "Draft",
@@ -55,28 +53,14 @@ def registry_draft(ledger: Ledger) -> str:
                 "publication_date": entries[0].reserved_at[:10],
             },
             "dp_variant": {"variant_name": _variant(ledger)},
-            "privacy_loss": {
-                "privacy_unit": ledger.unit,
-                "privacy_unit_details": _NEIGHBORS[ledger.neighbors],
-                "privacy_parameters": _parameters(ledger, total),
-                "privacy_parameters_details": f"All that was released so far is {total} together, "
-                f"as a trade-off function. The cap on all that will ever be is {ledger.cap}; "
-                f"{at_most(100 * ledger.spent() / ledger.capacity, 4)} % of it is spent.",
-            },
+            "privacy_loss": _privacy_loss(ledger),
             "deployment_model": {
                 "model_name": "Central",
                 "release_type": "One release" if len(entries) == 1 else "Many releases",
                 "release_type_details": f"{len(entries)} so far; the budget is never reset.",
             },
-            "accounting": {
-                "composition": f"Fully adaptive, by a filter: the sum of {ledger.account} over all "
-                f"releases stays at or below {at_least(ledger.capacity, 6)}, in exact fractions."
-                + _set_aside(ledger)
-            },
-            "implementation": {
-                "mechanisms": "By the library neyman. Trade-off functions of the releases: "
-                + "; ".join(f"{count} x {curve}" for curve, count in curves.items())
-            },
+            "accounting": {"composition": _composition(ledger)},
+            "implementation": {"mechanisms": _mechanisms(entries)},
             "administrative": {
                 "registry_authors": [_FILL_IN],
                 "notes": f"From a ledger with the SHA-256 chain head {head}.",
@@ -84,6 +68,31 @@ def registry_draft(ledger: Ledger) -> str:
         },
     }
     return "\n".join(_lines(record, "")) + "\n"
+
+
+def _privacy_loss(ledger: Ledger) -> dict[str, object]:
+    total = ledger.total()
+    return {
+        "privacy_unit": ledger.unit,
+        "privacy_unit_details": _NEIGHBORS[ledger.neighbors],
+        "privacy_parameters": _parameters(ledger, total),
+        "privacy_parameters_details": f"All that was released so far is {total} together, as a "
+        f"trade-off function. The cap on all that will ever be is {ledger.cap}; "
+        f"{at_most(100 * ledger.spent() / ledger.capacity, 4)} % of it is spent.",
+    }
+
+
+def _composition(ledger: Ledger) -> str:
+    return (
+        f"Fully adaptive, by a filter: the sum of {ledger.account} over all releases stays at or "
+        f"below {at_least(ledger.capacity, 6)}, in exact fractions."
+    ) + _set_aside(ledger)
+
+
+def _mechanisms(entries: Sequence[Entry]) -> str:
+    curves = Counter(str(entry.curve) for entry in entries)
+    found = "; ".join(f"{count} x {curve}" for curve, count in curves.items())
+    return f"By the library neyman. Trade-off functions of the releases: {found}"
 
 
 def _set_aside(ledger: Ledger) -> str:
