@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import neyman as ny
 from neyman import publish
 from neyman.errors import InvalidParameter, InvalidTable
+from neyman.publish._cells import Cells
 from neyman.publish._spectrum import least_squares, nonnegative, on_simplex
 from neyman.tables import Bins, Entity, Keys, Rows, open_table
 
@@ -135,7 +136,9 @@ def test_no_count_is_less_sure_than_any_release_of_it(released):
     assert 0 < sd < math.sqrt(2) * cells
     # Of the cells alone all is as released.
     alone = publish.contingency(releases[:1], BY)
-    assert alone.counts.tolist() == [n << alone.digits for n in releases[0].columns["count"]]
+    assert alone.cells.counts.tolist() == [
+        n << alone.cells.digits for n in releases[0].columns["count"]
+    ]
     assert alone.stddev == pytest.approx(cells, rel=1e-12)
     assert alone.margin("a").stddev == pytest.approx(cells * math.sqrt(8), rel=1e-12)
 
@@ -240,10 +243,10 @@ def test_without_negative_counts(released, whole):
     releases, _ = released
     table = publish.contingency(releases, BY)
     proper = table.nonnegative(whole=whole)
-    assert np.min(proper.counts) >= 0
+    assert np.min(proper.cells.counts) >= 0
     assert proper.total == (round(table.total) if whole else table.total)
     if whole:
-        assert proper.values.tolist() == proper.counts.reshape(proper.shape).tolist()
+        assert proper.values.tolist() == proper.cells.counts.reshape(proper.shape).tolist()
     for columns in (("a",), ("c", "b")):
         margin = proper.margin(*columns)
         assert margin.values.sum() == proper.total
@@ -263,9 +266,7 @@ def test_cover_is_kept_without_negative_counts():
     held, errors = [], []
     for _ in range(400):
         values, precision = simulated(cells, (5, 4, 3), draw, by, [("a", "b"), ("a",), ()])
-        table = publish.ContingencyTable(
-            by, np.rint(values * 2**30).astype(int).ravel(), 30, precision, 0.95, True
-        )
+        table = publish.ContingencyTable(Cells.of(by, values), precision, 0.95, True)
         proper = table.nonnegative(whole=False)
         parts = proper._parts()
         inside = (parts["lower"] <= cells.ravel()) & (cells.ravel() <= parts["upper"])
@@ -284,12 +285,10 @@ def test_a_hundred_thousand_cells():
     cells = draw.poisson(0.2, shape).astype(float)
     by = Keys({"a": range(40), "b": range(50), "c": range(50)})
     values, precision = simulated(cells, (3, 3, 3), draw, by, [("a", "b", "c"), ("a",), ("b", "c")])
-    table = publish.ContingencyTable(
-        by, np.rint(values * 2**24).astype(int).ravel(), 24, precision, 0.95, True
-    )
+    table = publish.ContingencyTable(Cells.of(by, values), precision, 0.95, True)
     proper = table.nonnegative(whole=True)
     assert proper.total == max(round(table.total), 0)
-    assert np.min(proper.counts) >= 0
+    assert np.min(proper.cells.counts) >= 0
     far = np.abs(proper.margin("a").values - cells.sum(axis=(1, 2)))
     assert np.mean(far) < 2 * 3
 
@@ -405,7 +404,7 @@ def test_whole_noise_of_any_size_is_covered():
                 spread.append(scales[i])
         noise = np.rint(draw.normal(0, 1, (times, len(spread))) * spread)
         off = (noise @ np.array(adds)).reshape(times, 4, 3)
-        table = publish.ContingencyTable(by, np.zeros(12, np.int64), 0, precision, 0.9, True)
+        table = publish.ContingencyTable(Cells.of(by, np.zeros((4, 3))), precision, 0.9, True)
         for found, width in [
             (off, table.half_width),
             (off.sum(axis=2), table.margin("a").half_width),
@@ -422,8 +421,8 @@ def test_a_table_is_printed_and_has_frames(made, tmp_path):
     from pyarrow import parquet
 
     by = Keys({"a": ["x", "y"]})
-    counts = np.array([5, 7], np.int64)
-    table = made(publish.ContingencyTable(by, counts, 0, np.full(2, 0.25), 0.9, True))
+    counts = Cells(by, np.array([5, 7], np.int64), 0)
+    table = made(publish.ContingencyTable(counts, np.full(2, 0.25), 0.9, True))
     columns = table.to_columns()
     lines = str(table).splitlines()
     assert lines[0].split() == list(columns)

@@ -3,7 +3,8 @@
 from neyman.publish import _section as _section  # first: it says which extra is missing
 
 from neyman.publish._bias import Bias, bias  # isort: skip
-from neyman.publish._contingency import ContingencyTable, NonNegativeTable, contingency  # isort: skip
+from neyman.publish._contingency import contingency  # isort: skip
+from neyman.publish._contingency_table import ContingencyTable, NonNegativeTable  # isort: skip
 from neyman.publish._functions import density, regression, survival  # isort: skip
 from neyman.publish._bill import Bill
 from neyman.publish._compile import plan

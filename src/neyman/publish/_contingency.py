@@ -1,278 +1,21 @@
 """Contingency tables: noisy counts of cells and margins, made to add up. Post-processing, free."""
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final, cast, final
+from typing import Final, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.numerics import ndtri
-from neyman.publish._spectrum import cosines, least_squares, nonnegative, slab
-from neyman.released import Release, Tabular, text_of
+from neyman.publish._cells import Cells, Floats
+from neyman.publish._contingency_table import ContingencyTable
+from neyman.publish._spectrum import least_squares
+from neyman.released import Release
 from neyman.tables import Keys
 
-__all__ = ["ContingencyTable", "NonNegativeTable", "contingency"]
+__all__ = ["contingency"]
 
-Floats = npt.NDArray[np.float64]
-
-_DIGITS: Final = 52
-_FINEST: Final = 40
-_SHOWN: Final = 20
 # Noise whose sums are normal, but for rounding.
 _NORMAL: Final = "gaussian"
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class ContingencyTable(Tabular):
-    """Counts of cells by least squares, unbiased, whose margins are sums of them.
-
-    Every count is a whole multiple of 2^-`digits`, so that sums of cells are margins exactly, as
-    doubles and in any order. All cells of one table or margin have one standard deviation.
-
-    Attributes:
-        keys: the cells, every combination.
-        counts: in steps of 2^-digits, one for each cell, the last column running fastest.
-        digits: binary digits after the point.
-        precision: the reciprocals of the covariance's eigenvalues, in the cosine basis.
-        confidence: of the intervals.
-        normal: whether all noise is Gaussian.
-    """
-
-    keys: Keys
-    counts: IntArray = field(repr=False)
-    digits: int
-    precision: Floats = field(repr=False)
-    confidence: float
-    normal: bool
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many keys each column has."""
-        return tuple(map(len, self.keys.domains))
-
-    @property
-    def values(self) -> Floats:
-        """The counts, of `shape`."""
-        return _values(self.counts, self.digits).reshape(self.shape)
-
-    @property
-    def total(self) -> float:
-        """The sum of all cells."""
-        return _total(self.counts, self.digits)
-
-    @property
-    def stddev(self) -> float:
-        """Standard deviation of the noise in each cell."""
-        return math.sqrt(float(np.mean(1 / self.precision)))
-
-    @property
-    def half_width(self) -> float:
-        """Half of the width of each cell's interval.
-
-        Gaussian noise: z sd + 1/2, the half for noise that is whole. Other noise: by Chebyshev's
-        inequality, sd / sqrt(1 - confidence).
-        """
-        return self._width(self.stddev)
-
-    def _width(self, stddev: float) -> float:
-        if not self.normal:
-            return stddev / math.sqrt(1 - self.confidence)
-        z = float(ndtri(np.array((1 + self.confidence) / 2)))
-        return z * stddev + 0.5
-
-    def combination(self, weights: npt.ArrayLike) -> tuple[float, float]:
-        """Return the sum of weight times count over all cells, and its standard deviation.
-
-        Args:
-            weights: of `shape`: a difference of two cells, a slope, a share.
-
-        Raises:
-            InvalidParameter: if they are of another shape, or not finite.
-        """
-        given = np.asarray(weights, np.float64)
-        if given.shape != self.shape or not np.all(np.isfinite(given)):
-            raise InvalidParameter(
-                f"weights of shape {given.shape} were given; write finite ones, of {self.shape}"
-            )
-        variance = float(np.sum(cosines(given) ** 2 / self.precision))
-        return math.fsum((given * self.values).ravel().tolist()), math.sqrt(variance)
-
-    def margin(self, *columns: str) -> "ContingencyTable":
-        """Return sums over all other columns, with the intervals that they have.
-
-        Raises:
-            InvalidTable: if there is no such column, or none is named: that is `total`.
-        """
-        kept = self.keys.project(*columns)
-        axes = [self.keys.columns.index(name) for name in columns]
-        rest = tuple(i for i in range(len(self.shape)) if i not in axes)
-        folded = math.prod(self.shape[i] for i in rest)
-        order = np.argsort(np.argsort(axes))
-        slice_ = self.precision[slab(frozenset(axes), len(self.shape))]
-        sums = self.counts.reshape(self.shape).sum(axis=rest)
-        return ContingencyTable(
-            kept,
-            np.transpose(sums, order).reshape(-1),
-            self.digits,
-            np.transpose(slice_, order) / folded,
-            self.confidence,
-            self.normal,
-        )
-
-    def cell(self, **keys: object) -> dict[str, float]:
-        """Return count, stddev, lower and upper of one cell; a bin is named by its two edges.
-
-        Raises:
-            InvalidTable: if not every column is named, or has no such key.
-        """
-        value = float(self.values[_place(self.keys, keys)])
-        width = self.half_width
-        return {
-            "count": value,
-            "stddev": self.stddev,
-            "lower": value - width,
-            "upper": value + width,
-        }
-
-    def to_columns(self) -> Columns:
-        """Return the keys, count, stddev, lower and upper, columns of equal length."""
-        values, width = self.values.ravel(), self.half_width
-        return self.keys.to_columns() | {
-            "count": values.tolist(),
-            "stddev": [self.stddev] * len(values),
-            "lower": (values - width).tolist(),
-            "upper": (values + width).tolist(),
-        }
-
-    def to_json(self) -> dict[str, object]:
-        """Return everything that is shown, JSON-able."""
-        columns, record = self.framed()
-        return record | {"columns": columns}
-
-    def __str__(self) -> str:
-        return _text(self.to_columns(), self.confidence)
-
-    def framed(self) -> tuple[Columns, dict[str, object]]:
-        """Return the columns, and the record of all the rest."""
-        return self.to_columns(), _record(self.keys, self.confidence, "least squares")
-
-    def nonnegative(self, *, whole: bool) -> "NonNegativeTable":
-        """Return the nearest table without negative cells, of the same total if that is positive.
-
-        Nearest in the metric of the covariance, so that margins that are known well move little.
-
-        Args:
-            whole: whether its counts are whole numbers; their total is rounded then.
-        """
-        target = max(int(self.counts.sum()), 0)
-        digits = self.digits
-        if whole:
-            target, digits = (target + (1 << digits >> 1)) >> digits, 0
-        total = math.ldexp(target, -digits)
-        found = np.ldexp(nonnegative(self.values, self.precision, total).ravel(), digits)
-        return NonNegativeTable(self, _rounded(found, target), digits)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class NonNegativeTable(Tabular):
-    """Counts of cells that are not negative and add up; no longer unbiased, of lower error.
-
-    An interval is that of the unbiased count, cut at 0 and stretched to hold the count here. The
-    true count is not negative, so that the cut loses no cover: it holds at least as often. A
-    standard deviation of these counts depends on the true ones, and is not given.
-
-    Attributes:
-        unbiased: the table that it was made of.
-        counts: in steps of 2^-digits, one for each cell, the last column running fastest.
-        digits: binary digits after the point.
-    """
-
-    unbiased: ContingencyTable
-    counts: IntArray = field(repr=False)
-    digits: int
-
-    @property
-    def keys(self) -> Keys:
-        """The cells."""
-        return self.unbiased.keys
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many keys each column has."""
-        return self.unbiased.shape
-
-    @property
-    def values(self) -> Floats:
-        """The counts, of `shape`."""
-        return _values(self.counts, self.digits).reshape(self.shape)
-
-    @property
-    def total(self) -> float:
-        """The sum of all cells."""
-        return _total(self.counts, self.digits)
-
-    def margin(self, *columns: str) -> "NonNegativeTable":
-        """Return sums over all other columns.
-
-        Raises:
-            InvalidTable: if there is no such column, or none is named: that is `total`.
-        """
-        below = self.unbiased.margin(*columns)
-        axes = [self.keys.columns.index(name) for name in columns]
-        rest = tuple(i for i in range(len(self.shape)) if i not in axes)
-        sums = self.counts.reshape(self.shape).sum(axis=rest)
-        counts = np.transpose(sums, np.argsort(np.argsort(axes))).reshape(-1)
-        return NonNegativeTable(below, counts, self.digits)
-
-    def cell(self, **keys: object) -> dict[str, float]:
-        """Return count, lower and upper of one cell; a bin is named by its two edges.
-
-        Raises:
-            InvalidTable: if not every column is named, or has no such key.
-        """
-        place = int(np.ravel_multi_index(_place(self.keys, keys), self.shape))
-        parts = self._parts()
-        return {name: float(part[place]) for name, part in parts.items()}
-
-    def to_columns(self) -> Columns:
-        """Return the keys, count, lower and upper, columns of equal length."""
-        return self.keys.to_columns() | {n: part.tolist() for n, part in self._parts().items()}
-
-    def to_json(self) -> dict[str, object]:
-        """Return everything that is shown, JSON-able."""
-        columns, record = self.framed()
-        return record | {"columns": columns}
-
-    def __str__(self) -> str:
-        return _text(self.to_columns(), self.unbiased.confidence)
-
-    def framed(self) -> tuple[Columns, dict[str, object]]:
-        """Return the columns, and the record of all the rest."""
-        method = "least squares, not negative"
-        return self.to_columns(), _record(self.keys, self.unbiased.confidence, method)
-
-    def _parts(self) -> dict[str, Floats]:
-        values, centre = self.values.ravel(), self.unbiased.values.ravel()
-        width = self.unbiased.half_width
-        return {
-            "count": values,
-            "lower": np.minimum(np.maximum(centre - width, 0), values),
-            "upper": np.maximum(np.maximum(centre + width, 0), values),
-        }
-
-
-def _values(counts: IntArray, digits: int) -> Floats:
-    return np.ldexp(counts.astype(np.float64), -digits)
-
-
-def _total(counts: IntArray, digits: int) -> float:
-    return math.ldexp(int(counts.sum()), -digits)
 
 
 def contingency(
@@ -317,10 +60,8 @@ def contingency(
             "release them too, or write `by` of fewer columns"
         )
     values, precision = least_squares(shape, margins)
-    digits = _digits(values)
-    counts = np.rint(np.ldexp(values, digits)).astype(np.int64).reshape(-1)
     normal = all(release.mechanism.get("mechanism") == _NORMAL for release in listed)
-    return ContingencyTable(by, counts, digits, precision, confidence, normal)
+    return ContingencyTable(Cells.of(by, values), precision, confidence, normal)
 
 
 def _check(releases: Sequence[Release], by: Keys) -> None:
@@ -353,46 +94,3 @@ def _margin(
     counts = counts.reshape([shape[i] for i in axes])
     (stddev,) = set(release.columns["stddev"])
     return frozenset(axes), np.transpose(counts, np.argsort(axes)), float(stddev) ** 2
-
-
-def _digits(values: Floats) -> int:
-    """Return so many digits after the point that all sums are exact in doubles."""
-    size = math.fsum(np.abs(values).ravel().tolist()) + values.size
-    return max(min(_DIGITS - math.ceil(math.log2(size)) - 1, _FINEST), 0)
-
-
-def _rounded(values: Floats, total: int) -> IntArray:
-    """Round to whole numbers of a given sum: down, and up where the most is missing."""
-    found = np.floor(values).astype(np.int64)
-    up = min(max(total - int(found.sum()), 0), len(values))
-    found[np.argsort(found - values, kind="stable")[:up]] += 1
-    # What floating point lost of the sum is far below the largest cell.
-    found[np.argmax(found)] += total - int(found.sum())
-    return found
-
-
-def _place(keys: Keys, cell: dict[str, object]) -> tuple[int, ...]:
-    if sorted(cell) != sorted(keys.columns):
-        raise InvalidTable(
-            f"a cell of {', '.join(keys.columns)} was named by {', '.join(cell) or 'nothing'}; "
-            "write each column once"
-        )
-    parts = zip(keys.columns, keys.domains, strict=True)
-    return tuple(domain.find(cell[name], name) for name, domain in parts)
-
-
-def _record(keys: Keys, confidence: float, method: str) -> dict[str, object]:
-    return {
-        "format": "neyman.contingency",
-        "version": 1,
-        "keys": keys.describe(),
-        "method": method,
-        "confidence": confidence,
-    }
-
-
-def _text(columns: Columns, confidence: float) -> str:
-    return (
-        f"{text_of(columns, rows=_SHOWN)}\n"
-        f"lower, upper: {100 * confidence:g} % noise interval of each cell (not sampling error)"
-    )
