@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
@@ -30,6 +31,10 @@ CHAPTERS = [
 # Drawn by the demo, at random, and chosen by hand.
 BY_HAND = {"flights.png"}
 LARGEST = 60_000
+NAMED = re.compile(r"`((?:[\w.-]+/)*\w+\.(?:py|toml|json|sql))[`:]")
+OF_DOCS = re.compile(r"\bdocs/[\w./-]*\w\.(?:md|py|json)\b")
+# What readers of these pages write themselves.
+THEIRS = {"publish.json", "releases.json", "visits.toml"}
 LINK = re.compile(r"(!?)\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -69,6 +74,24 @@ def test_every_link_leads_to_a_page_and_a_title_of_it(page):
     for target, mark in local(page):
         assert target.exists(), f"{page.name} links to {target}"
         assert not mark or mark in anchors(target), f"{page.name} links to #{mark}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_a_page_names_exists(page):
+    homes = (ROOT, ROOT / "src", ROOT / "src" / "neyman", page.parent)
+    rooms = ("src", "tests", "docs")
+    files = Counter(path.name for room in rooms for path in (ROOT / room).rglob("*.*"))
+    for name in set(NAMED.findall(page.read_text(encoding="utf-8"))) - THEIRS:
+        if "/" in name:
+            assert any((home / name).exists() for home in homes), f"{page.name} names {name}"
+        else:
+            assert files[name] == 1 or (ROOT / name).exists(), f"{page.name} names {name}: which?"
+
+
+def test_every_page_that_the_source_names_exists():
+    for path in (ROOT / "src").rglob("*.py"):
+        for name in OF_DOCS.findall(path.read_text(encoding="utf-8")):
+            assert (ROOT / name).exists(), f"{path.name} names {name}"
 
 
 def test_every_page_of_the_theory_can_be_reached_from_its_contents():
