@@ -34,7 +34,7 @@ from neyman.tables._engines._duckdb_engine import _SPELLING as DUCKDB
 from neyman.tables._engines._postgres_words import SPELLING as POSTGRES
 from neyman.tables._engines._spark_words import SPELLING as SPARK
 from neyman.tables._expressions._operations import OPERATIONS
-from neyman.tables._expressions._types import Range
+from neyman.tables._types import Range
 
 x, n, g, b, d = map(col, "xngbd")
 DAYS = date(9999, 12, 31), date(2024, 7, 1)

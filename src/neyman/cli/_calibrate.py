@@ -88,7 +88,7 @@ def _target(options: argparse.Namespace) -> tuple[Target, Fraction | None]:
         if (words := getattr(options, name)) is not None
     }
     match given:
-        case {"epsilon": 0, "delta": delta, **rest} if not rest and delta > 0:
+        case {"epsilon": epsilon, "delta": delta, **rest} if not rest and not epsilon and delta:
             raise WrongUsage(
                 f"--epsilon 0 with --delta {options.delta} leaves no loss to put an epsilon or a "
                 "mu on: it is an attacker who gains at most that over chance; write --advantage "

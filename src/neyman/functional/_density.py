@@ -1,18 +1,17 @@
-"""From an array of private values to a question that the door can answer."""
+"""The density of an array of private values: a question that the door can answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, final, overload
+from typing import Final, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import Aggregate, Columns, Countable, IntArray, Noise
+from neyman.aggregate import Aggregate, Countable
 from neyman.arguments import check_type, whole
 from neyman.functional._arrays import ArrayRecords
 from neyman.functional._asked import asked
-from neyman.functional._bases._abstract_basis import AbstractBasis
+from neyman.functional._bases._readings import CoefficientReading
 from neyman.functional._bases._side import Domain, Side
 from neyman.functional._bases._target import Target
 from neyman.functional._private import records_of
@@ -20,7 +19,7 @@ from neyman.functional._units import Units
 from neyman.numerics import Real
 from neyman.sensitivity import Neighbors
 
-__all__ = ["CoefficientReading", "density", "density_of", "pilot_bandwidth"]
+__all__ = ["density", "density_of", "pilot_bandwidth"]
 
 _DOMAINS: Final = 'Interval(lower, upper, outside="clip"), Circle(period) or Box(side, side)'
 # Of a length, in so many dimensions: finer ones are better asked for by hand.
@@ -168,36 +167,3 @@ def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, 
     share = min(max(Fraction(f"{rule:.3g}"), _SMALLEST_PILOT[d]), Fraction(1, 10))
     found = tuple(Fraction(f"{float(share * side.length):.3g}") for side in domain.sides)
     return found[0] if d == 1 else found
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CoefficientReading:
-    """The noisy integers as they are, each by what it is a coefficient of, group by group."""
-
-    basis: AbstractBasis
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What its columns are called."""
-        return *self.basis.labels(), "coefficient", "stddev", "lower", "upper"
-
-    @property
-    def rows(self) -> int:
-        """One for each integer of a group."""
-        return self.basis.size
-
-    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns."""
-        width = noise.half_width(confidence)
-        integers = [int(value) for value in noisy.tolist()]
-        labels: Columns = {
-            name: list(label) * (len(integers) // self.rows)
-            for name, label in self.basis.labels().items()
-        }  # pyright: ignore[reportAssignmentType]
-        return labels | {
-            "coefficient": integers,
-            "stddev": [noise.stddev] * len(integers),
-            "lower": [value - width for value in integers],
-            "upper": [value + width for value in integers],
-        }

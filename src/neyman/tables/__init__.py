@@ -19,9 +19,9 @@ from neyman.tables._expressions._read import (  # noqa: E402
     read_expression,
 )
 from neyman.tables._expressions._when import when  # noqa: E402
-from neyman.tables._joins._foreign_key import ForeignKey  # noqa: E402
+from neyman.tables._foreign_key import ForeignKey  # noqa: E402
+from neyman.tables._key import Key  # noqa: E402
 from neyman.tables._keys._bins import Bin, Bins  # noqa: E402
-from neyman.tables._keys._key import Key  # noqa: E402
 from neyman.tables._keys._keys import Keys  # noqa: E402
 from neyman.tables._keys._unknown_keys import UnknownKeys  # noqa: E402
 from neyman.tables._open import open_table  # noqa: E402

@@ -11,11 +11,11 @@ from sqlglot import exp
 from neyman.aggregate import Aggregate, FoundGroups, IntArray, refuse_key_names, repeated
 from neyman.errors import InvalidTable
 from neyman.tables._engines._engine import Engine
+from neyman.tables._imagined import imagined
 from neyman.tables._keys._keys import Keys
 from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._mistakes import refuse_no_keys
 from neyman.tables._statements._found import new_groups, unknown_groups
-from neyman.tables._statements._imagined import imagined
 from neyman.tables._statements._statement import Question, groups_of
 from neyman.tables._statistics._statistic import Statistic, sensitivity_of
 from neyman.tables._unit import Unit

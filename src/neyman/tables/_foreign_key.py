@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from neyman.errors import InvalidTable
-from neyman.tables._joins._on import On, pairs_of
+from neyman.tables._on import On, pairs_of
 
 __all__ = ["ForeignKey"]
 

@@ -7,9 +7,9 @@ from typing import TypeAlias, final
 
 from sqlglot import exp
 
-from neyman.tables._expressions._types import Range, Type
-from neyman.tables._keys._key import Key
+from neyman.tables._key import Key
 from neyman.tables._sql import Tree, cast, clamped, double, encoded, text, try_cast
+from neyman.tables._types import Range, Type
 
 __all__ = [
     "BOOLEAN",

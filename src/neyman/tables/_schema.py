@@ -8,7 +8,7 @@ from typing import final
 
 from neyman.errors import InvalidTable, UnknownColumn
 from neyman.tables import _sql as sql
-from neyman.tables._keys._key import Key
+from neyman.tables._key import Key
 from neyman.tables._kind import Cast, Kind
 from neyman.tables._sql import Tree
 

@@ -13,7 +13,6 @@ from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
 from neyman.tables._engines._engine import Engine
 from neyman.tables._expressions._expression import Expression
-from neyman.tables._joins._on import How, On, Taken
 from neyman.tables._joins._private_join import joined
 from neyman.tables._joins._public_join import looked_up
 from neyman.tables._keys._keys import Keys
@@ -23,6 +22,7 @@ from neyman.tables._mistakes import (
     refuse_no_keys,
     refuse_unknown_keys,
 )
+from neyman.tables._on import How, On, Taken
 from neyman.tables._statistics._spread import Correlation, Covariance, Variance
 from neyman.tables._statistics._statistic import Measured, Statistic, check_statistic
 from neyman.tables._statistics._statistics import Count, Mean, Sum

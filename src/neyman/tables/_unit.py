@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.tables._joins._foreign_key import ForeignKey
+from neyman.tables._foreign_key import ForeignKey
 from neyman.tables._limits import Limits
 
 __all__ = ["Entity", "Rows", "Unit"]

@@ -1,13 +1,46 @@
-"""Several sums of waves released together, read one below the other."""
+"""Noisy coefficients as they are: of one sum of waves, or of several, one below the other."""
 
 from dataclasses import dataclass
 from typing import final
 
 from neyman.aggregate import Columns, IntArray, Noise
+from neyman.functional._bases._abstract_basis import AbstractBasis
 from neyman.functional._bases._basis import Basis
-from neyman.functional._query import CoefficientReading
 
-__all__ = ["ChannelReading"]
+__all__ = ["ChannelReading", "CoefficientReading"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CoefficientReading:
+    """The noisy integers as they are, each by what it is a coefficient of, group by group."""
+
+    basis: AbstractBasis
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its columns are called."""
+        return *self.basis.labels(), "coefficient", "stddev", "lower", "upper"
+
+    @property
+    def rows(self) -> int:
+        """One for each integer of a group."""
+        return self.basis.size
+
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return the columns."""
+        width = noise.half_width(confidence)
+        integers = [int(value) for value in noisy.tolist()]
+        labels: Columns = {
+            name: list(label) * (len(integers) // self.rows)
+            for name, label in self.basis.labels().items()
+        }  # pyright: ignore[reportAssignmentType]
+        return labels | {
+            "coefficient": integers,
+            "stddev": [noise.stddev] * len(integers),
+            "lower": [value - width for value in integers],
+            "upper": [value + width for value in integers],
+        }
 
 
 @final

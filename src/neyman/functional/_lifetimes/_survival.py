@@ -12,9 +12,9 @@ from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords
 from neyman.functional._asked import asked
 from neyman.functional._bases._basis import Basis
-from neyman.functional._bases._channels import ChannelReading
 from neyman.functional._bases._domain import Interval
 from neyman.functional._bases._features import clamped, feature_sensitivity, whole_sums
+from neyman.functional._bases._readings import ChannelReading
 from neyman.functional._bases._target import Cumulative
 from neyman.nodes import Nodes, beyond
 from neyman.numerics import Real, exact, text

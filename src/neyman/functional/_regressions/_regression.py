@@ -10,9 +10,9 @@ from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords
 from neyman.functional._asked import asked
-from neyman.functional._bases._channels import ChannelReading
 from neyman.functional._bases._domain import Interval, Side, check_domain
 from neyman.functional._bases._features import clamped
+from neyman.functional._bases._readings import ChannelReading
 from neyman.functional._bases._target import Scales, Target
 from neyman.functional._regressions._pairs import PairChannels, pair_sensitivity, pair_sums
 from neyman.functional._units import Units

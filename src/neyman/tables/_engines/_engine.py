@@ -15,9 +15,9 @@ from sqlglot import exp
 
 from neyman.aggregate import FoundGroups, IntArray
 from neyman.errors import EngineFailure
+from neyman.tables._engines._found_groups import read_groups
 from neyman.tables._schema import Schema
 from neyman.tables._sql import Tree
-from neyman.tables._statements._found import read_groups
 
 __all__ = ["Engine"]
 

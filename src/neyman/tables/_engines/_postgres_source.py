@@ -13,9 +13,9 @@ from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
 from neyman.tables import _sql as sql
 from neyman.tables._engines._postgres_engine import Postgres, session
-from neyman.tables._expressions._types import Type
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
+from neyman.tables._types import Type
 
 __all__ = ["postgres_table"]
 

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from neyman.errors import InvalidParameter
 from neyman.tables._expressions._term import Term
-from neyman.tables._expressions._types import Type
 from neyman.tables._schema import Schema
+from neyman.tables._types import Type
 
 __all__ = ["Expression", "Form", "Given"]
 

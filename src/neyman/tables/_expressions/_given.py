@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from neyman.errors import InvalidParameter
 from neyman.tables._expressions._term import Value
-from neyman.tables._expressions._types import LARGEST, SMALLEST
+from neyman.tables._types import LARGEST, SMALLEST
 
 __all__ = ["check_text", "value_of"]
 

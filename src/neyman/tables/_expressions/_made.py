@@ -5,10 +5,10 @@ from neyman.tables import _kind as kind
 from neyman.tables._expressions._expression import Expression
 from neyman.tables._expressions._given import check_text
 from neyman.tables._expressions._term import Term
-from neyman.tables._expressions._types import Type, in_words
 from neyman.tables._kind import Kind
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
+from neyman.tables._types import Type, in_words
 
 __all__ = ["made_column", "made_condition"]
 

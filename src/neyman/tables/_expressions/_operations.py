@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from neyman.tables._expressions import _trees as trees
 from neyman.tables._expressions._term import Value, Write
-from neyman.tables._expressions._types import Type
+from neyman.tables._types import Type
 
 __all__ = ["OPERATIONS", "Operation"]
 

@@ -11,9 +11,9 @@ from neyman.tables._expressions._expression import Expression, Form, Given
 from neyman.tables._expressions._given import check_text, value_of
 from neyman.tables._expressions._operations import OPERATIONS, Operation
 from neyman.tables._expressions._term import Term, Value
-from neyman.tables._expressions._types import LARGEST, Beyond, Type, in_words
 from neyman.tables._expressions._values import column_term, literal_term
 from neyman.tables._schema import Schema
+from neyman.tables._types import LARGEST, Beyond, Type, in_words
 
 __all__ = ["Call", "Literal", "Named", "called", "col", "expression_of", "joined", "lit"]
 

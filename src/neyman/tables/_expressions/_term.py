@@ -6,8 +6,8 @@ from datetime import date
 from typing import TypeAlias, final
 
 from neyman.tables import _sql as sql
-from neyman.tables._expressions._types import Range, Type
 from neyman.tables._sql import Tree
+from neyman.tables._types import Range, Type
 
 __all__ = ["Term", "Value", "Write"]
 

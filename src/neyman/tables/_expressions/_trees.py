@@ -7,8 +7,8 @@ from sqlglot import exp
 
 from neyman.tables import _sql as sql
 from neyman.tables._expressions._term import Term, Write
-from neyman.tables._expressions._types import LARGEST, SMALLEST, Range, Type
 from neyman.tables._sql import Tree
+from neyman.tables._types import LARGEST, SMALLEST, Range, Type
 
 __all__ = [
     "added",

@@ -17,9 +17,9 @@ from sqlglot import exp
 from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._engines._engine import Engine
-from neyman.tables._joins._foreign_key import ForeignKey
-from neyman.tables._joins._on import with_columns
+from neyman.tables._foreign_key import ForeignKey
 from neyman.tables._kind import coded
+from neyman.tables._on import with_columns
 from neyman.tables._schema import Column, Schema, called
 from neyman.tables._sources._sources import engine_of
 from neyman.tables._sql import Tree

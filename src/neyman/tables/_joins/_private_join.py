@@ -12,7 +12,7 @@ from sqlglot import exp
 from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._engines._engine import Engine
-from neyman.tables._joins._on import How, On, Taken, pairs_of, refuse_no_how, taken_of, with_columns
+from neyman.tables._on import How, On, Taken, pairs_of, refuse_no_how, taken_of, with_columns
 from neyman.tables._schema import called
 from neyman.tables._sources._sources import engine_of
 from neyman.tables._unit import Unit

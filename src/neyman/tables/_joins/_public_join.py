@@ -18,10 +18,10 @@ from sqlglot import exp
 from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
 from neyman.tables import _sql as sql
-from neyman.tables._joins._on import How, On, Taken, pairs_of, refuse_no_how, taken_of, with_columns
-from neyman.tables._keys._key import Key, key_text
+from neyman.tables._key import Key, key_text
 from neyman.tables._keys._listed import places_of
 from neyman.tables._kind import Cast, Kind
+from neyman.tables._on import How, On, Taken, pairs_of, refuse_no_how, taken_of, with_columns
 from neyman.tables._schema import Column
 from neyman.tables._sources._public import Cell, PublicTable
 from neyman.tables._sql import Tree

@@ -12,10 +12,10 @@ import numpy as np
 
 from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidTable
+from neyman.tables._key import Key
 from neyman.tables._keys._bins import Bins
 from neyman.tables._keys._codes import coded, decoded, refuse_many
 from neyman.tables._keys._domain import Domain
-from neyman.tables._keys._key import Key
 from neyman.tables._keys._key_mistakes import (
     parts_of,
     refuse_names,

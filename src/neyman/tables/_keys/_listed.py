@@ -10,8 +10,8 @@ from sqlglot import exp
 from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
+from neyman.tables._key import Key, key_of, key_text
 from neyman.tables._keys._domain import Domain
-from neyman.tables._keys._key import Key, key_of, key_text
 from neyman.tables._kind import Cast
 from neyman.tables._schema import Column
 from neyman.tables._sql import Tree

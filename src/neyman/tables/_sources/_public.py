@@ -18,7 +18,7 @@ from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
 from neyman.tables import _sql as sql
 from neyman.tables._engines._duckdb_source import Source
-from neyman.tables._keys._key import Key
+from neyman.tables._key import Key
 from neyman.tables._schema import SOURCE, Column, Schema
 from neyman.tables._sources._attached import attached_public
 from neyman.tables._sources._files import open_file

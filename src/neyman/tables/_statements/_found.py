@@ -1,4 +1,4 @@
-"""Which group a row is in where nobody declared the groups, and what is read of them.
+"""Which group a row is in where nobody declared the groups.
 
 A group is called by the UTF-8 bytes of its keys' canonical texts, in hexadecimal digits with a
 colon between the columns: no two groups have one name, and no collation, case rule or setting of an
@@ -7,13 +7,10 @@ declared, so the choice within a unit depends on that unit's rows only.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
-from neyman.aggregate import FoundGroups, KeyText, UnknownGroups
+from neyman.aggregate import FoundGroups, UnknownGroups
 from neyman.errors import InvalidTable
 from neyman.sensitivity import NewGroups
 from neyman.tables import _sql as sql
@@ -23,9 +20,7 @@ from neyman.tables._statistics._statistic import Statistic
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
-__all__ = ["named_groups", "new_groups", "read_groups", "unknown_groups"]
-
-_DIGITS: Final = frozenset("0123456789abcdef:")
+__all__ = ["named_groups", "new_groups", "unknown_groups"]
 
 
 def named_groups(keys: UnknownKeys, view: View) -> tuple[exp.Select, Tree]:
@@ -86,31 +81,3 @@ def unknown_groups(
         rows=statistic.rows,
         find=find,
     )
-
-
-def read_groups(columns: list[npt.NDArray[Any]], parts: int) -> FoundGroups | None:
-    """Return what a statement gave, or None if it is not names and integers.
-
-    Groups whose keys are no UTF-8, which Spark can hold, are left out: a rule about the key alone.
-
-    Args:
-        columns: names of the groups, then their integers.
-        parts: how many columns a key has.
-    """
-    names, integers = columns[0].tolist(), np.column_stack(columns[1:]).astype(np.int64)
-    keys: list[KeyText | None] = []
-    for name in names:
-        if type(name) is not str or not _DIGITS.issuperset(name):
-            return None
-        keys.append(_decoded(name.split(":")))
-    if any(key is not None and len(key) != parts for key in keys):
-        return None
-    kept = [i for i, key in enumerate(keys) if key is not None]
-    return FoundGroups(tuple(key for key in keys if key is not None), integers[kept])
-
-
-def _decoded(parts: list[str]) -> KeyText | None:
-    try:
-        return tuple(bytes.fromhex(part).decode("utf-8") for part in parts)
-    except UnicodeDecodeError:
-        return None
