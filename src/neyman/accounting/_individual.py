@@ -15,7 +15,6 @@ __all__ = ["IndividualSpending"]
 _IntArray = npt.NDArray[np.int64]
 # What a record may spend, in the units that are counted.
 _WHOLE = 2**50
-_MOST_NORM = 2**62
 
 
 @final

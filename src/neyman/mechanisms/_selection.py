@@ -20,7 +20,6 @@ from neyman.tradeoff import TradeOff
 __all__ = ["Selection"]
 
 _MOST_CANDIDATES = 2**20
-_LARGEST_SCORE = 2**62
 _SMALLEST, _LARGEST = Fraction(1, 2**40), Fraction(700)
 
 
