@@ -156,11 +156,14 @@ def save(function: Function | Functions[Any], path: str | Path) -> None:
     check_type("function", function, Function | Functions, "functional.function(release)")
     place = _place(path)
     record = function.to_json()
-    listed = [record] if isinstance(function, Function) else _listed(record)
-    each = [np.array(one.pop("integers", []), dtype=np.int64) for one in listed]
-    integers = each[0] if isinstance(function, Function) else np.concatenate(each or [_NONE])
-    if not isinstance(function, Function):
+    grouped = isinstance(function, Functions)
+    each = [
+        np.array(one.pop("integers", []), dtype=np.int64)
+        for one in (_listed(record) if grouped else [record])
+    ]
+    if grouped:
         record["sizes"] = [len(one) for one in each]
+    integers = np.concatenate(each or [_NONE])
     with place.open("wb") as file:
         np.savez(file, integers=integers, record=np.array(json.dumps(record)))
 

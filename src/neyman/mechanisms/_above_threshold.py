@@ -12,7 +12,7 @@ from neyman.mechanisms._folded import FoldedLaplace
 from neyman.mechanisms._gaussian_below import pure_epsilon
 from neyman.mechanisms._laplace import Laplace
 from neyman.mechanisms._rounded import draw
-from neyman.numerics import Real, exact, text
+from neyman.numerics import Real, exact_positive, text
 from neyman.tradeoff import TradeOff, pure_dp
 
 __all__ = ["AboveThreshold"]
@@ -68,9 +68,7 @@ class AboveThreshold:
             MissingExtra: if python-flint is not installed.
             InvalidParameter: if a parameter is outside, or calls for noise that cannot be drawn.
         """
-        whole = exact(epsilon, "epsilon")
-        if whole <= 0:
-            raise InvalidParameter(f"epsilon={text(whole)} is not positive; write a number above 0")
+        whole = exact_positive(epsilon, "epsilon")
         for name, count in (("sensitivity", sensitivity), ("hits", hits)):
             if type(count) is not int or not 1 <= count <= 2**40:
                 raise InvalidParameter(

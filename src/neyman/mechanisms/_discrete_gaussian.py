@@ -13,10 +13,10 @@ import numpy as np
 from neyman.errors import InvalidParameter
 from neyman.mechanisms._gaussian import variance_of
 from neyman.mechanisms._law import ball
-from neyman.mechanisms._mechanism import Mechanism, check_scale, not_positive
+from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.mechanisms._moves import largest_square, worst_move
 from neyman.mechanisms._tabled import TabledLaw
-from neyman.numerics import Array, Real, exact, text
+from neyman.numerics import Array, Real, exact_positive, text
 from neyman.sensitivity import Sensitivity, check_sensitivity
 from neyman.tradeoff import TradeOff, discrete_gaussian
 
@@ -139,9 +139,7 @@ class DiscreteGaussian(Mechanism):
             InvalidParameter: if rho is not positive, or calls for noise that cannot be drawn.
         """
         check_sensitivity(sensitivity)
-        target = exact(rho, "rho")
-        if target <= 0:
-            raise not_positive("rho", target)
+        target = exact_positive(rho, "rho")
         return cls(variance=Fraction(max(largest_square(sensitivity), 1)) / (2 * target))
 
     @property

@@ -12,8 +12,8 @@ import numpy as np
 from neyman.errors import SensitivityMismatch
 from neyman.mechanisms._folded import FloatArray, FoldedLaw
 from neyman.mechanisms._law import ball
-from neyman.mechanisms._mechanism import Mechanism, check_scale, not_positive
-from neyman.numerics import Real, exact, text
+from neyman.mechanisms._mechanism import Mechanism, check_scale
+from neyman.numerics import Real, exact_positive, text
 from neyman.sensitivity import Sensitivity, check_sensitivity
 from neyman.tradeoff import TradeOff, discrete_laplace, identity
 
@@ -84,9 +84,7 @@ class DiscreteLaplace(Mechanism):
         Raises:
             InvalidParameter: if it is outside [2^-3, 2^40].
         """
-        b = exact(scale, "scale")
-        if b <= 0:
-            raise not_positive("scale", b)
+        b = exact_positive(scale, "scale")
         check_scale(b**2, "Discrete Laplace")
         object.__setattr__(self, "scale", b)
 
@@ -103,9 +101,7 @@ class DiscreteLaplace(Mechanism):
             InvalidParameter: if epsilon is not positive, or calls for noise that cannot be drawn.
         """
         check_sensitivity(sensitivity)
-        target = exact(epsilon, "epsilon")
-        if target <= 0:
-            raise not_positive("epsilon", target)
+        target = exact_positive(epsilon, "epsilon")
         return cls(scale=max(_steps(sensitivity), 1) / target)
 
     @property

@@ -10,11 +10,11 @@ import numpy as np
 from neyman.arguments import given
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._folded import FoldedNormal
-from neyman.mechanisms._mechanism import Mechanism, check_confidence, check_scale, not_positive
+from neyman.mechanisms._mechanism import Mechanism, check_confidence, check_scale
 from neyman.mechanisms._radius import chi_radius
 from neyman.mechanisms._ratio import fieller_interval
 from neyman.mechanisms._rounded import BAND
-from neyman.numerics import Real, exact, text
+from neyman.numerics import Real, exact, exact_positive, text
 from neyman.sensitivity import Sensitivity, check_sensitivity
 from neyman.tradeoff import TradeOff, approx_dp, gdp
 
@@ -123,9 +123,7 @@ class Gaussian(Mechanism):
 
 def variance_of(scale: Real | None, variance: Real | None) -> Fraction:
     if variance is None and scale is not None:
-        sigma = exact(scale, "scale")
-        if sigma <= 0:
-            raise not_positive("scale", sigma)
+        sigma = exact_positive(scale, "scale")
         return sigma**2
     if scale is None and variance is not None:
         return exact(variance, "variance")
@@ -138,9 +136,7 @@ def variance_of(scale: Real | None, variance: Real | None) -> Fraction:
 def _squared(mu: Real | None, epsilon: Real | None, delta: Real | None) -> Fraction:
     """Return mu^2, where both numbers of a pair are given the largest within it, rounded down."""
     if mu is not None and epsilon is None and delta is None:
-        target = exact(mu, "mu")
-        if target <= 0:
-            raise not_positive("mu", target)
+        target = exact_positive(mu, "mu")
         return target**2
     if mu is None and epsilon is not None and delta is not None:
         if not 0 < exact(delta, "delta") < 1:

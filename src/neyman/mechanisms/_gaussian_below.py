@@ -5,8 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from neyman.mechanisms._mechanism import not_positive
-from neyman.numerics import Real, exact, log_ndtr
+from neyman.numerics import Real, exact_positive, log_ndtr
 
 __all__ = ["laplace_epsilon", "pure_epsilon"]
 
@@ -43,9 +42,7 @@ def pure_epsilon(mu: Real) -> Fraction:
 
 
 def _half(mu: Real) -> float:
-    target = exact(mu, "mu")
-    if target <= 0:
-        raise not_positive("mu", target)
+    target = exact_positive(mu, "mu")
     return float(target) / 2
 
 

@@ -7,8 +7,8 @@ from typing import Self, final
 
 from neyman.errors import SensitivityMismatch
 from neyman.mechanisms._folded import FoldedLaplace
-from neyman.mechanisms._mechanism import Mechanism, check_scale, not_positive
-from neyman.numerics import Real, exact, text
+from neyman.mechanisms._mechanism import Mechanism, check_scale
+from neyman.numerics import Real, exact_positive, text
 from neyman.sensitivity import Sensitivity, check_sensitivity
 from neyman.tradeoff import TradeOff, laplace
 
@@ -38,9 +38,7 @@ class Laplace(Mechanism):
         Raises:
             InvalidParameter: if b is outside [2^-3, 2^40].
         """
-        b = exact(scale, "scale")
-        if b <= 0:
-            raise not_positive("scale", b)
+        b = exact_positive(scale, "scale")
         check_scale(b**2, "Laplace")
         object.__setattr__(self, "scale", b)
 
@@ -56,9 +54,7 @@ class Laplace(Mechanism):
             InvalidParameter: if epsilon is not positive, or calls for noise that cannot be drawn.
         """
         check_sensitivity(sensitivity)
-        target = exact(epsilon, "epsilon")
-        if target <= 0:
-            raise not_positive("epsilon", target)
+        target = exact_positive(epsilon, "epsilon")
         return cls(scale=_l1(sensitivity) / target)
 
     @property

@@ -17,7 +17,7 @@ from neyman.numerics import text
 from neyman.sensitivity import Sensitivity
 from neyman.tradeoff import TradeOff
 
-__all__ = ["Mechanism", "check_confidence", "check_scale", "not_positive"]
+__all__ = ["Mechanism", "check_confidence", "check_scale"]
 
 _SMALLEST: Final = Fraction(1, 8)
 _LARGEST: Final = Fraction(2**40)
@@ -236,8 +236,3 @@ def check_scale(squared: Fraction, name: str) -> None:
                 else "declare a coarser grid or spend a larger budget"
             )
         )
-
-
-def not_positive(name: str, value: Fraction) -> InvalidParameter:
-    """Return the error for a parameter that must be positive."""
-    return InvalidParameter(f"{name}={text(value)} is not positive; write a number above 0")

@@ -17,6 +17,7 @@ __all__ = [
     "Real",
     "ceil_float",
     "exact",
+    "exact_positive",
     "exact_size",
     "floor_float",
     "ordinary",
@@ -72,6 +73,18 @@ def exact_size(value: object, name: str) -> Fraction:
     number = exact(value, name)
     if number < 0:
         raise InvalidParameter(f"{name}={text(number)} is negative; write a number of at least 0")
+    return number
+
+
+def exact_positive(value: object, name: str) -> Fraction:
+    """Return the rational that `value` stands for, above 0.
+
+    Raises:
+        InvalidParameter: as `exact`, or if it is not positive.
+    """
+    number = exact(value, name)
+    if number <= 0:
+        raise InvalidParameter(f"{name}={text(number)} is not positive; write a number above 0")
     return number
 
 

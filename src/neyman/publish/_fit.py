@@ -10,7 +10,7 @@ from neyman.aggregate import Aggregate, IntArray
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Gaussian, Laplace, Mechanism
-from neyman.numerics import Real, exact, text
+from neyman.numerics import Real, exact_positive
 from neyman.publish._preview import SIZES, Preview, preview
 from neyman.sensitivity import Sensitivity
 
@@ -157,7 +157,7 @@ class _Wanted:
     @classmethod
     def of(cls, wish: Wish, sizes: Sequence[int]) -> Self:
         """Make up the integers of its preview once for all noises."""
-        question, width = wish.aggregate, float(_positive(wish.half_width, "half_width"))
+        question, width = wish.aggregate, float(exact_positive(wish.half_width, "half_width"))
         if question.imagined is None:
             return cls(question, wish.number, width)
         integers = question.imagined(sizes)
@@ -199,20 +199,13 @@ def _check(wishes: Sequence[Wish]) -> None:
 
 def _budget(mu: Real | None, epsilon: Real | None) -> tuple[_Kind, Fraction]:
     if mu is not None and epsilon is None:
-        return _GAUSSIAN, _positive(mu, "mu") ** 2
+        return _GAUSSIAN, exact_positive(mu, "mu") ** 2
     if epsilon is not None and mu is None:
-        return _LAPLACE, _positive(epsilon, "epsilon")
+        return _LAPLACE, exact_positive(epsilon, "epsilon")
     raise InvalidParameter(
         f"a budget of mu={mu}, epsilon={epsilon} was given; write mu for Gaussian noise or epsilon "
         "for Laplace noise, one of them"
     )
-
-
-def _positive(value: Real, name: str) -> Fraction:
-    number = exact(value, name)
-    if number <= 0:
-        raise InvalidParameter(f"{name}={text(number)} is not positive; write a positive number")
-    return number
 
 
 def _divided(
