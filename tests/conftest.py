@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -23,6 +24,29 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+
+SPARK = "tests/tables/engines/"
+# Spark's stay in one process, and so must not be left to the end; processes fork the sooner, the
+# less they have loaded.
+FIRST = (SPARK, "tests/ledger/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slowest rooms."""
+    items.sort(key=lambda item: [not item.nodeid.startswith(room) for room in FIRST])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `-n`, give a process whole files, in order, and to one of them all that need Spark."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return SPARK if nodeid.startswith(SPARK) else nodeid.partition("::")[0]
+
+    config.option.loadscopereorder = False
+    return Files(config, log)
 
 
 def pytest_report_header() -> str:

@@ -66,13 +66,15 @@ def test_cumulants_add(curve, everything):
 
 
 def test_composition_costs(curve, everything):
-    for other in everything:
+    # Either order is the same: test_commutative. So each two once, held against both.
+    for other in everything[everything.index(curve) :]:
         both = tried(lambda other=other: curve @ other)
         if both is not None and both.certified:
-            assert both.delta(0.3) >= curve.delta(0.3, bracket=True).lower
+            parts = (curve, other)
+            assert both.delta(0.3) >= max(f.delta(0.3, bracket=True).lower for f in parts)
             # The hull of two directions is asked in tests/laws/test_shape.py; it takes long.
             if both.remove == both.add:
-                assert both.beta(0.1) <= curve.beta(0.1, bracket=True).upper
+                assert both.beta(0.1) <= min(f.beta(0.1, bracket=True).upper for f in parts)
 
 
 def test_gaussians_compose_exactly():

@@ -167,19 +167,25 @@ def answers(path, unit) -> list[list[int]]:
     return [part.compute().tolist() for part in (table.count(KEYS), table.sum("x", KEYS))]
 
 
-@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+@pytest.fixture(scope="module", params=[b"\n", b"\r\n"])
+def whole(request, tmp_path_factory):
+    """The ending of the lines, and the answers without a changed one."""
+    path = tmp_path_factory.mktemp("lines") / "table.csv"
+    path.write_bytes(request.param.join(GOOD.splitlines()))
+    return request.param, answers(path, Rows())
+
+
 @settings(max_examples=30, deadline=None)
 @given(changed=lines, place=st.integers(0, 3))
 @example(changed=b'5,"bad,1', place=0)
 @example(changed=b"c,a\rc,a,1", place=1)
 @example(changed=b'"\xff\xfe', place=2)
 @example(changed=b"p,a,\xe2\x82", place=3)
-def test_a_line_moves_the_answer_by_one_row(tmp_path_factory, ending, changed, place):
+def test_a_line_moves_the_answer_by_one_row(tmp_path_factory, whole, changed, place):
     """Whatever the bytes of one line, they count as one row or none: the unit is `Rows()`."""
+    ending, (without, total) = whole
     head, *rest = GOOD.splitlines()
     path = tmp_path_factory.mktemp("lines") / "table.csv"
-    path.write_bytes(ending.join([head, *rest]))
-    (without, total) = answers(path, Rows())
     path.write_bytes(ending.join([head, *rest[:place], changed, *rest[place:]]))
     (counts, sums_) = answers(path, Rows())
     more = [now - before for now, before in zip(counts, without, strict=True)]

@@ -380,8 +380,10 @@ def is_bounded(database, limits, how, units="abc"):
     for unit in units:
         rest = without(database, unit, owned)
         # Or of the tables that name it alone, where what led to it is nobody's.
-        named = {name: rest[name] for name in ("accounts", "reviews")}
-        for neighbour in (rest, database | named):
+        named = database | {name: rest[name] for name in ("accounts", "reviews")}
+        for neighbour in (rest, named) if rest != named else (rest,):
+            if neighbour == database:
+                continue
             change = whole - question(neighbour, limits, how).compute()
             if np.abs(change).sum() > asked.sensitivity.l1:
                 return False
