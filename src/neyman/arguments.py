@@ -10,9 +10,10 @@ from typing import SupportsIndex, cast
 
 from neyman.errors import InvalidParameter
 
-__all__ = ["check_list", "check_name", "check_type", "given", "whole"]
+__all__ = ["brief", "check_list", "check_name", "check_type", "given", "whole"]
 
 _LONGEST_NAME = 200
+_LONGEST_TEXT = 300
 
 
 def given(name: str, value: object) -> str:
@@ -22,6 +23,16 @@ def given(name: str, value: object) -> str:
     """
     plain = value is None or isinstance(value, int | float | str | Fraction | Decimal)
     return f"{name}={reprlib.repr(value)}" if plain else name
+
+
+def brief(text: str) -> str:
+    """Shorten what is shown to people; what is stored and compared stays whole.
+
+    A composition can be of thousands of parts, and a file that was tampered with holds any id.
+    """
+    return (
+        text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}… ({len(text)} characters)"
+    )
 
 
 def check_type(name: str, value: object, kind: type | UnionType, instead: str) -> None:

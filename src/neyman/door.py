@@ -79,7 +79,8 @@ def release(
         source=aggregate.source,
         curve=mechanism.tradeoff(aggregate.sensitivity),
     )
-    return _reveal(aggregate, mechanism, ledger, reservation, confidence, replayed=replayed)
+    spending = _spending(ledger, reservation)
+    return _reveal(aggregate, mechanism, reservation, spending, confidence, replayed=replayed)
 
 
 def release_batch(
@@ -132,8 +133,9 @@ def release_batch(
         curve=compose(*curves),
     )
     parts = _parts(reservation, questions, curves)
+    spending = _spending(ledger, reservation)
     return tuple(
-        _reveal(aggregate, noise, ledger, part, confidence, replayed=replayed)
+        _reveal(aggregate, noise, part, spending, confidence, replayed=replayed)
         for (aggregate, noise), part in zip(questions, parts, strict=True)
     )
 
@@ -267,11 +269,24 @@ def _computed(run: Callable[[], T], sound: Callable[[T], bool]) -> T:
     )
 
 
+def _spending(ledger: Ledger, reservation: Reservation) -> Spending:
+    """Return what was charged, and what is left at one moment."""
+    left = ledger.left()
+    return Spending(
+        account=ledger.account,
+        cost=reservation.cost,
+        remaining=left.cost,
+        cap=ledger.capacity,
+        delta=reservation.delta,
+        delta_remaining=left.delta,
+    )
+
+
 def _reveal(
     aggregate: Aggregate,
     mechanism: Mechanism,
-    ledger: Ledger,
     reservation: Reservation,
+    spending: Spending,
     confidence: float,
     *,
     replayed: bool,
@@ -291,14 +306,7 @@ def _reveal(
             unit=aggregate.unit,
             assumptions=_ASSUMPTIONS,
         ),
-        spending=Spending(
-            account=ledger.account,
-            cost=reservation.cost,
-            remaining=ledger.remaining(),
-            cap=ledger.capacity,
-            delta=reservation.delta,
-            delta_remaining=ledger.remaining_delta(),
-        ),
+        spending=spending,
         confidence=confidence,
         columns=keys | aggregate.reading.columns(stored, mechanism, confidence),
         keys=tuple(keys),

@@ -16,6 +16,7 @@ from neyman.errors import (
     MissingExtra,
 )
 from neyman.ledger import Ledger, _postgres, store_of
+from neyman.ledger._postgres_tables import PostgresTables
 from neyman.tradeoff import gdp
 
 
@@ -232,13 +233,6 @@ def test_check_finds_what_no_longer_guards(opened, home, statements, finding):
     assert any(finding in line for line in found), found
 
 
-def test_a_row_that_the_database_throws_away_is_noticed_at_once(opened, home):
-    desk = opened()
-    home.ask(desk.ledger, "CREATE RULE eaten AS ON INSERT TO events DO INSTEAD NOTHING")
-    with pytest.raises(LedgerCorrupt, match="threw a row"):
-        desk.reserve("q")
-
-
 @pytest.mark.parametrize(
     ("statement", "call", "said"),
     [
@@ -252,8 +246,12 @@ def test_a_row_that_the_database_throws_away_is_noticed_at_once(opened, home):
         ("UPDATE meta SET cap = 'x'", lambda d: Ledger.existing(d.ledger.store), ""),
         ("DELETE FROM meta", lambda d: d.ledger.spent(), "fixed at its opening"),
         ("DROP TABLE meta", lambda d: d.ledger.spent(), "opening row"),
-        ("DROP TABLE events", lambda d: d.ledger.spent(), "SQLSTATE 42P01"),
-        ("ALTER TABLE events DROP COLUMN at", lambda d: d.reserve("new"), "SQLSTATE 42703"),
+        ("DROP TABLE events", lambda d: d.ledger.spent(), "table events is missing"),
+        (
+            "ALTER TABLE events DROP COLUMN at",
+            lambda d: d.reserve("new"),
+            "table events is missing or altered",
+        ),
     ],
 )
 def test_a_garbled_ledger_is_said_to_be_one(opened, home, statement, call, said):
@@ -267,8 +265,10 @@ def test_a_garbled_ledger_is_said_to_be_one(opened, home, statement, call, said)
         assert desk.ledger.check() != ()
 
 
-def test_the_servers_words_are_withheld(opened, home):
+def test_the_servers_words_are_withheld(opened, home, monkeypatch):
     desk = opened()
+    # As if it were added just after the tables were looked at.
+    monkeypatch.setattr(PostgresTables, "altered", lambda _: iter(()))
     home.ask(
         desk.ledger,
         "CREATE FUNCTION tells() RETURNS trigger LANGUAGE plpgsql AS "

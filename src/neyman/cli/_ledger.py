@@ -3,8 +3,9 @@
 import argparse
 import json
 
+from neyman.arguments import brief
 from neyman.cli._registry import registry_draft
-from neyman.ledger import Ledger
+from neyman.ledger import Ledger, inspect, store_of
 from neyman.numerics import at_least, at_most
 
 __all__ = ["run"]
@@ -12,17 +13,20 @@ __all__ = ["run"]
 
 def run(options: argparse.Namespace) -> int:
     """Do one of the five with a ledger."""
-    ledger = Ledger.existing(options.place)
-    actions = {"show": _show, "check": _check, "export": _export, "merge": _merge, "copy": _copy}
-    return actions[options.action](ledger, options)
+    if options.action == "check":
+        return _check(options)
+    actions = {"show": _show, "export": _export, "merge": _merge, "copy": _copy}
+    return actions[options.action](Ledger.existing(options.place), options)
 
 
-def _check(ledger: Ledger, options: argparse.Namespace) -> int:
-    findings = ledger.check(options.head)
+def _check(options: argparse.Namespace) -> int:
+    # One that was altered is not opened.
+    store = store_of(options.place).settled()
+    findings = inspect(store, options.head)
     if options.json:
         print(json.dumps({"findings": list(findings)}, indent=1))
     else:
-        print("\n".join(findings) or f"{ledger.store}: sound")
+        print("\n".join(findings) or f"{store}: sound")
     return 1 if findings else 0
 
 
@@ -40,9 +44,10 @@ def _merge(ledger: Ledger, options: argparse.Namespace) -> int:
     said = "1 entry" if len(added) == 1 else f"{len(added)} entries"
     print(f"{said} of {copy.store} added to {ledger.store}")
     for entry in added:
-        print(f"  {entry}")
+        print(f"  {brief(entry)}")
     print(_spent(ledger))
-    return 0 if min(ledger.remaining(), ledger.remaining_delta()) >= 0 else 1
+    left = ledger.left()
+    return 0 if min(left.cost, left.delta) >= 0 else 1
 
 
 def _copy(ledger: Ledger, options: argparse.Namespace) -> int:
@@ -58,24 +63,25 @@ def _show(ledger: Ledger, options: argparse.Namespace) -> int:
         del record["chain"]
         print(json.dumps({"place": str(ledger.store), **record}, indent=1, ensure_ascii=False))
         return 0
-    print(f"{ledger.store}\ncap {ledger.cap}, unit {ledger.unit} ({ledger.neighbors})")
+    cap, unit = brief(str(ledger.cap)), brief(ledger.unit)
+    print(f"{ledger.store}\ncap {cap}, unit {unit} ({ledger.neighbors})")
     for entry in ledger.entries():
         print(
             f"{at_most(100 * entry.cost / ledger.capacity, 5):>9} %  {entry.state:9}  "
-            f"{entry.curve!s:24}  {entry.reserved_at}  {entry.id}"
+            f"{brief(str(entry.curve)):24}  {entry.reserved_at}  {brief(entry.id)}"
         )
     print(f"{_spent(ledger)}\nhead {ledger.head()}")
     return 0
 
 
 def _spent(ledger: Ledger) -> str:
-    spent = ledger.spent()
+    left = ledger.left()
+    spent, delta = ledger.capacity - left.cost, ledger.delta_for_groups - left.delta
     together = ledger.total() if spent else "nothing yet"
     line = (
         f"{at_most(100 * spent / ledger.capacity, 5):>9} %  spent of the {ledger.account} "
-        f"{at_least(ledger.capacity, 6)}: {together}"
+        f"{at_least(ledger.capacity, 6)}: {brief(str(together))}"
     )
-    delta = ledger.spent_delta()
     if ledger.delta_for_groups:
         line += (
             f"\n{at_most(100 * delta / ledger.delta_for_groups, 5):>9} %  spent of the delta "
@@ -83,7 +89,7 @@ def _spent(ledger: Ledger) -> str:
         )
     if spent > ledger.capacity or delta > ledger.delta_for_groups:
         line += (
-            f"\nthe cap {ledger.cap} is exceeded: copies of this ledger spent it apart; nothing "
-            "more can be charged"
+            f"\nthe cap {brief(str(ledger.cap))} is exceeded: copies of this ledger spent it "
+            "apart; nothing more can be charged"
         )
     return line

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from neyman.accounting import Amount, Budget
+from neyman.arguments import brief
 from neyman.errors import BudgetExceeded, InvalidParameter
 from neyman.ledger._events import Events
 from neyman.ledger._meta import Meta
@@ -39,8 +40,8 @@ class Ask:
         if before is None:
             if TradeOff.from_json(self.curve.to_json()) != self.curve:
                 raise InvalidParameter(
-                    f"{self.curve} cannot be read back from its JSON, so it cannot be recorded; "
-                    "charge a curve of this library's leaves"
+                    f"{brief(str(self.curve))} cannot be read back from its JSON, so it cannot be "
+                    "recorded; charge a curve of this library's leaves"
                 )
             self._require_room(events.spent(), spending)
             events.append(self.entry, "reserve", payload, cost=self.cost)
@@ -69,9 +70,9 @@ class Ask:
         if self.cost.cost > remaining.cost and self.cost.delta > remaining.delta:
             instead = "more noise and a smaller delta"
         raise BudgetExceeded(
-            f"entry {self.entry!r} with {self.curve} asks {spending.filter.account} = "
-            f"{shown(self.cost)}; of {shown(capacity)} under cap={self.cap}, {shown(spent)} "
-            f"{'are' if spending.delta else 'is'} spent and {left}, so "
+            f"entry {self.entry!r} with {brief(str(self.curve))} asks {spending.filter.account} = "
+            f"{shown(self.cost)}; of {shown(capacity)} under cap={brief(str(self.cap))}, "
+            f"{shown(spent)} {'are' if spending.delta else 'is'} spent and {left}, so "
             f"{fitting if fits else 'nothing fits any more'}. "
             f"Nothing was charged; ask with {instead}, or not at all"
         )

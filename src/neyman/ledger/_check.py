@@ -1,9 +1,10 @@
 """Everything that can be wrong with a ledger, in sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from neyman.accounting import Amount, Budget
+from neyman.arguments import brief
 from neyman.errors import NeymanError
 from neyman.ledger._chain import genesis, link
 from neyman.ledger._events import Events
@@ -17,21 +18,33 @@ __all__ = ["damage", "findings"]
 _ROUNDING = 1 - Fraction(1, 10**6)
 
 
-def findings(tables: Tables, meta: Meta, noted: str | None) -> tuple[str, ...]:
+def findings(tables: Tables, known: Callable[[], Meta], noted: str | None) -> tuple[str, ...]:
     """Return what is wrong, on the snapshot of the caller's transaction.
 
     Args:
         tables: inside a transaction.
-        meta: its opening row.
+        known: reads their opening row.
         noted: a head that this ledger had once; None if nobody noted one.
     """
-    return damage(tables, meta, noted) + tuple(tables.collected(_budget(tables, meta)))
+    altered = tables.collected(tables.altered())
+    return (*altered, *tables.collected(_rows(tables, known, noted)))
 
 
-def damage(tables: Tables, meta: Meta, noted: str | None) -> tuple[str, ...]:
-    """Return what is wrong with the rows, whatever they add up to."""
-    parts = (tables.altered(), _chain(tables, meta, noted), _order(tables))
+def damage(tables: Tables, meta: Meta) -> tuple[str, ...]:
+    """Return what is wrong with tables and rows, whatever they add up to."""
+    parts = (tables.altered(), *_parts(tables, meta, None))
     return tuple(finding for part in parts for finding in tables.collected(part))
+
+
+def _rows(tables: Tables, known: Callable[[], Meta], noted: str | None) -> Iterator[str]:
+    # Whether the row can be read at all is a finding as well.
+    meta = known()
+    for part in (*_parts(tables, meta, noted), _budget(tables, meta)):
+        yield from tables.collected(part)
+
+
+def _parts(tables: Tables, meta: Meta, noted: str | None) -> tuple[Iterator[str], ...]:
+    return tables.damaged(), _chain(tables, meta, noted), _order(tables)
 
 
 def _chain(tables: Tables, meta: Meta, noted: str | None) -> Iterator[str]:
@@ -43,8 +56,8 @@ def _chain(tables: Tables, meta: Meta, noted: str | None) -> Iterator[str]:
             yield f"row {seq} follows row {before}: what stood between was removed"
         if link(previous, told) != digest:
             yield (
-                f"the chain breaks at row {seq}, {kind} of {entry!r}: this row, or the one before "
-                "it, was edited, removed, added or moved"
+                f"the chain breaks at row {seq}, {kind} of {brief(entry)!r}: this row, or the one "
+                "before it, was edited, removed, added or moved"
             )
         before, previous = seq, digest
         missing = missing and digest != noted
@@ -61,10 +74,10 @@ def _order(tables: Tables) -> Iterator[str]:
         "WHERE r.entry = e.entry AND r.kind = 'reserve' AND r.seq <= e.seq)"
     )
     for (entry,) in orphans:
-        yield f"entry {entry!r} has an event before, or without, its reserve"
+        yield f"entry {brief(entry)!r} has an event before, or without, its reserve"
     twice = tables.select("SELECT entry, kind FROM events GROUP BY entry, kind HAVING count(*) > 1")
     for entry, kind in twice:
-        yield f"entry {entry!r} has more than one {kind}"
+        yield f"entry {brief(entry)!r} has more than one {kind}"
 
 
 def _budget(tables: Tables, meta: Meta) -> Iterator[str]:
@@ -73,7 +86,7 @@ def _budget(tables: Tables, meta: Meta) -> Iterator[str]:
         cap = read_curve(read_payload(meta.cap, "the cap"), "the cap")
         if not spending.spent_curve(spending.capacity).implies(cap):
             most = f"{shown(spending.capacity)} {spending.filter.account}"
-            yield f"a capacity of {most} exceeds cap={cap}"
+            yield f"a capacity of {most} exceeds cap={brief(str(cap))}"
         spent = Events(tables, meta).spent()
         if not spent.fits(spending.capacity):
             yield (
@@ -92,16 +105,16 @@ def _entry(events: Events, entry: str, spending: Budget) -> Iterator[str]:
     try:
         history = events.entry(entry)
         if history is None:
-            yield f"entry {entry!r} cannot be found by its id"
+            yield f"entry {brief(entry)!r} cannot be found by its id"
             return
         found: Entry = history.entry()
         due = spending.cost(found.curve)
     except NeymanError as error:
-        yield f"entry {entry!r}: {error}"
+        yield f"entry {brief(entry)!r}: {error}"
         return
     if found.cost < due.cost * _ROUNDING or found.delta < due.delta * _ROUNDING:
         yield (
-            f"entry {entry!r} was charged {shown(Amount(found.cost, found.delta))} "
+            f"entry {brief(entry)!r} was charged {shown(Amount(found.cost, found.delta))} "
             f"{spending.filter.account}, and "
-            f"{found.curve} costs {shown(due)}"
+            f"{brief(str(found.curve))} costs {shown(due)}"
         )

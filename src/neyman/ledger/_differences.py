@@ -9,6 +9,7 @@ __all__ = ["differences"]
 
 _MOST: Final = 5
 _LONGEST: Final = 60
+_LONGEST_PATH: Final = 200
 _ABSENT: Final = object()
 
 
@@ -19,7 +20,7 @@ def differences(stored: object, asked: object) -> str:
     'query.bounds[1]: 10 in the ledger, 20 asked'
     """
     found = [
-        f"{path.removeprefix('.')}: {before} in the ledger, {after} asked"
+        f"{_end(path.removeprefix('.'))}: {before} in the ledger, {after} asked"
         for path, one, other in _walk("", stored, asked)
         for before, after in [_pair(one, other)]
     ]
@@ -59,3 +60,7 @@ def _pair(stored: object, asked: object) -> tuple[str, str]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _end(path: str) -> str:
+    return path if len(path) <= _LONGEST_PATH else f"…{path[1 - _LONGEST_PATH :]}"

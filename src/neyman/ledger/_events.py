@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias, cast
 
 from neyman.accounting import Amount
+from neyman.arguments import brief
 from neyman.errors import EntryConflict
 from neyman.ledger._chain import COLUMNS, genesis, link
 from neyman.ledger._differences import differences
@@ -84,8 +85,9 @@ class History:
         if differing:
             places = differences(self.reserve.get("request"), asked["request"])
             raise EntryConflict(
-                f"entry {self.id!r} was reserved before with another {' and '.join(differing)}"
-                f"{f' ({places})' if places else ''}; ask the same again, or use a new id"
+                f"entry {brief(self.id)!r} was reserved before with another "
+                f"{' and '.join(differing)}{f' ({places})' if places else ''}; ask the same again, "
+                "or use a new id"
             )
 
     def require_redraw_left(self) -> None:
@@ -96,9 +98,9 @@ class History:
         """
         if self.redrawn:
             raise EntryConflict(
-                f"entry {self.id!r} was drawn twice and never committed; it stays charged and "
-                "cannot be drawn again. If another process is drawing it now, ask again when that "
-                "has committed; otherwise use a new id"
+                f"entry {brief(self.id)!r} was drawn twice and never committed; it stays charged "
+                "and cannot be drawn again. If another process is drawing it now, ask again when "
+                "that has committed; otherwise use a new id"
             )
 
     def entry(self) -> Entry:

@@ -1,21 +1,15 @@
-"""The ledger: reserve, commit, and views."""
+"""The ledger: what opens, charges, answers and merges one."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import TypeVar, final
+from dataclasses import dataclass
+from typing import final
 
-from neyman.accounting import Amount, Budget, budget_for, filter_from
-from neyman.errors import (
-    EntryConflict,
-    LedgerMismatch,
-)
+from neyman.accounting import budget_for
+from neyman.errors import EntryConflict
 from neyman.ledger._ask import Ask
-from neyman.ledger._check import findings
 from neyman.ledger._events import Events
-from neyman.ledger._export import ledger_record
 from neyman.ledger._merge import copied, merged
 from neyman.ledger._meta import Meta, new_meta
 from neyman.ledger._opening import (
@@ -27,12 +21,10 @@ from neyman.ledger._opening import (
     require_same,
 )
 from neyman.ledger._records import (
-    Entry,
     Groups,
     Reservation,
     canonical,
     check_curve,
-    check_digest,
     check_name,
     check_type,
     now,
@@ -42,14 +34,16 @@ from neyman.ledger._records import (
 )
 from neyman.ledger._store import Store, Tables
 from neyman.ledger._stores import store_of
+from neyman.ledger._trust import trusted
+from neyman.ledger._views import UNCHANGED, Views
 from neyman.numerics import Real, text
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tradeoff import TradeOff
 
 __all__ = ["Ledger"]
 
-T = TypeVar("T")
-
+_NOTHING_CHARGED = "Nothing was charged."
+_NOTHING_COPIED = "Nothing was copied."
 _NOTHING_DRAWN = (
     "Nothing was drawn; if the charge reached the disk, the same id finds it and pays once."
 )
@@ -60,7 +54,7 @@ _NOT_REVEALED = (
 
 @final
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(Views):
     """A cap for one dataset and everything that was charged to it, in one store.
 
         sum of costs of all reserved entries <= capacity,   exactly, in fractions
@@ -82,15 +76,6 @@ class Ledger:
     Guarantee: a charge is on the disk before `reserve` returns and never leaves; values are on the
         disk before `commit` returns them. A kill at any instant loses unrevealed draws at most.
     """
-
-    store: Store
-    cap: TradeOff
-    unit: str
-    neighbors: Neighbors
-    account: str = field(repr=False)
-    capacity: Fraction = field(repr=False)
-    delta_for_groups: Fraction = field(repr=False)
-    _identity: str = field(repr=False)
 
     @classmethod
     def open(
@@ -131,8 +116,8 @@ class Ledger:
         store = store_of(place).settled()
 
         meta = store.write(
-            lambda tables: found_or_created(tables, asked),
-            consequence="Nothing was charged.",
+            trusted(lambda tables: found_or_created(tables, asked), _NOTHING_CHARGED),
+            consequence=_NOTHING_CHARGED,
             create=True,
         )
         ledger = cls._of(store, meta)
@@ -154,7 +139,7 @@ class Ledger:
             LedgerUnavailable, LedgerCorrupt: if there is none, or it cannot be used.
         """
         store = store_of(place).settled()
-        return cls._of(store, store.read(known, consequence="Nothing was changed."))
+        return cls._of(store, store.read(trusted(known, UNCHANGED), consequence=UNCHANGED))
 
     @classmethod
     def _of(cls, store: Store, meta: Meta) -> "Ledger":
@@ -163,10 +148,6 @@ class Ledger:
         return cls(
             store, cap, meta.unit, neighbors, meta.account, most.cost, most.delta, meta.ledger
         )
-
-    @property
-    def _budget(self) -> Budget:
-        return Budget(filter_from(self.account, self.capacity), self.delta_for_groups)
 
     # -- an entry's life ------------------------------------------------------------------------
 
@@ -280,8 +261,8 @@ class Ledger:
         held, store = self._read(copied), store_of(place).settled()
 
         store.write(
-            lambda tables: planted(tables, held, store, self.store),
-            consequence="Nothing was copied.",
+            trusted(lambda tables: planted(tables, held, store, self.store), _NOTHING_COPIED),
+            consequence=_NOTHING_COPIED,
             create=True,
         )
         return self._of(store, held.meta)
@@ -322,79 +303,3 @@ class Ledger:
             {"unit": self.unit, "neighbors": self.neighbors},
             {"unit": unit, "neighbors": neighbors},
         )
-
-    # -- views ----------------------------------------------------------------------------------
-
-    def entries(self) -> tuple[Entry, ...]:
-        """Return all entries, in the order in which they were reserved."""
-        return self._read(lambda tables, meta: Events(tables, meta).entries())
-
-    def spent(self) -> Fraction:
-        """Return the exact sum of all charges, in the unit of the account."""
-        return self._spent().cost
-
-    def spent_delta(self) -> Fraction:
-        """Return the exact sum of what was charged of the delta that was set aside."""
-        return self._spent().delta
-
-    def _spent(self) -> Amount:
-        return self._read(lambda tables, meta: Events(tables, meta).spent())
-
-    def remaining(self) -> Fraction:
-        """Return what may still be charged, in the unit of the account."""
-        return self.capacity - self.spent()
-
-    def remaining_delta(self) -> Fraction:
-        """Return what may still be charged of the delta that was set aside."""
-        return self.delta_for_groups - self.spent_delta()
-
-    def total(self) -> TradeOff:
-        """Return the guarantee of everything charged so far, revealed or not."""
-        return self._read(
-            lambda tables, meta: meta.budget().spent_curve(Events(tables, meta).spent())
-        )
-
-    def export(self) -> dict[str, object]:
-        """Return everything that the ledger holds, JSON-able, with the rows of its chain.
-
-        Answers are in it, and are public; the secret that keys the datasets' fingerprints is not.
-        """
-        return self._read(ledger_record)
-
-    def head(self) -> str:
-        """Return the digest of the last row, which covers all that was ever charged and stored.
-
-        Note it elsewhere: `check(head)` then finds rows cut off the end, and a chain written anew.
-        """
-        return self._read(lambda tables, meta: Events(tables, meta).head())
-
-    def check(self, head: str | None = None) -> tuple[str, ...]:
-        """Return everything that is wrong with the ledger; empty when nothing is.
-
-        Args:
-            head: what `head()` gave once; without it a shortened or rewritten chain is not found.
-
-        Raises:
-            InvalidParameter: if the head is no digest.
-        """
-        if head is not None:
-            check_digest(head)
-        return self._read(lambda tables, meta: findings(tables, meta, head))
-
-    def _read(self, view: Callable[[Tables, Meta], T]) -> T:
-        return self.store.read(self._with_meta(view), consequence="Nothing was changed.")
-
-    def _write(self, work: Callable[[Tables, Meta], T], consequence: str) -> T:
-        return self.store.write(self._with_meta(work), consequence=consequence)
-
-    def _with_meta(self, work: Callable[[Tables, Meta], T]) -> Callable[[Tables], T]:
-        def with_meta(tables: Tables) -> T:
-            meta = known(tables)
-            if meta.ledger != self._identity:
-                raise LedgerMismatch(
-                    f"{str(self.store)!r} was replaced by another ledger since it was opened; "
-                    "open it again, or restore what was there"
-                )
-            return work(tables, meta)
-
-        return with_meta

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from neyman.arguments import brief
 from neyman.errors import EntryConflict, LedgerCorrupt, LedgerMismatch
 from neyman.ledger._chain import inherited_event
 from neyman.ledger._check import damage
@@ -61,10 +62,11 @@ def merged(tables: Tables, meta: Meta, other: Copy, *, keep_both: bool) -> tuple
     groups = _by_entry(other.rows)
     apart = [entry for entry, told in groups.items() if here.parted(entry, told)]
     if apart and not keep_both:
+        named = [repr(brief(entry)) for entry in apart[:_SHOWN]]
         more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
         raise EntryConflict(
-            f"both copies charged or answered {', '.join(map(repr, apart[:_SHOWN]))}{more} after "
-            "they parted, so two answers may have been drawn. Nothing was merged. Write "
+            f"both copies charged or answered {', '.join(named)}{more} after they parted, so two "
+            "answers may have been drawn. Nothing was merged. Write "
             "keep_both=True (--keep-both) to charge both, the other copy's under new ids"
         )
     added = [
@@ -122,8 +124,8 @@ class _Here:
         twin = next((name for name in twins if name not in self.entries), None)
         if twin is None:
             raise EntryConflict(
-                f"the ids under which the copy's {entry!r} could be charged are all taken. Nothing "
-                "was merged. Keep both ledgers, and add their spent amounts"
+                f"the ids under which the copy's {brief(entry)!r} could be charged are all taken. "
+                "Nothing was merged. Keep both ledgers, and add their spent amounts"
             )
         self._add(twin, [reserve, *rest])
         return twin
@@ -140,7 +142,7 @@ class _Here:
 
 
 def _require_sound(tables: Tables, meta: Meta, which: str) -> None:
-    found = damage(tables, meta, None)
+    found = damage(tables, meta)
     if found:
         raise LedgerCorrupt(
             f"the {which} is damaged ({found[0]}), so nothing was merged; restore it from a "

@@ -48,7 +48,12 @@ _SETTINGS: Final = (
     "SET LOCAL statement_timeout = 0",
     # One that is stopped in the middle of a call does not stop the others for good.
     "SET LOCAL idle_in_transaction_session_timeout = '5min'",
+    # A policy that would hide rows is an error.
     "SET LOCAL row_security = off",
+    # What waits for the end of the transaction would come after the last look at what was written.
+    "SET CONSTRAINTS ALL IMMEDIATE",
+    # It changes how the catalog's words are written.
+    "SET LOCAL quote_all_identifiers = off",
     "SET LOCAL tcp_keepalives_idle = 30",
     "SET LOCAL tcp_keepalives_interval = 10",
     "SET LOCAL tcp_keepalives_count = 3",
@@ -117,7 +122,7 @@ class PostgresStore(Store):
 
     def exists(self) -> bool:
         """Whether the schema has a table of a ledger's."""
-        return self._transact(_READ, _is_taken, "Nothing was changed.")
+        return self._transact(_READ, lambda tables: bool(tables.found()), "Nothing was changed.")
 
     def read(self, work: Callable[[Tables], T], *, consequence: str) -> T:
         """Read one snapshot."""
@@ -135,10 +140,10 @@ class PostgresStore(Store):
             # What is read after this was written by all who had the lock before.
             tables.connection.execute(_lock(self.schema))
             self._require_durable(tables)
-            if not create or _is_taken(tables):
+            if not create or tables.found():
                 self._require_ledger(tables)
-            elif next(tables.select("SELECT to_regnamespace(?)", self.schema))[0] is None:
-                tables.connection.execute(f"CREATE SCHEMA {self.schema}")
+            else:
+                self._require_schema(tables)
             return work(tables)
 
         return self._transact(_WRITE, writing, consequence)
@@ -150,7 +155,7 @@ class PostgresStore(Store):
         with one_a_thread(entry), self._connected(consequence) as connection:
             try:
                 self._begin(connection, _TURN)
-                self._require_ledger(PostgresTables(connection))
+                self._require_ledger(PostgresTables(connection, self.schema))
                 connection.execute("SET LOCAL lock_timeout = 0")
                 connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
                 connection.execute(_lock(self.schema, entry))
@@ -165,7 +170,7 @@ class PostgresStore(Store):
         with self._connected(consequence) as connection:
             try:
                 self._begin(connection, begin)
-                result = work(PostgresTables(connection))
+                result = work(PostgresTables(connection, self.schema))
                 if begin == _WRITE:
                     consequence = _UNKNOWN
                 connection.execute("COMMIT")
@@ -203,8 +208,21 @@ class PostgresStore(Store):
             )
         )
 
+    def _require_schema(self, tables: PostgresTables) -> None:
+        ((there,),) = tables.select("SELECT to_regnamespace(?) IS NOT NULL", self.schema)
+        if not there:
+            tables.connection.execute(f"CREATE SCHEMA {self.schema}")
+        # In a schema that is closed to a user, tables would be made for the session alone.
+        ((found,),) = tables.select("SELECT current_schema()")
+        if found != self.schema:
+            raise LedgerUnavailable(
+                f"the schema {self.schema!r} of {self.url!r} is closed to this user. Nothing was "
+                "made. Ask its owner for USAGE and CREATE on it, or write ?ledger=NAME with "
+                "another name for the ledger"
+            )
+
     def _require_ledger(self, tables: PostgresTables) -> None:
-        if not _is_taken(tables):
+        if not tables.found():
             raise LedgerUnavailable(
                 f"there is no ledger at {self.url!r}, or its schema {self.schema!r} is closed to "
                 "this user; write the URL of one, or make one with Ledger.open"
@@ -225,15 +243,24 @@ class PostgresStore(Store):
             )
 
     def _require_durable(self, tables: PostgresTables) -> None:
-        ((fsync, commit, encoding),) = tables.select(
+        ((fsync, commit, encoding, role, zeroed),) = tables.select(
             "SELECT current_setting('fsync'), current_setting('synchronous_commit'), "
-            "current_setting('server_encoding')"
+            "current_setting('server_encoding'), current_setting('session_replication_role'), "
+            "current_setting('zero_damaged_pages')"
         )
         if fsync != "on" or commit not in {"on", "remote_apply"}:
             raise LedgerUnavailable(
                 f"the server of {self.url!r} runs with fsync={fsync}, synchronous_commit={commit}: "
                 "after a power cut it may have lost what it said to have written. Nothing was "
                 "written. Turn both on, or write the URL of a server that has them on"
+            )
+        if role != "origin" or zeroed != "off":
+            raise LedgerUnavailable(
+                f"this session at {self.url!r} runs with session_replication_role={role}, "
+                f"zero_damaged_pages={zeroed}: triggers that keep the ledger append-only would "
+                "sleep, or damaged rows vanish. Nothing was written. Write "
+                "session_replication_role=origin and zero_damaged_pages=off for this role, "
+                "database and server"
             )
         if encoding != "UTF8":
             raise LedgerUnavailable(
@@ -254,11 +281,6 @@ def _client() -> Any:
             "write pip install 'neyman[postgres]'"
         )
     return import_module("psycopg")
-
-
-def _is_taken(tables: Tables) -> bool:
-    ((taken,),) = tables.select("SELECT coalesce(to_regclass('meta'), to_regclass('events'))")
-    return taken is not None
 
 
 def _lock(*names: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qsl, quote, unquote
 
+from neyman.arguments import brief
 from neyman.errors import InvalidParameter
 
 __all__ = ["Address", "address", "is_url"]
@@ -61,8 +62,8 @@ def address(url: str) -> Address:
     name = access.pop("ledger", _DEFAULT)
     if not _NAME.fullmatch(name):
         raise InvalidParameter(
-            f"ledger={name!r} is no name of a ledger in a database; write ?ledger=NAME with up to "
-            "41 lower-case letters, digits and underscores, beginning with a letter"
+            f"ledger={brief(name)!r} is no name of a ledger in a database; write ?ledger=NAME with "
+            "up to 41 lower-case letters, digits and underscores, beginning with a letter"
         )
     return Address(_shown(access, name), name, access)
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from neyman.accounting import Amount
 from neyman.aggregate import KeyText
-from neyman.arguments import check_name, check_type
+from neyman.arguments import brief, check_name, check_type
 from neyman.errors import InvalidParameter, LedgerCorrupt, NeymanError
 from neyman.numerics import text
 from neyman.tradeoff import TradeOff
@@ -64,7 +64,7 @@ class Entry:
     curve: TradeOff
     cost: Fraction
     delta: Fraction
-    request: Mapping[str, object]
+    request: Mapping[str, object] = field(repr=False)
     reserved_at: str
     committed_at: str | None
     values: tuple[int, ...] | None = field(repr=False)
@@ -248,7 +248,7 @@ def _list(found: object, entry: str) -> list[object]:
 def garbled(what: str, entry: str) -> LedgerCorrupt:
     """Return the error for what a ledger would not have written."""
     return LedgerCorrupt(
-        f"the {what} of {entry!r} in the ledger cannot be read; restore it from a backup; "
+        f"the {what} of {brief(entry)!r} in the ledger cannot be read; restore it from a backup; "
         "`neyman ledger check` lists what is wrong"
     )
 

@@ -1,11 +1,12 @@
 """What a ledger is made of, wherever it is kept."""
 
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Any, Final
 
 from neyman.ledger._meta import Meta
 from neyman.ledger._store import Tables
 
-__all__ = ["VERSION", "create", "relations"]
+__all__ = ["VERSION", "create", "differing", "relations"]
 
 # 3: an amount may have a second part, of delta.
 VERSION: Final = 3
@@ -56,3 +57,19 @@ def create(tables: Tables, meta: Meta) -> None:
             meta.secret,
         ),
     )
+
+
+def differing(made: Set[tuple[str, str, str]], found: Iterable[tuple[Any, ...]]) -> Iterator[str]:
+    """Compare what was made with what is found, each as its kind, its name and what it says."""
+    present = set(found)
+    altered = {part[:2] for part in made - present}
+    for kind, name in sorted(altered, key=_place):
+        yield f"{kind} {name} is missing or altered; it keeps the ledger append-only"
+    for kind, name, _ in sorted(present - made, key=_place):
+        if (kind, name) not in altered:
+            yield f"{kind} {name!r} is no part of a ledger; it may change its rows, or hide them"
+
+
+def _place(part: Sequence[Any]) -> tuple[bool, str]:
+    # What the rest hangs on, or acts by, is named first.
+    return part[0] not in {"table", "trigger", "rule", "policy"}, str(part)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from neyman.ledger._schema import VERSION, relations
+from neyman.ledger._schema import VERSION, differing, relations
 from neyman.ledger._store import Table, Tables
 
 __all__ = ["APPLICATION", "OBJECTS", "SQLiteTables"]
@@ -44,6 +44,12 @@ OBJECTS: Final = {
     "meta_delete": _append_only("meta", "DELETE"),
 }
 
+# "CREATE TRIGGER name ..." -> ("trigger", "name", all of it).
+_MADE: Final = frozenset(
+    (sql.replace("CREATE UNIQUE", "CREATE").split()[1].lower(), name, sql)
+    for name, sql in OBJECTS.items()
+)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -69,20 +75,25 @@ class SQLiteTables(Tables):
         """Run a query; rows are read as they are asked for."""
         return self.connection.execute(query, values)
 
-    def insert(self, table: Table, row: Sequence[object]) -> None:
+    def _insert(self, table: Table, row: Sequence[object]) -> None:
         """Add one row."""
         marks = ", ".join("?" * len(row))
         self.connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
 
     def altered(self) -> Iterator[str]:
-        """Ask SQLite, and compare what is there, word by word, with what was made."""
+        """Compare what the file holds, word by word, with what was made."""
+        present = self.connection.execute(
+            "SELECT type, name, sql FROM sqlite_master "
+            # SQLite's own: the indexes of keys, the last number, what ANALYZE counted.
+            "WHERE NOT (name GLOB 'sqlite_*' AND type IN ('table', 'index'))"
+        )
+        yield from differing(_MADE, present)
+
+    def damaged(self) -> Iterator[str]:
+        """Ask SQLite."""
         for (message,) in self.connection.execute("PRAGMA integrity_check"):
             if message != "ok":
                 yield f"SQLite's integrity check: {message}"
-        present = dict(self.connection.execute("SELECT name, sql FROM sqlite_master"))
-        for name, statement in OBJECTS.items():
-            if present.get(name) != statement:
-                yield f"{name} is missing or altered; it keeps the ledger append-only"
 
     def collected(self, part: Iterator[str]) -> list[str]:
         """Return the findings, up to the page that cannot be read."""

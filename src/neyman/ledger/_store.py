@@ -7,6 +7,7 @@ are transactions that are durable when they end, turns, and what each store says
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -17,13 +18,19 @@ T = TypeVar("T")
 Table: TypeAlias = Literal["meta", "events"]
 
 
+@dataclass(frozen=True, slots=True)
 class Tables(ABC):
     """The two tables of a ledger inside one transaction.
 
     They are asked in the SQL that all stores understand; each `?` stands for a value.
+
+    Attributes:
+        written: the rows that were added in this transaction, as they were meant.
     """
 
-    __slots__ = ()
+    written: list[tuple[Table, tuple[object, ...]]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     @property
     @abstractmethod
@@ -38,13 +45,22 @@ class Tables(ABC):
     def select(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
         """Run a query; return its rows."""
 
-    @abstractmethod
     def insert(self, table: Table, row: Sequence[object]) -> None:
         """Add one row, whole."""
+        self._insert(table, row)
+        self.written.append((table, tuple(row)))
+
+    @abstractmethod
+    def _insert(self, table: Table, row: Sequence[object]) -> None:
+        """Add one row; whether it stays as it was meant is for `require_kept`."""
 
     @abstractmethod
     def altered(self) -> Iterator[str]:
-        """Say what is not as `make` made it, and what the store itself finds damaged."""
+        """Say what is not as `make` made it, and what was added; no row is read."""
+
+    @abstractmethod
+    def damaged(self) -> Iterator[str]:
+        """Say what the store itself finds damaged."""
 
     @abstractmethod
     def collected(self, part: Iterator[str]) -> list[str]:

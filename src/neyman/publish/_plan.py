@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from neyman.accounting import Amount, Budget, budget_for
+from neyman.accounting import Budget, budget_for
 from neyman.aggregate import Aggregate
 from neyman.door import release, release_batch
 from neyman.ledger import Ledger, Store
@@ -171,7 +171,7 @@ def bill(plan: Plan) -> Bill:
     if plan.ledger.exists():
         ledger = plan.open_ledger()
         held = frozenset(entry.id for entry in ledger.entries())
-        remaining = Amount(ledger.remaining(), ledger.remaining_delta())
+        remaining = ledger.left()
     return Bill(
         account=budget.filter.account,
         capacity=budget.capacity,

@@ -1,0 +1,101 @@
+"""What a ledger requires of its tables before it believes them, and of what it wrote to them.
+
+In a database, who may attach a trigger to a table need not own it: a trigger can rewrite the cost
+of an entry on its way in. So nothing is read from, and nothing left in, tables that are not as
+they were made, and what was written is read back before the transaction ends.
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from neyman.arguments import brief
+from neyman.errors import LedgerCorrupt
+from neyman.ledger._chain import COLUMNS
+from neyman.ledger._store import Table, Tables
+
+__all__ = ["require_as_made", "require_kept", "trusted"]
+
+T = TypeVar("T")
+
+_KEYS: Final[dict[Table, str]] = {"meta": "id", "events": "seq"}
+_COST: Final = COLUMNS.index("cost")
+
+
+def trusted(work: Callable[[Tables], T], consequence: str) -> Callable[[Tables], T]:
+    """Return the work of one transaction with what is required before and after it.
+
+    Args:
+        work: what is done in it.
+        consequence: what a refusal means for the caller, ended by a full stop.
+    """
+
+    def checked(tables: Tables) -> T:
+        if tables.made:
+            require_as_made(tables, consequence)
+        result = work(tables)
+        require_kept(tables, consequence)
+        return result
+
+    return checked
+
+
+def require_as_made(tables: Tables, consequence: str) -> None:
+    """Refuse tables that were altered, and whatever was added that may change or hide rows.
+
+    Raises:
+        LedgerCorrupt: naming the first.
+    """
+    found = [brief(finding) for finding in tables.altered()]
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise LedgerCorrupt(
+            f"the ledger's tables are not as they were made: {found[0]}{more}. {consequence} Have "
+            "their owner take away what was added and put back what is missing, or restore the "
+            "ledger from a backup; `neyman ledger check` lists all of it"
+        )
+
+
+def require_kept(tables: Tables, consequence: str) -> None:
+    """Refuse to end a transaction whose rows do not stand there as they were meant, all and alone.
+
+    Raises:
+        LedgerCorrupt: naming what differs, without what it says: answers are not public yet.
+    """
+    if not tables.written:
+        return
+    for table, key in _KEYS.items():
+        meant = [row for name, row in tables.written if name == table]
+        if meant:
+            query = f"SELECT * FROM {table} WHERE {key} >= ? ORDER BY {key}"
+            found = list(tables.select(query, meant[0][0]))
+            if _typed(found) != _typed(meant):
+                raise LedgerCorrupt(
+                    f"{_difference(table, meant, found)}: something rewrites what is written to "
+                    f"the ledger. All of it was taken back. {consequence} Have the owner of the "
+                    "tables take it away; `neyman ledger check` lists what lies there"
+                )
+    # What was added to the tables since the first look has run by now, or waits: it is there.
+    require_as_made(tables, consequence)
+
+
+def _typed(rows: list[tuple[object, ...]]) -> list[list[tuple[type, object]]]:
+    # To Python, 1 and 1.0 are equal.
+    return [[(type(cell), cell) for cell in row] for row in rows]
+
+
+def _difference(
+    table: Table, meant: list[tuple[object, ...]], found: list[tuple[object, ...]]
+) -> str:
+    if len(found) != len(meant):
+        return (
+            f"{len(meant)} rows were written to the ledger's table {table!r}, and {len(found)} "
+            "stand there"
+        )
+    pairs = zip(meant, found, strict=True)
+    one, other = next(pair for pair in pairs if _typed([pair[0]]) != _typed([pair[1]]))
+    if table == "events" and one[_COST] != other[_COST]:
+        return (
+            f"row {one[0]} was written with cost {brief(str(one[_COST]))}, and stands there with "
+            f"cost {brief(str(other[_COST]))}"
+        )
+    return f"row {one[0]} of the ledger's table {table!r} does not stand there as it was written"
