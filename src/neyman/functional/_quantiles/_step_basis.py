@@ -11,7 +11,12 @@ import numpy as np
 from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._abstract_basis import AbstractBasis
-from neyman.functional._bases._features import feature_sensitivity, whole_sums
+from neyman.functional._bases._features import (
+    block_norms,
+    block_products,
+    feature_sensitivity,
+    whole_sums,
+)
 from neyman.nodes import Nodes
 from neyman.numerics import Array, text
 from neyman.sensitivity import Neighbors, Sensitivity
@@ -136,6 +141,14 @@ class StepBasis(AbstractBasis):
                 features = wave.take(place)
                 features *= amplitudes[harmonic, None]
                 yield slice(row, row + harmonic.size), np.rint(features, out=features)
+
+    def products(self, numbers: Array) -> IntArray:
+        """Return the product of the matrix of features with columns of numbers."""
+        return block_products(self, numbers)
+
+    def norms(self) -> tuple[IntArray, int]:
+        """Return the squared norms of its columns, and its largest entry."""
+        return block_norms(self)
 
     def sums(self, counts: IntArray) -> IntArray:
         """Return the exact sums of features."""
