@@ -110,6 +110,11 @@ class Basis(LineBasis, AbstractBasis):
         """Return how far one record moves them."""
         return feature_sensitivity(self, neighbors)
 
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """Frequency and part."""
+        return "frequency", "part"
+
     def labels(self) -> Columns:
         """Return the frequency and part of each integer."""
         harmonics = list(range(1, self.highest + 1))

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from neyman.aggregate import IntArray
 from neyman.numerics import Array
 
-__all__ = ["Eighths", "eighth_features", "eighth_norms", "eighth_products"]
+__all__ = ["Eighths", "cosines", "eighth_features", "eighth_norms", "eighth_products"]
 
 _EXACT: Final = 2**53
 # Features are made so many at a time, to stay in the cache.
@@ -35,13 +34,11 @@ class Eighths(Protocol):
     @property
     def count_feature(self) -> int: ...
     def eighths(self) -> Iterator[tuple[slice, Array, Array]]:
-        """Yield (harmonics, cosines, sines) at nodes 0 ... M / 8, harmonics equal modulo 4."""
+        """Yield (harmonics, cosines, sines), as `eighth_features`."""
         ...
 
 
-def eighth_features(
-    circle_nodes: int, amplitudes: Array
-) -> Iterator[tuple[slice, Array, Array]]:
+def eighth_features(circle_nodes: int, amplitudes: Array) -> Iterator[tuple[slice, Array, Array]]:
     """Yield the integers nearest to a_j cos w_j x and a_j sin w_j x, as doubles.
 
     The waves come from those of an eighth of the circle, so turning by a quarter and reflecting
@@ -52,29 +49,31 @@ def eighth_features(
         amplitudes: a_0 ... a_J.
 
     Yields:
-        (j, cosines, sines): a slice of the j, equal modulo 4, and shapes (of j, M / 8 + 1).
+        (j, cosines, sines): a slice of the j, equal modulo 4, and arrays of shape (of j, M / 8 + 1)
+            that the next ones are written over.
     """
     m, last = circle_nodes, len(amplitudes)
-    cosine = _cosines(m)
+    cosine = cosines(m)
     waves = cosine, np.roll(cosine, m // 4)
     node = np.arange(m // 8 + 1)
-    height = 4 * max(1, _BLOCK // node.size)
+    height = max(1, _BLOCK // node.size)
+    places = np.empty((height, node.size), np.int64)
+    buffers = np.empty((2, height, node.size))
     for residue in range(1, 5):
-        for low in range(residue, last, height):
-            harmonics = slice(low, min(low + height, last), 4)
-            place = np.multiply.outer(np.arange(low, harmonics.stop, 4), node)
+        for low in range(residue, last, 4 * height):
+            harmonics = slice(low, min(low + 4 * height, last), 4)
+            numbers = np.arange(low, harmonics.stop, 4)
+            place = np.multiply.outer(numbers, node, out=places[: numbers.size])
             place &= m - 1
-            scale = amplitudes[harmonics, None]
-            yield harmonics, *(_scaled(wave, place, scale) for wave in waves)
+            features = buffers[:, : numbers.size]
+            for wave, part in zip(waves, features, strict=True):
+                wave.take(place, mode="clip", out=part)
+            features *= amplitudes[harmonics, None]
+            np.rint(features, out=features)
+            yield harmonics, features[0], features[1]
 
 
-def _scaled(wave: Array, place: IntArray, scale: Array) -> Array:
-    features = wave.take(place, mode="clip")
-    features *= scale
-    return np.rint(features, out=features)
-
-
-def _cosines(m: int) -> Array:
+def cosines(m: int) -> Array:
     """Return cos(2 pi p / M) for p = 0 ... M - 1, the same digits in each eighth."""
     eighth = 2 * np.pi * (np.arange(m // 8 + 1) / m)
     quarter = np.concatenate([np.cos(eighth), np.sin(eighth[-2::-1])])
