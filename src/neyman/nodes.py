@@ -12,7 +12,7 @@ from neyman.errors import InvalidParameter
 
 __all__ = ["Nodes", "beyond", "histogram"]
 
-_PIECE: Final = 1 << 16
+_PIECE: Final = 1 << 15
 _MOST: Final = 2**28
 _LARGEST: Final = 1e200
 # Periods beyond which doubles are further apart than half of one.
@@ -77,20 +77,40 @@ class Nodes:
 
     def index(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """Return the node of each value; `number` for a value at none."""
-        low, high = self.range
-        # Of NaN every comparison is false.
-        lost = ~((values >= low) & (values <= high))
-        if self.closed:
-            known = np.where(lost, 0.0, values)
-            # Far away the product is rounded, and this is out by a period or two.
-            inside = known - np.floor(known / self.end) * self.end
+        if self.closed or self.dropped:
+            low, high = self.range
+            # Of NaN every comparison is false.
+            lost = ~((values >= low) & (values <= high))
         else:
-            inside = np.clip(np.where(lost, self.start, values), self.start, self.end) - self.start
-        nodes = np.floor(inside / self.step + 0.5).astype(np.int64)
+            lost = values != values  # noqa: PLR0124
+        inside = self._turned(values, lost) if self.closed else self._clipped(values)
+        inside /= self.step
+        inside += 0.5
+        # Never negative, so that cutting off is rounding down; what NaN becomes is replaced.
+        with np.errstate(invalid="ignore"):
+            nodes = inside.astype(np.int64)
         if self.closed:
             nodes %= self.number
         nodes[lost] = self.number
         return nodes
+
+    def _clipped(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return distances from the start; of NaN NaN."""
+        inside = np.clip(values, self.start, self.end)
+        inside -= self.start
+        return inside
+
+    def _turned(
+        self, values: npt.NDArray[np.float64], lost: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.float64]:
+        """Return distances from the last multiple of the period, of those that are lost 0."""
+        known = np.where(lost, 0.0, values)
+        # Far away the product is rounded, and this is out by a period or two.
+        periods = known / self.end
+        np.floor(periods, out=periods)
+        periods *= self.end
+        known -= periods
+        return known
 
     def record(self) -> dict[str, object]:
         """Return the public record, JSON-able."""
@@ -125,11 +145,13 @@ def histogram(
     counts = np.zeros(nodes + 1, np.int64)
     # Places in pieces that fit the cache, counts for as many rows as there are nodes.
     height = max(_PIECE, nodes)
+    places = np.empty(min(height, len(columns[0])), np.int64)
     for first in range(0, len(columns[0]), height):
         parts = [column[first : first + height] for column in columns]
-        pieces = range(0, len(parts[0]), _PIECE)
-        places = [_places(axes, [part[at : at + _PIECE] for part in parts]) for at in pieces]
-        counts += np.bincount(np.concatenate(places), minlength=nodes + 1)
+        for at in range(0, len(parts[0]), _PIECE):
+            piece = [part[at : at + _PIECE] for part in parts]
+            places[at : at + len(piece[0])] = _places(axes, piece)
+        counts += np.bincount(places[: len(parts[0])], minlength=nodes + 1)
     return counts[:nodes]
 
 
@@ -137,11 +159,16 @@ def _places(
     axes: Sequence[Nodes], columns: Sequence[npt.NDArray[np.generic]]
 ) -> npt.NDArray[np.int64]:
     """Return the node of each row among those of all axes; their number for a row at none."""
-    place = np.zeros(len(columns[0]), np.int64)
-    lost = np.zeros(len(columns[0]), np.bool_)
-    for axis, column in zip(axes, columns, strict=True):
-        index = axis.index(column.astype(np.float64))
+    place, *others = (
+        axis.index(column.astype(np.float64, copy=False))
+        for axis, column in zip(axes, columns, strict=True)
+    )
+    if not others:
+        return place
+    lost = place == axes[0].number
+    for axis, index in zip(axes[1:], others, strict=True):
         lost |= index == axis.number
-        place = place * axis.number + index
+        place *= axis.number
+        place += index
     place[lost] = math.prod(axis.number for axis in axes)
     return place

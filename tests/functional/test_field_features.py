@@ -10,9 +10,10 @@ import pytest
 
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Circle, Cumulative, Density, FieldBasis, Interval, Scales
+from neyman.functional._bases._eighths import cosines
 from neyman.functional._bases._features import MOST_RECORDS
-from neyman.functional._bases._fixed_point import contracted, scaled, separable_sums
-from neyman.functional._fields._features import axis_features, field_sums
+from neyman.functional._bases._fixed_point import contracted, fixed_product, scaled
+from neyman.functional._fields._features import axes_of, field_sums
 
 LINE, TURN = Interval(0, 1, outside="clip"), Circle(24)
 BASES = {
@@ -31,10 +32,28 @@ def basis(request):
 
 
 def features(basis):
-    return [
-        axis_features(m, j, axis.number).astype(np.int64)
-        for m, j, axis in zip(basis.circle_nodes, basis.highest, basis.axes, strict=True)
-    ]
+    """Return the table of each axis, from the definition."""
+    tables = []
+    for m, j, axis in zip(basis.circle_nodes, basis.highest, basis.axes, strict=True):
+        turns = np.arange(m) / m
+        place = np.outer(np.arange(j + 1), np.arange(axis.number)) % m
+        waves = (np.cos(2 * np.pi * (turns - quarter)) for quarter in (0, 0.25))
+        cosine, sine = (np.rint(2.0**20 * wave).astype(np.int64)[place] for wave in waves)
+        tables.append(np.concatenate([cosine, sine[1:]]))
+    return tables
+
+
+def test_features_are_the_nearest_integers_to_the_waves(basis):
+    for axis, table in zip(axes_of(basis), features(basis), strict=True):
+        assert (axis.matrix == table).all()
+
+
+@pytest.mark.parametrize("m", [k * 2**p for k in (2, 3) for p in range(4, 13)])
+def test_an_eighth_of_a_circle_has_the_digits_of_all_of_it(m):
+    turns = np.arange(m) / m
+    cosine, sine = (np.rint(2.0**20 * wave) for wave in (cosines(m), np.roll(cosines(m), m // 4)))
+    assert (cosine == np.rint(2.0**20 * np.cos(2 * np.pi * turns))).all()
+    assert (sine == np.rint(2.0**20 * np.cos(2 * np.pi * (turns - 0.25)))).all()
 
 
 def reference(basis, counts):
@@ -83,12 +102,19 @@ def test_products_are_exact_at_the_ends_of_their_range():
     assert scaled(amplitudes, sums).tolist() == exact
 
 
-def test_limbs_are_exact_where_they_are_largest():
-    matrix = np.full((2, 2**13), 2.0**20)
+@pytest.mark.parametrize("nodes", [2, 513, 2**13])
+@pytest.mark.parametrize("shift", [0, 20])
+def test_limbs_are_exact_where_they_are_largest(nodes, shift):
+    random = np.random.default_rng(3)
+    matrix = np.full((3, nodes), 2.0**20)
     matrix[1] *= -1
-    counts = np.full((2**13, 1), 2**23 - 1)
-    (found,) = separable_sums([matrix], counts).tolist()
-    assert found == [2**33 * (2**23 - 1), -(2**33) * (2**23 - 1)]
+    matrix[2] = random.integers(-(2**20), 2**20, nodes)
+    for size in (2**20, 2 ** (57 if shift else 42) // nodes):
+        numbers = random.integers(-size, size + 1, (nodes, 3))
+        numbers[:, 0], numbers[:, 1] = size, -size
+        whole = matrix.astype(np.int64).astype(object) @ numbers.astype(object)
+        exact = (whole + (2**19 if shift else 0)) // 2**shift
+        assert fixed_product(matrix, numbers, shift).tolist() == exact.T.tolist()
 
 
 def test_amplitudes_have_the_norm_that_is_declared(basis):

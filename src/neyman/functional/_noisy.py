@@ -1,6 +1,6 @@
 """The noisy integers of a released function, and what is public of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self, cast
 
 from neyman.functional._abstract import Released
@@ -26,7 +26,7 @@ class Noisy(NamedTuple):
         """Read the columns of a release."""
         columns = release.columns
         return cls(
-            tuple(cast("int", value) for value in columns["coefficient"]),
+            tuple(cast("Sequence[int]", columns["coefficient"])),
             cast("float", columns["stddev"][0]),
             cast("int | None", release.query["records"]),
         )
@@ -50,11 +50,15 @@ class Noisy(NamedTuple):
 
     def fits(self, size: int, *, counted: bool) -> bool:
         """Return whether they are those of a density of so many integers."""
-        whole = [*self.integers, 1 if self.records is None else self.records]
+        number = 1 if self.records is None else self.records
+        whole = (*self.integers, number)
+        # By functions of the interpreter: there can be a million integers.
         return (
             len(self.integers) == size
             and (self.records is None) == counted
-            and all(type(value) is int and abs(value) < 2**63 for value in whole)
-            and whole[-1] > 0
+            and set(map(type, whole)) == {int}
+            and min(whole) > -(2**63)
+            and max(whole) < 2**63
+            and number > 0
             and 0 < self.stddev < 2.0**62
         )

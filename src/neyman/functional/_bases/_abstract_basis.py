@@ -47,6 +47,11 @@ class AbstractBasis(ABC):
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
         """Return how far one record moves the sums; a record is at one node, or at none."""
 
+    @property
+    @abstractmethod
+    def label_names(self) -> tuple[str, ...]:
+        """What the columns of `labels` are called."""
+
     @abstractmethod
     def labels(self) -> Columns:
         """Return what each integer is, as columns."""

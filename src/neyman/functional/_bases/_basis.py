@@ -12,6 +12,7 @@ from neyman.aggregate import Columns, IntArray
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._abstract_basis import AbstractBasis
+from neyman.functional._bases._eighths import eighth_features, eighth_norms, eighth_products
 from neyman.functional._bases._features import feature_sensitivity, whole_sums
 from neyman.functional._bases._line_basis import LineBasis, multipliers
 from neyman.functional._bases._side import Side, check_domain
@@ -27,7 +28,6 @@ BITS: Final = 24
 # Waves whose multiplier is smaller than this are no part of the estimator.
 _SMALLEST_MULTIPLIER: Final = 1e-8
 _MOST_BANDWIDTHS: Final = 1024
-_BLOCK: Final = 1 << 17
 
 
 @final
@@ -53,7 +53,7 @@ class Basis(LineBasis, AbstractBasis):
     """
 
     statistic: ClassVar[str] = "density"
-    rules: ClassVar[int] = 3
+    rules: ClassVar[int] = 4
 
     domain: Side
     bandwidth: Fraction
@@ -110,6 +110,11 @@ class Basis(LineBasis, AbstractBasis):
         """Return how far one record moves them."""
         return feature_sensitivity(self, neighbors)
 
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """Frequency and part."""
+        return "frequency", "part"
+
     def labels(self) -> Columns:
         """Return the frequency and part of each integer."""
         harmonics = list(range(1, self.highest + 1))
@@ -117,28 +122,22 @@ class Basis(LineBasis, AbstractBasis):
         parts = ["count"] * len(count) + ["cos"] * self.highest + ["sin"] * self.highest
         return {"frequency": count + harmonics * 2, "part": parts}
 
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Yield (rows, features) of the integer matrix, as doubles, shape (rows, nodes).
+    @property
+    def count_feature(self) -> int:
+        """Of the count, at every node; 0 if that is not released."""
+        return round(self.amplitudes[0])
 
-        Rows, blocks in any order: the count if released, the cosines of j = 1 ... J, the sines.
-        """
-        m, j = self.circle_nodes, self.highest
-        turns = np.arange(m) / m
-        amplitudes, first = self.amplitudes, int(self.counted)
-        if self.counted:
-            yield slice(0, 1), np.full((1, self.nodes), np.rint(amplitudes[0]))
-        waves = np.cos(2 * np.pi * turns), np.cos(2 * np.pi * (turns - 0.25))
-        node = np.arange(self.nodes)
-        height = max(1, _BLOCK // self.nodes)
-        for low in range(1, j + 1, height):
-            harmonic = np.arange(low, min(low + height, j + 1))
-            place = np.multiply.outer(harmonic, node)
-            place &= m - 1
-            row = first + low - 1
-            for wave, start in zip(waves, (row, row + j), strict=True):
-                features = wave.take(place, mode="clip")
-                features *= amplitudes[harmonic, None]
-                yield slice(start, start + harmonic.size), np.rint(features, out=features)
+    def eighths(self) -> Iterator[tuple[slice, Array, Array]]:
+        """Yield harmonics, and their features at the nodes of an eighth of the circle."""
+        return eighth_features(self.circle_nodes, self.amplitudes)
+
+    def products(self, numbers: Array) -> IntArray:
+        """Return the product of the matrix of features with columns of numbers."""
+        return eighth_products(self, numbers)
+
+    def norms(self) -> tuple[IntArray, int]:
+        """Return the squared norms of its columns, and its largest entry."""
+        return eighth_norms(self)
 
     def record(self) -> dict[str, object]:
         """Return the public record, JSON-able."""

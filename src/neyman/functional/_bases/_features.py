@@ -14,8 +14,9 @@ from neyman.sensitivity import Neighbors, Sensitivity
 __all__ = [
     "MOST_RECORDS",
     "Columns",
+    "block_norms",
+    "block_products",
     "clamped",
-    "column_norms",
     "feature_sensitivity",
     "feature_sums",
     "lag_products",
@@ -31,7 +32,7 @@ _PIECE: Final = 1 << 22
 
 
 class Columns(Protocol):
-    """A matrix of integers, one column for each public node: a `Basis`, or one made coarser."""
+    """A matrix T of integers, one column for each public node: a `Basis`, or one made coarser."""
 
     @property
     def size(self) -> int: ...
@@ -41,6 +42,22 @@ class Columns(Protocol):
     def circle_nodes(self) -> int: ...
     @property
     def amplitudes(self) -> Array: ...
+    def products(self, numbers: Array) -> IntArray:
+        """Return T @ numbers, shape (nodes, columns), exactly where |T| @ |numbers| < 2^53."""
+        ...
+
+    def norms(self) -> tuple[IntArray, int]:
+        """Return ||T_x||^2, exactly, at nodes among which is the largest, and T's largest entry."""
+        ...
+
+
+class Blocks(Protocol):
+    """A matrix of integers, some rows of it at a time."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def nodes(self) -> int: ...
     def blocks(self) -> Iterator[tuple[slice, Array]]: ...
 
 
@@ -58,10 +75,8 @@ def feature_sums(basis: Columns, counts: IntArray) -> IntArray:
     groups = counts.reshape(-1, basis.nodes)
     parts = [groups & ((1 << _LIMB) - 1), groups >> _LIMB]
     limbs = np.concatenate(parts).astype(np.float64).T
-    sums = np.empty((basis.size, len(groups)), np.int64)
-    for rows, features in basis.blocks():
-        low, high = np.split((features @ limbs).astype(np.int64), 2, axis=1)
-        sums[rows] = low + (high << _LIMB)
+    low, high = np.split(basis.products(limbs), 2, axis=1)
+    sums = low + (high << _LIMB)
     return sums.T.reshape(*counts.shape[:-1], basis.size)
 
 
@@ -116,7 +131,7 @@ def feature_sensitivity(basis: Columns, neighbors: Neighbors) -> Sensitivity:
 
     Error: never too small. Exact for add_remove; relatively 1e-5 too large for replace_one.
     """
-    norms, entry = column_norms(basis)
+    norms, entry = basis.norms()
     squared = Fraction(int(norms.max()))
     if neighbors == "replace_one":
         squared = max(squared, _pair_bound(basis))
@@ -126,7 +141,15 @@ def feature_sensitivity(basis: Columns, neighbors: Neighbors) -> Sensitivity:
     )
 
 
-def column_norms(basis: Columns) -> tuple[IntArray, int]:
+def block_products(basis: Blocks, numbers: Array) -> IntArray:
+    """Return T @ numbers, as `Columns.products`, block by block."""
+    found = np.empty((basis.size, numbers.shape[1]), np.int64)
+    for rows, features in basis.blocks():
+        found[rows] = features @ numbers
+    return found
+
+
+def block_norms(basis: Blocks) -> tuple[IntArray, int]:
     """Return ||T_x||^2 of every node, exactly, and the largest entry of T."""
     norms = np.zeros(basis.nodes)
     largest = 0.0

@@ -1,7 +1,7 @@
 """Products of integers in fixed point, exact and rounded once, by matrices of doubles."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,9 @@ __all__ = [
     "AMPLITUDE_BITS",
     "BITS",
     "MOST_NODES",
+    "Separable",
     "contracted",
+    "fixed_product",
     "long_sums",
     "scaled",
     "separable_sums",
@@ -24,67 +26,87 @@ BITS: Final = 20
 AMPLITUDE_BITS: Final = 6
 # Along one axis: 2^13 2^BITS 2^BITS = 2^53.
 MOST_NODES: Final = 2**13
-_LOW: Final = (1 << BITS) - 1
 _HALF: Final = 1 << (BITS - 1)
 
 
-def separable_sums(features: Iterable[Array], counts: IntArray) -> IntArray:
+class Separable(Protocol):
+    """Integer features along one axis, at most 2^20 each: a matrix C."""
+
+    def products(self, numbers: IntArray, shift: int) -> IntArray:
+        """Return floor((C X + 2^(shift - 1)) / 2^shift) exactly, shape (columns, rows).
+
+        Args:
+            numbers: X, shape (nodes, columns), below 2^57.
+            shift: 0 or 20.
+        """
+        ...
+
+    @property
+    def matrix(self) -> Array:
+        """C, shape (rows, nodes)."""
+        ...
+
+
+def separable_sums(features: Iterable[Separable], counts: IntArray) -> IntArray:
     """Return the sums of products of features over all nodes, in units of 2^-20.
 
-        X_0 = 2^20 counts,   X_k = floor((C_k X_{k-1} + 2^19) / 2^20), C_k along axis k
+        X_1 = C_1 counts,   X_k = floor((C_k X_{k-1} + 2^19) / 2^20), C_k along axis k
 
     C_k holds the integers nearest to 2^20 times the features; the first step is exact, each later
     one rounds once. With at most 2^36 records |X_k| < 2^57.
 
     Args:
-        features: for each axis integers of at most 2^20 as doubles, shape (rows, nodes).
+        features: of each axis.
         counts: records at each node, shape (nodes, ...), at most 2^36 together.
 
     Returns:
         Shape (rows, ...), one for each axis.
     """
-    sums = counts << BITS
-    for matrix in features:
-        sums = _multiplied(matrix, sums)
+    sums, shift = counts, 0
+    for axis, nodes in zip(features, counts.shape, strict=True):
+        rest = sums.shape[1:]
+        sums = axis.products(sums.reshape(nodes, -1), shift)
+        sums, shift = sums.reshape(*rest, -1), BITS
     return sums
 
 
-def long_sums(features: Iterable[Array], counts: IntArray) -> npt.NDArray[np.object_]:
+def long_sums(features: Iterable[Separable], counts: IntArray) -> npt.NDArray[np.object_]:
     """Return what `separable_sums` returns, of however many records: in Python's integers, slow."""
     sums = counts.astype(np.object_) << BITS
-    for matrix in features:
-        whole = matrix.astype(np.int64).astype(np.object_)
-        product = sums.reshape(matrix.shape[1], -1).T @ whole.T
-        sums = ((product + _HALF) >> BITS).reshape(*sums.shape[1:], matrix.shape[0])
+    for axis in features:
+        whole = axis.matrix.astype(np.int64).astype(np.object_)
+        product = sums.reshape(whole.shape[1], -1).T @ whole.T
+        sums = ((product + _HALF) >> BITS).reshape(*sums.shape[1:], len(whole))
     return sums
 
 
-def _multiplied(matrix: Array, sums: IntArray) -> IntArray:
-    """Contract the first axis with the matrix, its rows becoming the last.
+def fixed_product(matrix: Array, numbers: IntArray, shift: int) -> IntArray:
+    """Return floor((C X + 2^(shift - 1)) / 2^shift) exactly, shape (columns, rows).
 
-    The integers are cut into limbs of 20 bits, the highest with the sign and below 2^17: with at
-    most 2^13 nodes every partial sum, in whatever order, is an integer of at most 2^53.
+    X is cut into limbs of b bits, all but the highest without a sign: with n nodes every partial
+    sum, in whatever order, is an integer of at most n 2^20 2^b <= 2^53.
+
+    Args:
+        matrix: C, integers of at most 2^20 as doubles, shape (rows, nodes), at most 2^13 nodes.
+        numbers: X, shape (nodes, columns), below 2^59.
+        shift: 0 or 20, at most b.
     """
-    flat = sums.reshape(matrix.shape[1], -1)
-    found = np.zeros((flat.shape[1], matrix.shape[0]), np.int64)
-    limbs = flat >> (2 * BITS), (flat >> BITS) & _LOW, flat & _LOW
-    for limb, part in zip(limbs, (_upper, _whole, _rounded), strict=True):
-        # Limbs that are all zero, as are those of small counts, add nothing.
-        if limb.any():
-            found += part((limb.astype(np.float64).T @ matrix.T).astype(np.int64))
-    return found.reshape(*sums.shape[1:], matrix.shape[0])
+    width = 53 - BITS - (matrix.shape[1] - 1).bit_length()
+    found = np.zeros((numbers.shape[1], matrix.shape[0]), np.int64)
+    for limb, low in _limbs(numbers, width):
+        product = (limb.astype(np.float64).T @ matrix.T).astype(np.int64)
+        found += product << (low - shift) if low >= shift else (product + _HALF) >> shift
+    return found
 
 
-def _upper(product: IntArray) -> IntArray:
-    return product << BITS
-
-
-def _whole(product: IntArray) -> IntArray:
-    return product
-
-
-def _rounded(product: IntArray) -> IntArray:
-    return (product + _HALF) >> BITS
+def _limbs(numbers: IntArray, width: int) -> Iterator[tuple[IntArray, int]]:
+    """Yield (limb, place): the numbers are the sum of the limbs times 2^place."""
+    place = 0
+    while max(int(numbers.max()), -int(numbers.min())) > 1 << width:
+        yield numbers & ((1 << width) - 1), place
+        numbers = numbers >> width
+        place += width
+    yield numbers, place
 
 
 def scaled(amplitudes: IntArray, sums: IntArray) -> IntArray:

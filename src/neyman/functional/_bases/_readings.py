@@ -1,7 +1,7 @@
 """Noisy coefficients as they are: of one sum of waves, or of several, one below the other."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import cast, final
 
 from neyman.aggregate import Columns, IntArray, Noise
 from neyman.functional._bases._abstract_basis import AbstractBasis
@@ -20,7 +20,7 @@ class CoefficientReading:
     @property
     def names(self) -> tuple[str, ...]:
         """What its columns are called."""
-        return *self.basis.labels(), "coefficient", "stddev", "lower", "upper"
+        return *self.basis.label_names, "coefficient", "stddev", "lower", "upper"
 
     @property
     def rows(self) -> int:
@@ -30,16 +30,16 @@ class CoefficientReading:
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
         width = noise.half_width(confidence)
-        integers = [int(value) for value in noisy.tolist()]
-        labels: Columns = {
-            name: list(label) * (len(integers) // self.rows)
-            for name, label in self.basis.labels().items()
-        }  # pyright: ignore[reportAssignmentType]
+        groups = len(noisy) // self.rows
+        labels = cast(
+            "Columns", {name: label * groups for name, label in self.basis.labels().items()}
+        )
+        # Integers of at most 2^62 and noise: far from the end of 64 bits.
         return labels | {
-            "coefficient": integers,
-            "stddev": [noise.stddev] * len(integers),
-            "lower": [value - width for value in integers],
-            "upper": [value + width for value in integers],
+            "coefficient": noisy.tolist(),
+            "stddev": [noise.stddev] * len(noisy),
+            "lower": (noisy - width).tolist(),
+            "upper": (noisy + width).tolist(),
         }
 
 

@@ -65,18 +65,17 @@ class Series:
         highest = len(self.coefficients) - 1
         return 1 << math.ceil(math.log2(_STEPS_A_WAVE * max(highest, 1)))
 
-    def _derivatives(self, m: int, order: int) -> list[Array]:
+    def _derivatives(self, m: int, order: int) -> Array:
         """Return derivatives order, order + 1, ... over k!, at m lattice points, in its steps."""
         waves = 2j * math.pi * np.arange(len(self.coefficients)) / m
-        terms = self.coefficients.astype(np.complex128)
+        terms = np.empty((_TERMS, len(waves)), np.complex128)
+        terms[0] = self.coefficients
         if order < 0:
             waves[0] = 1.0
-            terms /= waves
-            waves[0] = terms[0] = 0.0
+            terms[0] /= waves
+            waves[0] = terms[0, 0] = 0.0
         else:
-            terms *= waves**order
-        table: list[Array] = []
-        for k in range(_TERMS):
-            table.append(m * np.fft.irfft(terms, m))
-            terms = terms * waves / (k + 1)
-        return table
+            terms[0] *= waves**order
+        for k in range(1, _TERMS):
+            terms[k] = terms[k - 1] * waves / k
+        return m * np.fft.irfft(terms, m)

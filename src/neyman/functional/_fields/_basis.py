@@ -137,16 +137,23 @@ class FieldBasis(FieldReading, AbstractBasis):
         """Return how far one record moves them."""
         return field_sensitivity(self, neighbors)
 
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The frequency on each axis, and the part."""
+        return *(f"frequency_{k}" for k in range(1, self.dimensions + 1)), "part"
+
     def labels(self) -> Columns:
         """Return the frequencies of each integer, and its parts."""
         rows = np.nonzero(self.spread(self.lattice))
+        *names, part = self.label_names
         found: Columns = {}
         kind = np.zeros(self.size, np.int64)
-        for k, (row, j) in enumerate(zip(rows, self.highest, strict=True), start=1):
-            found[f"frequency_{k}"] = np.where(row > j, row - j, row).tolist()
+        for name, row, j in zip(names, rows, self.highest, strict=True):
+            found[name] = np.where(row > j, row - j, row).tolist()
             kind = 2 * kind + (row > j)
-        names = [" ".join(each) for each in product(("cos", "sin"), repeat=self.dimensions)]
-        found["part"] = np.array(names)[kind].tolist()
+        parts = [" ".join(each) for each in product(("cos", "sin"), repeat=self.dimensions)]
+        # Few texts, referred to often.
+        found[part] = np.array(parts, np.object_)[kind].tolist()
         return found
 
     def record(self) -> dict[str, object]:

@@ -18,11 +18,12 @@ from neyman.functional._bases._fixed_point import (
     scaled,
     separable_sums,
 )
+from neyman.functional._fields._axis import AxisFeatures
 from neyman.nodes import Nodes
 from neyman.numerics import ULP, Array
 from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["axis_features", "field_sensitivity", "field_sums"]
+__all__ = ["axes_of", "field_sensitivity", "field_sums"]
 
 _Number = TypeVar("_Number", bound=np.generic)
 
@@ -49,20 +50,6 @@ class FieldFeatures(Protocol):
     def spread(self, waves: npt.NDArray[_Number]) -> npt.NDArray[_Number]: ...
 
 
-def axis_features(circle_nodes: int, highest: int, nodes: int) -> Array:
-    """Return the integers nearest to 2^20 cos w_j x and 2^20 sin w_j x at the first nodes.
-
-    Returns:
-        Doubles, shape (2 J + 1, nodes): cosines of j = 0 ... J, sines of j = 1 ... J.
-    """
-    turns = np.arange(circle_nodes) / circle_nodes
-    place = np.multiply.outer(np.arange(highest + 1), np.arange(nodes)) % circle_nodes
-    cosine, sine = (
-        np.rint(2.0**BITS * np.cos(2 * np.pi * (turns - quarter))) for quarter in (0.0, 0.25)
-    )
-    return np.concatenate([cosine[place], sine[place[1:]]])
-
-
 def field_sums(basis: FieldFeatures, counts: IntArray) -> IntArray:
     """Return V = round(A X / 2^26), X the sums of products of features in fixed point.
 
@@ -77,9 +64,9 @@ def field_sums(basis: FieldFeatures, counts: IntArray) -> IntArray:
     amplitudes = basis.spread(basis.lattice)
     kept = amplitudes > 0
     if float(counts.sum(dtype=np.float64)) < MOST_RECORDS:
-        return scaled(amplitudes[kept], separable_sums(_matrices(basis), places)[kept])
+        return scaled(amplitudes[kept], separable_sums(axes_of(basis), places)[kept])
     shift = BITS + AMPLITUDE_BITS
-    products = amplitudes[kept].astype(np.object_) * long_sums(_matrices(basis), places)[kept]
+    products = amplitudes[kept].astype(np.object_) * long_sums(axes_of(basis), places)[kept]
     rounded = (products + (1 << (shift - 1))) >> shift
     return np.clip(rounded, -_CLAMP, _CLAMP).astype(np.int64)
 
@@ -124,12 +111,7 @@ def _longest(basis: FieldFeatures, squares: Array) -> float:
 
     Error: relatively below the slack's, for every term is non-negative.
     """
-    tables: list[Array] = []
-    for matrix, j in zip(_matrices(basis), basis.highest, strict=True):
-        table = matrix * matrix
-        table[1 : j + 1] += table[j + 1 :]
-        tables.append(table[: j + 1] * 2.0 ** (-2 * BITS))
-    largest = float(contracted(squares, tables).max())
+    largest = float(contracted(squares, (axis.squares for axis in axes_of(basis))).max())
     return math.sqrt(largest) * 2.0**-AMPLITUDE_BITS
 
 
@@ -145,6 +127,7 @@ def _farthest(basis: FieldFeatures, squares: Array, slack: float) -> float:
     return math.sqrt(2 * (total - least + error)) * 2.0**-AMPLITUDE_BITS
 
 
-def _matrices(basis: FieldFeatures) -> Iterator[Array]:
+def axes_of(basis: FieldFeatures) -> Iterator[AxisFeatures]:
+    """Yield the features along each axis."""
     for m, j, axis in zip(basis.circle_nodes, basis.highest, basis.axes, strict=True):
-        yield axis_features(m, j, axis.number)
+        yield AxisFeatures(m, j, axis.number)

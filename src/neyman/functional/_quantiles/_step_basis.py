@@ -11,7 +11,12 @@ import numpy as np
 from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._abstract_basis import AbstractBasis
-from neyman.functional._bases._features import feature_sensitivity, whole_sums
+from neyman.functional._bases._features import (
+    block_norms,
+    block_products,
+    feature_sensitivity,
+    whole_sums,
+)
 from neyman.nodes import Nodes
 from neyman.numerics import Array, text
 from neyman.sensitivity import Neighbors, Sensitivity
@@ -137,6 +142,14 @@ class StepBasis(AbstractBasis):
                 features *= amplitudes[harmonic, None]
                 yield slice(row, row + harmonic.size), np.rint(features, out=features)
 
+    def products(self, numbers: Array) -> IntArray:
+        """Return the product of the matrix of features with columns of numbers."""
+        return block_products(self, numbers)
+
+    def norms(self) -> tuple[IntArray, int]:
+        """Return the squared norms of its columns, and its largest entry."""
+        return block_norms(self)
+
     def sums(self, counts: IntArray) -> IntArray:
         """Return the exact sums of features."""
         return whole_sums(self, counts)
@@ -144,6 +157,11 @@ class StepBasis(AbstractBasis):
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
         """Return how far one record moves them."""
         return feature_sensitivity(self, neighbors)
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """Frequency and part."""
+        return "frequency", "part"
 
     def labels(self) -> Columns:
         """Return the frequency and part of each integer."""

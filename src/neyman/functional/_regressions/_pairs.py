@@ -12,7 +12,8 @@ from neyman.aggregate import IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Interval, Side, side_of
-from neyman.functional._bases._features import column_norms, lag_products, whole_sums
+from neyman.functional._bases._eighths import eighth_norms, eighth_products
+from neyman.functional._bases._features import lag_products, whole_sums
 from neyman.functional._bases._target import Target, target_of
 from neyman.functional._written import number
 from neyman.nodes import Nodes
@@ -169,9 +170,27 @@ class _Coarse:
     def amplitudes(self) -> Array:
         return self.basis.amplitudes / COUNTED * self.weight
 
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        for rows, features in self.basis.blocks():
-            yield rows, np.rint(features / COUNTED) * self.weight
+    @property
+    def counted(self) -> bool:
+        return self.basis.counted
+
+    @property
+    def highest(self) -> int:
+        return self.basis.highest
+
+    @property
+    def count_feature(self) -> int:
+        return round(self.basis.count_feature / COUNTED) * self.weight
+
+    def eighths(self) -> Iterator[tuple[slice, Array, Array]]:
+        for harmonics, *waves in self.basis.eighths():
+            yield harmonics, *(np.rint(wave / COUNTED) * self.weight for wave in waves)
+
+    def products(self, numbers: Array) -> IntArray:
+        return eighth_products(self, numbers)
+
+    def norms(self) -> tuple[IntArray, int]:
+        return eighth_norms(self)
 
 
 def pair_sums(channels: PairChannels, counts: IntArray, totals: IntArray) -> IntArray:
@@ -205,7 +224,7 @@ def pair_sensitivity(channels: PairChannels, neighbors: Neighbors) -> Sensitivit
     """
     k = channels.steps
     bases = _Coarse(channels.counts, COUNTED), _Coarse(channels.responses, 1)
-    (first, entry), (second, other) = (column_norms(basis) for basis in bases)
+    (first, entry), (second, other) = (basis.norms() for basis in bases)
     squared = Fraction(int((first + k * k * second).max()))
     largest = max(entry, k * other)
     if neighbors == "replace_one":
