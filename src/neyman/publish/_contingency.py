@@ -15,7 +15,7 @@ from neyman.publish._spectrum import cosines, least_squares, nonnegative, slab
 from neyman.released import Release, Tabular, text_of
 from neyman.tables import Keys
 
-__all__ = ["ContingencyTable", "NonNegativeTable", "contingency"]
+__all__ = ["ContingencyTable", "NonNegativeTable", "contingency", "put_together"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -77,9 +77,10 @@ class ContingencyTable(Tabular):
         Gaussian noise: z sd + 1/2, the half for noise that is whole. Other noise: by Chebyshev's
         inequality, sd / sqrt(1 - confidence).
         """
-        return self._width(self.stddev)
+        return self.half_width_of(self.stddev)
 
-    def _width(self, stddev: float) -> float:
+    def half_width_of(self, stddev: float) -> float:
+        """Return the same of a combination of cells with this standard deviation."""
         if not self.normal:
             return stddev / math.sqrt(1 - self.confidence)
         z = float(ndtri(np.array((1 + self.confidence) / 2)))
@@ -316,10 +317,27 @@ def contingency(
             f"no release of the cells, {', '.join(by.columns)}, is among {len(listed)} releases; "
             "release them too, or write `by` of fewer columns"
         )
-    values, precision = least_squares(shape, margins)
+    normal = all(release.mechanism.get("mechanism") == _NORMAL for release in listed)
+    return put_together(by, margins, confidence, normal)
+
+
+def put_together(
+    by: Keys,
+    margins: Sequence[tuple[frozenset[int], Floats, float]],
+    confidence: float,
+    normal: bool,
+) -> ContingencyTable:
+    """Return the table of least squares.
+
+    Args:
+        by: the cells, every combination of its keys.
+        margins: as for `least_squares`.
+        confidence: of the intervals.
+        normal: whether all noise is Gaussian.
+    """
+    values, precision = least_squares(tuple(map(len, by.domains)), margins)
     digits = _digits(values)
     counts = np.rint(np.ldexp(values, digits)).astype(np.int64).reshape(-1)
-    normal = all(release.mechanism.get("mechanism") == _NORMAL for release in listed)
     return ContingencyTable(by, counts, digits, precision, confidence, normal)
 
 
