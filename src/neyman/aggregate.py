@@ -42,6 +42,11 @@ class Noise(Protocol):
         """Standard deviation of the noise on one integer."""
         ...
 
+    @property
+    def normal(self) -> bool:
+        """Whether sums of it are normal, but for rounding."""
+        ...
+
     def half_width(self, confidence: float) -> int:
         """Smallest integer h with P(|noise| <= h) >= confidence."""
         ...

@@ -82,7 +82,7 @@ class Nodes:
             # Of NaN every comparison is false.
             lost = ~((values >= low) & (values <= high))
         else:
-            lost = values != values  # noqa: PLR0124
+            lost = np.isnan(values)
         inside = self._turned(values, lost) if self.closed else self._clipped(values)
         inside /= self.step
         inside += 0.5

@@ -206,3 +206,16 @@ def test_the_preview_and_the_open_places_of_the_docs_are_what_is_printed(
     sizes = ["--records", "400", "--records", "4000"]
     assert main(["release", "visits.toml", "--preview", *sizes]) == 0
     assert capsys.readouterr().out in page
+
+
+def test_the_contingency_table_of_the_docs_is_foreseen_so(tmp_path, monkeypatch, capsys):
+    rows = pa.table({"who": ["a"], "ward": ["north"], "urgent": [True], "minutes": [1.5]})
+    pq.write_table(rows, tmp_path / "t.parquet")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/howto/spec.md").read_text(encoding="utf-8")
+    asked = page.partition("## Contingency tables")[2].split("```")
+    (tmp_path / "s.toml").write_text(
+        BASE.format(**GOOD).partition("[[query]]")[0] + asked[1].removeprefix("toml")
+    )
+    assert main(["release", "s.toml", "--preview", "--records", "400"]) == 0
+    assert asked[3].removeprefix("text\n") in capsys.readouterr().out

@@ -50,6 +50,7 @@ BY_KEY = {
     "response": '"minutes"',
     "features": '["visits"]',
     "columns": '["ward"]',
+    "margins": "[[]]",
     "delta_for_groups": "1e-6",
     "path": '"wards.parquet"',
     "on": '"ward"',

@@ -102,6 +102,11 @@ class Gaussian(Mechanism):
         odd = range(1, math.ceil(80 * sigma) + 4, 2)
         return math.sqrt(math.fsum(k * math.erfc(k / (sigma * math.sqrt(8))) for k in odd))
 
+    @property
+    def normal(self) -> bool:
+        """True."""
+        return True
+
     def ratio_interval(
         self, numerator: int, denominator: int, confidence: float
     ) -> tuple[float, float]:

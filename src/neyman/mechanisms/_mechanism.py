@@ -95,6 +95,11 @@ class Mechanism(ABC):
     def stddev(self) -> float:
         """Standard deviation of K, rounding included, in lattice units; relative error 1e-12."""
 
+    @property
+    def normal(self) -> bool:
+        """Whether K is a rounded Gaussian, so that sums of it are normal but for rounding."""
+        return False
+
     def ratio_interval(
         self, numerator: int, denominator: int, confidence: float
     ) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Several rows of pictures in one: a panel a statistic, or a panel a coefficient."""
+"""Several rows of pictures in one: a panel a statistic, a coefficient or a margin."""
 
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
@@ -14,7 +14,7 @@ from neyman.plots._rows import height, rows_of
 from neyman.plots._style import INK, QUIET, figure
 from neyman.released import Release, Side
 
-__all__ = ["coefficients", "panels", "together"]
+__all__ = ["coefficients", "margins", "panels", "together"]
 
 _ACROSS = 3
 _WIDE = 3.4
@@ -44,6 +44,21 @@ def coefficients(release: Release) -> Figure:
         color=INK,
         fontsize=9,
     )
+    return picture
+
+
+def margins(release: Release) -> Figure:
+    """Draw a contingency table, one panel for the cells and for each margin: scales differ."""
+    of = cast("list[str]", release.columns["margin"])
+    places: dict[str, list[int]] = {}
+    for place, margin in enumerate(of):
+        places.setdefault(margin, []).append(place)
+    # A total is told, not drawn.
+    places = {margin: rows for margin, rows in places.items() if len(rows) > 1} or places
+    rows = rows_of(release, "count")
+    picture = figure(*_size(len(places), height(max(map(len, places.values())))))
+    for axes, (margin, chosen) in zip(panels(picture, len(places)), places.items(), strict=True):
+        rows.at(chosen).draw(axes, f"count {margin}", ticks=_TICKS)
     return picture
 
 

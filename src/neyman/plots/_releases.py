@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
 from neyman.plots._histograms import bars, bins_of, heat
-from neyman.plots._panels import coefficients, together
+from neyman.plots._panels import coefficients, margins, together
 from neyman.plots._quantiles import quantiles
 from neyman.plots._released_functions import FUNCTIONS
 from neyman.plots._rows import height, rows_of
@@ -18,7 +18,12 @@ from neyman.released import Release, columns_of, side_by_side
 
 __all__ = ["released"]
 
-_PICTURES = {**FUNCTIONS, "quantile": quantiles, "linear_regression": coefficients}
+_PICTURES = {
+    **FUNCTIONS,
+    "quantile": quantiles,
+    "linear_regression": coefficients,
+    "crosstab": margins,
+}
 
 
 def released(release: Release, *, truth: Sequence[float] | None = None) -> Figure:
@@ -26,10 +31,11 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
 
     One row a group; bars between their edges where the groups are the bins of one column, a heat
     map where they are those of two. Several statistics at once have a panel each, and so has each
-    term of a linear regression. Quantiles are drawn as `quantiles` does; a density as `density`
-    does, at the bandwidth that the release chooses; a density of two columns as `heatmap` draws the
-    nearest proper one, of three that of the first two; survival and regression curves without
-    bands, which `survival` and `regression` draw. Functions by group have a panel each, up to 12.
+    term of a linear regression, and each margin of a crosstab. Quantiles are drawn as `quantiles`
+    does; a density as `density` does, at the bandwidth that the release chooses; a density of two
+    columns as `heatmap` draws the nearest proper one, of three that of the first two; survival and
+    regression curves without bands, which `survival` and `regression` draw. Functions by group have
+    a panel each, up to 12.
 
     Args:
         release: of any question.

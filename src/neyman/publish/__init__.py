@@ -8,6 +8,7 @@ from neyman.publish._contingency_table import ContingencyTable, NonNegativeTable
 from neyman.publish._functions import density, regression, survival  # isort: skip
 from neyman.publish._bill import Bill
 from neyman.publish._compile import plan
+from neyman.publish._crosstab import crosstab
 from neyman.publish._fit import Fitted, Wish, fit
 from neyman.publish._linear import linear_regression
 from neyman.publish._margins import margins
@@ -39,6 +40,7 @@ __all__ = [
     "bias",
     "bill",
     "contingency",
+    "crosstab",
     "density",
     "fit",
     "json_schema",

@@ -43,6 +43,7 @@ class _Noiseless:
     """No noise: the readings then give exact answers."""
 
     stddev: float = field(default=0.0, init=False)
+    normal: bool = field(default=True, init=False)
 
     def half_width(self, confidence: float) -> int:  # noqa: ARG002
         """None."""

@@ -12,7 +12,7 @@ from neyman.publish._spectrum import least_squares
 from neyman.released import Release
 from neyman.tables import Keys
 
-__all__ = ["contingency"]
+__all__ = ["contingency", "put_together"]
 
 # Noise whose sums are normal, but for rounding.
 _NORMAL: Final = "gaussian"
@@ -59,8 +59,25 @@ def contingency(
             f"no release of the cells, {', '.join(by.columns)}, is among {len(listed)} releases; "
             "release them too, or write `by` of fewer columns"
         )
-    values, precision = least_squares(shape, margins)
     normal = all(release.mechanism.get("mechanism") == _NORMAL for release in listed)
+    return put_together(by, margins, confidence, normal)
+
+
+def put_together(
+    by: Keys,
+    margins: Sequence[tuple[frozenset[int], Floats, float]],
+    confidence: float,
+    normal: bool,
+) -> ContingencyTable:
+    """Return the table of least squares.
+
+    Args:
+        by: the cells, every combination of its keys.
+        margins: as for `least_squares`.
+        confidence: of the intervals.
+        normal: whether all noise is Gaussian.
+    """
+    values, precision = least_squares(tuple(map(len, by.domains)), margins)
     return ContingencyTable(Cells.of(by, values), precision, confidence, normal)
 
 

@@ -95,9 +95,10 @@ class ContingencyTable(_OfCells):
         Gaussian noise: z sd + 1/2, the half for noise that is whole. Other noise: by Chebyshev's
         inequality, sd / sqrt(1 - confidence).
         """
-        return self._width(self.stddev)
+        return self.half_width_of(self.stddev)
 
-    def _width(self, stddev: float) -> float:
+    def half_width_of(self, stddev: float) -> float:
+        """Return the same of a combination of cells with this standard deviation."""
         if not self.normal:
             return stddev / math.sqrt(1 - self.confidence)
         z = float(ndtri(np.array((1 + self.confidence) / 2)))

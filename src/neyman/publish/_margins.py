@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
@@ -12,9 +13,10 @@ from neyman.errors import InvalidTable
 from neyman.sensitivity import Sensitivity
 from neyman.tables import Count, Keys, Table, UnknownKeys
 
-__all__ = ["margins"]
+__all__ = ["MOST", "folded", "margin_index", "margins"]
 
-_MOST = 2**62
+# Sums stay below it.
+MOST: Final = 2**62
 
 
 def margins(table: Table, by: Keys, columns: Sequence[Sequence[str]]) -> tuple[Aggregate, ...]:
@@ -56,9 +58,9 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
             "by=Keys({column: keys, ...})"
         )
     kept = by.project(*names) if names else None
-    index, size = _index(by, names)
+    index, size = margin_index(by, names)
     most = int(np.bincount(index).max())
-    if most * table.max_table_rows > _MOST:
+    if most * table.max_table_rows > MOST:
         raise InvalidTable(
             f"a margin of {most} cells with max_table_rows={table.max_table_rows} rows each could "
             "leave 62 bits; write a smaller max_table_rows where the table is opened"
@@ -73,7 +75,7 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
         query=dict(cells.query) | {"margin": list(names)},
         source=cells.source,
         unit=cells.unit,
-        sensitivity=_folded(cells.sensitivity, most, size),
+        sensitivity=folded(cells.sensitivity, most, size),
         size=size,
         reading=Count().reading(),
         compute=compute,
@@ -82,7 +84,7 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
     )
 
 
-def _index(by: Keys, names: tuple[str, ...]) -> tuple[IntArray, int]:
+def margin_index(by: Keys, names: tuple[str, ...]) -> tuple[IntArray, int]:
     """Return the margin's group of each cell, in the order of `project`, and how many there are."""
     code = np.zeros(len(by), np.int64)
     places = dict(zip(by.columns, by.places(), strict=True))
@@ -96,7 +98,7 @@ def _index(by: Keys, names: tuple[str, ...]) -> tuple[IntArray, int]:
     return np.argsort(order)[inverse], len(order)
 
 
-def _folded(cells: Sensitivity, most: int, size: int) -> Sensitivity:
+def folded(cells: Sensitivity, most: int, size: int) -> Sensitivity:
     """Return the most that a unit moves `size` sums of at most `most` cells each.
 
     It moves a cell by at most r, a group so by at most m r, and all by at most l1; the squares of

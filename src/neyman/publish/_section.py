@@ -32,6 +32,7 @@ __all__ = [
     "Probability",
     "Section",
     "Share",
+    "ShareOf",
 ]
 
 
@@ -78,6 +79,7 @@ Probability = Annotated[
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
 ]
 Count = Annotated[int, Field(ge=1)]
+ShareOf = Annotated[int, Field(ge=0)]
 OneOrMore = Annotated[list[_T], Field(min_length=1), BeforeValidator(_listed), _OneOrMany()]
 Names: TypeAlias = str | list[str] | dict[str, str]
 On: TypeAlias = str | Annotated[list[str], Field(min_length=1)] | dict[str, str]

@@ -138,7 +138,8 @@ def _query(name: str, query: type[Query]) -> Iterator[str]:
     yield from ("[[query]]", f"entry = {_quoted(name)}", f"statistic = {_quoted(name)}")
     yield from query.example.splitlines()
     yield _SHARE
-    if "by" in query.model_fields:
+    # A crosstab has it among its own.
+    if "\nby = " not in f"\n{query.example}":
         yield '#by = "FILL IN: the NAME of [keys.NAME], or of [unknown.NAME] with a delta"'
 
 

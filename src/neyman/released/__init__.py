@@ -1,6 +1,7 @@
 """What comes out: a public answer, what it guarantees and what it cost."""
 
 from neyman.released._guarantee import Guarantee, Spending
+from neyman.released._keys_asked import called
 from neyman.released._release import Release
 from neyman.released._side_by_side import Side, columns_of, side_by_side
 from neyman.released._tabular import Tabular
@@ -12,6 +13,7 @@ __all__ = [
     "Side",
     "Spending",
     "Tabular",
+    "called",
     "columns_of",
     "side_by_side",
     "text_of",

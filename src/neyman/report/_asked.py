@@ -7,7 +7,12 @@ from neyman.released import Release, columns_of, side_by_side
 
 __all__ = ["asked"]
 
-_NAMES = {"quantile": "quantiles", "field": "density", "count_units": "number of units"}
+_NAMES = {
+    "quantile": "quantiles",
+    "field": "density",
+    "count_units": "number of units",
+    "crosstab": "count",
+}
 
 
 def asked(release: Release) -> str:
@@ -22,7 +27,14 @@ def asked(release: Release) -> str:
     steps = [_record(step).get("step") for step in _list(release.query.get("made"))]
     chosen = ", of the rows that a condition keeps" if "where" in steps else ""
     limits = _limits(_record(release.query.get("unit")))
-    return f"{_what(release)}{f' by {_and(by)}' if by else ''}{chosen}{limits}"
+    return f"{_what(release)}{f' by {_and(by)}' if by else ''}{_margins(release)}{chosen}{limits}"
+
+
+def _margins(release: Release) -> str:
+    """Say which margins are shown of a contingency table."""
+    shown = [[str(name) for name in _list(one)] for one in _list(release.query.get("margins"))]
+    said = [f"by {_and(names)}" if names else "in total" for names in shown]
+    return f", with sums {', '.join(said)}" if said else ""
 
 
 def _what(release: Release) -> str:

@@ -11,6 +11,7 @@ from neyman.publish._queries._correlation import CorrelationOf
 from neyman.publish._queries._count import CountOf
 from neyman.publish._queries._count_units import CountUnitsOf
 from neyman.publish._queries._covariance import CovarianceOf
+from neyman.publish._queries._crosstab import CrosstabOf
 from neyman.publish._queries._density import DensityOf
 from neyman.publish._queries._linear_regression import LinearRegressionOf
 from neyman.publish._queries._mean import MeanOf
@@ -34,6 +35,7 @@ _Queries: TypeAlias = (
     | CorrelationOf
     | SeveralOf
     | LinearRegressionOf
+    | CrosstabOf
     | QuantilesOf
     | DensityOf
     | SurvivalOf

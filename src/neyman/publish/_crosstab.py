@@ -1,0 +1,300 @@
+"""Counts of cells and the margins that they add up to, in one release."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, cast, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.aggregate import Aggregate, Columns, IntArray, Noise, refuse_key_names
+from neyman.arguments import check_list, check_type
+from neyman.errors import InvalidParameter, InvalidTable
+from neyman.publish._contingency import put_together
+from neyman.publish._contingency_table import ContingencyTable, NonNegativeTable
+from neyman.publish._margins import MOST, folded, margin_index
+from neyman.released import called
+from neyman.sensitivity import Sensitivity
+from neyman.tables import Keys, Table
+
+__all__ = ["crosstab"]
+
+_ALL: Final = "all"
+# Weights are whole: 3 % off at most.
+_FINE: Final = 16
+# A reading without noise, as of `bias`, has no precision to divide by.
+_LEAST: Final = 2.0**-30
+_NAMES: Final = ("margin", "count", "lower", "upper", "unbiased", "stddev")
+
+
+def crosstab(
+    table: Table,
+    by: Keys,
+    margins: Sequence[Sequence[str]] = (),
+    *,
+    shares: Sequence[int] = (),
+    whole: bool,
+) -> Aggregate:
+    """Ask for a contingency table: counts of cells, and margins that are sums of them.
+
+    The noisy counts are one release. What is shown of it is post-processing: the least squares of
+    all of them (`unbiased`, with its `stddev`), and the nearest table to that without negative
+    counts (`count`, within `lower` and `upper`), of which every margin shown is the sum.
+
+    By default the cells alone are counted, which is best for cells and for tables of few cells. A
+    margin of many cells is known better if it has noisy counts of its own: `shares` divides the
+    squared sensitivity over the cells and the margins.
+
+    Args:
+        table: whose rows.
+        by: the cells, every combination of its keys.
+        margins: those shown beside the cells, each some of the columns of `by`; none of them for
+            the total.
+        shares: whole numbers, of the cells and then of each margin; 0 for a margin that is only
+            added up. All for the cells by default.
+        whole: whether `count` is a whole number.
+
+    Returns:
+        The question, for `release`. Its columns hold the keys as text, "all" where a margin adds
+        them up, and which `margin` a row is of.
+
+    Raises:
+        InvalidParameter: if margins or shares are no lists of what they should be.
+        InvalidTable: if the groups are not declared, or are not every combination, a margin has
+            other columns or comes twice, or sums could leave 62 bits.
+
+    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    Error: intervals are those of `contingency`; that of a count is cut at 0.
+    """
+    check_type("table", table, Table, "a table, from open_table(...)")
+    check_type("by", by, Keys, 'the cells, declared, Keys({"carrier": [...]})')
+    check_type("whole", whole, bool, "True for whole numbers, False for fractions")
+    layout = _Layout.of(by, margins)
+    cells = table.count(by)
+    refuse_key_names(by.columns, _NAMES)
+    moves = [folded(cells.sensitivity, part.most, part.size) for part in layout.parts]
+    weights = _weights(_shares(shares, len(moves)), moves)
+    heaviest = max(w * part.most for w, part in zip(weights, layout.parts, strict=True))
+    if heaviest * table.max_table_rows > MOST:
+        raise InvalidTable(
+            f"a margin of {heaviest} cells with max_table_rows={table.max_table_rows} rows each "
+            "could leave 62 bits; write a smaller max_table_rows where the table is opened"
+        )
+
+    def compute() -> IntArray:
+        return layout.stacked(cells.compute(), weights)
+
+    def imagined(sizes: Sequence[int]) -> list[IntArray]:
+        places = np.arange(len(by))
+        return [layout.stacked((n + places) // len(by), weights) for n in sizes]
+
+    record = {"statistic": "crosstab", "margins": layout.names[1:], "weights": list(weights)}
+    return Aggregate(
+        query=dict(cells.query) | record | {"whole": whole},
+        source=cells.source,
+        unit=cells.unit,
+        sensitivity=_stacked(weights, moves),
+        size=sum(part.size for w, part in zip(weights, layout.parts, strict=True) if w),
+        reading=_Reading(layout, weights, whole),
+        compute=compute,
+        keys=layout.keys(),
+        sql=cells.sql,
+        imagined=imagined,
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """The cells, or a margin: its columns, the group of each cell, how many, and of how many."""
+
+    names: tuple[str, ...]
+    index: IntArray
+    size: int
+    most: int
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layout:
+    """The cells, and after them each margin."""
+
+    by: Keys
+    parts: tuple[_Part, ...]
+
+    @staticmethod
+    def of(by: Keys, margins: Sequence[Sequence[str]]) -> "_Layout":
+        """Check the margins, and find their groups."""
+        if by.chosen is not None:
+            raise InvalidTable(
+                f"{by!r} are chosen combinations, and a contingency table has every one; write the "
+                "whole product, Keys({column: keys, ...}), and cells without rows will be near 0"
+            )
+        check_list("margins", margins, 'a list of columns for each margin, such as [["carrier"]]')
+        listed = [by.columns]
+        for names in margins:
+            one = repr([names]) if isinstance(names, str) else '["carrier"]'
+            check_list("margins", names, f"a list for each margin, such as [{one}]")
+            listed.append(tuple(names))
+        for place, names in enumerate(listed):
+            _check_margin(by, names, listed[:place])
+        return _Layout(by, tuple(_part(by, names) for names in listed))
+
+    @property
+    def names(self) -> list[list[str]]:
+        """The columns of each."""
+        return [list(part.names) for part in self.parts]
+
+    def stacked(self, cells: IntArray, weights: Sequence[int]) -> IntArray:
+        """Return the counts of all that have a weight, times it, one after another."""
+        found: list[IntArray] = []
+        for part, weight in zip(self.parts, weights, strict=True):
+            if weight:
+                sums = np.zeros(part.size, np.int64)
+                np.add.at(sums, part.index, cells)
+                found.append(weight * sums)
+        return np.concatenate(found)
+
+    def keys(self) -> Columns:
+        """Return the keys of all rows that are shown, as text."""
+        found: dict[str, list[str]] = {name: [] for name in self.by.columns}
+        for part in self.parts:
+            kept = self.by.project(*part.names).to_columns() if part.names else {}
+            ends = {name: (f"{name}_from", f"{name}_to") for name in self.by.columns}
+            for name in found:
+                # A bin has two columns, its ends.
+                own = [key for key in (name, *ends[name]) if key in kept]
+                cells = zip(*(kept[key] for key in own), strict=True)
+                said = [called(dict(zip(own, cell, strict=True))) for cell in cells]
+                found[name] += said if name in part.names else [_ALL] * part.size
+        return cast("Columns", found)
+
+
+def _part(by: Keys, names: tuple[str, ...]) -> _Part:
+    index, size = margin_index(by, names)
+    return _Part(names, index, size, int(np.bincount(index).max()))
+
+
+def _check_margin(by: Keys, names: Sequence[str], before: Sequence[Sequence[str]]) -> None:
+    for name in names:
+        if name not in by.columns:
+            raise InvalidTable(
+                f"a margin by {name!r} was asked for, and the cells are by "
+                f"{', '.join(by.columns)}; write some of these"
+            )
+    if len(set(names)) < len(names):
+        raise InvalidTable(f"the margin {list(names)} names a column twice; write it once")
+    if set(names) in map(set, before):
+        said = (
+            "is that of the cells, which are shown anyway"
+            if len(names) == len(by.columns)
+            else "was asked for twice"
+        )
+        raise InvalidTable(f"the margin {list(names)} {said}; leave it out")
+
+
+def _shares(shares: Sequence[int], count: int) -> Sequence[int]:
+    check_list("shares", shares, "a list of whole numbers, such as [2, 1]")
+    given = list(shares) or [1] + [0] * (count - 1)
+    sound = all(type(share) is int and share >= 0 for share in given)
+    if len(given) != count or not sound or given[0] == 0:
+        raise InvalidParameter(
+            f"shares {given} of the cells and {count - 1} margins were given; write a whole number "
+            "for each, at least 1 for the cells, 0 for margins that are only added up; or leave "
+            "them out"
+        )
+    return given
+
+
+def _weights(shares: Sequence[int], moves: Sequence[Sensitivity]) -> tuple[int, ...]:
+    """Return whole numbers w with w^2 l2_squared nearly as the shares, small where they can be."""
+    ideal = [math.sqrt(share / _square(move)) for share, move in zip(shares, moves, strict=True)]
+    least = min(x for x in ideal if x)
+    weights = [round(_FINE * x / least) for x in ideal]
+    common = math.gcd(*weights)
+    return tuple(weight // common for weight in weights)
+
+
+def _square(move: Sensitivity) -> Fraction:
+    return move.l2_squared or Fraction(1)
+
+
+def _stacked(weights: Sequence[int], moves: Sequence[Sensitivity]) -> Sensitivity:
+    """Return the most that a unit moves all of them: no more than each its most."""
+    measured = [(w, move) for w, move in zip(weights, moves, strict=True) if w]
+    coordinates = [move.coordinates for _, move in measured]
+    known = [one for one in coordinates if one is not None]
+    return Sensitivity(
+        neighbors=moves[0].neighbors,
+        l1=sum((w * (move.l1 or 0) for w, move in measured), Fraction(0)),
+        l2_squared=sum((w**2 * _square(move) for w, move in measured), Fraction(0)),
+        coordinates=sum(known) if len(known) == len(measured) else None,
+        largest=max(w * (move.largest or 0) for w, move in measured),
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reading:
+    """Least squares, made whole and not negative, and the margins of it."""
+
+    layout: _Layout
+    weights: tuple[int, ...]
+    whole: bool
+
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return which margin, count, interval, and the unbiased count with its deviation."""
+        unbiased = put_together(
+            self.layout.by, self._measured(noisy, noise.stddev), confidence, noise.normal
+        )
+        shown = unbiased.nonnegative(whole=self.whole)
+        found: dict[str, list[object]] = {name: [] for name in _NAMES}
+        for part in self.layout.parts:
+            columns = _margin(unbiased, shown, part.names)
+            said = f"by {_and(part.names)}" if part.names else "in total"
+            for name, column in ({"margin": [said] * part.size} | columns).items():
+                found[name] += column
+        return cast("Columns", found)
+
+    def _measured(
+        self, noisy: IntArray, stddev: float
+    ) -> list[tuple[frozenset[int], npt.NDArray[np.float64], float]]:
+        columns = self.layout.by.columns
+        shape = tuple(map(len, self.layout.by.domains))
+        found: list[tuple[frozenset[int], npt.NDArray[np.float64], float]] = []
+        start = 0
+        for part, weight in zip(self.layout.parts, self.weights, strict=True):
+            if weight:
+                axes = [columns.index(name) for name in part.names]
+                counts = noisy[start : start + part.size].reshape([shape[i] for i in axes]) / weight
+                variance = (max(stddev, _LEAST) / weight) ** 2
+                found.append((frozenset(axes), np.transpose(counts, np.argsort(axes)), variance))
+                start += part.size
+        return found
+
+
+def _margin(
+    unbiased: ContingencyTable, shown: NonNegativeTable, names: Sequence[str]
+) -> dict[str, list[float]]:
+    if not names:
+        total, stddev = unbiased.combination(np.ones(unbiased.shape))
+        width = unbiased.half_width_of(stddev)
+        return {
+            "count": [shown.total],
+            "lower": [min(max(total - width, 0.0), shown.total)],
+            "upper": [max(total + width, shown.total)],
+            "unbiased": [total],
+            "stddev": [stddev],
+        }
+    plain, kept = unbiased.margin(*names), shown.margin(*names)
+    columns = cast("dict[str, list[float]]", kept.to_columns())
+    return {name: columns[name] for name in ("count", "lower", "upper")} | {
+        "unbiased": plain.values.ravel().tolist(),
+        "stddev": [plain.stddev] * plain.values.size,
+    }
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
