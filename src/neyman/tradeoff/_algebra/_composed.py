@@ -1,13 +1,10 @@
 """Compositions without a closed form: the factors are kept, the loss is the sum of theirs."""
 
-import json
 import math
-from bisect import bisect_left
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, TypeAlias, final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -25,6 +22,7 @@ from neyman.numerics import (
     exp_outward,
     standing,
 )
+from neyman.tradeoff._algebra._factors import Factors, gathered, put_in
 from neyman.tradeoff._curve import Curve
 from neyman.tradeoff._divergences._subgaussian_order import Subgaussianity, added_subgaussian
 from neyman.tradeoff._order import Deltas
@@ -46,9 +44,7 @@ from neyman.tradeoff._profiles._profile import LatticeProfile
 from neyman.tradeoff._profiles._revealed import Revealed, revealed
 from neyman.tradeoff._statements._real_line_fold import folded
 
-__all__ = ["ComposedPair", "Factors", "composed"]
-
-Factors: TypeAlias = tuple[tuple[Pair, int], ...]
+__all__ = ["ComposedPair", "composed"]
 
 
 def composed(factors: Iterable[tuple[Pair, int]]) -> Pair:
@@ -79,57 +75,15 @@ def composed(factors: Iterable[tuple[Pair, int]]) -> Pair:
         if count == 1 and len(inner) > len(longest):
             longest, inner = inner, longest
         parts.extend((part, times * count) for part, times in inner)
-    few = _gathered(parts)
+    few = gathered(parts)
     if any(pair.neighbors for pair, _ in few):
         check_relation([pair for pair, _ in (*few, *longest)], "compose", "composed")
-    merged = folded(_put_in(longest, few), few)
+    merged = folded(put_in(longest, few), few)
     if not merged:
         return erased(IdentityPair(), failures, lost)
     if len(merged) == 1 and merged[0][1] == 1:
         return erased(merged[0][0], failures, lost)
     return erased(ComposedPair(merged), failures, lost)
-
-
-def _gathered(parts: Iterable[tuple[Pair, int]]) -> Factors:
-    """Merge what has a closed form among its kind, count the rest, and sort."""
-    kinds: defaultdict[str, list[tuple[Pair, int]]] = defaultdict(list)
-    for part in parts:
-        kinds[part[0].kind].append(part)
-    kinds.pop(IdentityPair.kind, None)
-    kept: list[tuple[Pair, int]] = []
-    for members in kinds.values():
-        whole = members[0][0].gathered(members)
-        if whole is not None:
-            kept.append((whole, 1))
-            continue
-        counts: Counter[Pair] = Counter()
-        for pair, count in members:
-            counts[pair] += count
-        kept.extend(counts.items())
-    return tuple(sorted(kept, key=_order) if len(kept) > 1 else kept)
-
-
-def _put_in(longest: Factors, few: Factors) -> Factors:
-    """Return one normal form of two."""
-    parts = list(longest)
-    for pair, count in few:
-        first = bisect_left(parts, pair.kind, key=lambda part: part[0].kind)
-        same_kind = first < len(parts) and parts[first][0].kind == pair.kind
-        whole = pair.gathered([(pair, count), parts[first]]) if same_kind else None
-        if whole is not None:
-            parts[first] = (whole, 1)
-            continue
-        at = bisect_left(parts, _order((pair, count)), key=_order)
-        if at < len(parts) and parts[at][0] == pair:
-            parts[at] = (pair, parts[at][1] + count)
-        else:
-            parts.insert(at, (pair, count))
-    return tuple(parts)
-
-
-def _order(factor: tuple[Pair, int]) -> tuple[str, str]:
-    pair, _ = factor
-    return pair.kind, json.dumps(pair.parameters(), sort_keys=True)
 
 
 @final
