@@ -60,7 +60,8 @@ def many(examples: int):
 
 
 def plain(edges, values, outside) -> list[int]:
-    """[e0, e1), ..., [em, en], one value after the other."""
+    """[e0, e1), ..., [em, en], one value after the other; edges as they are compared."""
+    edges = list(Bins(edges, outside=outside).edges)
     counts = [0] * (len(edges) - 1)
     for value in values:
         # NaN is the one value that is not itself.
@@ -74,38 +75,49 @@ def plain(edges, values, outside) -> list[int]:
     return counts
 
 
-def compare(store, edges, values, outside, kind):
-    table = pa.table(
+def arrow(values, kind) -> pa.Table:
+    """Rows of one entity."""
+    return pa.table(
         {"x": pa.array(values, kind), "who": pa.array(["a"] * len(values), pa.string())}
     )
+
+
+def counted(given, unit, edges, outside) -> list[int]:
     by = Keys({"x": Bins(edges, outside=outside)})
-    doubles = list(by.domains[0].edges)
-    given = store.fill(table)
-    counted = open_table(**given, unit=Rows()).count(by).compute().tolist()
-    assert counted == plain(doubles, values, outside)
-    # One unit that may be in all of them: its rows are counted, cell by cell.
-    bounded = open_table(**given, unit=Entity("who", 4000, 1)).count(by)
-    assert bounded.compute().tolist() == [min(count, 1) for count in counted]
+    return open_table(**given, unit=unit).count(by).compute().tolist()
+
+
+# In all of the bins, with one row in each.
+ONE = Entity("who", 4000, 1)
 
 
 @many(8)
 @given(question=NUMBERED, outside=OUTSIDE)
 def test_same_bins_of_numbers(store, question, outside):
-    compare(store, *question, outside, pa.float64())
+    edges, values = question
+    held, expected = store.fill(arrow(values, pa.float64())), plain(edges, values, outside)
+    assert counted(held, Rows(), edges, outside) == expected
+    assert counted(held, ONE, edges, outside) == [min(count, 1) for count in expected]
 
 
 @many(4)
 @given(question=DATED, outside=OUTSIDE)
 def test_same_bins_of_dates(store, question, outside):
-    compare(store, *question, outside, pa.date32())
+    edges, values = question
+    held, expected = store.fill(arrow(values, pa.date32())), plain(edges, values, outside)
+    assert counted(held, Rows(), edges, outside) == expected
+    assert counted(held, ONE, edges, outside) == [min(count, 1) for count in expected]
 
 
 @pytest.mark.soak
 @many(200)
 @given(question=st.one_of(NUMBERED, DATED), outside=OUTSIDE)
 def test_same_bins_of_many_tables(store, question, outside):
-    kind = pa.date32() if isinstance(question[0][0], date) else pa.float64()
-    compare(store, *question, outside, kind)
+    edges, values = question
+    kind = pa.date32() if isinstance(edges[0], date) else pa.float64()
+    held, expected = store.fill(arrow(values, kind)), plain(edges, values, outside)
+    assert counted(held, Rows(), edges, outside) == expected
+    assert counted(held, ONE, edges, outside) == [min(count, 1) for count in expected]
 
 
 def test_uniform_bins_of_two_columns_and_chosen_cells(store):

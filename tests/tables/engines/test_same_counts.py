@@ -46,37 +46,44 @@ def many(examples: int):
     )
 
 
-def compare(store, rows, unit, axes, by):
-    who, *values, part = zip(*rows, strict=True) if rows else ((), (), (), ())
-    table = pa.table(
-        {"who": pa.array(who, pa.string()), "part": pa.array(part, pa.int64())}
-        | {f"x{i}": pa.array(column, pa.float64()) for i, column in enumerate(values)}
-    )
+def arrow(rows) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else [()] * 4
+    kinds = {"who": pa.string(), "x0": pa.float64(), "x1": pa.float64(), "part": pa.int64()}
+    named = zip(kinds.items(), columns, strict=True)
+    return pa.table({name: pa.array(column, kind) for (name, kind), column in named})
+
+
+def in_memory(rows):
+    return {"source": arrow(rows), "name": "t"}
+
+
+def counted(given, unit, axes, by) -> list[int]:
     names = [f"x{i}" for i in range(len(axes))]
+    return open_table(**given, unit=unit).countable(*names, by=by).counter(axes)().tolist()
 
-    def counted(given):
-        return open_table(**given, unit=unit).countable(*names, by=by).counter(axes)().tolist()
 
-    expected = counted({"source": table, "name": "t"})
-    if unit.entity is None:
-        columns = [np.array(column, np.float64) for column in values[: len(axes)]]
-        parts = [None] if by is None else [key for (key,) in by.rows()]
-        alone: list[int] = []
-        for key in parts:
-            rows_of = [i for i, own in enumerate(part) if by is None or own == key]
-            alone += histogram(axes, [column[rows_of] for column in columns]).tolist()
-        assert expected == alone
-    assert counted(store.fill(table)) == expected
+def by_numpy(rows, axes, by) -> list[int]:
+    """The counts where each row is a unit."""
+    found: list[int] = []
+    for key in [None] if by is None else [key for (key,) in by.rows()]:
+        chosen = arrow([row for row in rows if by is None or row[-1] == key])
+        columns = [np.array(chosen[f"x{i}"].to_pylist(), np.float64) for i in range(len(axes))]
+        found += histogram(axes, columns).tolist()
+    return found
 
 
 @many(12)
 @given(**QUESTION)
 def test_same_counts(store, rows, unit, axes, by):
-    compare(store, rows, unit, axes, by)
+    here = counted(in_memory(rows), unit, axes, by)
+    assert counted(store.fill(arrow(rows)), unit, axes, by) == here
+    assert unit.entity is not None or here == by_numpy(rows, axes, by)
 
 
 @pytest.mark.soak
 @many(150)
 @given(**QUESTION)
 def test_same_counts_of_many_tables(store, rows, unit, axes, by):
-    compare(store, rows, unit, axes, by)
+    here = counted(in_memory(rows), unit, axes, by)
+    assert counted(store.fill(arrow(rows)), unit, axes, by) == here
+    assert unit.entity is not None or here == by_numpy(rows, axes, by)

@@ -103,16 +103,14 @@ def arrow(rows) -> pa.Table:
     )
 
 
-def answers(given, unit, by, column) -> list[list[int]]:
+def in_memory(rows):
+    return {"source": arrow(rows), "name": "t"}
+
+
+def answers(given, unit, by, column) -> dict[str, list[int]]:
     table = open_table(**given, unit=unit, bounds=BOUNDS, max_table_rows=2**12)
-    asked = [table.count(by), table.mean(column, by)]
-    return [aggregate.compute().tolist() for aggregate in asked]
-
-
-def compare(store, rows, unit, by, column):
-    table = arrow(rows)
-    expected = answers({"source": table, "name": "t"}, unit, by, column)
-    assert answers(store.fill(table), unit, by, column) == expected
+    asked = {"count": table.count(by), f"mean of {column}": table.mean(column, by)}
+    return {what: aggregate.compute().tolist() for what, aggregate in asked.items()}
 
 
 def many(examples: int):
@@ -130,14 +128,16 @@ QUESTION = {"rows": TABLES, "unit": UNITS, "by": KEYS, "column": st.sampled_from
 @many(12)
 @given(**QUESTION)
 def test_same_integers(store, rows, unit, by, column):
-    compare(store, rows, unit, by, column)
+    found = answers(store.fill(arrow(rows)), unit, by, column)
+    assert found == answers(in_memory(rows), unit, by, column)
 
 
 @pytest.mark.soak
 @many(150)
 @given(**QUESTION)
 def test_same_integers_of_many_tables(store, rows, unit, by, column):
-    compare(store, rows, unit, by, column)
+    found = answers(store.fill(arrow(rows)), unit, by, column)
+    assert found == answers(in_memory(rows), unit, by, column)
 
 
 BY = st.sampled_from(
@@ -152,29 +152,29 @@ BY = st.sampled_from(
 ASKED = {"rows": TABLES, "unit": UNITS, "by": BY, "column": st.sampled_from(list(BOUNDS))}
 
 
-def groups_of(given, unit, by, column):
+def groups_of(given, unit, by, column) -> dict[str, list]:
     table = open_table(**given, unit=unit, bounds=BOUNDS, max_table_rows=2**12)
-    found = [asked.unknown.find() for asked in (table.count(by), table.mean(column, by))]
-    return [sorted(zip(f.keys, f.integers.tolist(), strict=True)) for f in found]
-
-
-def compare_groups(store, rows, unit, by, column):
-    table = arrow(rows)
-    expected = groups_of({"source": table, "name": "t"}, unit, by, column)
-    assert groups_of(store.fill(table), unit, by, column) == expected
+    asked = {"count": table.count(by), f"mean of {column}": table.mean(column, by)}
+    found = {what: aggregate.unknown.find() for what, aggregate in asked.items()}
+    return {
+        what: sorted(zip(groups.keys, groups.integers.tolist(), strict=True))
+        for what, groups in found.items()
+    }
 
 
 @many(10)
 @given(**ASKED)
 def test_same_groups(store, rows, unit, by, column):
-    compare_groups(store, rows, unit, by, column)
+    found = groups_of(store.fill(arrow(rows)), unit, by, column)
+    assert found == groups_of(in_memory(rows), unit, by, column)
 
 
 @pytest.mark.soak
 @many(150)
 @given(**ASKED)
 def test_same_groups_of_many_tables(store, rows, unit, by, column):
-    compare_groups(store, rows, unit, by, column)
+    found = groups_of(store.fill(arrow(rows)), unit, by, column)
+    assert found == groups_of(in_memory(rows), unit, by, column)
 
 
 def test_the_whole_range_of_keys(store):

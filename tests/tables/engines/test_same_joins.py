@@ -52,13 +52,12 @@ PUBLIC = {
     "yes": [None if i == 4 else i % 2 == 0 for i in range(9)],
 }
 BOUNDS = {"x": Bounds(-2, 3, grid=0.5)}
-KEYS = [
-    None,
-    Keys({"who": WORDS[:4]}),
-    Keys({"city": WORDS}),
-    Keys({"big": WHOLES, "yes": [True, False]}),
-    Keys({"next": DAYS, "n": [0, 1]}),
-]
+KEYS = {
+    "who": Keys({"who": WORDS[:4]}),
+    "city": Keys({"city": WORDS}),
+    "big, yes": Keys({"big": WHOLES, "yes": [True, False]}),
+    "next, n": Keys({"next": DAYS, "n": [0, 1]}),
+}
 
 
 def arrow(name, rows) -> pa.Table:
@@ -67,7 +66,7 @@ def arrow(name, rows) -> pa.Table:
     return pa.table({column: pa.array(part, type_) for (column, type_), part in named})
 
 
-def answers(fill, tables, limits, how) -> list[list[int]]:
+def answers(fill, tables, limits, how) -> dict[str, list[int]]:
     held = {name: fill(arrow(name, rows), name) for name, rows in tables.items()}
     orders, reviews = held["orders"], held["reviews"]
     key = ForeignKey({"order_id": "id"}, orders["source"], owner="who", name=orders["name"])
@@ -88,18 +87,18 @@ def answers(fill, tables, limits, how) -> list[list[int]]:
             bounds={"weight": Bounds(-9, 9, grid=0.1)},
         )
     )
-    asked = [table.count(KEYS[4]), table.mean("weight", KEYS[1])]
-    asked += [table.sum("stars", KEYS[2]), table.mean("x", KEYS[3]), table.count()]
-    return [aggregate.compute().tolist() for aggregate in asked]
+    asked = {
+        "count by two columns, one of them public": table.count(KEYS["next, n"]),
+        "mean of a public column": table.mean("weight", KEYS["who"]),
+        "sum of a joined column by a public one": table.sum("stars", KEYS["city"]),
+        "mean of an own column by public ones": table.mean("x", KEYS["big, yes"]),
+        "count": table.count(),
+    }
+    return {what: aggregate.compute().tolist() for what, aggregate in asked.items()}
 
 
 def in_memory(table, name):
     return {"source": table, "name": name}
-
-
-def compare(store, limits, how, **tables):
-    expected = answers(in_memory, tables, limits, how)
-    assert answers(store.fill, tables, limits, how) == expected
 
 
 def many(examples: int):
@@ -114,14 +113,16 @@ def many(examples: int):
 @many(3)
 @given(**QUESTION)
 def test_same_joins(store, items, orders, reviews, limits, how):
-    compare(store, limits, how, items=items, orders=orders, reviews=reviews)
+    tables = {"items": items, "orders": orders, "reviews": reviews}
+    assert answers(store.fill, tables, limits, how) == answers(in_memory, tables, limits, how)
 
 
 @pytest.mark.soak
 @many(80)
 @given(**QUESTION)
 def test_same_joins_of_many_tables(store, items, orders, reviews, limits, how):
-    compare(store, limits, how, items=items, orders=orders, reviews=reviews)
+    tables = {"items": items, "orders": orders, "reviews": reviews}
+    assert answers(store.fill, tables, limits, how) == answers(in_memory, tables, limits, how)
 
 
 def test_names_of_joined_tables_are_never_sql(store):

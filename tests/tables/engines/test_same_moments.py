@@ -58,29 +58,31 @@ QUESTION = {
 
 def asked(table):
     x, y, z, w = (table.measured(name) for name in "xyzw")
-    return [
-        Variance(z),
-        Correlation(w, z),
-        LinearRegression(x, (w, y)),
-        Together((Count(), Mean(x), Variance(w), Sum(y), Correlation(x, z)), (3, 1, 1, 2, 1)),
-    ]
+    several = Count(), Mean(x), Variance(w), Sum(y), Correlation(x, z)
+    return {
+        "variance of z": Variance(z),
+        "correlation of w and z": Correlation(w, z),
+        "regression of x on w and y": LinearRegression(x, (w, y)),
+        "several at once": Together(several, (3, 1, 1, 2, 1)),
+    }
 
 
-def answers(given, unit, by):
+def in_memory(rows):
+    return {"source": arrow(rows), "name": "t"}
+
+
+def answers(given, unit, by) -> dict[str, list[int]]:
     table = open_table(**given, unit=unit, bounds=BOUNDS, max_table_rows=2**10)
-    return [table.aggregate(statistic, by).compute().tolist() for statistic in asked(table)]
+    return {
+        what: table.aggregate(statistic, by).compute().tolist()
+        for what, statistic in asked(table).items()
+    }
 
 
 def arrow(rows):
     columns = zip(*rows, strict=True) if rows else [()] * len(TYPES)
     parts = [pa.array(list(part), kind) for part, kind in zip(columns, TYPES, strict=True)]
     return pa.table(dict(zip(["who", "g", *"xyzw"], parts, strict=True)))
-
-
-def compare(store, rows, unit, by):
-    table = arrow(rows)
-    expected = answers({"source": table, "name": "t"}, unit, by)
-    assert answers(store.fill(table), unit, by) == expected
 
 
 def many(examples: int):
@@ -94,14 +96,14 @@ def many(examples: int):
 @many(5)
 @given(**QUESTION)
 def test_same_integers(store, rows, unit, by):
-    compare(store, rows, unit, by)
+    assert answers(store.fill(arrow(rows)), unit, by) == answers(in_memory(rows), unit, by)
 
 
 @pytest.mark.soak
 @many(100)
 @given(**QUESTION)
 def test_same_integers_of_many_tables(store, rows, unit, by):
-    compare(store, rows, unit, by)
+    assert answers(store.fill(arrow(rows)), unit, by) == answers(in_memory(rows), unit, by)
 
 
 @pytest.mark.parametrize("end", [1, -1])
