@@ -10,9 +10,10 @@ LONGEST_FILE, LONGEST_FUNCTION = 400, 50
 
 
 def lines_of(function: ast.FunctionDef) -> int:
-    """Lines of the body; its docstring does not count."""
-    body = function.body[1:] if ast.get_docstring(function) else function.body
-    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+    """Lines from def on; the docstring does not count."""
+    first, whole = function.body[0], function.end_lineno - function.lineno + 1
+    described = ast.get_docstring(function) is not None
+    return whole - (first.end_lineno - first.lineno + 1 if described else 0)
 
 
 def test_no_file_is_long():
@@ -27,4 +28,5 @@ def test_no_function_is_long():
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.FunctionDef)
     }
+    assert len(lines) > 3000
     assert {name: long for name, long in lines.items() if long > LONGEST_FUNCTION} == {}
