@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-# How many processes run the tests: `make test WORKERS=8`.
+# How many processes run the tests, each on a core: `make test WORKERS=8`.
 WORKERS ?= 2
 .DEFAULT_GOAL := help
 .PHONY: help demo gallery test soak lint types docs bench clean
@@ -36,7 +36,7 @@ gallery: $(VENV)/installed  ## draw the gallery anew, docs/gallery: private func
 
 test: $(VENV)/installed lint types  ## lint, types, import contracts, every test and doctest
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest -m "not soak" -n $(WORKERS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not soak" -n $(WORKERS)
 
 soak: $(VENV)/installed  ## the long trials: kills, races, statistics at full size
 	$(BIN)/python -m pytest -m soak

@@ -26,13 +26,13 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 SPARK = "tests/tables/engines/"
-# Spark's stay in one process, and so must not be left to the end; processes fork the sooner, the
-# less they have loaded.
-FIRST = (SPARK, "tests/ledger/")
+# What forks comes before Spark, whose client must not be forked: the child would answer for it.
+# Spark's tests stay in one process, and so must not be left to the end.
+FIRST = ("tests/ledger/", SPARK)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slowest rooms."""
+    """Begin with the slowest rooms, in this order."""
     items.sort(key=lambda item: [not item.nodeid.startswith(room) for room in FIRST])
 
 
