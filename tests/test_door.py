@@ -80,6 +80,25 @@ def test_a_release_is_charged_exactly_and_answered(ledger):
     assert release.columns["count"] == list(ledger.entries()[0].values)
 
 
+def test_a_release_tells_what_is_left_from_one_look(ledger, monkeypatch):
+    reads = []
+    read = type(ledger.store).read
+
+    def counted(store, work, *, consequence):
+        reads.append(consequence)
+        return read(store, work, consequence=consequence)
+
+    monkeypatch.setattr(type(ledger.store), "read", counted)
+    batch = [(question(Source()), NOISE), (question(Source()), NOISE)]
+    for released in (
+        lambda: ny.release(question(Source()), NOISE, ledger, entry="a"),
+        lambda: ny.release_batch(batch, ledger, entry="b"),
+    ):
+        reads.clear()
+        released()
+        assert len(reads) == 1
+
+
 @pytest.mark.parametrize(
     "mechanism",
     [

@@ -217,3 +217,27 @@ def test_the_delta_set_aside_is_shown(tmp_path, capsys):
     assert status == 0
     assert "Approximate DP" in out
     assert "the sum of the deltas of what may fail outright stays at or below 5e-7" in out
+
+
+def test_an_altered_ledger_is_refused_and_its_check_says_why(ledger, capsys):
+    with closing(sqlite3.connect(ledger.store.path)) as raw:
+        raw.execute("CREATE TRIGGER a AFTER INSERT ON events BEGIN SELECT 1; END")
+        raw.execute("CREATE VIEW b AS SELECT 1")
+    for action in ("show", "export"):
+        status, out, err = ran(capsys, action, ledger.store.path)
+        assert (status, out) == (1, "")
+        assert "trigger 'a' is no part of a ledger" in err
+    status, out, _ = ran(capsys, "check", ledger.store.path)
+    assert status == 1
+    assert ["'a'" in line or "'b'" in line for line in out.splitlines()] == [True, True]
+
+
+def test_what_is_long_is_shown_in_short(tmp_path, capsys):
+    ledger = ny.Ledger.open(
+        tmp_path / "long.ledger", cap=ny.gdp(9), unit="one row", neighbors="add_remove"
+    )
+    parts = [ny.laplace(1 / (3 + part)) for part in range(60)]
+    ask(ledger, "a", ny.tradeoff.compose(*parts), [7])
+    status, out, _ = ran(capsys, "show", ledger.store.path)
+    assert status == 0
+    assert max(map(len, out.splitlines())) < 500

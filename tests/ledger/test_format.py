@@ -165,6 +165,24 @@ def test_a_damaged_old_file_is_said_to_be_damaged(first, change):
     assert version(first) == 1
 
 
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("CREATE TRIGGER a AFTER INSERT ON events BEGIN SELECT 1; END", "trigger 'a'"),
+        ("CREATE VIEW a AS SELECT * FROM events", "view 'a'"),
+    ],
+)
+def test_an_old_file_with_something_added_is_left_as_it_is(first, statement, named):
+    with closing(sqlite3.connect(first, isolation_level=None)) as raw:
+        raw.execute(statement)
+        before = raw.execute("SELECT * FROM sqlite_master").fetchall()
+    with pytest.raises(LedgerCorrupt, match=f"{named} is no part of a ledger.*left as it was"):
+        Ledger.existing(first)
+    with closing(sqlite3.connect(first)) as raw:
+        assert raw.execute("SELECT * FROM sqlite_master").fetchall() == before
+    assert version(first) == 1
+
+
 def test_a_later_format_is_refused_and_left_alone(first):
     with closing(sqlite3.connect(first)) as raw:
         raw.execute("PRAGMA user_version = 4")

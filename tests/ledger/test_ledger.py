@@ -13,13 +13,14 @@ from neyman.errors import (
     BudgetExceeded,
     EntryConflict,
     InvalidParameter,
+    LedgerCorrupt,
     LedgerMismatch,
     NotCertified,
     RelationMismatch,
     UnsupportedComposition,
 )
 from neyman.ledger import Entry, Ledger, Reservation
-from neyman.tradeoff import Pair, TradeOff, approx_dp, gdp, identity, laplace, pure_dp
+from neyman.tradeoff import Pair, TradeOff, approx_dp, compose, gdp, identity, laplace, pure_dp
 
 
 def test_a_hundred_tenths_make_one_and_no_more(opened):
@@ -186,6 +187,38 @@ def test_long_texts_are_shown_where_they_part(opened):
         EntryConflict, match=r"where: …a{10}b{48}… in the ledger, …a{10}c{48}… asked"
     ):
         desk.reserve("q", request={"where": "a" * 100 + "c" * 100})
+
+
+def test_what_is_long_is_shown_in_short_and_compared_whole(opened, home):
+    """Keys of a megabyte, records in records, compositions of many parts, ids that were forged."""
+    desk = opened()
+    key, deep, other = "k" * 10**6, 1, 2
+    for _ in range(200):
+        deep, other = {"a" * 64: deep}, {"a" * 64: other}
+    desk.reserve("q", request={key: 1, "deep": deep})
+    assert desk.reserve("q", request={key: 1, "deep": deep}).values is None
+    parts = compose(*[laplace(1 + 1 / (3 + part)) for part in range(60)])
+    for refused in (
+        lambda: desk.reserve("q", request={f"{key}x": 1, "deep": deep}),
+        lambda: desk.reserve("q", request={key: 1, "deep": other}),
+        lambda: desk.reserve("r", curve=parts),
+    ):
+        with pytest.raises((EntryConflict, BudgetExceeded)) as refusal:
+            refused()
+        assert len(str(refusal.value)) < 1500
+    assert len(repr(desk.ledger.entries())) < 1000
+    home.tamper(desk.ledger, f"UPDATE events SET entry = '{key[:5000]}'")
+    with pytest.raises(LedgerCorrupt) as damage:
+        desk.ledger.copy("nowhere")
+    found = desk.ledger.check()
+    assert 0 < max(map(len, (*found, str(damage.value)))) < 1000
+
+
+def test_both_accounts_are_left_at_one_moment(opened):
+    desk = opened()
+    desk.reserve("q")
+    assert (desk.ledger.left().cost, desk.ledger.left().delta) == (Fraction(99, 100), 0)
+    assert desk.ledger.left().cost == desk.ledger.remaining()
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, 1.0), (1, True), ("1", 1), (None, "null")])

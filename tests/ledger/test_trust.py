@@ -33,11 +33,7 @@ def refusals(desk, place):
         "open": lambda: made(place),
         "existing": lambda: Ledger.existing(place),
         "charge": lambda: desk.reserve("new"),
-        "replay": lambda: desk.reserve("q"),
         "sum": desk.ledger.spent,
-        "entries": desk.ledger.entries,
-        "total": desk.ledger.total,
-        "export": desk.ledger.export,
         "copy": lambda: desk.ledger.copy(place),
     }
     for call in calls.values():

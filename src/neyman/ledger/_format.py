@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
+from neyman.arguments import brief
 from neyman.errors import LedgerCorrupt, LedgerUnavailable
 from neyman.ledger._chain import genesis, inherited_event, link
 from neyman.ledger._meta import read_meta
@@ -72,6 +73,12 @@ def _chain_rows(connection: sqlite3.Connection) -> None:
     meta = read_meta(SQLiteTables(connection))
     if meta is None:
         raise LedgerCorrupt("the ledger has lost its tables; restore the file from a backup")
+    for kind, name in sorted(SQLiteTables(connection).added()):
+        raise LedgerCorrupt(
+            f"the ledger of an older format cannot be brought up to date: {kind} {brief(name)!r} "
+            "is no part of a ledger. The file was left as it was; take away what was added, or "
+            "restore the file from a backup"
+        )
     around = {name: sql for name, sql in OBJECTS.items() if not sql.startswith("CREATE TABLE")}
     for name, sql in around.items():
         kind = "TRIGGER" if sql.startswith("CREATE TRIGGER") else "INDEX"

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+from neyman.arguments import brief
 from neyman.errors import InvalidParameter, LedgerMismatch, RelationMismatch
 from neyman.ledger._events import Events
 from neyman.ledger._merge import Copy
@@ -79,9 +80,11 @@ def require_same(store: Store, name: str, found: object, asked: object) -> None:
         LedgerMismatch: naming what differs.
     """
     if found != asked:
+        held = brief(str(found))
         raise LedgerMismatch(
-            f"the ledger {str(store)!r} was created with {name}={found}, and {name}={asked} was "
-            f"asked; write {name}={found}, or another place for another ledger"
+            f"the ledger {str(store)!r} was created with {name}={held}, and "
+            f"{name}={brief(str(asked))} was asked; write {name}={held}, or another "
+            "place for another ledger"
         )
 
 

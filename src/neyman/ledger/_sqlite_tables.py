@@ -82,12 +82,18 @@ class SQLiteTables(Tables):
 
     def altered(self) -> Iterator[str]:
         """Compare what the file holds, word by word, with what was made."""
-        present = self.connection.execute(
+        yield from differing(_MADE, self._present())
+
+    def added(self) -> set[tuple[str, str]]:
+        """Return kind and name of all that was added, be the tables of this format or an older."""
+        return {part[:2] for part in self._present()} - {part[:2] for part in _MADE}
+
+    def _present(self) -> Iterator[tuple[str, str, str]]:
+        return self.connection.execute(
             "SELECT type, name, sql FROM sqlite_master "
             # SQLite's own: the indexes of keys, the last number, what ANALYZE counted.
             "WHERE NOT (name GLOB 'sqlite_*' AND type IN ('table', 'index'))"
         )
-        yield from differing(_MADE, present)
 
     def damaged(self) -> Iterator[str]:
         """Ask SQLite."""

@@ -29,7 +29,10 @@ class Tables(ABC):
     """
 
     written: list[tuple[Table, tuple[object, ...]]] = field(
-        default_factory=list, init=False, repr=False, compare=False
+        default_factory=list[tuple[Table, tuple[object, ...]]],
+        init=False,
+        repr=False,
+        compare=False,
     )
 
     @property
