@@ -65,7 +65,15 @@ def _opened(spec: Spec, folder: Path) -> Table:
     """Open the table, and join what is joined."""
     with _named("unit"):
         unit = spec.unit.unit(folder)
-    table = open_table(folder / spec.data.path, unit=unit, max_table_rows=spec.data.max_table_rows)
+    data = spec.data
+    spilled = data.temporary_directory
+    table = open_table(
+        folder / data.path,
+        unit=unit,
+        max_table_rows=data.max_table_rows,
+        memory_limit=data.memory_limit,
+        temporary_directory=None if spilled is None else folder / spilled,
+    )
     for section, joins in (("join", spec.join), ("join_public", spec.join_public)):
         for name, join in joins.items():
             with _named(f"{section}.{name}"):

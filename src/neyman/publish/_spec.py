@@ -28,6 +28,10 @@ class Data(Section):
     """A .parquet or .csv file; relative to the spec."""
     max_table_rows: Count = 2**40
     """Rows of one group beyond which an answer is clamped."""
+    memory_limit: str | None = None
+    """The most that the process holds, such as "2GB"; at least "500MB"."""
+    temporary_directory: str | None = None
+    """A folder, relative to the spec; private rows that memory does not hold go under it."""
 
 
 class Column(Section):

@@ -1,11 +1,13 @@
 """Rows, wherever they lie, opened for questions."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from neyman.errors import InvalidParameter
 from neyman.tables._bounds import Bounds
+from neyman.tables._engines._room import Room
 from neyman.tables._joins._owners import owned
 from neyman.tables._mistakes import refuse_no_unit
 from neyman.tables._sources._sources import engine_of
@@ -25,6 +27,8 @@ def open_table(
     bounds: Mapping[str, Bounds] = MappingProxyType({}),
     max_table_rows: int = 2**40,
     name: str | None = None,
+    memory_limit: str | None = None,
+    temporary_directory: str | Path | None = None,
 ) -> Table:
     """Open a table for questions; its schema is read, its rows are not.
 
@@ -40,9 +44,18 @@ def open_table(
         max_table_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
             steps, w max_table_rows must be within 2^62.
         name: of data in memory or in Spark, which have none; stands for them in the ledger.
+        memory_limit: of a file or a data frame, such as "2GB" or "1.5GiB", at least "500MB": the
+            most that a process holds that asks one question at a time, without a frame's own
+            columns. DuckDB takes 85 % of what is left beside 200 MB for libraries, and spills the
+            rest. None leaves it 80 % of the machine's memory.
+        temporary_directory: a folder. What memory does not hold, the **private rows** themselves,
+            is written under it: into a new folder of your user's alone (mode 0700), not encrypted,
+            and removed after each question. None is the system's directory for temporary files.
 
     Raises:
-        InvalidTable: if the source, the unit, a column or a type is not usable as declared.
+        InvalidTable: if the source, the unit, a column or a type is not usable as declared; if a
+            limit of memory is given for a connection, whose own settings hold.
+        InvalidParameter: if a limit is no number or size in its range, or the folder is none.
         UnknownColumn: if the table lacks a declared column.
         MissingExtra: if a data frame or a CSV file is given and pyarrow is not installed.
     """
@@ -51,7 +64,8 @@ def open_table(
             f"max_table_rows={max_table_rows!r} is not an integer in [1, 2^62]; write one"
         )
     refuse_no_unit(unit)
-    engine = engine_of(source, name)
+    room = Room.of(memory_limit, temporary_directory)
+    engine = engine_of(source, name).within(room)
     view = View(engine.schema, engine.relation)
     if unit.through is not None:
         engine, view = owned(engine, view, unit.through)

@@ -13,6 +13,7 @@ __all__ = [
     "column",
     "count",
     "double",
+    "each",
     "encoded",
     "hexadecimal",
     "identifier",
@@ -157,8 +158,18 @@ def split(parts: list[str]) -> Tree:
     return exp.Explode(this=exp.Split(this=text(mark.join(parts)), expression=text(mark)))
 
 
+def each(first: Tree, last: Tree, step: Tree) -> Tree:
+    """Write first, first + step, ... up to last, one row each; 64-bit integers, first <= last."""
+    return exp.Explode(this=exp.GenerateSeries(start=first, end=last, step=step))
+
+
 def in_steps(query: exp.Query, steps: Sequence[tuple[str, exp.Query]]) -> exp.Query:
-    """Write WITH name AS (step), ... in front of a query."""
-    for name, step in steps:
-        query = query.with_(identifier(name), as_=step, copy=False)
+    """Write WITH name AS (step), ... in front of a query.
+
+    The first step holds all rows. Where it is used twice it is read twice: engines would keep it,
+    which takes as much memory as the table, and more time.
+    """
+    for place, (name, step) in enumerate(steps):
+        kept = None if place else False
+        query = query.with_(identifier(name), as_=step, materialized=kept, copy=False)
     return query

@@ -11,6 +11,7 @@ from sqlglot import exp
 from neyman.errors import InvalidTable
 from neyman.tables._engines._duckdb_source import Source, together
 from neyman.tables._engines._engine import Engine
+from neyman.tables._engines._room import Room
 from neyman.tables._engines._running import interruptible
 from neyman.tables._engines._spelling import Spelling
 from neyman.tables._schema import Schema, called
@@ -30,10 +31,12 @@ class DuckDB(Engine):
     Attributes:
         sources: where the rows lie, of the table and of what was joined.
         columns: the table's schema when it was opened.
+        room: memory, and where what does not fit is put.
     """
 
     sources: tuple[Source, ...] = field(repr=False)
     columns: Schema
+    room: Room = field(default_factory=Room, compare=False)
 
     @property
     def name(self) -> str:
@@ -80,7 +83,14 @@ class DuckDB(Engine):
                 "a file cannot be joined with a table of your connection, whose settings may read "
                 "it otherwise; write its rows to a table there, or both tables to files"
             )
-        return replace(self, sources=sources), sources[-1].relation
+        room = self.room.beside(other.room)
+        _refuse_room(sources, room)
+        return replace(self, sources=sources, room=room), sources[-1].relation
+
+    def within(self, room: Room) -> "DuckDB":
+        """Return the same with so much room."""
+        _refuse_room(self.sources, room)
+        return replace(self, room=room)
 
     def check(self) -> None:
         """Ask the sources."""
@@ -99,7 +109,7 @@ class DuckDB(Engine):
             {name for table, name in named if table == called(place)}
             for place in range(len(self.sources))
         ]
-        with together(self.sources, columns) as connection:
+        with together(self.sources, columns, self.room) as connection:
             found = interruptible(
                 lambda: connection.execute(text).fetchnumpy(), connection.interrupt
             )
@@ -110,3 +120,12 @@ class DuckDB(Engine):
         if isinstance(error, duckdb.InterruptException):
             return True
         return type(error) is RuntimeError and str(error) == "Query interrupted"
+
+
+def _refuse_room(sources: tuple[Source, ...], room: Room) -> None:
+    if room.asked and any(source.host is not None for source in sources):
+        raise InvalidTable(
+            "memory_limit and temporary_directory were given for a connection of DuckDB, whose own "
+            "settings hold; leave them out and write SET memory_limit = '...' and SET "
+            "temp_directory = '...' there"
+        )

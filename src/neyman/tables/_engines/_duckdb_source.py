@@ -11,6 +11,7 @@ from sqlglot import exp
 from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
 from neyman.tables._engines._duckdb_session import private_session
+from neyman.tables._engines._room import Room
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
 
@@ -73,7 +74,7 @@ class Source(ABC):
     @contextmanager
     def session(self, columns: Container[str]) -> Generator[duckdb.DuckDBPyConnection, None, None]:
         """Return a connection that `relation` makes sense on, with these columns at least."""
-        with together([self], [columns]) as connection:
+        with together([self], [columns], Room()) as connection:
             yield connection
 
     @abstractmethod
@@ -87,16 +88,17 @@ class Source(ABC):
 
 @contextmanager
 def together(
-    sources: Sequence[Source], columns: Sequence[Container[str]]
+    sources: Sequence[Source], columns: Sequence[Container[str]], room: Room
 ) -> Generator[duckdb.DuckDBPyConnection, None, None]:
     """Return a connection on which the relations of all sources make sense.
 
     Args:
         sources: at most one user's connection among them.
         columns: of each, those that are read at least.
+        room: of a private connection; a user's keeps its own.
     """
     hosts = [source.host for source in sources if source.host is not None]
-    with closing(hosts[0].cursor()) if hosts else private_session() as connection:
+    with closing(hosts[0].cursor()) if hosts else private_session(room) as connection:
         for source, wanted in zip(sources, columns, strict=True):
             source.load(connection, wanted)
         yield connection

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from neyman.aggregate import FoundGroups, IntArray
-from neyman.errors import EngineFailure
+from neyman.errors import EngineFailure, InvalidTable
 from neyman.tables._engines._found_groups import read_groups
+from neyman.tables._engines._room import Room
 from neyman.tables._schema import Schema
 from neyman.tables._sql import Tree
 
@@ -72,6 +73,19 @@ class Engine(ABC):
         Raises:
             InvalidTable: if no statement can read both.
         """
+
+    def within(self, room: Room) -> "Engine":
+        """Return the same engine with so much room.
+
+        Raises:
+            InvalidTable: if its room is its own affair.
+        """
+        if room.asked:
+            raise InvalidTable(
+                "memory_limit and temporary_directory were given for a table of "
+                f"{self.name}, whose own settings hold; leave them out and set them there"
+            )
+        return self
 
     @abstractmethod
     def check(self) -> None:

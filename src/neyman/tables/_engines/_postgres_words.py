@@ -33,6 +33,11 @@ def _split(node: exp.Split) -> Tree:
     return _call("STRING_TO_ARRAY", node.this, node.expression)
 
 
+def _explode(node: exp.Explode) -> Tree:
+    # A series is rows there, not a list of them.
+    return node.this if isinstance(node.this, exp.GenerateSeries) else node
+
+
 def _hex(node: exp.Hex) -> Tree:
     return _call("ENCODE", node.this, sql.text("hex"))
 
@@ -83,6 +88,7 @@ SPELLING = Spelling(
         exp.DataType: _type,
         exp.Encode: _encode,
         exp.Split: _split,
+        exp.Explode: _explode,
         exp.Hex: _hex,
         exp.MD5: _md5,
         exp.IsNan: _is_nan,

@@ -53,6 +53,12 @@ def _window(node: exp.Window) -> Tree:
     return node
 
 
+def _step(node: exp.CTE) -> Tree:
+    # Steps are never kept there, and it has no words for it.
+    node.set("materialized", None)
+    return node
+
+
 SPELLING = Spelling(
     "spark",
     {
@@ -63,5 +69,6 @@ SPELLING = Spelling(
         exp.Floor: _floor,
         exp.IsNan: _is_nan,
         exp.Window: _window,
+        exp.CTE: _step,
     },
 )

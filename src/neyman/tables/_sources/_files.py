@@ -13,6 +13,7 @@ from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._engines._duckdb_session import private_session
 from neyman.tables._engines._duckdb_source import Source, described, opened
+from neyman.tables._engines._room import Room
 from neyman.tables._extra import require
 from neyman.tables._kind import FREE_TEXT
 from neyman.tables._schema import Column, Schema, refuse_alike
@@ -112,7 +113,7 @@ class ParquetFile(Source):
             lambda path, _: exp.Anonymous(this="parquet_schema", expressions=[path]),
         )
         query = exp.select("name", "num_children").from_(footer)
-        with private_session() as connection:
+        with private_session(Room()) as connection:
             # DuckDB renames columns that differ by case; their own names are in the footer.
             nodes = connection.execute(query.sql(dialect="duckdb")).fetchall()
             refuse_alike(_top(nodes))

@@ -4,9 +4,12 @@ pairs      per unit and group: rows n, component sums
 kept       the g pairs of each unit that come first by md5(salt, group, unit)
 weighed    the same with t, the rows that r leaves of the unit in all; where m has a say
 crowded    kept pairs of more than r rows, and all of units of more than m
-numbered   their rows, equal ones of a pair numbered 1, 2, ... so that they part ways
-ranked     the same rows in the order of md5(salt, group, k0, k1, ..., number, unit) in their pair;
-           without a place where r is m
+alike      their rows, equal ones of a pair counted: c
+spread     the same, once for each 1024 of c or a part of them, with the text that md5 begins with
+numbered   crowded rows, equal ones of a pair numbered 1, 2, ..., c so that they part ways
+hashed     the same with their md5(salt, group, k0, k1, ..., number, unit)
+ranked     those whose digest is below the pair's cut, in the order of it in their pair; all of
+           them and without a place where r is m
 rationed   the first r of them in the order of its second half in their unit; where m has a say
 parts      sums of the other kept pairs, and what is left of the crowded ones; of a histogram
            no sums but places k, with rows n
@@ -14,6 +17,11 @@ parts      sums of the other kept pairs, and what is left of the crowded ones; o
 The choice within a unit depends on that unit's rows only, so removing another unit changes
 nothing. Hashes take integers and text, never the text of a float. The first r rows of a pair have
 small digests; their second halves are as random as any, so no pair is preferred for its size.
+
+The cut sees to it that few rows are sorted. It is a power of 1/2 of the digests, by n alone, which
+leaves a pair of n rows m = 2 r + 150 of them or more on average. By Chernoff's bound fewer than r
+are left with a probability below exp(-(m - r)^2 / 2 m) <= e^-75, and then those few are taken: at
+most r in any case, and of the unit's own rows alone.
 """
 
 from collections.abc import Sequence
@@ -32,6 +40,10 @@ Step: TypeAlias = tuple[str, exp.Query]
 
 # Of the 32 digits of a digest, where the second half begins.
 _HALF = 17
+# Equal rows are numbered in blocks, for an engine may make a list of the numbers.
+_BLOCK = 1024
+# Beyond every digest, and below 1, 1/2, 1/4, ... of them.
+_CUTS = ("g", *("0" * zeros + digit for zeros in range(8) for digit in "8421"))
 
 
 @final
@@ -78,7 +90,7 @@ class Bounding:
         return [
             ("neyman_pairs", pairs),
             *self._kept("n", *names),
-            *self._ranked(self._numbered()),
+            *self._ranked(self._alike()),
             ("neyman_parts", self._parts(names)),
         ]
 
@@ -87,12 +99,11 @@ class Bounding:
         k, n = sql.column("k"), sql.column("n")
         cells = _from("rows", "u", "j", "k").select(sql.named(sql.count(), "n"))
         pairs = _from("cells", "u", "j").select(sql.named(sql.total(n), "n"))
-        numbered = self._numbered().where(sql.known(sql.column("k", "neyman_rows")))
         return [
             ("neyman_cells", cells.where(sql.known(k)).group_by(*_columns("u", "j", "k"))),
             ("neyman_pairs", pairs.group_by(*_columns("u", "j"))),
             *self._kept("n"),
-            *self._ranked(numbered),
+            *self._ranked(self._alike_cells()),
             ("neyman_parts", self._cells()),
         ]
 
@@ -123,36 +134,66 @@ class Bounding:
         weighed = _from("kept", "u", "j", *names).select(sql.named(left, "t"))
         return [("neyman_kept", kept), ("neyman_weighed", weighed)]
 
-    def _numbered(self) -> exp.Select:
-        u, j, *k = (sql.column(name, "neyman_rows") for name in ("u", "j", *self.integers))
-        same = exp.and_(
-            sql.column("u", "neyman_crowded").eq(u), sql.column("j", "neyman_crowded").eq(j)
-        )
-        # In no order: the rows of one number are alike, and sorting them costs a third more.
-        number = exp.Window(this=exp.RowNumber(), partition_by=[u, j, *k])
-        return (
-            exp.select(u, j, *k, sql.named(number, "number"))
-            .from_(sql.relation("neyman_rows"))
-            .join(sql.relation("neyman_crowded"), on=same)
-        )
+    def _alike(self) -> exp.Select:
+        names = [sql.column(name, "neyman_rows") for name in ("u", "j", *self.integers)]
+        n = exp.Min(this=sql.column("n", "neyman_crowded"))
+        rows = _crowded("rows", names)
+        return rows.select(sql.named(sql.count(), "c"), sql.named(n, "n")).group_by(*names)
 
-    def _ranked(self, numbered: exp.Query) -> list[Step]:
-        crowded = _from(self._last, "u", "j").where(exp.not_(self._light()))
-        steps: list[Step] = [("neyman_crowded", crowded), ("neyman_numbered", numbered)]
+    def _alike_cells(self) -> exp.Select:
+        names = [sql.column(name, "neyman_cells") for name in ("u", "j", *self.integers)]
+        c, n = sql.column("n", "neyman_cells"), sql.column("n", "neyman_crowded")
+        return _crowded("cells", names).select(sql.named(c, "c"), n)
+
+    def _hashed(self) -> list[Step]:
+        """From rows of which equal ones are counted to numbered ones and their digests."""
+        names, c = ("u", "j", *self.integers), sql.column("c")
+        head = self._head(*_columns("j", *self.integers))
+        begin = sql.each(sql.wide(0), c - sql.integer(1), sql.wide(_BLOCK))
+        # Once for all that are equal, and not for each.
+        spread = _from("alike", *names, "c").select(
+            sql.named(self._cut(), "cut"), sql.named(head, "head"), sql.named(begin, "begin")
+        )
+        first, last = (sql.column("begin") + sql.wide(more) for more in (1, _BLOCK))
+        end = exp.Least(this=last, expressions=[c], ignore_nulls=True)
+        number = sql.named(sql.each(first, end, sql.wide(1)), "number")
+        numbered = _from("spread", *names, "cut", "head").select(number)
+        digest = sql.named(_tailed(sql.column("head"), sql.column("number")), "digest")
+        hashed = _from("numbered", *names, "cut", "number").select(digest)
+        return [
+            ("neyman_spread", spread),
+            ("neyman_numbered", numbered),
+            ("neyman_hashed", hashed),
+        ]
+
+    def _cut(self) -> Tree:
+        """Below it are so many digests of a pair that the first r are surely there."""
+        n, most = sql.column("n"), 2 * self.limits.rows + 150
+        # A pair has at most 2^62 rows.
+        bounds = [most << i for i in range(1, len(_CUTS)) if most << i < 2**62]
+        cut = exp.Case(default=sql.text(_CUTS[len(bounds)]))
+        for bound, text in zip(bounds, _CUTS, strict=False):
+            cut = cut.when(n < sql.integer(bound), sql.text(text), copy=False)
+        return cut
+
+    def _ranked(self, alike: exp.Query) -> list[Step]:
+        crowded = _from(self._last, "u", "j", "n").where(exp.not_(self._light()))
+        steps: list[Step] = [("neyman_crowded", crowded), ("neyman_alike", alike)]
+        steps += self._hashed()
         rows, total = self.limits.rows, self.limits.cut_total
-        names = ("j", *self.integers)
-        digest = self._hash(sql.column("j"), *_columns(*self.integers, "number"))
-        half = exp.Substring(this=digest.copy(), start=sql.integer(_HALF))
+        names, digest = ("j", *self.integers), sql.column("digest")
+        half = exp.Substring(this=digest, start=sql.integer(_HALF))
         in_all = _row_number(_columns("u"), [sql.column("half"), *_columns(*names, "number")])
         if total is None or rows < total:
             order = [digest, *_columns(*self.integers, "number")]
             place = _row_number(_columns("u", "j"), order)
-            ranked = _from("numbered", *names).select(sql.named(place, "place"))
+            ranked = _from("hashed", *names).select(sql.named(place, "place"))
+            ranked = ranked.where(digest < sql.column("cut"))
             if total is not None:
                 ranked = ranked.select(*_columns("u", "number"), sql.named(half, "half"))
             steps.append(("neyman_ranked", ranked))
         else:
-            hashed = _from("numbered", *names, "u", "number").select(sql.named(half, "half"))
+            hashed = _from("hashed", *names, "u", "number").select(sql.named(half, "half"))
             steps.append(("neyman_ranked", hashed))
         if total is not None:
             rationed = _from("ranked", *names).select(sql.named(in_all, "place"))
@@ -185,16 +226,35 @@ class Bounding:
         one = sql.named(sql.cast(sql.integer(1), "BIGINT"), "n")
         return exp.union(light, self._chosen("j", "k").select(one), distinct=False)
 
-    def _hash(self, *integers: Tree) -> Tree:
-        """md5 of salt:group:integer:...:unit.
+    def _hash(self, j: Tree) -> Tree:
+        """md5 of salt:group:unit."""
+        return sql.md5(sql.joined(self._head(j), sql.column("u")))
 
-        No two inputs are alike: no integer holds a colon, and names of unknown groups all hold as
-        many.
+    def _head(self, *integers: Tree) -> Tree:
+        """salt:group:integer:...: in bytes.
+
+        No two inputs of a digest are alike: no integer holds a colon, and names of unknown groups
+        all hold as many.
         """
         parts = [sql.text(f"{self.salt}:")]
         for value in integers:
             parts += [sql.cast(value, "TEXT"), sql.text(":")]
-        return sql.md5(sql.joined(sql.encoded(sql.joined(*parts)), sql.column("u")))
+        return sql.encoded(sql.joined(*parts))
+
+
+def _crowded(step: str, names: Sequence[Tree]) -> exp.Select:
+    """Return columns of the rows of a step whose pairs are crowded."""
+    same = exp.and_(
+        *(sql.column(x, "neyman_crowded").eq(sql.column(x, f"neyman_{step}")) for x in "uj")
+    )
+    rows = exp.select(*names).from_(sql.relation(f"neyman_{step}"))
+    return rows.join(sql.relation("neyman_crowded"), on=same)
+
+
+def _tailed(head: Tree, number: Tree) -> Tree:
+    """md5 of head, number:unit."""
+    counted = sql.encoded(sql.joined(sql.cast(number, "TEXT"), sql.text(":")))
+    return sql.md5(sql.joined(head, sql.part(sql.joined(counted, sql.column("u")))))
 
 
 def _from(step: str, *names: str) -> exp.Select:
