@@ -10,10 +10,19 @@ from typing import SupportsIndex, cast
 
 from neyman.errors import InvalidParameter
 
-__all__ = ["brief", "check_list", "check_name", "check_type", "given", "whole"]
+__all__ = [
+    "brief",
+    "check_list",
+    "check_name",
+    "check_type",
+    "given",
+    "refuse_large_delta",
+    "whole",
+]
 
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 300
+_LARGEST_DELTA = Fraction(1, 100)
 
 
 def given(name: str, value: object) -> str:
@@ -89,3 +98,19 @@ def whole(name: str, value: object, least: int, most: int) -> int:
             f"{given(name, value)} was given; write a whole number from {least} to {most}"
         )
     return number
+
+
+def refuse_large_delta(delta: Decimal | Fraction, name: str = "") -> None:
+    """Refuse, in specs and on the command line, a delta that is no delta but a slip of units.
+
+    It is the chance that nothing at all is promised; functions take any, for the mathematics.
+
+    Raises:
+        InvalidParameter: if it is 0.01 or more.
+    """
+    if delta >= _LARGEST_DELTA:
+        raise InvalidParameter(
+            f"{name}{float(delta):g} was given as a delta, the probability that nothing is "
+            "promised, and a budget or target has one below 0.01; write one far below 1 in the "
+            "number of those protected, such as 1e-6"
+        )

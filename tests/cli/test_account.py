@@ -268,6 +268,23 @@ def test_a_target_out_of_reach_is_status_1(capsys):
     assert "no parameter meets the target" in err
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["--epsilon", "1", "--delta", "0.5"], "--delta 0.5"),
+        (["--mu", "1", "--slack", "0.01"], "--slack 0.01"),
+    ],
+)
+def test_a_target_in_other_units_is_refused(capsys, words, found):
+    rest = ["--sampling-probability", "1", "--steps", "1"]
+    err = said(capsys, "calibrate", *words, *rest, status=1)
+    assert (
+        f"{found} was given as a delta, the probability that nothing is promised, and a budget or "
+        "target has one below 0.01; write one far below 1 in the number of those protected, such "
+        "as 1e-6"
+    ) in err
+
+
 def test_what_is_not_found_is_not_said_to_be_infinite():
     from neyman.cli import _statement
 

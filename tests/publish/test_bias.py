@@ -8,7 +8,7 @@ import pytest
 from neyman import publish
 from neyman.errors import InvalidParameter, InvalidTable, UnknownColumn
 from neyman.publish import bias
-from neyman.tables import Bounds, Entity, Keys, Rows, UnknownKeys, open_table
+from neyman.tables import Bounds, Entity, ForeignKey, Keys, Rows, UnknownKeys, open_table
 from neyman.tables._engines._duckdb_engine import DuckDB
 
 PRIVATE = pa.table({"who": ["z"], "ward": ["n"], "x": [1.0]})
@@ -125,3 +125,62 @@ def test_the_limits_of_the_public_table_play_no_part():
     limited = replace(public(), unit=Entity("who", max_groups=1, max_rows_per_group=1))
     ask = lambda t: t.sum("x", by=KEYS)  # noqa: E731
     assert bias(ask, opened(), limited) == bias(ask, opened(), public())
+
+
+ORDERS = pa.table({"order": [1, 2, 3], "who": ["a", "a", "b"]})
+ITEMS = pa.table({"order": [1, 1, 2, 3, 9], "x": [1.0, 2.0, 40.0, 3.0, 7.0]})
+PEOPLE = pa.table({"who": ["a", "a", "b"], "stars": [1, 1, 0]})
+
+
+def owned(items, orders, name, bounds):
+    key = ForeignKey("order", orders, owner="who", name=f"{name} orders")
+    unit = Entity(key, max_groups=1, max_rows_per_group=2)
+    return open_table(items, unit=unit, bounds=bounds, name=name)
+
+
+def test_a_unit_that_another_table_names():
+    table = owned(ITEMS.slice(0, 1), ORDERS.slice(0, 1), "private", {"x": Bounds(0, 10, 1)})
+    likewise = owned(ITEMS, ORDERS, "public", {"x": Bounds(0, 100, 1)})
+    found = bias(lambda t: t.sum("x"), table, likewise).columns
+    # a has three items of which two count; the fifth is nobody's. Within 10 they are 1, 2, 10, 3.
+    assert found["sum_truncation"][0] in (-1.0, -2.0, -10.0)
+    assert found["sum"][0] - found["sum_truncation"][0] == 16
+    assert found["sum_clamping"] == [-30.0]
+    with pytest.raises(InvalidTable) as caught:
+        bias(lambda t: t.sum("x"), table, open_table(ITEMS, unit=Rows(), name="plain"))
+    assert str(caught.value) == (
+        "the table finds 'who' by a foreign key, and the public one does not; open it with a "
+        "ForeignKey to a public table as well: unit=Entity(ForeignKey(...), ...)"
+    )
+
+
+def test_a_joined_table():
+    unit = Entity("who", max_groups=1, max_rows_per_group=2)
+
+    def joined(orders, people, name, **how):
+        table = open_table(orders, unit=unit, name=f"{name} orders")
+        return table.join(people, on="who", how="inner", name=f"{name} people", **how)
+
+    table = joined(ORDERS.slice(0, 1), PEOPLE.slice(0, 1), "private")
+    ask = lambda t: t.count()  # noqa: E731
+    found = bias(ask, table, joined(ORDERS, PEOPLE, "public")).columns
+    # Two orders and two stars of a are four rows, of which two count, and one of b.
+    assert found == {"count": [3], "count_truncation": [-2.0]}
+    with pytest.raises(InvalidTable) as caught:
+        bias(ask, table, open_table(ORDERS, unit=unit, name="public"))
+    assert str(caught.value) == (
+        "the table was made of another by filters, expressions or joins, and the public one not in "
+        "the same steps; join both alike before, public tables with the public one, and make "
+        "filters and columns of both alike, or in ask: lambda t: t.where(...).count()"
+    )
+    with pytest.raises(InvalidTable, match="not in the same steps"):
+        bias(ask, table, joined(ORDERS, PEOPLE, "public", columns=[]))
+    # Half of it private: refused, whichever table that is.
+    for orders, people in ((ORDERS, "private"), ("private", PEOPLE)):
+        mixed = joined(
+            ORDERS.slice(0, 1) if orders == "private" else orders,
+            PEOPLE.slice(0, 1) if people == "private" else people,
+            "private",
+        )
+        with pytest.raises(InvalidParameter, match="the public data are the table itself"):
+            bias(ask, table, mixed)

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 
 import neyman as ny
-from neyman import functional
+from neyman import functional, plots
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.publish import density, preview, quantiles, regression, survival
+from neyman.report import figures
 from neyman.tables import Bounds, Entity, Keys, Rows, open_table
 
 RANDOM = np.random.default_rng(7)
@@ -184,3 +185,22 @@ def test_previews_are_of_one_group_of_many(name):
     found = preview(question, noise, records=[10_000])
     assert found.groups == 3
     assert any(number.half_width is not None for number in found.numbers)
+
+
+def test_fields_by_group_are_read_and_drawn(tmp_path: Path):
+    release = opened(tmp_path, QUESTIONS["field"](table(), by=WARDS))
+    found = figures(release)
+    assert found is not None
+    # Nobody is in one of the wards, so that its noise hides it or says little.
+    north = [i for i, ward in enumerate(found["ward"]) if ward == "north"]
+    assert [found["column"][i] for i in north] == ["x"] * 7 + ["days"] * 7
+    fields = functional.functions(release)
+    field = fields["north",]
+    shown = field.smooth(functional.select_bandwidth(field)).marginal(1).project()
+    assert found["value"][north[-1]] == shown.quantile(0.95)
+    picture = plots.released(release)
+    titles = [axes.get_title(loc="left") for axes in picture.axes if axes.get_title(loc="left")]
+    assert titles == ["south", "nobody", "north"]
+    labels = {axes.get_xlabel() for axes in picture.axes if axes.get_title(loc="left")}
+    assert labels <= {"x", ""}
+    assert "x" in labels

@@ -85,7 +85,7 @@ def test_the_three_caps(tmp_path, cap, curve):
         ("mu = 1\n", "mu = -1\n", "budget.mu: "),
         ("mu = 1\n", "mu = true\n", "budget.mu: "),
         ("mu = 1\n", "mu = 1\nepsilon = 1\n", "give one of the three"),
-        ("mu = 1\n", "mu = 1\ndelta = 0.1\n", "delta goes with epsilon"),
+        ("mu = 1\n", "mu = 1\ndelta = 1e-6\n", "delta goes with epsilon"),
         ("mu = 1\n", "", "give one of the three"),
         ("mu = 1\n", "epsilon = 1\ndelta = 2\n", "budget.delta: "),
         ('statistic = "count"', 'statistic = "median"', "query 'a'.statistic: "),
@@ -122,6 +122,25 @@ def test_every_mistake_is_told_by_its_key_and_its_fix(tmp_path, old, new, said):
     with pytest.raises(SpecError) as caught:
         read(tmp_path, GOOD.replace(old, new, 1))
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("mu = 1\n", "epsilon = 1\ndelta = 0.5\n", "budget.delta"),
+        ("mu = 1\n", "mu = 1\ndelta_for_groups = 0.01\n", "budget.delta_for_groups"),
+        ("mu = 0.1\n", "mu = 0.1\ndelta = 5\n", "query 'a'.delta"),
+    ],
+)
+def test_a_delta_in_other_units_is_refused(tmp_path, old, new, place):
+    with pytest.raises(SpecError) as caught:
+        read(tmp_path, GOOD.replace(old, new, 1))
+    found = new.split()[-1]
+    assert (
+        f"{place}: {found} was given as a delta, the probability that nothing is promised, and a "
+        "budget or target has one below 0.01; write one far below 1 in the number of those "
+        "protected, such as 1e-6"
+    ) in str(caught.value)
 
 
 def test_all_mistakes_are_told_at_once(tmp_path):

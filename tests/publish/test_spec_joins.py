@@ -185,3 +185,73 @@ def test_what_does_not_go_with_the_table_is_told_by_its_section(folder):
         planned(
             folder, PRIVATE, ('on = "customer"', 'on = { id = "age" }'), ('"age"\n[col', "[]\n[col")
         )
+
+
+SHOPS = """
+[join_public.shops]
+path = "shops.csv"
+on = "shop"
+how = "inner"
+before = "visits"
+[join.visits]
+path = "visits.parquet"
+on = ["customer", "town"]
+how = "inner"
+columns = { minutes = "age" }
+"""
+
+
+def shops(folder):
+    (folder / "shops.csv").write_text("shop,town\n0,here\n1,there\n", encoding="utf-8")
+    orders = {"customer": [f"c{i % 9}" for i in range(40)], "shop": [i % 3 for i in range(40)]}
+    visits = {
+        "customer": [f"c{i % 9}" for i in range(30)],
+        "town": [["here", "there", "else"][i % 3] for i in range(30)],
+        "minutes": list(range(30)),
+    }
+    pq.write_table(pa.table(orders), folder / "orders.parquet")
+    pq.write_table(pa.table(visits), folder / "visits.parquet")
+
+
+def test_a_public_join_before_a_private_one_brings_what_it_is_joined_on(folder):
+    shops(folder)
+    text = PRIVATE.partition("[join.people]")[0] + SHOPS
+    text += "[columns.age]" + PRIVATE.partition("[columns.age]")[2]
+    prepared = planned(folder, text)
+    table = ny.open_table(folder / "orders.parquet", unit=ny.Entity("customer", 1, 3))
+    table = table.join_public(folder / "shops.csv", on="shop", how="inner")
+    table = table.join(
+        folder / "visits.parquet",
+        on=["customer", "town"],
+        how="inner",
+        columns={"minutes": "age"},
+        bounds={"age": ny.Bounds(0, 99, 1)},
+    )
+    same(prepared.steps[0].aggregate, table.sum("age"))
+    assert table.sum("age").compute().tolist() != [0]
+    assert publish(prepared).releases
+    with pytest.raises(ny.errors.UnknownColumn, match=r"^join\.visits: .*'town'"):
+        planned(folder, text, ('before = "visits"\n', ""))
+    with pytest.raises(SpecError) as caught:
+        planned(folder, text, ('before = "visits"', 'before = "visit"'))
+    assert (
+        "join_public.shops has before = 'visit', and the private joins are visits; write the NAME "
+        "of one [join.NAME], or leave it out"
+    ) in str(caught.value)
+
+
+def test_removing_a_customer_moves_what_is_joined_so_no_more_than_is_said(folder):
+    shops(folder)
+    text = PRIVATE.partition("[join.people]")[0] + SHOPS
+    text += "[columns.age]" + PRIVATE.partition("[columns.age]")[2]
+    (whole,) = planned(folder, text).steps
+    before, most = whole.aggregate.compute(), whole.aggregate.sensitivity.l1
+    moved = 0
+    kept = {name: pq.read_table(folder / f"{name}.parquet") for name in ("orders", "visits")}
+    for who in range(9):
+        for name, table in kept.items():
+            rest = table.filter(pa.compute.not_equal(table["customer"], f"c{who}"))
+            pq.write_table(rest, folder / f"{name}.parquet")
+        (step,) = planned(folder, text).steps
+        moved = max(moved, abs(step.aggregate.compute() - before).sum())
+    assert 0 < moved <= most

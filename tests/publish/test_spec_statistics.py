@@ -65,6 +65,15 @@ ASKED = {
     'statistic = "density"\ncolumn = "x"\nbandwidth = 1\nby = "wards"': (
         lambda t: publish.density(t, "x", bandwidth=1, by=WARDS)
     ),
+    'statistic = "density"\ncolumn = ["x", "half"]\nbandwidth = [1, 0.5]\nby = "wards"': (
+        lambda t: publish.density(
+            t,
+            ["x", "half"],
+            domain=ny.functional.Box(LINE, ny.functional.Interval(0, 5, outside="clip")),
+            bandwidth=[1, 0.5],
+            by=WARDS,
+        )
+    ),
     'statistic = "survival"\nduration = "x"\nobserved = "ok"\nhorizon = 9\nbandwidth = 0.5\n'
     'by = "wards"': lambda t: publish.survival(
         t, duration="x", observed="ok", horizon=9, bandwidth=0.5, by=WARDS

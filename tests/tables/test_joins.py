@@ -17,7 +17,17 @@ from sqlglot import exp
 
 from neyman.errors import EngineFailure, InvalidTable, UnknownColumn
 from neyman.nodes import Nodes
-from neyman.tables import Bounds, Entity, ForeignKey, Keys, Rows, open_table
+from neyman.tables import (
+    Bins,
+    Bounds,
+    Entity,
+    ForeignKey,
+    Keys,
+    Rows,
+    UnknownKeys,
+    col,
+    open_table,
+)
 from neyman.tables import _sql as sql
 from neyman.tables._joins import _owners as owners
 
@@ -65,6 +75,25 @@ def test_keys_in_a_chain():
     assert table.count(Keys({"customer": [7, 8, 9, 10]})).compute().tolist() == [2, 1, 1, 0]
     assert len(table.count().source.split("frame:")) == 4
     assert table.count().query["unit"]["through"]["owner"]["on"] == [["acc", "account"]]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda t: t.count(UnknownKeys("customer")),
+        lambda t: t.count(Keys({"customer": Bins([0, 5, 9], outside="drop")})),
+        lambda t: t.with_bounds({"customer": Bounds(0, 9, grid=1)}).sum("customer"),
+        lambda t: t.where(col("customer") == "a"),
+    ],
+)
+def test_the_owners_name_is_compared_with_declared_keys_only(ask):
+    said = (
+        "column 'customer' names the unit in another table, and can be compared with declared keys "
+        "only; write by=Keys({'customer': [...]}), or a column of this table"
+    )
+    with pytest.raises(InvalidTable) as caught:
+        ask(items())
+    assert str(caught.value) == said
 
 
 def test_keys_of_several_columns():

@@ -10,6 +10,7 @@ from typing import final
 
 from neyman.accounting._calibrate import Calibration, calibrate
 from neyman.accounting._targets import Advantage, EpsilonDelta, MuSlack, Target, TprAtFpr
+from neyman.arguments import refuse_large_delta
 from neyman.cli._numbers import WrongUsage, number
 from neyman.cli._phases import Phase, probability, steps_of
 from neyman.cli._statement import USUAL_RATES, Statement
@@ -95,8 +96,10 @@ def _target(options: argparse.Namespace) -> tuple[Target, Fraction | None]:
                 f"{options.delta}"
             )
         case {"epsilon": epsilon, "delta": delta, **rest} if not rest:
+            refuse_large_delta(delta, "--delta ")
             return EpsilonDelta(epsilon, delta), delta
         case {"mu": mu, "slack": slack, **rest} if not rest:
+            refuse_large_delta(slack, "--slack ")
             return MuSlack(mu, slack), slack
         case {"advantage": advantage, **rest} if not rest:
             return Advantage(advantage), None

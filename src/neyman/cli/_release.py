@@ -64,11 +64,15 @@ def _told(name: str, release: Release) -> str:
     """Write a release for people; of a function, what is read off it and not its coefficients."""
     from neyman.report import figures
 
+    if "coefficient" not in release.columns:
+        return f"{name}\n{release.to_text()}"
     read = figures(release)
-    if read is None:
-        rows = 0 if "coefficient" in release.columns else None
-        return f"{name}\n{release.to_text(rows=rows)}"
-    return "\n".join([name, text_of(read), release.to_text(rows=0)])
+    shown = "more noise than data: nothing can be read off it" if read is None else text_of(read)
+    return "\n".join([name, shown, _kept(release), release.to_text(rows=0)])
+
+
+def _kept(release: Release) -> str:
+    return f"the release itself: {len(release.groups):,} coefficients; --json prints them"
 
 
 def _silent(entry: str, done: int, total: int) -> None:

@@ -13,7 +13,10 @@ from neyman.functional import Generator, ProjectedField, ReleasedField, Side
 from neyman.numerics import Array
 from neyman.plots._style import INK, figure
 
-__all__ = ["heatmap"]
+__all__ = ["draw_field", "heatmap"]
+
+# Points on an axis of a small picture.
+_COARSE = 65
 
 
 def heatmap(
@@ -75,6 +78,11 @@ def heatmap(
     return picture
 
 
+def draw_field(axes: Axes, field: ProjectedField, labels: tuple[str, str]) -> None:
+    """Draw the density of two coordinates on axes of a picture, with its own scale of colours."""
+    _colour(axes, field.sides, *field.grid(_COARSE), labels)
+
+
 def _check_plane(sides: tuple[Side, ...]) -> None:
     if len(sides) != 2:
         raise InvalidParameter(
@@ -88,6 +96,17 @@ def _drawn(
 ) -> tuple[Figure, Axes]:
     picture = figure(5.6, 4.4)
     axes = picture.add_subplot()
+    _colour(axes, sides, places, values, labels)
+    return picture, axes
+
+
+def _colour(
+    axes: Axes,
+    sides: tuple[Side, ...],
+    places: tuple[Array, ...],
+    values: Array,
+    labels: tuple[str, str],
+) -> None:
     x, y, shown = _closed(sides, places, values)
     image = axes.pcolormesh(
         x,
@@ -98,12 +117,11 @@ def _drawn(
         vmin=0.0,
         rasterized=True,
     )
-    bar = picture.colorbar(image, ax=axes, pad=0.02)
+    bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
     bar.set_label("density", color=INK)
     axes.set_xlabel(labels[0], color=INK)
     axes.set_ylabel(labels[1], color=INK)
     axes.tick_params(colors=INK)
-    return picture, axes
 
 
 def _closed(

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Function,
+    ProjectedField,
     RegressionCurve,
     ReleasedField,
     ReleasedFunction,
@@ -21,7 +22,7 @@ from neyman.functional import (
     functions,
     select_bandwidth,
 )
-from neyman.plots._fields import heatmap
+from neyman.plots._fields import draw_field, heatmap
 from neyman.plots._functions import draw_density
 from neyman.plots._panels import panels
 from neyman.plots._style import ACCENT, INK, clean, figure
@@ -105,18 +106,20 @@ def _other(found: Function) -> InvalidParameter:
 
 def _field(release: Release) -> Figure:
     """Draw the nearest proper density of two columns; of three, of the first two of them."""
-    if release.query.get("keys") is not None:
-        raise InvalidParameter(
-            "a release of densities of several columns by group was to be drawn; write "
-            "plots.heatmap(f, ...) for each f of functional.functions(release).values()"
-        )
-    found = function(release, ReleasedField)
-    found = found.smooth(select_bandwidth(found))
     names = cast("list[str]", release.query.get("columns", []))
     labels = (names[0], names[1]) if len(names) > 1 else ("first coordinate", "second coordinate")
-    if len(found.basis.sides) > 2:
-        found = found.plane(0, 1)
-    return heatmap(found.project(), labels=labels)
+    if release.query.get("keys") is None:
+        return heatmap(_proper(function(release)), labels=labels)
+    return _drawn(release, lambda axes, found: draw_field(axes, _proper(found), labels))
+
+
+def _proper(found: Function) -> ProjectedField:
+    match found:
+        case ReleasedField():
+            smooth = found.smooth(select_bandwidth(found))
+            return (smooth.plane(0, 1) if len(smooth.basis.sides) > 2 else smooth).project()
+        case _:
+            raise _other(found)
 
 
 FUNCTIONS: Final[Mapping[str, Callable[[Release], Figure]]] = {

@@ -81,12 +81,14 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
         table: the private one, which says unit and bounds.
         public: data like the private ones that need no protection, last year's published table or
             simulated rows, opened with unit=Rows() and with bounds that clamp nothing, of the
-            columns that the question uses. Without bounds clamping is not estimated.
+            columns that the question uses. Without bounds clamping is not estimated. Of a joined
+            table, or one whose unit another table names, public rows that are joined in the same
+            steps with public tables; the limits of their unit play no part.
 
     Raises:
         InvalidParameter: if `public` is the private data, or `ask` asks of other rows than it is
             given, or of numbers that depend on the bounds, as coefficients between them do.
-        InvalidTable: if the table is made of another, or the public data do not fit the question.
+        InvalidTable: if the public data are not made in the same steps, or do not fit the question.
         UnknownColumn: if the public data lack a column.
 
     Error: an estimate. It says nothing of the private data but how they would behave if they were
@@ -99,11 +101,7 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
         )
     check_type("table", table, Table, "the private table, from open_table(...)")
     check_type("public", public, Table, "a public table, from open_table(...)")
-    if table.view.made:
-        raise InvalidTable(
-            "the table was made of another by filters, expressions or joins; give the one that was "
-            "opened, and make them again in ask: lambda t: t.where(...).count()"
-        )
+    _refuse_unlike(table, public)
     if not set(public.engine.identities).isdisjoint(table.engine.identities):
         raise InvalidParameter(
             "the public data are the table itself, and its answers would be shown without noise; "
@@ -129,6 +127,21 @@ def _wide(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Agg
             f"{_named(table.bounds)}; open the public one with wide bounds of every column that "
             "the question uses, or of none"
         ) from error
+
+
+def _refuse_unlike(table: Table, public: Table) -> None:
+    """Refuse tables whose rows are not made in the same steps, for they are not alike then."""
+    if table.view.made and table.view.made != public.view.made:
+        raise InvalidTable(
+            "the table was made of another by filters, expressions or joins, and the public one "
+            "not in the same steps; join both alike before, public tables with the public one, and "
+            "make filters and columns of both alike, or in ask: lambda t: t.where(...).count()"
+        )
+    if table.unit.through is not None and public.unit.through is None:
+        raise InvalidTable(
+            f"the table finds {table.unit.entity!r} by a foreign key, and the public one does not; "
+            "open it with a ForeignKey to a public table as well: unit=Entity(ForeignKey(...), ...)"
+        )
 
 
 def _named(names: Mapping[str, Bounds]) -> str:

@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from neyman.publish._section import Positive, Section, Share
+from neyman.publish._section import Delta, Positive, Section
 from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
 
 __all__ = ["Budget"]
@@ -19,9 +19,9 @@ class Budget(Section):
     """All that it may ever spend, in Gaussian differential privacy."""
     epsilon: Positive | None = None
     """All that it may ever spend, in place of mu; with delta or alone."""
-    delta: Share | None = None
+    delta: Delta | None = None
     """With epsilon; without it, epsilon is pure and only Laplace noise and the like is charged."""
-    delta_for_groups: Share | None = None
+    delta_for_groups: Delta | None = None
     """What unknown groups may ever spend: beside mu, or of delta; all of delta leaves epsilon."""
 
     @model_validator(mode="after")

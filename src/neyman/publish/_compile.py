@@ -10,6 +10,7 @@ from neyman.ledger import store_of
 from neyman.mechanisms import Thresholded
 from neyman.publish._bins_of import BinsOf, domain_of
 from neyman.publish._form import expression_of
+from neyman.publish._joins_of import JoinOf, PublicJoinOf
 from neyman.publish._noise import NOISES, USUAL
 from neyman.publish._plan import Plan, Step
 from neyman.publish._queries import Query
@@ -74,11 +75,20 @@ def _opened(spec: Spec, folder: Path) -> Table:
         memory_limit=data.memory_limit,
         temporary_directory=None if spilled is None else folder / spilled,
     )
-    for section, joins in (("join", spec.join), ("join_public", spec.join_public)):
-        for name, join in joins.items():
-            with _named(f"{section}.{name}"):
-                table = join.joined(table, folder)
+    for place, join in _joins(spec):
+        with _named(place):
+            table = join.joined(table, folder)
     return table
+
+
+def _joins(spec: Spec) -> Iterator[tuple[str, JoinOf | PublicJoinOf]]:
+    """Return the joins with their places, in the order that they are made in."""
+    for private in (*spec.join, None):
+        for name, join in spec.join_public.items():
+            if join.before == private:
+                yield f"join_public.{name}", join
+        if private is not None:
+            yield f"join.{private}", spec.join[private]
 
 
 def _files(spec: Spec, folder: Path) -> tuple[Path, ...]:

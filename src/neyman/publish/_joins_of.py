@@ -43,6 +43,9 @@ class JoinOf(_Join):
 class PublicJoinOf(_Join):
     """The one row of a public table that has a row's key."""
 
+    before: str | None = None
+    """The NAME of [join.NAME] that is joined on its columns, and so after it."""
+
     def joined(self, table: Table, folder: Path) -> Table:
         """Join; the public table is read.
 

@@ -4,10 +4,12 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, final
 
+from neyman.arguments import refuse_large_delta
 from neyman.errors import MissingExtra
 
 try:
     from pydantic import (
+        AfterValidator,
         BaseModel,
         BeforeValidator,
         ConfigDict,
@@ -23,6 +25,7 @@ except ImportError as error:
 __all__ = [
     "Cell",
     "Count",
+    "Delta",
     "Names",
     "NoiseName",
     "Number",
@@ -31,7 +34,6 @@ __all__ = [
     "Positive",
     "Probability",
     "Section",
-    "Share",
     "ShareOf",
 ]
 
@@ -39,6 +41,12 @@ __all__ = [
 def _decimal(value: object) -> object:
     """Take TOML's whole numbers for the decimals that they are."""
     return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _small(value: Decimal) -> Decimal:
+    """Refuse a delta that is written in the units of something else."""
+    refuse_large_delta(value)
+    return value
 
 
 def _listed(value: object) -> object:
@@ -66,11 +74,12 @@ Positive = Annotated[
     BeforeValidator(_decimal),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
 ]
-Share = Annotated[
+Delta = Annotated[
     Decimal,
-    Field(gt=0, lt=1),
+    Field(gt=0),
     BeforeValidator(_decimal),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+    AfterValidator(_small),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.01}),
 ]
 Probability = Annotated[
     Decimal,

@@ -93,6 +93,7 @@ class Spec(Section):
         for name in self.unknown:
             if name in self.keys:
                 yield f"[unknown.{name}] and [keys.{name}] have one name; give one of them another"
+        yield from self._joins()
         for name, column in self.columns.items():
             try:
                 column.bounds()
@@ -113,6 +114,16 @@ class Spec(Section):
                         f"query {query.entry!r} needs bounds of {column!r}; "
                         f"write {meant}[columns.{column}] with lower, upper and grid{instead}"
                     )
+
+    def _joins(self) -> Iterator[str]:
+        """Find the private joins that public ones come before."""
+        for name, join in self.join_public.items():
+            if join.before is not None and join.before not in self.join:
+                known = ", ".join(self.join) or "none"
+                yield (
+                    f"join_public.{name} has before = {join.before!r}, and the private joins are "
+                    f"{known}; write the NAME of one [join.NAME], or leave it out"
+                )
 
     def _groups(self, query: Query) -> Iterator[str]:
         """Find the groups of a query, and a delta where nobody declared them."""

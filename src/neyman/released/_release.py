@@ -76,26 +76,34 @@ class Release(Tabular):
         """Return a table for people, with the guarantee and the cost.
 
         Args:
-            rows: how many to show at most; None for all.
+            rows: how many to show at most; None for all, 0 for the guarantee and the cost alone.
         """
-        sides = side_by_side(self.query, self.columns, self.keys)
-        lines = [f"{side.name}\n{text_of(side.columns, rows=rows)}" for side in sides]
-        lines = lines or [text_of(self.columns, rows=rows)]
-        if self.threshold is not None:
-            lines.append(
-                f"groups: those whose noisy count reaches the threshold {self.threshold:,}, in "
-                "lattice units"
-            )
+        lines = [] if rows == 0 else [*self._tables(rows), *self._said()]
         lines += [
-            f"lower, upper: {100 * self.confidence:g} % noise interval"
-            + (_TOTAL if any(name.endswith("total_lower") for name in self.columns) else ""),
-            _LEFT_OUT,
             f"guarantee: {self.guarantee.curve}, unit: {self.guarantee.unit} "
             f"({self.guarantee.neighbors})",
             f"entry {self.entry!r}: {self.spending}"
             + ("; a stored answer, not charged again" if self.replayed else ""),
         ]
         return "\n".join(lines)
+
+    def _tables(self, rows: int | None) -> list[str]:
+        """Return the answer as a table; of several statistics one each."""
+        sides = side_by_side(self.query, self.columns, self.keys)
+        told = [f"{side.name}\n{text_of(side.columns, rows=rows)}" for side in sides]
+        return told or [text_of(self.columns, rows=rows)]
+
+    def _said(self) -> list[str]:
+        """Return what the columns mean."""
+        total = any(name.endswith("total_lower") for name in self.columns)
+        lines = [
+            f"lower, upper: {100 * self.confidence:g} % noise interval{_TOTAL if total else ''}",
+            _LEFT_OUT,
+        ]
+        if self.threshold is None:
+            return lines
+        shown = f"groups: those whose noisy count reaches the threshold {self.threshold:,}, in "
+        return [f"{shown}lattice units", *lines]
 
     def to_json(self) -> dict[str, object]:
         """Return everything, JSON-able; a number that is not finite is written as null."""

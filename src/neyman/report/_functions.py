@@ -1,7 +1,7 @@
 """Numbers that a person reads off a released function. Post-processing, free."""
 
-from collections.abc import Callable, Mapping
-from typing import Final, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias, cast
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from neyman.errors import InvalidParameter
 from neyman.functional import (
     Function,
     RegressionCurve,
+    ReleasedField,
     ReleasedFunction,
     SurvivalCurve,
     function,
@@ -20,6 +21,8 @@ from neyman.released import Release
 
 __all__ = ["figures"]
 
+Reader: TypeAlias = Callable[[Function, Sequence[str]], Columns | None]
+
 _SHARES: Final = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 _TIMES: Final = 10
 
@@ -28,19 +31,20 @@ def figures(release: Release) -> Columns | None:
     """Return a few numbers that stand for a released function; None for other releases.
 
     Of a density the quantiles of the nearest proper one, at the bandwidth that the release itself
-    chooses; of a survival curve its values at tenths of the time that it is known for; of a
-    regression the curve at tenths of the domain, NaN where too few records are. By group, the
-    groups one after another, without those that the noise hides.
+    chooses, and of each column where it is of several; of a survival curve its values at tenths of
+    the time that it is known for; of a regression the curve at tenths of the domain, NaN where too
+    few records are. By group, the groups one after another, without those that the noise hides.
     """
     read = _READ.get(str(release.query["statistic"]))
     if read is None:
         return None
+    names = cast("list[str]", release.query.get("columns", []))
     if release.query.get("keys") is None:
-        return _read(read, function(release))
+        return _read(read, function(release), names)
     parts = functions(release)
     found: dict[str, list[object]] = {}
     for key, part in parts.items():
-        columns = _read(read, part)
+        columns = _read(read, part, names)
         if columns is None:
             continue
         length = len(next(iter(columns.values())))
@@ -50,15 +54,32 @@ def figures(release: Release) -> Columns | None:
     return cast("Columns", found) or None
 
 
-def _read(read: Callable[[Function], Columns | None], made: Function) -> Columns | None:
+def _read(read: Reader, made: Function, names: Sequence[str]) -> Columns | None:
     try:
-        return read(made)
+        return read(made, names)
     except InvalidParameter:
-        # More noise than data, or a domain of several sides.
+        # More noise than data.
         return None
 
 
-def _density(found: Function) -> Columns | None:
+def _field(found: Function, names: Sequence[str]) -> Columns | None:
+    """Read the quantiles of each column by itself."""
+    match found:
+        case ReleasedField():
+            smooth = found.smooth(select_bandwidth(found))
+            read: dict[str, list[object]] = {"column": [], "share below": [], "value": []}
+            for axis in range(len(smooth.basis.sides)):
+                values = np.asarray(smooth.marginal(axis).project().quantile(_SHARES)).tolist()
+                name = names[axis] if axis < len(names) else f"coordinate {axis + 1}"
+                read["column"] += [name] * len(_SHARES)
+                read["share below"] += _SHARES
+                read["value"] += values
+            return cast("Columns", read)
+        case _:
+            return None
+
+
+def _density(found: Function, names: Sequence[str]) -> Columns | None:  # noqa: ARG001
     match found:
         case ReleasedFunction():
             shown = found.smooth(select_bandwidth(found)).project()
@@ -68,7 +89,7 @@ def _density(found: Function) -> Columns | None:
             return None
 
 
-def _survival(curve: Function) -> Columns | None:
+def _survival(curve: Function, names: Sequence[str]) -> Columns | None:  # noqa: ARG001
     match curve:
         case SurvivalCurve():
             times = np.linspace(0.0, curve.until, _TIMES + 1)
@@ -82,7 +103,7 @@ def _survival(curve: Function) -> Columns | None:
             return None
 
 
-def _regression(curve: Function) -> Columns | None:
+def _regression(curve: Function, names: Sequence[str]) -> Columns | None:  # noqa: ARG001
     match curve:
         case RegressionCurve():
             fit = curve.gaussian_process()
@@ -96,8 +117,9 @@ def _regression(curve: Function) -> Columns | None:
             return None
 
 
-_READ: Final[Mapping[str, Callable[[Function], Columns | None]]] = {
+_READ: Final[Mapping[str, Reader]] = {
     "density": _density,
+    "field": _field,
     "survival": _survival,
     "regression": _regression,
 }

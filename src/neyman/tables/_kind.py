@@ -48,6 +48,7 @@ class Kind:
         spelled: what else to say to whoever writes keys of another type.
         types: what it can be in an expression.
         range: bounds of its numbers that the type itself gives; None where it gives none.
+        coded: whether its bytes alone are known, as of what names the unit in another table.
     """
 
     label: str
@@ -62,6 +63,7 @@ class Kind:
     spelled: str = field(default="", repr=False)
     types: tuple[Type, ...] = field(default=(), repr=False)
     range: Range | None = field(default=None, repr=False)
+    coded: bool = field(default=False, repr=False)
 
 
 def _same(value: Tree) -> Tree:
@@ -204,6 +206,7 @@ def coded(kind: Kind) -> Kind:
         keys=kind.keys,
         absent=kind.absent,
         spelled=kind.spelled,
+        coded=True,
     )
 
 

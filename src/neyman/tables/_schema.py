@@ -45,6 +45,7 @@ class Column:
         Raises:
             InvalidTable: if the column holds no numbers.
         """
+        self.refuse_coded()
         if self.kind.number is None:
             raise InvalidTable(
                 f"column {self.name!r} is of type {self.kind.label} and cannot be added up, nor "
@@ -58,6 +59,7 @@ class Column:
         Raises:
             InvalidTable: if the column holds no dates.
         """
+        self.refuse_coded()
         if self.kind.key is None or date not in self.kind.keys:
             raise InvalidTable(
                 f"column {self.name!r} is of type {self.kind.label} and cannot be cut at dates; "
@@ -126,12 +128,26 @@ class Column:
         Raises:
             InvalidTable: if the values are no keys, as floats are none.
         """
+        self.refuse_coded()
         if self.kind.group is None:
             raise InvalidTable(
                 f"column {self.name!r} is of type {self.kind.label} and has no groups of its own; "
                 "write a column of text, integers, booleans or dates"
             )
         return self.kind.group(self.value()), self.kind.group_key
+
+    def refuse_coded(self) -> None:
+        """Refuse any use of what names the unit in another table but as declared keys.
+
+        Raises:
+            InvalidTable: if it is that.
+        """
+        if self.kind.coded:
+            raise InvalidTable(
+                f"column {self.name!r} names the unit in another table, and can be compared with "
+                f"declared keys only; write by=Keys({{{self.name!r}: [...]}}), or a column of this "
+                "table"
+            )
 
     def value(self) -> Tree:
         """Return the value as the engine has it, or as it is made."""

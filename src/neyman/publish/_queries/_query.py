@@ -11,7 +11,7 @@ from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter
 from neyman.publish._form import Form
 from neyman.publish._noise import NOISES
-from neyman.publish._section import Count, NoiseName, Positive, Section, Share
+from neyman.publish._section import Count, Delta, NoiseName, Positive, Section
 from neyman.tables import Keys, Table, UnknownKeys
 
 __all__ = ["Groups", "Query", "declared"]
@@ -75,7 +75,7 @@ class Query(Section, ABC):
     """The most rows of one entity that count in all groups together; by default that of [unit]."""
     by: str | None = None
     """The NAME of [keys.NAME] or [unknown.NAME]: an answer for each of its groups."""
-    delta: Share | None = None
+    delta: Delta | None = None
     """What it may spend of delta_for_groups in [budget], with by = the NAME of [unknown.NAME]."""
 
     @abstractmethod

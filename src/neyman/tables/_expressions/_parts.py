@@ -54,6 +54,7 @@ class Named(Expression):
 
     def types(self, schema: Schema) -> frozenset[Type]:
         """What its kind can be."""
+        schema[self.name].refuse_coded()
         kind = schema[self.name].kind
         if not kind.types:
             raise InvalidTable(
