@@ -62,9 +62,9 @@ def lost(f, sd):
 
 
 def test_more_records_are_read_with_a_smaller_bandwidth(released_field):
-    few, many = (select_bandwidth(released_field(values(n), **WIDE)) for n in (500, 100_000))
+    few, many = (select_bandwidth(released_field(values(n), **WIDE)) for n in (200, 100_000))
     assert many[0] < 0.8 * few[0]
-    f = released_field(values(500), **WIDE)
+    f = released_field(values(200), **WIDE)
     assert select_bandwidth(f.smooth((1, 1))) == few
 
 
