@@ -53,9 +53,10 @@ def releases() -> Section:
             "from an array of normal values to a curve at "
             f"{POINTS[1]:,} points of [-8, 8] ({POINTS[2]}^2, {POINTS[3]}^3 in boxes), at the same "
             "bandwidth. neyman: declaration, check of the sensitivity, exact sums, exactly rounded "
-            "noise, evaluation; released: through the door, where the charge and the noisy integers "
-            "are written to a ledger on disk and flushed; estimated: without ledger. KDEpy (FFT on the same grid; measured if "
-            "installed) and scipy (every kernel at every point) are **not private**."
+            "noise, evaluation; released: through the door, where the charge and the noisy "
+            "integers are written to a ledger on disk and flushed; estimated: without ledger. "
+            "KDEpy (FFT on the same grid; measured if installed) and scipy (every kernel at every "
+            "point) are **not private**."
         ),
         columns=[
             "dimensions",
