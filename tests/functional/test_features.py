@@ -36,6 +36,10 @@ def matrix(basis):
     return np.concatenate([*count, *rows]).astype(np.int64)
 
 
+def test_labels_are_called_as_announced(basis):
+    assert tuple(basis.labels()) == basis.label_names
+
+
 def test_products_with_single_nodes_are_the_features(basis):
     assert (basis.products(np.eye(basis.nodes)) == matrix(basis)).all()
     assert np.abs(matrix(basis)).max() <= 2**24
