@@ -1,7 +1,7 @@
 """Noisy coefficients as they are: of one sum of waves, or of several, one below the other."""
 
 from dataclasses import dataclass
-from typing import cast, final
+from typing import final
 
 from neyman.aggregate import Columns, IntArray, Noise
 from neyman.functional._bases._abstract_basis import AbstractBasis
@@ -31,9 +31,7 @@ class CoefficientReading:
         """Return the columns."""
         width = noise.half_width(confidence)
         groups = len(noisy) // self.rows
-        labels = cast(
-            "Columns", {name: label * groups for name, label in self.basis.labels().items()}
-        )
+        labels = {name: label * groups for name, label in self.basis.labels().items()}
         # Integers of at most 2^62 and noise: far from the end of 64 bits.
         return labels | {
             "coefficient": noisy.tolist(),
