@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from neyman.functional import Basis, Circle, Cumulative, Density, Interval, Scales, Weights
+from neyman.functional._bases._eighths import cosines
 from neyman.functional._bases._features import MOST_RECORDS, feature_sensitivity, feature_sums
 
 BASES = {
@@ -26,18 +27,40 @@ def basis(request):
 
 
 def matrix(basis):
-    found = np.zeros((basis.size, basis.nodes), np.int64)
-    for rows, features in basis.blocks():
-        found[rows] = features
-    return found
+    """Return all features, from the definition: of the whole circle, not of an eighth of it."""
+    m, a = basis.circle_nodes, basis.amplitudes
+    place = np.outer(np.arange(1, basis.highest + 1), np.arange(basis.nodes)) % m
+    waves = [np.cos(2 * np.pi * (np.arange(m) / m - quarter)) for quarter in (0, 0.25)]
+    count = [np.full((1, basis.nodes), np.rint(a[0]))] if basis.counted else []
+    rows = [np.rint(wave[place] * a[1:, None]) for wave in waves]
+    return np.concatenate([*count, *rows]).astype(np.int64)
 
 
-def test_the_matrix_is_made_of_integers_in_the_rows_it_names(basis):
-    rows = [row for span, _ in basis.blocks() for row in range(span.start, span.stop)]
-    assert sorted(rows) == list(range(basis.size))
-    for _, features in basis.blocks():
-        assert (features == np.rint(features)).all()
-        assert np.abs(features).max() <= 2**24
+def test_labels_are_called_as_announced(basis):
+    assert tuple(basis.labels()) == basis.label_names
+
+
+def test_products_with_single_nodes_are_the_features(basis):
+    assert (basis.products(np.eye(basis.nodes)) == matrix(basis)).all()
+    assert np.abs(matrix(basis)).max() <= 2**24
+
+
+def test_norms_of_an_eighth_are_those_of_all_nodes(basis):
+    squares = (matrix(basis).astype(object) ** 2).sum(axis=0)
+    norms, largest = basis.norms()
+    assert set(norms.tolist()) == set(squares.tolist())
+    assert norms.tolist() == squares[: len(norms)].tolist()
+    assert largest == np.abs(matrix(basis)).max()
+
+
+@pytest.mark.parametrize("m", [2**p for p in range(8, 16)])
+def test_waves_have_the_same_digits_in_each_eighth(m):
+    cosine = cosines(m)
+    sine = np.roll(cosine, m // 4)
+    assert np.abs(cosine - np.cos(2 * np.pi * np.arange(m) / m)).max() < 1e-15
+    assert (cosine == np.roll(cosine[::-1], 1)).all()
+    assert (cosine == -np.roll(cosine, m // 2)).all()
+    assert (sine == np.roll(cosine[::-1], 1 + m // 4)).all()
 
 
 def test_features_are_the_waves_to_half_an_integer(basis):

@@ -117,6 +117,10 @@ def test_limbs_are_exact_where_they_are_largest(nodes, shift):
         assert fixed_product(matrix, numbers, shift).tolist() == exact.T.tolist()
 
 
+def test_labels_are_called_as_announced(basis):
+    assert tuple(basis.labels()) == basis.label_names
+
+
 def test_amplitudes_have_the_norm_that_is_declared(basis):
     assert math.isclose((basis.amplitudes**2).sum(), 2.0**48, rel_tol=1e-6)
     assert (basis.lattice[basis.kept].ravel()[1:] > 0).all()

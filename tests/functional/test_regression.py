@@ -53,9 +53,7 @@ def test_the_sums_are_those_of_whole_numbers(domain, neighbors):
     assert channels.steps == steps
     expected, row = [0] * question.size, 0
     for basis, weighted in ((channels.counts, False), (channels.responses, True)):
-        matrix = np.zeros((basis.size, basis.nodes))
-        for rows, features in basis.blocks():
-            matrix[rows] = features
+        matrix = basis.products(np.eye(basis.nodes))
         for place, answer in zip(x, y, strict=True):
             node = int(basis.axes[0].index(np.array([place]))[0])
             k = steps_of(answer, steps)

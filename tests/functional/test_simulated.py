@@ -18,6 +18,7 @@ from neyman.functional import (
 )
 from neyman.functional._gaussian_processes._markov import stationary_root, step_noise, transition
 from neyman.functional._gaussian_processes._paths import _halving, _mixed, _normal, _side
+from neyman.functional._gaussian_processes._simulated import _spectrum, _summed, _transformed
 
 MATERNS = [Matern(0.5, 0.6), Matern(1.5, 0.6), Matern(2.5, 0.6)]
 KERNELS = [SquaredExponential(0.6), *MATERNS]
@@ -56,6 +57,37 @@ def test_covariance_on_a_grid(kernel, step, shape):
     )
     found = covariance_of(lambda g: simulate_grid(kernel, step=step, shape=shape, generator=g))
     np.testing.assert_allclose(found, kernel.covariance(places, places), atol=1e-13)
+
+
+@pytest.mark.parametrize(("step", "shape"), [(0.002, (300,)), (0.05, (5, 4))])
+def test_covariance_where_few_waves_carry_it(step, shape):
+    """The spectrum is found on a coarser torus, and the path of a line in short transforms."""
+    kernel = SquaredExponential(0.6)
+    places = np.stack(
+        [x.ravel() for x in np.meshgrid(*(step * np.arange(n) for n in shape), indexing="ij")],
+        axis=1,
+    )
+    found = covariance_of(lambda g: simulate_grid(kernel, step=step, shape=shape, generator=g))
+    np.testing.assert_allclose(found, kernel.covariance(places, places), atol=3e-13)
+
+
+@pytest.mark.parametrize("kernel", [SquaredExponential(0.6), *MATERNS], ids=repr)
+def test_the_spectrum_of_a_coarse_torus_is_that_of_the_fine_one(kernel):
+    torus = [200_000]
+    found = _spectrum(kernel, 0.001, torus)
+    fine = _transformed(kernel, [0.001], torus)
+    assert np.abs(found - fine[: len(found)]).sum() < 1e-13 * fine.sum()
+    assert fine[len(found) :].sum() < 2e-13 * fine.sum()
+
+
+@pytest.mark.parametrize("kept", [1, 7, 131, 250, 251, 501])
+def test_short_transforms_are_the_long_one(kept):
+    random = np.random.default_rng(8)
+    waves = random.normal(size=kept) + 1j * random.normal(size=kept)
+    waves[0] = waves[0].real
+    np.testing.assert_allclose(
+        _summed(waves.copy(), 1000), np.fft.irfft(waves, 1000), atol=1e-14 * math.sqrt(kept)
+    )
 
 
 def test_a_long_grid_does_not_meet_its_own_end():

@@ -19,6 +19,7 @@ from neyman.errors import EngineFailure, InvalidParameter, InvalidTable, Unknown
 from neyman.functional import Circle, Density, Interval
 from neyman.nodes import Nodes, beyond, histogram
 from neyman.tables import Entity, Rows, open_table
+from neyman.tables._statements._histogram import Histogram
 
 ODD = [
     math.nan,
@@ -164,6 +165,16 @@ def test_a_nan_that_the_statistics_of_a_file_leave_out_is_none(tmp_path):
         found = table.countable("x").counter([AXES[name]])()
         assert found.sum() == 999
         assert (found == histogram([AXES[name]], [values])).all()
+
+
+def test_rows_that_are_dropped_make_no_group():
+    """A group of NULLs would take longer than all the rest; an entity's rows are bounded first."""
+    table = open_table(pa.table({"x": [0.5], "u": ["a"]}), unit=Rows(), name="t")
+    for unit, left_out in ((Rows(), ["drop"]), (Entity("u", 1, 1), [])):
+        for name in ("clip", "drop", "circle"):
+            asked = Histogram(("x",), (AXES[name],), unit, None, "00", 2**40)
+            written = asked.statement(table.view).sql("duckdb")
+            assert ('WHERE "x0" BETWEEN' in written) == (name in left_out)
 
 
 def md5(*parts):

@@ -37,6 +37,8 @@ _REACH: Final = 44.0
 _NEGLIGIBLE: Final = 80.0
 # The share of the variance in waves that are not drawn.
 _LEFT_OUT: Final = 1e-13
+# Points along an axis that its spectrum is first looked for on.
+_COARSEST: Final = 96
 
 
 def simulate_grid(
@@ -74,8 +76,8 @@ def simulate_grid(
             f"a grid of shape {shape} takes a torus of shape {tuple(torus)}, more than "
             f"{_MOST_CELLS} points; write a coarser step, or points of a shorter stretch"
         )
-    path = _waves(_spectrum(kernel, spacing, room, torus), torus, shape, generator)
-    return np.ascontiguousarray(np.fft.irfft(path, torus[-1])[..., : shape[-1]])
+    path = _waves(_spectrum(kernel, spacing, torus), torus, shape, generator)
+    return np.ascontiguousarray(_summed(path, torus[-1])[..., : shape[-1]])
 
 
 def simulate_axes(
@@ -144,29 +146,51 @@ def simulate_line(kernel: Matern, points: npt.ArrayLike, *, generator: Generator
     return state[inverse.reshape(-1), 0]
 
 
-def _spectrum(kernel: Kernel, spacing: float, room: int, torus: Sequence[int]) -> Array:
+def _spectrum(kernel: Kernel, spacing: float, torus: Sequence[int]) -> Array:
     """Return the variances of waves, along each axis for 0 to at most half its size.
 
     The highest are left out, as far as all those along an axis carry less than 1e-13 of the whole.
+    The rest are found on as coarse a lattice as has waves of twice their frequency: those that it
+    takes for them are of three times it, and carry less than what is left out.
     """
+    points = _COARSEST
+    while True:
+        coarse = [min(size, points) for size in torus]
+        fine = coarse == list(torus)
+        steps = [spacing * size / some for size, some in zip(torus, coarse, strict=True)]
+        spectrum = _transformed(kernel, steps, coarse)
+        kept = [_carrying(spectrum, axis) for axis in range(len(torus))]
+        if fine or all(4 * k <= some for k, some in zip(kept, coarse, strict=True)):
+            break
+        points *= 2
+    return spectrum[tuple(map(slice, kept))] * (math.prod(torus) / math.prod(coarse))
+
+
+def _transformed(kernel: Kernel, steps: Sequence[float], torus: Sequence[int]) -> Array:
+    """Return the variances of all waves on a torus."""
     from scipy.fft import dctn
 
-    near = [slice(min(room, size // 2) + 1) for size in torus]
+    reach = _reach(kernel)
+    near = [
+        slice(min(math.ceil(reach / step), size // 2) + 1)
+        for step, size in zip(steps, torus, strict=True)
+    ]
     squares = np.zeros(())
-    for part in near:
-        squares = squares[..., None] + (np.arange(part.stop) * spacing) ** 2
-    # Even along every axis, so one corner is enough; and k is 0 from `room` on.
+    for part, step in zip(near, steps, strict=True):
+        squares = squares[..., None] + (np.arange(part.stop) * step) ** 2
+    # Even along every axis, so one corner is enough; and k is 0 from the reach on.
     corner = np.zeros([size // 2 + 1 for size in torus])
     corner[tuple(near)] = kernel.at(np.sqrt(squares))
     spectrum = np.asarray(dctn(corner, type=1, overwrite_x=True), np.float64)
     # Rounding makes small ones negative.
-    np.maximum(spectrum, 0.0, out=spectrum)
-    kept: list[slice] = []
-    for axis in range(len(torus)):
-        others = tuple(k for k in range(len(torus)) if k != axis)
-        beyond = np.cumsum(spectrum.sum(axis=others)[::-1])[::-1]
-        kept.append(slice(max(int(np.sum(beyond > _LEFT_OUT * beyond[0])), 1)))
-    return spectrum[tuple(kept)]
+    return np.maximum(spectrum, 0.0, out=spectrum)
+
+
+def _carrying(spectrum: Array, axis: int) -> int:
+    """Return how many waves along an axis to keep."""
+    others = tuple(k for k in range(spectrum.ndim) if k != axis)
+    beyond = np.cumsum(spectrum.sum(axis=others)[::-1])[::-1]
+    return max(int(np.sum(beyond > _LEFT_OUT * beyond[0])), 1)
 
 
 def _waves(
@@ -189,6 +213,28 @@ def _waves(
         waves[(*before, places)] = path
         path = np.fft.ifft(waves, axis=axis)[(*before, slice(shape[axis]))]
     return path
+
+
+def _summed(waves: ComplexArray, size: int) -> Array:
+    """Return the inverse real transform along the last axis, of few waves quicker.
+
+    With size = r m and no wave beyond m / 2, the places q, q + r, q + 2 r, ... are the transform
+    of length m of the waves turned by q / size: r short ones for a long one.
+    """
+    kept = waves.shape[-1]
+    if waves.ndim > 1 or 4 * kept > size:
+        return np.fft.irfft(waves, size)
+    short = next(m for m in range(2 * kept, size + 1) if size % m == 0)
+    every = size // short
+    turned = np.empty((kept, every), np.complex128)
+    turned[:, 0] = waves / every
+    known = 1
+    while known < every:
+        more = min(known, every - known)
+        turn = np.exp(2j * np.pi * (known / size) * np.arange(kept))[:, None]
+        np.multiply(turned[:, :more], turn, out=turned[:, known : known + more])
+        known += more
+    return np.fft.irfft(turned, short, axis=0).reshape(size)
 
 
 def _wave(size: int) -> npt.NDArray[np.int64]:

@@ -8,7 +8,7 @@ from neyman.nodes import Nodes
 from neyman.tables import _sql as sql
 from neyman.tables._sql import Tree
 
-__all__ = ["nearest", "place"]
+__all__ = ["inside", "nearest", "place"]
 
 
 def nearest(axis: Nodes, value: Tree) -> Tree:
@@ -24,6 +24,11 @@ def nearest(axis: Nodes, value: Tree) -> Tree:
     step, half = sql.double(axis.step), sql.double(0.5)
     inside = _turned(axis, value) if axis.closed else _shifted(axis, value)
     return exp.Floor(this=inside / step + half)
+
+
+def inside(axis: Nodes, value: Tree) -> Tree:
+    """Return whether a double is at a node that is not that of an end it was moved to."""
+    return _between(value, axis)
 
 
 def place(axes: Sequence[Nodes], found: Sequence[Tree]) -> Tree:
