@@ -183,6 +183,8 @@ class Bounding:
         # A pair has at most 2^62 rows.
         finer = [math.ceil(most * each) for _, each in _CUTS[1:]]
         bounds = [bound for bound in finer if bound < 2**62]
+        if not bounds:
+            return sql.text(_CUTS[0][0])
         cut = exp.Case(default=sql.text(_CUTS[len(bounds)][0]))
         for bound, (digits, _) in zip(bounds, _CUTS, strict=False):
             cut = cut.when(n < sql.integer(bound), sql.text(digits), copy=False)
