@@ -1,6 +1,6 @@
 """One question of the large file in a process of its own: `python -m benchmarks._tables.alone`.
 
-Arguments: who asks, the question, the unit's column, the file, and the memory that DuckDB may take.
+Arguments: who asks, the question, the unit's column, the file, and the limit of memory or "".
 Prints seconds of wall and processor, and the most memory that was held, as JSON. The same question
 of one copy comes first, so that nothing is left to be imported.
 """
@@ -73,11 +73,13 @@ def _neyman(
     ledger = path.with_name(f"{time.time_ns()}.ledger")
 
     def act() -> object:
-        source: object = path
-        if limit:
-            settings = {"memory_limit": limit, "temp_directory": str(path.parent / "spilled")}
-            source = (duckdb.connect(path.with_suffix(".duckdb"), config=settings), "flights")
-        table = ny.open_table(source, unit=whose, bounds=BOUNDS)
+        table = ny.open_table(
+            path,
+            unit=whose,
+            bounds=BOUNDS,
+            memory_limit=limit or None,
+            temporary_directory=path.parent,
+        )
         budget = ny.Ledger.open(ledger, cap=ny.gdp(1), unit=table.protects, neighbors="add_remove")
         question = ASKED[asked](table, by)
         noise = ny.Gaussian.calibrate(question.sensitivity, mu=0.1)

@@ -8,8 +8,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import duckdb
-
 from benchmarks import Section, verdict
 from benchmarks._tables.data import COPIES, PLANES, copies
 from benchmarks._tables.releases import load
@@ -17,7 +15,7 @@ from benchmarks._tables.releases import load
 __all__ = ["section"]
 
 SECONDS, RATIO, LIMIT = 5.0, 1.5, "2GB"
-# Parquet, a database of it, and what is spilled.
+# Parquet, and what is spilled.
 BYTES = 12 * 10**9
 # For all of them; what comes later is not run.
 MINUTES = 12
@@ -43,10 +41,9 @@ def section(path: Path) -> Section:
         ours, theirs = (_alone(who, asked, unit, many, end) for who in ("neyman", "md5"))
         rows.append(_row(asked, unit, "Parquet", ours, theirs))
         verdicts.append(_says(asked, unit, ours, theirs))
-    _store(many)
     for unit in PLANES:
         ours = _alone("neyman", "mean by dest", unit, many, end, LIMIT)
-        rows.append(_row("mean by dest", unit, f"database, {LIMIT}", ours, None))
+        rows.append(_row("mean by dest", unit, f"Parquet, {LIMIT}", ours, None))
         said = f"mean by dest, unit {WORDS[unit]}, limit of {LIMIT}"
         held = "not run" if ours is None else f"{ours['bytes'] / 1e9:.2f} GB resident"
         met = ours is not None and ours["bytes"] <= 2e9
@@ -61,10 +58,8 @@ def section(path: Path) -> Section:
             "each, by a digest of the same kind (md5), and takes no care of NaN, equal rows and "
             "rounding. A plane of all copies has 100 times its rows, so that nearly all are cut; a "
             "plane of one copy has its own, and there are 100 times as many. GB: the most that the "
-            "process held (VmHWM). For a file `open_table` takes no limit of memory: DuckDB's own "
-            "holds, 80 % of the machine's. It can be set on a connection of yours, which "
-            '`(connection, "table")` reads through: a database of the same rows, '
-            f"`duckdb.connect(path, config={{'memory_limit': '{LIMIT}', 'temp_directory': ...}})`. "
+            f"process held (VmHWM), with the limit `open_table(..., memory_limit={LIMIT!r})`, "
+            "which spills to the same disk. "
             f"{before} before, {load()} after."
         ),
         columns=[
@@ -122,10 +117,3 @@ def _alone(who: str, asked: str, unit: str, path: Path, end: float, limit: str =
     except subprocess.TimeoutExpired:
         return None
     return json.loads(said.stdout)
-
-
-def _store(path: Path) -> None:
-    settings = {"memory_limit": LIMIT, "temp_directory": str(path.parent / "spilled")}
-    with duckdb.connect(path.with_suffix(".duckdb"), config=settings) as connection:
-        connection.execute("SET preserve_insertion_order = false")
-        connection.execute(f"CREATE TABLE flights AS FROM '{path}'")

@@ -21,7 +21,7 @@ def crowd() -> list[tuple[str, str, float]]:
     """Pairs on both sides of each cut, blocks of equal rows that are whole and that are not."""
     draw = random.Random(7)
     rows = [("all alike", "a", 1.0)] * 2049 + [("all alike", "b", -3.0)] * 1024
-    for n, u in ((303, "below"), (304, "at"), (620, "twice"), (2500, "many")):
+    for n, u in ((125, "below"), (126, "at"), (620, "more"), (2500, "many")):
         for _ in range(n):
             rows.append((u, draw.choice("aab"), float(draw.randint(-5, 5))))
     rows += [("apart", "a", float(i % 101 - 50)) for i in range(700)]

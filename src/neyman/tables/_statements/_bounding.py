@@ -18,14 +18,16 @@ The choice within a unit depends on that unit's rows only, so removing another u
 nothing. Hashes take integers and text, never the text of a float. The first r rows of a pair have
 small digests; their second halves are as random as any, so no pair is preferred for its size.
 
-The cut sees to it that few rows are sorted. It is a power of 1/2 of the digests, by n alone, which
-leaves a pair of n rows m = 2 r + 150 of them or more on average. By Chernoff's bound fewer than r
-are left with a probability below exp(-(m - r)^2 / 2 m) <= e^-75, and then those few are taken: at
-most r in any case, and of the unit's own rows alone.
+The cut sees to it that few rows are sorted. It is a share of all digests, by n alone, that leaves a
+pair of n rows m = 2 r + 92 of them on average, or up to half as many more. By Chernoff's bound
+fewer than r are left with a probability below exp(-(m - r)^2 / 2 m) <= e^-46, and then those few
+are taken: at most r in any case, and of the unit's own rows alone.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias, final
 
 from sqlglot import exp
@@ -42,8 +44,16 @@ Step: TypeAlias = tuple[str, exp.Query]
 _HALF = 17
 # Equal rows are numbered in blocks, for an engine may make a list of the numbers.
 _BLOCK = 1024
-# Beyond every digest, and below 1, 1/2, 1/4, ... of them.
-_CUTS = ("g", *("0" * zeros + digit for zeros in range(8) for digit in "8421"))
+# Digits, and one of how many digests is below them: 1, 4/3, 2, 8/3, 4, ...
+_SHARES = {"c": "12", "8": "8", "6": "6", "4": "4", "3": "3", "2": "2", "18": "3/2", "1": "1"}
+_CUTS = (
+    ("g", Fraction(1)),
+    *(
+        ("0" * zeros + digits, 16 ** (zeros + 1) / Fraction(share))
+        for zeros in range(8)
+        for digits, share in _SHARES.items()
+    ),
+)
 
 
 @final
@@ -151,15 +161,16 @@ class Bounding:
         head = self._head(*_columns("j", *self.integers))
         begin = sql.each(sql.wide(0), c - sql.integer(1), sql.wide(_BLOCK))
         # Once for all that are equal, and not for each.
-        spread = _from("alike", *names, "c").select(
-            sql.named(self._cut(), "cut"), sql.named(head, "head"), sql.named(begin, "begin")
-        )
+        tail = sql.joined(sql.encoded(sql.text(":")), sql.column("u"))
+        made = {"cut": self._cut(), "head": head, "tail": tail, "begin": begin}
+        spread = _from("alike", *names, "c").select(*(sql.named(made[x], x) for x in made))
         first, last = (sql.column("begin") + sql.wide(more) for more in (1, _BLOCK))
         end = exp.Least(this=last, expressions=[c], ignore_nulls=True)
         number = sql.named(sql.each(first, end, sql.wide(1)), "number")
-        numbered = _from("spread", *names, "cut", "head").select(number)
-        digest = sql.named(_tailed(sql.column("head"), sql.column("number")), "digest")
-        hashed = _from("numbered", *names, "cut", "number").select(digest)
+        numbered = _from("spread", *names, "cut", "head", "tail").select(number)
+        middle = sql.joined(sql.encoded(sql.column("number")), sql.column("tail"))
+        digest = sql.md5(sql.joined(sql.column("head"), sql.part(middle)))
+        hashed = _from("numbered", *names, "cut", "number").select(sql.named(digest, "digest"))
         return [
             ("neyman_spread", spread),
             ("neyman_numbered", numbered),
@@ -168,12 +179,15 @@ class Bounding:
 
     def _cut(self) -> Tree:
         """Below it are so many digests of a pair that the first r are surely there."""
-        n, most = sql.column("n"), 2 * self.limits.rows + 150
+        n, most = sql.column("n"), 2 * self.limits.rows + 92
         # A pair has at most 2^62 rows.
-        bounds = [most << i for i in range(1, len(_CUTS)) if most << i < 2**62]
-        cut = exp.Case(default=sql.text(_CUTS[len(bounds)]))
-        for bound, text in zip(bounds, _CUTS, strict=False):
-            cut = cut.when(n < sql.integer(bound), sql.text(text), copy=False)
+        finer = [math.ceil(most * each) for _, each in _CUTS[1:]]
+        bounds = [bound for bound in finer if bound < 2**62]
+        if not bounds:
+            return sql.text(_CUTS[0][0])
+        cut = exp.Case(default=sql.text(_CUTS[len(bounds)][0]))
+        for bound, (digits, _) in zip(bounds, _CUTS, strict=False):
+            cut = cut.when(n < sql.integer(bound), sql.text(digits), copy=False)
         return cut
 
     def _ranked(self, alike: exp.Query) -> list[Step]:
@@ -249,12 +263,6 @@ def _crowded(step: str, names: Sequence[Tree]) -> exp.Select:
     )
     rows = exp.select(*names).from_(sql.relation(f"neyman_{step}"))
     return rows.join(sql.relation("neyman_crowded"), on=same)
-
-
-def _tailed(head: Tree, number: Tree) -> Tree:
-    """md5 of head, number:unit."""
-    counted = sql.encoded(sql.joined(sql.cast(number, "TEXT"), sql.text(":")))
-    return sql.md5(sql.joined(head, sql.part(sql.joined(counted, sql.column("u")))))
 
 
 def _from(step: str, *names: str) -> exp.Select:
