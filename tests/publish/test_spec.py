@@ -97,6 +97,18 @@ def test_the_three_caps(tmp_path, cap, curve):
             'statistic = "counts"',
             "query 'a'.statistic: no such statistic 'counts'; write count",
         ),
+        (
+            'statistic = "count"',
+            'statistic = "median"',
+            "query 'a'.statistic: no such statistic 'median'; write quantiles, with probabilities "
+            "= [0.5]",
+        ),
+        (
+            'statistic = "count"',
+            'statistic = "histogram"',
+            "'histogram'; write count, with by = the NAME of [keys.NAME] that cuts a column in "
+            "bins",
+        ),
         ('statistic = "count"', "", "query 'a'.statistic: is missing; write one of count, "),
         ('statistic = "count"', "statistic = 3", "query 'a'.statistic: no such statistic '3'"),
         (

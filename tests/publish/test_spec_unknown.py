@@ -216,7 +216,7 @@ def test_nothing_shown_is_an_answer_too(folder, capsys):
         ('columns = ["town"]', 'columns = ["town", "town"]', "unknown.towns: .* repeat"),
         ("mu = 1\n", "epsilon = 1\n", "delta_for_groups is a part of the delta"),
         ("mu = 1\n", "epsilon = 1\ndelta = 1e-10\n", "delta_for_groups is a part of the delta"),
-        ("delta = 1e-12", "delta = 0.7", r"query 'towns': delta=0.7 is outside"),
+        ("delta = 1e-12", "delta = 0.7", "query 'towns'.delta: 0.7 was given as a delta"),
         (
             'statistic = "count"\nby = "towns"',
             'statistic = "density"\ncolumn = "x"\nbandwidth = 1\nby = "towns"',

@@ -29,12 +29,14 @@ class Bias:
             `NAME`, how much of it is due to rows left out, `NAME_truncation`, and how much to
             values moved to their bounds, `NAME_clamping`, where the public table has bounds of its
             own. The answer without bounds is the first less the other two.
+        keys: which of the columns are those of the groups.
     """
 
     columns: Columns
+    keys: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return text_of(self.columns, rows=_SHOWN)
+        return text_of(self.columns, rows=_SHOWN, keys=len(self.keys))
 
 
 @final
@@ -114,7 +116,8 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
     for question in questions:
         check_type("ask(t)", question, Aggregate, "one question, such as lambda t: t.count()")
     _refuse_other_rows(questions, public)
-    return Bias(_compared(questions[0].keys, [_exact(question) for question in questions]))
+    keys = questions[0].keys
+    return Bias(_compared(keys, [_exact(question) for question in questions]), tuple(keys))
 
 
 def _wide(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Aggregate:

@@ -68,13 +68,14 @@ def _opened(spec: Spec, folder: Path) -> Table:
         unit = spec.unit.unit(folder)
     data = spec.data
     spilled = data.temporary_directory
-    table = open_table(
-        folder / data.path,
-        unit=unit,
-        max_table_rows=data.max_table_rows,
-        memory_limit=data.memory_limit,
-        temporary_directory=None if spilled is None else folder / spilled,
-    )
+    with _named("[data] and [unit]"):
+        table = open_table(
+            folder / data.path,
+            unit=unit,
+            max_table_rows=data.max_table_rows,
+            memory_limit=data.memory_limit,
+            temporary_directory=None if spilled is None else folder / spilled,
+        )
     for place, join in _joins(spec):
         with _named(place):
             table = join.joined(table, folder)

@@ -228,7 +228,7 @@ def _stacked(weights: Sequence[int], moves: Sequence[Sensitivity]) -> Sensitivit
     known = [one for one in coordinates if one is not None]
     return Sensitivity(
         neighbors=moves[0].neighbors,
-        l1=sum((w * (move.l1 or 0) for w, move in measured), Fraction(0)),
+        l1=sum((w * (move.l1 or Fraction(0)) for w, move in measured), Fraction(0)),
         l2_squared=sum((w**2 * _square(move) for w, move in measured), Fraction(0)),
         coordinates=sum(known) if len(known) == len(measured) else None,
         largest=max(w * (move.largest or 0) for w, move in measured),

@@ -22,6 +22,25 @@ __all__ = ["FILL_IN", "read_spec"]
 # What begins so was written by `neyman init`, to be replaced.
 FILL_IN: Final = "FILL IN: "
 
+# What others call statistics that are asked by another name.
+_MEANT: Final = {
+    "median": "quantiles, with probabilities = [0.5]",
+    **dict.fromkeys(
+        ("min", "max", "minimum", "maximum", "range"),
+        "quantiles, with probabilities = [0.01, 0.99]",
+    ),
+    **dict.fromkeys(
+        ("histogram", "hist"), "count, with by = the NAME of [keys.NAME] that cuts a column in bins"
+    ),
+    **dict.fromkeys(("std", "stddev"), "variance, whose answer has the standard deviation"),
+    **dict.fromkeys(("contingency", "margins", "table"), "crosstab"),
+    **dict.fromkeys(("average", "avg"), "mean"),
+    **dict.fromkeys(("distinct", "count_distinct", "n_unique"), "count_units"),
+    **dict.fromkeys(("kde", "map", "field"), "density"),
+}
+# Steps to a query; its parts lie deeper, and know fewer statistics.
+_QUERY: Final = 2
+
 
 def read_spec(path: Path) -> Spec:
     """Read and check a spec; nothing of the data is touched.
@@ -105,7 +124,9 @@ def _sentence(problem: ErrorDetails, where: str) -> str:
             return f"{where}.statistic: is missing; write one of {', '.join(_tags(steps))}"
         case "union_tag_invalid":
             tag = str(cast("Mapping[str, object]", found)["statistic"])
-            return f"{where}.statistic: no such statistic {tag!r}; {_near(tag, _tags(steps))}"
+            meant = _MEANT.get(tag) if steps[0] == "query" and len(steps) <= _QUERY else None
+            said = f"write {meant}" if meant else _near(tag, _tags(steps))
+            return f"{where}.statistic: no such statistic {tag!r}; {said}"
         case "value_error":
             return f"{where}: {problem['msg'].removeprefix('Value error, ')}"
         case _:

@@ -90,8 +90,9 @@ class Release(Tabular):
     def _tables(self, rows: int | None) -> list[str]:
         """Return the answer as a table; of several statistics one each."""
         sides = side_by_side(self.query, self.columns, self.keys)
-        told = [f"{side.name}\n{text_of(side.columns, rows=rows)}" for side in sides]
-        return told or [text_of(self.columns, rows=rows)]
+        keys = len(self.keys)
+        told = [f"{side.name}\n{text_of(side.columns, rows=rows, keys=keys)}" for side in sides]
+        return told or [text_of(self.columns, rows=rows, keys=keys)]
 
     def _said(self) -> list[str]:
         """Return what the columns mean."""

@@ -1,28 +1,58 @@
 """Columns as people read them."""
 
+from typing import Final
+
 from neyman.aggregate import Columns
 
 __all__ = ["text_of"]
 
+_WIDEST: Final = 100
+_BETWEEN: Final = 2
 
-def text_of(columns: Columns, *, rows: int | None = None) -> str:
-    """Return a table, numbers to the right.
+
+def text_of(columns: Columns, *, rows: int | None = None, keys: int = 0) -> str:
+    """Return a table, numbers to the right, 100 characters wide where its cells are not wider.
+
+    What is wider is turned where it is one row, a line for each column; else it goes on in further
+    tables below, each of which begins with the keys again.
 
     Args:
         columns: of equal length.
         rows: how many to show at most; None for all.
+        keys: how many of the columns, the first, say what a row is of.
     """
     cells = [[_cell(cell) for cell in column] for column in columns.values()]
     length = max((len(column) for column in cells), default=0)
-    shown = [list(columns), *zip(*(column[:rows] for column in cells), strict=True)]
-    widths = [max(len(row[i]) for row in shown) for i in range(len(columns))]
-    lines = [
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in shown
+    shown = [[name, *column[:rows]] for name, column in zip(columns, cells, strict=True)]
+    widths = [max(map(len, column)) for column in shown]
+    if length == 1 and _width(widths) > _WIDEST:
+        names = max(map(len, columns))
+        return "\n".join(f"{name.rjust(names)}  {cell}" for name, cell in shown)
+    parts = [
+        "\n".join(
+            "  ".join(cell.rjust(widths[i]) for i, cell in zip(part, row, strict=True))
+            for row in zip(*(shown[i] for i in part), strict=True)
+        )
+        for part in _parts(widths, keys)
     ]
     if rows is not None and length > rows:
-        lines.append(f"... {length - rows} more rows; .columns holds them all")
-    return "\n".join(lines)
+        parts[-1] += f"\n... {length - rows} more rows; .columns holds them all"
+    return "\n\n".join(parts)
+
+
+def _parts(widths: list[int], keys: int) -> list[list[int]]:
+    """Return the columns of each table: the keys, and as many others as there is room for."""
+    parts = [list(range(keys))]
+    for i in range(keys, len(widths)):
+        wide = _width([widths[k] for k in (*parts[-1], i)]) > _WIDEST
+        if wide and len(parts[-1]) > keys:
+            parts.append(list(range(keys)))
+        parts[-1].append(i)
+    return parts
+
+
+def _width(widths: list[int]) -> int:
+    return sum(widths) + _BETWEEN * max(len(widths) - 1, 0)
 
 
 def _cell(value: object) -> str:

@@ -42,7 +42,8 @@ th { color: var(--quiet); font-weight: 600; }
 td.text, th.text { text-align: left; }
 code { font-size: .88em; overflow-wrap: anywhere; }
 details { margin: .4rem 0; } summary { cursor: pointer; color: var(--accent); }
-@media print { body { background: none; } main { border: 0; margin: 0; padding: 0; } }
+@media print { body { background: none; } main { border: 0; margin: 0; padding: 0; }
+  .scroll { overflow: visible; } th, td { white-space: normal; padding: .15rem .4rem; } }
 @media (max-width: 40rem) { main { padding: 1.2rem; margin: 0; border: 0; } }
 """
 

@@ -19,6 +19,7 @@ __all__ = [
 
 # What `publish` asks of a table, and data frames call their own.
 _PUBLISHED: Final = (
+    "crosstab",
     "density",
     "linear_regression",
     "margins",
