@@ -9,6 +9,7 @@ import pytest
 from neyman.errors import BudgetExceeded, LedgerCorrupt, UnsupportedComposition
 from neyman.ledger import Ledger
 from neyman.ledger._schema import VERSION
+from neyman.ledger._sqlite_tables import OBJECTS
 from neyman.tradeoff import approx_dp, gdp, laplace
 
 CAP = approx_dp(2, 1e-6)
@@ -97,6 +98,7 @@ def test_groups_that_no_ledger_wrote(ledger, groups):
             "UPDATE events SET payload = ? WHERE kind = 'commit'",
             (f'{{"groups":{groups},"values":[3]}}',),
         )
+        raw.execute(OBJECTS["events_update"])
         raw.commit()
     with pytest.raises(LedgerCorrupt, match="groups"):
         ledger.entries()
@@ -107,6 +109,7 @@ def test_a_changed_share_breaks_the_chain(ledger):
     with closing(sqlite3.connect(ledger.store.settled().path)) as raw:
         raw.execute("DROP TRIGGER meta_update")
         raw.execute("UPDATE meta SET capacity = replace(capacity, '1/2000000', '1/1500000')")
+        raw.execute(OBJECTS["meta_update"])
         raw.commit()
     found = "\n".join(Ledger.existing(ledger.store).check())
     assert "exceeds cap" in found
@@ -118,6 +121,7 @@ def test_a_charge_that_forgot_its_delta_is_found(ledger):
     with closing(sqlite3.connect(ledger.store.settled().path)) as raw:
         raw.execute("DROP TRIGGER events_update")
         raw.execute("UPDATE events SET cost = '1/100'")
+        raw.execute(OBJECTS["events_update"])
         raw.commit()
     assert any("was charged" in found for found in ledger.check())
 

@@ -265,18 +265,18 @@ def test_what_the_owner_added_or_altered_is_refused(team, roles, what):
         (
             "RETURN NULL;",
             "CREATE TRIGGER a BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION own.meddle()",
-            "1 rows were written to the ledger's table 'events', and 0 stand there",
+            "rows written to the ledger's table 'events': 1, and found there: 0",
         ),
         (
             ANOTHER,
             "CREATE TRIGGER a AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION own.meddle()",
-            "1 rows were written to the ledger's table 'events', and 2 stand there",
+            "rows written to the ledger's table 'events': 1, and found there: 2",
         ),
         (
             ANOTHER,
             "CREATE CONSTRAINT TRIGGER a AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED "
             "FOR EACH ROW EXECUTE FUNCTION own.meddle()",
-            "1 rows were written to the ledger's table 'events', and 2 stand there",
+            "rows written to the ledger's table 'events': 1, and found there: 2",
         ),
         (
             "RETURN NEW;",
@@ -416,6 +416,17 @@ def test_a_session_that_keeps_no_promises_is_refused(team, roles, setting):
             admin.execute("ALTER ROLE neyman RESET ALL")
     assert "Nothing was written" in str(refusal.value)
     assert team.answer("new", [1]).values == (1,)
+
+
+@pytest.mark.parametrize("cost", ["-1/100", "1/100, -1/100"])
+def test_a_charge_below_nothing_makes_no_room(opened, home, cost):
+    desk = opened()
+    desk.answer("q", [7])
+    home.tamper(desk.ledger, f"UPDATE events SET cost = '{cost}' WHERE kind = 'reserve'")
+    for call in (lambda: desk.reserve("new"), desk.ledger.spent):
+        with pytest.raises(LedgerCorrupt, match="less than nothing"):
+            call()
+    assert any("less than nothing" in line for line in desk.ledger.check())
 
 
 FILE = {

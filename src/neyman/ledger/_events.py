@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from neyman.accounting import Amount
 from neyman.arguments import brief
-from neyman.errors import EntryConflict
+from neyman.errors import EntryConflict, LedgerCorrupt
 from neyman.ledger._chain import COLUMNS, genesis, link
 from neyman.ledger._differences import differences
 from neyman.ledger._meta import Meta, read_amount
@@ -159,8 +159,13 @@ class Events:
         rows = self.tables.select(
             "SELECT cost, count(*) FROM events WHERE kind = 'reserve' GROUP BY cost"
         )
-        amounts = (read_amount(cost).times(count) for cost, count in rows)
-        return sum(amounts, Amount(Fraction(0)))
+        amounts = [(read_amount(cost), count) for cost, count in rows]
+        if any(min(amount.cost, amount.delta) < 0 for amount, _ in amounts):
+            raise LedgerCorrupt(
+                "an entry in the ledger is charged less than nothing, which no ledger writes; "
+                "restore it from a backup; `neyman ledger check` lists what is wrong"
+            )
+        return sum((amount.times(count) for amount, count in amounts), Amount(Fraction(0)))
 
     def entry(self, entry: str) -> History | None:
         """Return one entry's history."""

@@ -88,8 +88,8 @@ def _difference(
 ) -> str:
     if len(found) != len(meant):
         return (
-            f"{len(meant)} rows were written to the ledger's table {table!r}, and {len(found)} "
-            "stand there"
+            f"rows written to the ledger's table {table!r}: {len(meant)}, and found there: "
+            f"{len(found)}"
         )
     pairs = zip(meant, found, strict=True)
     one, other = next(pair for pair in pairs if _typed([pair[0]]) != _typed([pair[1]]))
