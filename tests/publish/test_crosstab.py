@@ -274,7 +274,7 @@ def test_a_spec_asks_what_python_asks(folder, query, margins, more):
         ("", "query 'e': a crosstab was asked without by, and its cells are groups; write by, the "
              "NAME of [keys.NAME] with a list of values for each column"),
         ('by = "cells"\nmargins = ["a"]',
-         "query 'e'.margins[0]: it should be a valid list; found 'a'"),
+         "query 'e'.margins[0]: it should be a list; found 'a'"),
         ('by = "cells"\nmargins = [["c"]]', "query 'e': a margin by 'c' was asked for, and the "
          "cells are by a, b; write some of these"),
         ('by = "cells"\nmargin = [["a"]]', "query 'e'.margin: no such key; write margins"),

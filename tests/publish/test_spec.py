@@ -116,7 +116,7 @@ def test_the_three_caps(tmp_path, cap, curve):
             'statistic = "count"\nhorizon = 1',
             "query 'a'.horizon: no such key; a count takes",
         ),
-        ('by = "wards"', "by = 3", "query 'a'.by: it should be a valid string; found 3"),
+        ('by = "wards"', "by = 3", "query 'a'.by: it should be text; found 3"),
         (
             'entry = "a"',
             'entry = "a"\nbatch = "b"',

@@ -159,7 +159,7 @@ def test_no_report_replaces_a_table(folder, capsys, name):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('on = { order = "id" }', "on = 3", "unit.through.on: it should be a valid string"),
+        ('on = { order = "id" }', "on = 3", "unit.through.on: it should be text"),
         ('to = "orders.parquet"', "", "unit.through.to: is missing; a table that rows point to"),
         ('how = "left"', "", "join_public.kinds.how: is missing; a join needs path"),
         ('how = "left"', 'how = "outer"', "join_public.kinds.how: it should be 'inner' or 'left'"),

@@ -74,7 +74,7 @@ def test_bins_and_units_are_counted_as_in_python(spec):
         ("edges = [0,", "edgs = [0,", "keys.delay.x.edgs: no such key; write edges"),
         ("number = 5, ", "", "keys.even.x: give edges, a list of cut points; or lower, upper"),
         (', outside = "clip"', "", "keys.delay.x.outside: is missing"),
-        ('ward = ["north", "south"]', "ward = 3", "keys.month.ward: it should be a valid list"),
+        ('ward = ["north", "south"]', "ward = 3", "keys.month.ward: it should be a list"),
         ('ward = ["north", "south"]', "ward = [1.5]", r"keys.month.ward\[0\]: "),
         ("[0, 15, 60.5]", "[15, 0]", "keys.delay: the edge 0 does not lie above 15"),
         ('ward = ["north", "south"]', 'ward = ["a", "a"]', "keys.month: 'a' appears twice"),

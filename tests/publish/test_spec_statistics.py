@@ -123,7 +123,7 @@ def test_a_spec_asks_what_python_asks(ask, query):
     ("query", "said"),
     [
         ('statistic = "count"\nwhere = ["gt", 1, 2]', "query 'a'.where: 'gt' is no operation"),
-        ('statistic = "count"\nwhere = 3', "query 'a'.where: it should be a valid list"),
+        ('statistic = "count"\nwhere = 3', "query 'a'.where: it should be a list"),
         ('statistic = "quantiles"\ncolumn = "x"\nprobabilities = [2]', r"probabilities\[0\]: "),
         ('statistic = "covariance"\nx = "x"', "'a'.y: is missing; a covariance needs two columns"),
         ('statistic = "variance"\ncolumn = "z"', r"needs bounds of 'z'; write \[columns.z\]"),

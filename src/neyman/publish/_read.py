@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from neyman.errors import SpecError
 from neyman.publish._queries import QUERIES
+from neyman.publish._said import said
 from neyman.publish._section import Section
 from neyman.publish._spec import Spec
 
@@ -94,7 +95,7 @@ def _left(value: object, steps: tuple[int | str, ...] = (), root: object = None)
 def _sentences(
     problems: Sequence[ErrorDetails], fields: Mapping[str, Any], unfinished: bool
 ) -> Iterator[str]:
-    told: set[str] = set()
+    places: dict[str, list[ErrorDetails]] = {}
     for problem in problems:
         left = str(problem["input"]).startswith(FILL_IN)
         # What is left open is told already, and what does not fit together may follow from it.
@@ -104,14 +105,19 @@ def _sentences(
         where = _place(steps if problem["type"] != "missing" else steps[:-1], fields)
         if problem["type"] == "missing":
             where = str(steps[-1]) if where == "spec" else f"{where}.{steps[-1]}"
-        if where not in told:
-            told.add(where)
-            first, *more = _sentence(problem, where).split("\n")
-            yield first
-            yield from (f"{where}: {each}" for each in more)
+        places.setdefault(where, []).append(problem)
+    for where, here in places.items():
+        # Of the kinds that may stand here, that which was meant is the one with a mistake within.
+        if any(other.startswith((f"{where}[", f"{where}.")) for other in places):
+            continue
+        first, *more = _sentence(here, where).split("\n")
+        yield first
+        yield from (f"{where}: {each}" for each in more)
 
 
-def _sentence(problem: ErrorDetails, where: str) -> str:
+def _sentence(problems: Sequence[ErrorDetails], where: str) -> str:
+    """Say what is wrong in one place, where it is none of the kinds that may stand there."""
+    problem = problems[0]
     steps, found = problem["loc"], problem["input"]
     match problem["type"]:
         case "extra_forbidden":
@@ -130,9 +136,7 @@ def _sentence(problem: ErrorDetails, where: str) -> str:
         case "value_error":
             return f"{where}: {problem['msg'].removeprefix('Value error, ')}"
         case _:
-            rule = problem["msg"].replace("an instance of Decimal", "a number")
-            shown = str(found) if isinstance(found, Decimal) else repr(found)
-            return f"{where}: {rule.replace('Input', 'it')}; found {shown}"
+            return f"{where}: {said(problems)}"
 
 
 def _near(name: str, known: Sequence[str]) -> str:
@@ -184,7 +188,7 @@ def _holds(value: Any, step: int | str) -> bool:
 def _query(written: object, number: int) -> str:
     held = cast("dict[str, object]", written) if isinstance(written, dict) else {}
     entry = held.get("entry")
-    if isinstance(entry, str) and not entry.startswith(FILL_IN):
+    if isinstance(entry, str) and entry and not entry.startswith(FILL_IN):
         return f"query {entry!r}"
     return f"query number {number + 1}"
 

@@ -17,6 +17,7 @@ try:
         GetJsonSchemaHandler,
         WithJsonSchema,
     )
+    from pydantic_core import PydanticCustomError
 except ImportError as error:
     raise MissingExtra(
         "a spec was to be read and pydantic is not installed; run pip install 'neyman[tables]'"
@@ -47,6 +48,21 @@ def _small(value: Decimal) -> Decimal:
     """Refuse a delta that is written in the units of something else."""
     refuse_large_delta(value)
     return value
+
+
+def _cell(value: object) -> object:
+    """Refuse what no column is grouped by as it is."""
+    if type(value) in (bool, int, str, date):
+        return value
+    raise PydanticCustomError(
+        "asked",
+        "no key",
+        {
+            "asked": "text, a whole number, a date or a boolean",
+            "write": "write one of these, or for numbers bins, "
+            '{ edges = [0, 1.5, 3], outside = "drop" }',
+        },
+    )
 
 
 def _listed(value: object) -> object:
@@ -92,7 +108,7 @@ ShareOf = Annotated[int, Field(ge=0)]
 OneOrMore = Annotated[list[_T], Field(min_length=1), BeforeValidator(_listed), _OneOrMany()]
 Names: TypeAlias = str | list[str] | dict[str, str]
 On: TypeAlias = str | Annotated[list[str], Field(min_length=1)] | dict[str, str]
-Cell: TypeAlias = bool | int | str | date
+Cell = Annotated[bool | int | str | date, BeforeValidator(_cell)]
 NoiseName: TypeAlias = Literal[
     "gaussian", "laplace", "discrete_gaussian", "discrete_laplace", "staircase", "canonical"
 ]
