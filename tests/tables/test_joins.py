@@ -270,6 +270,11 @@ def test_unknown_columns():
             ask()
 
 
+def test_a_join_on_no_column_of_the_table_tells_which_is_near():
+    with pytest.raises(UnknownColumn, match="no column 'custmer'; close to it are 'customer'"):
+        reviewed(on={"custmer": "who"})
+
+
 def test_a_joined_column_has_no_bounds_until_they_are_declared():
     with pytest.raises(InvalidTable, match="column 'stars' has no bounds"):
         reviewed(bounds={}).sum("stars")

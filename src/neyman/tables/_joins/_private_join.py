@@ -45,7 +45,7 @@ def joined(
     """
     refuse_no_how(how)
     pairs = pairs_of(on)
-    _refuse_no_unit(unit, pairs)
+    _refuse_no_unit(view, unit, pairs)
     other = engine_of(source, name)
     naming = next(theirs for ours, theirs in pairs if ours == unit.entity)
     _refuse_other_names(engine, view, unit, other, naming)
@@ -99,15 +99,17 @@ def _refuse_other_names(engine: Engine, view: View, unit: Unit, other: Engine, n
             )
 
 
-def _refuse_no_unit(unit: Unit, pairs: tuple[tuple[str, str], ...]) -> None:
+def _refuse_no_unit(view: View, unit: Unit, pairs: tuple[tuple[str, str], ...]) -> None:
     if unit.entity is None:
         raise InvalidTable(
             "a join with a private table was asked for, and the unit is one row: a row joins with "
             "any number of others, which are units too; open the table with unit=Entity(column, "
             "...) and join on that column, or write join_public where the other table is public"
         )
-    if unit.entity not in (ours for ours, _ in pairs):
-        on = ", ".join(repr(ours) for ours, _ in pairs)
+    # A slip of the pen is told as one, and not as a join on something else than the unit.
+    here = [view.schema[ours].name for ours, _ in pairs]
+    if unit.entity not in here:
+        on = ", ".join(map(repr, here))
         raise InvalidTable(
             f"a join with a private table on {on} mixes rows of different units; write the unit's "
             f"column {unit.entity!r} into on as well, or join_public if the other table is public"
