@@ -335,6 +335,20 @@ def test_what_is_saved_and_where_is_named(tmp_path):
             functional.load(wrong)
 
 
+@pytest.mark.parametrize("read", [functional.load, functional.load_functions])
+def test_a_file_that_is_not_there_is_refused(tmp_path, read):
+    with pytest.raises(InvalidParameter, match=r"nope\.npz' cannot be read: No such file.*; write"):
+        read(tmp_path / "nope.npz")
+    with pytest.raises(InvalidParameter, match="cannot be read: Is a directory"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["no/f.npz", "", "a\0b"])
+def test_a_file_that_cannot_be_written_is_refused(tmp_path, name):
+    with pytest.raises(InvalidParameter, match=r"cannot be written: .*; write the path"):
+        functional.save(F, tmp_path / name)
+
+
 @pytest.mark.parametrize(
     ("name", "word"),
     [("unit", ""), ("unit", None), ("name", ""), ("name", None), ("name", "two\nlines")],

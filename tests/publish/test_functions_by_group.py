@@ -136,13 +136,17 @@ def test_what_is_kept_comes_back(name, tmp_path: Path):
     assert functional.read_functions(found.to_json()) == found
     functional.save(found, tmp_path / "f.npz")
     assert functional.load_functions(tmp_path / "f.npz") == found
-    with pytest.raises(InvalidParameter):
+    with pytest.raises(InvalidParameter, match=r"by group; .*functional\.load_functions\(path\)"):
         functional.load(tmp_path / "f.npz")
+    with pytest.raises(InvalidParameter, match=r"by group; .*functional\.read_functions\(record"):
+        functional.read(found.to_json())
     one = found["north",]
     functional.save(one, tmp_path / "g.npz")
     assert functional.load(tmp_path / "g.npz") == one
     with pytest.raises(InvalidParameter, match=r"read one function by functional\.load"):
         functional.load_functions(tmp_path / "g.npz")
+    with pytest.raises(InvalidParameter, match=r"read one function by functional\.read\(record\)"):
+        functional.read_functions(one.to_json())
     record = found.to_json()
     del record["keys"]
     with pytest.raises(InvalidParameter, match="malformed"):

@@ -3,7 +3,8 @@
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast, overload
 from zipfile import BadZipFile
@@ -43,6 +44,8 @@ _KINDS: Final[tuple[type[Function], ...]] = (
 )
 
 _RELEASE: Final = "what release(query, noise, ledger, entry=...) returned"
+_RECORD: Final = "what to_json returned, a dict"
+_NO_ZIP: Final = (BadZipFile, zlib.error)
 _NONE: Final = np.zeros(0, np.int64)
 
 _Kind = TypeVar("_Kind", bound=Function)
@@ -124,7 +127,8 @@ def read(record: Mapping[str, object], kind: type[Function] = Function) -> Funct
     Raises:
         InvalidParameter: if it is no such record, of another kind, or of a later version.
     """
-    check_type("record", record, Mapping, "what to_json returned, a dict")
+    check_type("record", record, Mapping, _RECORD)
+    _refuse_grouped(record, "a record", "functional.read_functions(record)")
     for known in _asked(kind):
         if record.get("kind") == known.kind:
             return strictly(known.of_record, record, known.kind)
@@ -141,7 +145,12 @@ def read_functions(record: Mapping[str, object]) -> Functions[Function]:
     Raises:
         InvalidParameter: if it is no such record, or of a later version.
     """
-    check_type("record", record, Mapping, "what to_json returned, a dict")
+    check_type("record", record, Mapping, _RECORD)
+    if record.get("kind") != Functions.kind:
+        raise InvalidParameter(
+            f"a record of kind {record.get('kind')!r} was given, not of functions by group; read "
+            "one function by functional.read(record)"
+        )
     return strictly(lambda asked: Functions.of_record(asked, read), record, "functions by group")
 
 
@@ -151,7 +160,7 @@ def save(function: Function | Functions[Any], path: str | Path) -> None:
     `load` reads it, and `load_functions` one of functions by group.
 
     Raises:
-        InvalidParameter: if it is no released function, or the path is none.
+        InvalidParameter: if it is no released function, or the file cannot be written.
     """
     check_type("function", function, Function | Functions, "functional.function(release)")
     place = _place(path)
@@ -164,7 +173,7 @@ def save(function: Function | Functions[Any], path: str | Path) -> None:
     if grouped:
         record["sizes"] = [len(one) for one in each]
     integers = np.concatenate(each or [_NONE])
-    with place.open("wb") as file:
+    with _told(place, "written"), place.open("wb") as file:
         np.savez(file, integers=integers, record=np.array(json.dumps(record)))
 
 
@@ -176,9 +185,10 @@ def load(path: str | Path, kind: type[Function] = Function) -> Function:
     """Read what `save` wrote of one function.
 
     Raises:
-        InvalidParameter: if the file holds something else.
+        InvalidParameter: if the file cannot be read, or holds something else.
     """
     record, integers = _opened(path)
+    _refuse_grouped(record, repr(str(path)), "functional.load_functions(path)")
     return read(record | ({"integers": integers} if integers else {}), kind)
 
 
@@ -186,7 +196,7 @@ def load_functions(path: str | Path) -> Functions[Function]:
     """Read what `save` wrote of functions by group.
 
     Raises:
-        InvalidParameter: if the file holds something else.
+        InvalidParameter: if the file cannot be read, or holds something else.
     """
     record, integers = _opened(path)
     try:
@@ -204,16 +214,34 @@ def load_functions(path: str | Path) -> Functions[Function]:
 
 def _opened(path: str | Path) -> tuple[dict[str, object], list[int]]:
     place = _place(path)
-    try:
-        with place.open("rb") as source, np.load(source, allow_pickle=False) as file:
-            written = json.loads(str(file["record"]))
-            integers = file["integers"].tolist() if len(file.files) == 2 else None
-    # What NumPy, zip and JSON say of a file that is none of theirs.
-    except (ValueError, TypeError, KeyError, EOFError, BadZipFile, NotImplementedError, zlib.error):
-        written = integers = None
+    with _told(place, "read"):
+        try:
+            with place.open("rb") as source, np.load(source, allow_pickle=False) as file:
+                written = json.loads(str(file["record"]))
+                integers = file["integers"].tolist() if len(file.files) == 2 else None
+        # What NumPy, zip and JSON say of a file that is none of theirs.
+        except (ValueError, TypeError, KeyError, EOFError, NotImplementedError, *_NO_ZIP):
+            written = integers = None
     if integers is None or not isinstance(written, dict):
         raise InvalidParameter(f"{str(place)!r} holds no function; write it by functional.save")
     return cast("dict[str, object]", written), integers
+
+
+@contextmanager
+def _told(place: Path, done: str) -> Generator[None]:
+    """Refuse a path where there is no such file, or none that this user may use."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InvalidParameter(
+            f"{str(place)!r} cannot be {done}: {reason}; write the path of a file"
+        ) from error
+
+
+def _refuse_grouped(record: Mapping[str, object], what: str, instead: str) -> None:
+    if record.get("kind") == Functions.kind:
+        raise InvalidParameter(f"{what} holds functions by group; read them by {instead}")
 
 
 def _listed(record: Mapping[str, object]) -> list[dict[str, object]]:
