@@ -245,3 +245,14 @@ def test_an_interrupted_run_goes_on_where_it_was(folder):
     assert done == 0 or ledger.entries()[0].state != "committed"
     assert ledger.spent() == 1 / 4
     assert not ledger.check()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_charge_that_does_not_fit_is_told_with_the_most_that_does(capsys):
+    assert main(words()) == 0
+    assert main(words(entry="b", mu="0.9")) == 1
+    said = capsys.readouterr().err
+    assert "entry 'b' asks for mu^2 = 0.81, and the ledger visits.ledger has 0.75 of 1 left" in said
+    assert "so the most that still fits is gdp(mu=0.866025); nothing was charged" in said
+    assert "queries" not in said
+    assert main(words(entry="c", mu="0.866025")) == 0

@@ -94,8 +94,10 @@ class Budget:
         return curve @ approx_dp(0, total.delta) if total.delta else curve
 
     def largest(self, remaining: Amount) -> str:
-        """Return, in words, the weakest single guarantee that still fits."""
-        curve = str(self.filter.largest(remaining.cost))
+        """Say the weakest single guarantee that still fits, if any does."""
+        if remaining.cost <= 0 or remaining.delta < 0:
+            return "nothing fits any more"
+        curve = f"the most that still fits is {self.filter.largest(remaining.cost)}"
         return f"{curve}, with delta {at_least(remaining.delta, 6)}" if self.delta else curve
 
 

@@ -59,13 +59,11 @@ class Ask:
         remaining = capacity - spent
         if self.cost.fits(remaining):
             return
-        fitting = f"the most that still fits is {spending.largest(remaining)}"
         if min(remaining.cost, remaining.delta) < 0:
             over = Amount(max(-remaining.cost, Fraction(0)), max(-remaining.delta, Fraction(0)))
             left = f"the cap is exceeded by {shown(over)} since another copy was merged in"
         else:
             left = f"{shown(remaining)} {'remain' if spending.delta else 'remains'}"
-        fits = remaining.cost > 0 and remaining.delta >= 0
         instead = "more noise" if self.cost.cost > remaining.cost else "a smaller delta"
         if self.cost.cost > remaining.cost and self.cost.delta > remaining.delta:
             instead = "more noise and a smaller delta"
@@ -73,6 +71,6 @@ class Ask:
             f"entry {self.entry!r} with {brief(str(self.curve))} asks {spending.filter.account} = "
             f"{shown(self.cost)}; of {shown(capacity)} under cap={brief(str(self.cap))}, "
             f"{shown(spent)} {'are' if spending.delta else 'is'} spent and {left}, so "
-            f"{fitting if fits else 'nothing fits any more'}. "
+            f"{spending.largest(remaining)}. "
             f"Nothing was charged; ask with {instead}, or not at all"
         )

@@ -100,7 +100,13 @@ def _check_fits(plan: Plan) -> None:
     if most.delta:
         asked += f" and delta = {at_most(due.delta, 6)}"
         found += f", of delta {at_least(left.delta, 6)} of {at_most(most.delta, 6)},"
+    charges = zip(plan.charges, price.costs, strict=True)
+    unpaid = [charge.entry for charge, cost in charges if cost is not None]
+    who, all_of_them, instead = f"entry {unpaid[0]!r} asks for {asked}", "", "Give it less"
+    if len(unpaid) > 1:
+        who, all_of_them = f"the queries ask for {asked} together", " for all of them"
+        instead = "Give the queries smaller shares, or leave some out"
     raise BudgetExceeded(
-        f"the queries ask for {asked} together, and the ledger {plan.ledger} has {found} left; "
-        "nothing was charged. Give the queries smaller shares, or leave some out"
+        f"{who}, and the ledger {plan.ledger} has {found} left, so {plan.budget.largest(left)}"
+        f"{all_of_them}; nothing was charged. {instead}"
     )
