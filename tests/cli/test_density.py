@@ -247,6 +247,18 @@ def test_an_interrupted_run_goes_on_where_it_was(folder):
     assert not ledger.check()
 
 
+def test_a_file_of_another_suffix_is_told_what_can_be_given_there(folder, capsys):
+    (folder / "mk.py").write_text("")
+    (folder / "s.toml").write_text(
+        '[data]\npath = "mk.py"\n[unit]\nrows = true\n[budget]\nledger = "l"\nmu = 1\n'
+        '[[query]]\nentry = "a"\nstatistic = "count"\nmu = 1\n'
+    )
+    density = ["density", "mk.py", *words()[2:]]
+    for command in (["init", "mk.py"], ["release", "s.toml", "--dry-run"], density):
+        assert main(command) == 1
+        assert capsys.readouterr().err.endswith("write the path of a .parquet or .csv file\n")
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_charge_that_does_not_fit_is_told_with_the_most_that_does(capsys):
     assert main(words()) == 0

@@ -203,6 +203,7 @@ def test_a_directory_name_makes_no_column(tmp_path):
     [
         ("nowhere.parquet", "there is no file"),
         ("data.xlsx", "ends in '.xlsx'"),
+        ("data", 'or .csv file, a pair (connection, "table"), or a data frame with a name'),
         ("data", "ends in ''"),
         (5, "a int is no table"),
         ([1], "a list is no table"),

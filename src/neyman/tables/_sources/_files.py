@@ -26,8 +26,12 @@ _ROWS, _BLOCK = "neyman_csv", "neyman_block"
 _GLOB = str.maketrans({sign: f"[{sign}]" for sign in "*?["})
 
 
-def open_file(path: Path) -> Source:
+def open_file(path: Path, *, instead: str = "") -> Source:
     """Return the source that the suffix of `path` names.
+
+    Args:
+        path: of the file.
+        instead: what else could have been given in its place, for the error.
 
     Raises:
         InvalidTable: if there is no such file, it cannot be read, or it has another suffix.
@@ -37,8 +41,8 @@ def open_file(path: Path) -> Source:
     opens = {".parquet": ParquetFile, ".csv": CsvFile.open}.get(path.suffix.lower())
     if opens is None:
         raise InvalidTable(
-            f"{path.name!r} ends in {path.suffix!r}; write the path of a .parquet or .csv file, "
-            'a pair (connection, "table"), or a data frame with a name'
+            f"{path.name!r} ends in {path.suffix!r}; write the path of a .parquet or .csv file"
+            f"{instead}"
         )
     return opens(opened_file(path))
 

@@ -27,16 +27,25 @@ def engine_of(source: object, name: str | None) -> Engine:
         MissingExtra: if a package is missing.
     """
     match source:
-        case str() | Path():
-            if name is not None:
-                raise InvalidTable(
-                    f"name={name!r} was given for a file, which names itself; leave name out"
-                )
-            return _duckdb(open_file(Path(source)))
+        case Path():
+            return _file(source, name)
+        case str():
+            # Text may have been meant for the name of a table.
+            return _file(
+                Path(source), name, ', a pair (connection, "table"), or a data frame with a name'
+            )
         case tuple():
             return _pair(cast("tuple[object, ...]", source), name)
         case _:
             return _by_class(source, _FRAMES)(source, name)
+
+
+def _file(path: Path, name: str | None, instead: str = "") -> Engine:
+    if name is not None:
+        raise InvalidTable(
+            f"name={name!r} was given for a file, which names itself; leave name out"
+        )
+    return _duckdb(open_file(path, instead=instead))
 
 
 def _pair(pair: tuple[object, ...], name: str | None) -> Engine:
