@@ -35,6 +35,18 @@ from neyman.tradeoff import approx_dp, gdp, pure_dp
 ONE = Sensitivity(
     neighbors="add_remove", l1=Fraction(3), l2_squared=Fraction(9), coordinates=1, largest=3
 )
+EXTREME = [
+    (lambda: Gaussian.calibrate(ONE, mu=1e-300), "of mu=1e-300", "3e+300", "coarser"),
+    (lambda: Gaussian.calibrate(ONE, 10**300), "of mu=1e+300", "3e-300", "finer"),
+    (lambda: Gaussian.calibrate(ONE, epsilon=1e-90, delta=1e-99), "delta=1e-99 was", "e+", "coar"),
+    (lambda: Laplace.calibrate(ONE, epsilon=1e-300), "of epsilon=1e-300", "3e+300", "coarser"),
+    (lambda: DiscreteLaplace.calibrate(ONE, 1e-300), "of epsilon=1e-300", "3e+300", "coarser"),
+    (lambda: DiscreteGaussian.calibrate(ONE, 1e-300), "of rho=1e-300", "2.12132e+150", "coarser"),
+    (lambda: Gaussian(scale=1e300), "of scale=1e+300", "1e+300", "coarser"),
+    (lambda: Gaussian(variance=Fraction(1, 3**900)), "of variance=", "e-", "finer"),
+    (lambda: Laplace(scale=1e-9), "of scale=1e-9", "1e-9", "finer"),
+    (lambda: DiscreteGaussian(variance=2**900), "of variance=8.4527", "2.90735e+135", "coarser"),
+]
 MOVES = [[1, 0], [1, 1]]
 
 
@@ -148,3 +160,14 @@ def test_what_pure_noise_cannot_reach_is_refused():
             EpsilonDelta(1e-6, 1e-12),
             within=(0.9, 0.99),
         )
+
+
+@pytest.mark.parametrize(("ask", "asked", "scale", "grid"), EXTREME)
+def test_noise_that_cannot_be_drawn_is_told_by_what_was_given_and_in_short(ask, asked, scale, grid):
+    with pytest.raises(InvalidParameter) as refused:
+        ask()
+    said = str(refused.value)
+    assert f"{asked}" in said
+    assert f"{scale}" in said.partition("a scale of about ")[2]
+    assert f"declare a {grid}" in said
+    assert len(said) < 250

@@ -115,7 +115,7 @@ class DiscreteGaussian(Mechanism):
             InvalidParameter: if both or neither is given, or sigma is outside [2^-3, 1000].
         """
         object.__setattr__(self, "variance", variance_of(scale, variance))
-        check_scale(self.variance, "Discrete Gaussian")
+        check_scale(self.variance, "Discrete Gaussian", scale=scale, variance=variance)
         if self.variance > _WIDEST:
             raise InvalidParameter(
                 f"discrete Gaussian noise of variance {text(self.variance)} was asked for, above "
@@ -140,7 +140,9 @@ class DiscreteGaussian(Mechanism):
         """
         check_sensitivity(sensitivity)
         target = exact_positive(rho, "rho")
-        return cls(variance=Fraction(max(largest_square(sensitivity), 1)) / (2 * target))
+        variance = Fraction(max(largest_square(sensitivity), 1)) / (2 * target)
+        check_scale(variance, "Discrete Gaussian", rho=rho)
+        return cls(variance=variance)
 
     @property
     def law(self) -> FoldedTheta:

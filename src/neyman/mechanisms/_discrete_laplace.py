@@ -85,7 +85,7 @@ class DiscreteLaplace(Mechanism):
             InvalidParameter: if it is outside [2^-3, 2^40].
         """
         b = exact_positive(scale, "scale")
-        check_scale(b**2, "Discrete Laplace")
+        check_scale(b**2, "Discrete Laplace", scale=scale)
         object.__setattr__(self, "scale", b)
 
     @classmethod
@@ -102,7 +102,9 @@ class DiscreteLaplace(Mechanism):
         """
         check_sensitivity(sensitivity)
         target = exact_positive(epsilon, "epsilon")
-        return cls(scale=max(_steps(sensitivity), 1) / target)
+        scale = max(_steps(sensitivity), 1) / target
+        check_scale(scale**2, "Discrete Laplace", epsilon=epsilon)
+        return cls(scale=scale)
 
     @property
     def law(self) -> FoldedGeometric:

@@ -46,7 +46,7 @@ class Gaussian(Mechanism):
             InvalidParameter: if both or neither is given, or sigma is outside [2^-3, 2^40].
         """
         object.__setattr__(self, "variance", variance_of(scale, variance))
-        check_scale(self.variance, "Gaussian")
+        check_scale(self.variance, "Gaussian", scale=scale, variance=variance)
 
     @classmethod
     def calibrate(
@@ -79,7 +79,9 @@ class Gaussian(Mechanism):
         Error: mu^2 of a pair is rounded down, so that the guarantee holds as computed.
         """
         check_sensitivity(sensitivity)
-        return cls(variance=_l2_squared(sensitivity) / _squared(mu, epsilon, delta))
+        variance = _l2_squared(sensitivity) / _squared(mu, epsilon, delta)
+        check_scale(variance, "Gaussian", mu=mu, epsilon=epsilon, delta=delta)
+        return cls(variance=variance)
 
     @property
     def law(self) -> FoldedNormal:
@@ -131,7 +133,7 @@ def variance_of(scale: Real | None, variance: Real | None) -> Fraction:
         sigma = exact_positive(scale, "scale")
         return sigma**2
     if scale is None and variance is not None:
-        return exact(variance, "variance")
+        return exact_positive(variance, "variance")
     raise InvalidParameter(
         f"Gaussian noise of scale={scale}, variance={variance} was asked for; "
         "give exactly one of them, in lattice units"

@@ -39,7 +39,7 @@ class Laplace(Mechanism):
             InvalidParameter: if b is outside [2^-3, 2^40].
         """
         b = exact_positive(scale, "scale")
-        check_scale(b**2, "Laplace")
+        check_scale(b**2, "Laplace", scale=scale)
         object.__setattr__(self, "scale", b)
 
     @classmethod
@@ -55,7 +55,9 @@ class Laplace(Mechanism):
         """
         check_sensitivity(sensitivity)
         target = exact_positive(epsilon, "epsilon")
-        return cls(scale=_l1(sensitivity) / target)
+        scale = _l1(sensitivity) / target
+        check_scale(scale**2, "Laplace", epsilon=epsilon)
+        return cls(scale=scale)
 
     @property
     def law(self) -> FoldedLaplace:

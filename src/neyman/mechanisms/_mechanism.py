@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Final, final
 
@@ -13,7 +14,7 @@ from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._law import NoiseLaw, require_flint
 from neyman.mechanisms._radius import squares_radius
 from neyman.mechanisms._ratio import box_interval
-from neyman.numerics import text
+from neyman.numerics import Real, exact
 from neyman.sensitivity import Sensitivity
 from neyman.tradeoff import TradeOff
 
@@ -21,6 +22,7 @@ __all__ = ["Mechanism", "check_confidence", "check_scale"]
 
 _SMALLEST: Final = Fraction(1, 8)
 _LARGEST: Final = Fraction(2**40)
+_SIX_DIGITS: Final = Context(prec=6)
 
 
 class Mechanism(ABC):
@@ -223,21 +225,30 @@ def _check_rank(rank: int, size: int) -> None:
         )
 
 
-def check_scale(squared: Fraction, name: str) -> None:
+def check_scale(squared: Fraction, name: str, **asked: Real | None) -> None:
     """Refuse a noise scale outside [2^-3, 2^40] lattice units.
 
     Args:
         squared: square of the scale, in squared lattice units.
         name: of the mechanism, for the message.
+        asked: what it was made of, by the names of the arguments; None for those not given.
     """
     if not _SMALLEST**2 <= squared <= _LARGEST**2:
         finer = squared < _SMALLEST**2
+        given = [f"{k}={_shown(exact(v, k))}" for k, v in asked.items() if v is not None]
         raise InvalidParameter(
-            f"{name} noise of squared scale {text(squared)} was asked for; the scale must be from "
-            "2^-3 to 2^40 lattice units, 2^28 for full speed; "
+            f"{name} noise{' of ' * bool(given)}{', '.join(given)} was asked for, which is a scale "
+            f"of about {_shown(squared, root=True)}; the scale must be from 2^-3 to 2^40 lattice "
+            "units, 2^28 for full speed; "
             + (
                 "declare a finer grid or spend a smaller budget"
                 if finer
                 else "declare a coarser grid or spend a larger budget"
             )
         )
+
+
+def _shown(value: Fraction, *, root: bool = False) -> str:
+    """Write a positive number, or its root, to six digits; doubles do not reach all of them."""
+    number = _SIX_DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{(_SIX_DIGITS.sqrt(number) if root else number).normalize(_SIX_DIGITS):g}"
