@@ -43,6 +43,32 @@ def test_arrow_and_parquet_round_trip(tmp_path):
     assert alike(Release.from_parquet(tmp_path / "a.parquet"), MADE)
 
 
+def test_what_is_read_back_is_equal_though_it_was_asked_now(tmp_path):
+    columns = {**MADE.columns, "mean": [1.5, float("nan")]}
+    first = replace(MADE, replayed=False, columns=columns)
+    first.to_parquet(tmp_path / "a.parquet")
+    assert first == MADE
+    assert first == Release.from_json(json.loads(json.dumps(first.to_json())))
+    assert first == Release.from_arrow(first.to_arrow())
+    assert first == Release.from_parquet(tmp_path / "a.parquet")
+    assert first != replace(first, columns=columns | {"count": [3, -2]})
+    assert first != replace(first, entry="b")
+
+
+def test_a_part_of_the_rows_is_no_release():
+    for rows in (0, 1):
+        with pytest.raises(InvalidParameter, match=f"^{rows} rows of a release of 2 were given"):
+            Release.from_arrow(MADE.to_arrow().slice(0, rows))
+    # Of groups that nobody declared there may be none.
+    none = replace(MADE, columns={name: [] for name in MADE.columns})
+    assert Release.from_arrow(none.to_arrow()) == none
+    written = MADE.to_arrow()
+    older = json.loads(written.schema.metadata[b"neyman.release"])
+    del older["rows"]
+    older = written.replace_schema_metadata({"neyman.release": json.dumps(older)})
+    assert Release.from_arrow(older) == MADE
+
+
 def test_frames():
     polars, pandas = MADE.to_polars(), MADE.to_pandas()
     assert polars["count"].to_list() == pandas["count"].to_list() == [3, -1]

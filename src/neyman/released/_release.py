@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast, final
 
@@ -20,6 +20,7 @@ __all__ = ["Release"]
 _SHOWN: Final = 20
 _FORMAT: Final = "neyman.release"
 _VERSION: Final = 1
+_ROWS: Final = "rows"
 
 _LEFT_OUT = "not in the interval: sampling error, rows that limits cut, values that bounds moved"
 _TOTAL = "; total_lower, total_upper: noise and sampling of independent rows"
@@ -29,6 +30,8 @@ _TOTAL = "; total_lower, total_upper: noise and sampling of independent rows"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release(Tabular):
     """A private answer. Public: print it, store it, plot it.
+
+    Two are equal that say the same, whichever of them was `replayed`.
 
     Attributes:
         entry: its id in the ledger.
@@ -50,7 +53,18 @@ class Release(Tabular):
     confidence: float
     columns: Columns
     keys: tuple[str, ...] = ()
-    replayed: bool
+    replayed: bool = field(compare=False)
+
+    def __post_init__(self) -> None:
+        """Have one NaN alone, which a list finds equal to itself, so that answers compare."""
+        object.__setattr__(
+            self,
+            "columns",
+            {
+                name: [math.nan if cell != cell else cell for cell in cells]
+                for name, cells in self.columns.items()
+            },
+        )
 
     def __str__(self) -> str:
         return self.to_text(rows=_SHOWN)
@@ -58,7 +72,7 @@ class Release(Tabular):
     @property
     def groups(self) -> list[str]:
         """What each row's group is called; "all" where there is one of all."""
-        rows = max(map(len, self.columns.values()), default=0)
+        rows = self._rows
         if not self.keys:
             return ["all"] * rows
         return [called({key: self.columns[key][row] for key in self.keys}) for row in range(rows)]
@@ -86,6 +100,10 @@ class Release(Tabular):
             + ("; a stored answer, not charged again" if self.replayed else ""),
         ]
         return "\n".join(lines)
+
+    @property
+    def _rows(self) -> int:
+        return max(map(len, self.columns.values()), default=0)
 
     def _tables(self, rows: int | None) -> list[str]:
         """Return the answer as a table; of several statistics one each."""
@@ -138,9 +156,17 @@ class Release(Tabular):
             table: a `pyarrow.Table`, with its metadata.
 
         Raises:
-            InvalidParameter: if the table does not say which release it is.
+            InvalidParameter: if the table does not say which release it is, or has not all of its
+                rows.
         """
         columns, written = arrow_columns(table)
+        # Older files do not say how many rows there were.
+        rows, found = _mapping(written).get(_ROWS, table.num_rows), table.num_rows
+        if rows != found:
+            raise InvalidParameter(
+                f"{found} rows of a release of {rows} were given; write the whole of what "
+                "Release.to_arrow or Release.to_parquet gives"
+            )
         return _read(written, columns)
 
     @staticmethod
@@ -157,7 +183,7 @@ class Release(Tabular):
         """Return the columns, and the record of all the rest."""
         record = self.to_json()
         del record["columns"]
-        return self.columns, record
+        return self.columns, record | {_ROWS: self._rows}
 
 
 def _finite(value: object) -> object:
