@@ -239,3 +239,9 @@ def test_keys_of_a_public_table(tmp_path):
     for cells, says in [([1, True], "mix bool and int"), ([0.5], "write text, integers")]:
         with pytest.raises(InvalidTable, match=says):
             Keys.of_public({"a": cells}, "a")
+
+
+@pytest.mark.parametrize("edges", [["2024-01-01", "2024-02-01"], [0, None]])
+def test_edges_that_are_no_numbers_say_how_dates_are_written(edges):
+    with pytest.raises(InvalidParameter, match=r"the edge .* is a .*; .*datetime\.date objects"):
+        Bins(edges, outside="drop")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
+from numbers import Number
 from typing import Literal, NamedTuple, TypeAlias, cast, final
 
 from sqlglot import exp
@@ -186,6 +187,11 @@ def _doubles(listed: Sequence[object]) -> tuple[Edge, ...]:
     for edge in listed:
         if isinstance(edge, datetime):
             raise InvalidTable(f"the edge {edge!r} is a time; write dates, or numbers")
+        if not isinstance(edge, Number):
+            raise InvalidParameter(
+                f"the edge {edge!r} is a {type(edge).__name__}; write numbers, or for a column of "
+                "dates datetime.date objects, such as date(2024, 12, 31)"
+            )
         number = exact(edge, "edge")
         if number and not _SMALLEST <= abs(number) <= _LARGEST:
             raise InvalidParameter(f"the edge {edge!r} is not 0 nor in [1e-250, 1e250]; write one")
