@@ -35,9 +35,13 @@ def started_at(
     if bandwidth is not None and records is None:
         return bandwidth, target
     if bandwidth is not None or records is None:
-        found = "neither bandwidth nor records" if records is None else "both bandwidth and records"
+        found = (
+            "neither bandwidth nor records was"
+            if records is None
+            else "both bandwidth and records were"
+        )
         raise InvalidParameter(
-            f"{found} was given for a density; write records=, a public guess of how many there "
+            f"{found} given for a density; write records=, a public guess of how many there "
             "are, and let the release choose a bandwidth; or bandwidth=, the least that shall be "
             "read"
         )
