@@ -85,8 +85,8 @@ def _each(
         values = density.draw(count, random)
         f = pipeline(values)
         total, noise = f.band(LEVEL, "total"), f.band(LEVEL, "noise")
-        truth = density.smoothed(total.x, pipeline.bandwidth)
-        exact = kernel_estimate(noise.x, values, pipeline.bandwidth)
+        truth = density.smoothed(total.x, float(f.bandwidth))
+        exact = kernel_estimate(noise.x, values, float(f.bandwidth))
         low = bool((truth < total.lower).any())
         yield _holds(noise, exact), low, not low and bool((truth > total.upper).any())
 

@@ -26,8 +26,8 @@ FEWEST, MOST = 50, 300
 class Start(NamedTuple):
     """How a release is made whose bandwidth is chosen afterwards."""
 
-    share: float
-    target: functional.Target
+    pilot: bool
+    """At `pilot_bandwidth` with the default target, not as `density(records=)` does."""
 
 
 class Ratio(NamedTuple):
@@ -38,8 +38,8 @@ class Ratio(NamedTuple):
 
 
 STARTS = {
-    "Scales": Start(0.5, functional.Scales()),
-    "Pilot": Start(1.0, functional.Density()),
+    "Records": Start(pilot=False),
+    "Pilot": Start(pilot=True),
 }
 
 
@@ -153,8 +153,8 @@ def automatic() -> Section:
             "Error of `f.smooth(select_bandwidth(f)).project()`, released once, over the exact "
             "error, not projected, of a release at the best bandwidth, which nobody knows, ± "
             f"its standard error: {FEWEST} samples each, up to {MOST} where the mean is within "
-            f"three standard errors of {WORST} or above. Scales: at half of `pilot_bandwidth` of "
-            "[-4, 4] with `target=Scales()`. Pilot: at `pilot_bandwidth`, with the default target."
+            f"three standard errors of {WORST} or above. Records: of `density(records=n)` on "
+            "[-4, 4]. Pilot: of `density(bandwidth=pilot_bandwidth([-4, 4], n))`."
         ),
         columns=["density", "n", "mu", "best h (add/remove)"]
         + [f"{name}, {relation}" for name, relation in ratios],
@@ -165,8 +165,8 @@ def automatic() -> Section:
 
 def chosen(density: Mixture, count: int, mu: float, relation: str, start: Start) -> Ratio:
     """Return the mean error at the bandwidth that is chosen, over the least."""
-    pilot = start.share * float(functional.pilot_bandwidth(DOMAIN, count))
-    pipeline = Pipeline(DOMAIN, pilot, mu, relation, start.target)
+    pilot = functional.pilot_bandwidth(DOMAIN, count) if start.pilot else None
+    pipeline = Pipeline(DOMAIN, pilot, mu, relation, records=None if start.pilot else count)
     random, truth, errors = np.random.default_rng(3), density.smoothed(X), []
     least = best(density, count, mu, MOVED[relation])[1]
     while True:

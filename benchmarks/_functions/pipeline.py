@@ -10,6 +10,7 @@ import numpy as np
 import neyman as ny
 from neyman import functional
 from neyman.aggregate import Aggregate
+from neyman.numerics import Real
 
 __all__ = ["DOMAIN", "Answer", "Pipeline", "answer", "kernel_estimate"]
 
@@ -35,10 +36,11 @@ class Pipeline:
     """One question asked of many arrays, under noise calibrated once."""
 
     domain: functional.Interval
-    bandwidth: float
+    bandwidth: Real | None
     mu: float
     neighbors: str = "add_remove"
     target: functional.Target | None = None
+    records: int | None = None
 
     def ask(self, values: np.ndarray) -> Aggregate:
         """Ask for a density."""
@@ -46,6 +48,7 @@ class Pipeline:
             values,
             domain=self.domain,
             bandwidth=self.bandwidth,
+            records=self.records,
             neighbors=self.neighbors,
             target=self.target,
             unit="one row",

@@ -23,7 +23,7 @@ def release(values: np.ndarray, name: str) -> functional.ReleasedFunction:
     query = functional.density(
         values,
         domain=domain,
-        bandwidth=functional.pilot_bandwidth(domain, records=300_000),
+        records=300_000,
         neighbors="add_remove",
         unit="one flight",
         name=name,

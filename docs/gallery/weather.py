@@ -15,7 +15,7 @@ domain = functional.Interval(-25, 45, outside="clip")
 query = functional.density(
     celsius,
     domain=domain,
-    bandwidth=functional.pilot_bandwidth(domain, records=8000),
+    records=8000,
     neighbors="add_remove",
     unit="one hourly record",
     name="temperatures at JFK, 2013",
@@ -34,7 +34,8 @@ print(f"below freezing {100 * f.cdf(-0.05):.1f} %, truly {100 * np.nanmean(celsi
 bars, edges = np.histogram(celsius, np.arange(-25.5, 46))
 picture = plots.density(g)
 axes = picture.axes[0]
-axes.plot(*f.grid(500), color=INK, linewidth=0.7, label="the same release, bandwidth 0.38")
+least = f"the same release, bandwidth {float(f.bandwidth):.2g}"
+axes.plot(*f.grid(2000), color=INK, linewidth=0.5, label=least)
 axes.stairs(bars / bars.sum(), edges, fill=True, label="true (public data)", **PUBLIC)
 axes.set(ylim=(-0.004, 0.068))
 label(axes, "temperature, degrees Celsius", "share of records per degree", columns=2)

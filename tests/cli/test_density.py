@@ -16,6 +16,9 @@ import neyman as ny
 from neyman import functional
 from neyman.cli import main
 from neyman.functional import ReleasedFunction
+from neyman.numerics import text
+from neyman.publish import density
+from neyman.tables import Rows, open_table
 
 ALL = {
     "--column": ["minutes"],
@@ -85,6 +88,20 @@ def test_the_json_holds_the_function_and_what_can_be_read_off_it(folder, capsys)
     assert record["release"]["entry"] == "minutes"
     assert record["replayed"] is False
     assert functional.function(_Release(record["release"])).smooth(f.bandwidth) == f
+
+
+def test_records_on_the_command_line_are_those_of_python(folder, capsys):
+    assert main(words("--json")) == 0
+    record = json.loads(capsys.readouterr().out)
+    domain = functional.Interval(-20, 80, outside="clip")
+    table = open_table(folder / "visits.parquet", unit=Rows(), bounds={})
+    question = density(table, "minutes", domain=domain, records=3000)
+    assert record["release"]["query"] == json.loads(json.dumps(question.query))
+    least = functional.pilot_bandwidth(domain, 3000) / 2
+    assert record["release"]["query"]["basis"]["bandwidth"] == text(least)
+    # Read at the bandwidth that the release chooses, which is wider here.
+    f = functional.read(record["function"], ReleasedFunction)
+    assert f.basis.bandwidth == least < f.bandwidth
 
 
 class _Release:

@@ -1,12 +1,14 @@
 """The question: what may be declared, what it says of itself, and the door."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import neyman as ny
 from neyman import functional
 from neyman.errors import InvalidParameter, RelationMismatch, SensitivityMismatch
-from neyman.functional import Circle, Interval, Weights
+from neyman.functional import Circle, Cumulative, Interval, Weights
 from neyman.nodes import Nodes
 
 DECLARED = {
@@ -138,6 +140,46 @@ def test_a_degenerate_declaration_is_refused(make):
 def test_the_pilot_is_a_bandwidth_of_the_domain(records, domain):
     bandwidth = functional.pilot_bandwidth(domain, records)
     assert ask([1.0], domain=domain, bandwidth=bandwidth).size > 0
+
+
+@pytest.mark.parametrize("records", [1, 300, 10**6, 10**12])
+@pytest.mark.parametrize(
+    "domain", [DECLARED["domain"], Interval(-60, 181, outside="drop"), Circle(0.001)]
+)
+def test_records_on_a_line_are_half_the_pilot_with_the_noise_shared_by_wider_readings(
+    records, domain
+):
+    found = ask([1.0], domain=domain, bandwidth=None, records=records)
+    half = functional.pilot_bandwidth(domain, records) / 2
+    least = Fraction(f"{float(domain.length / 1000):.3g}")
+    asked = {"domain": domain, "bandwidth": max(half, least)}
+    assert (half < least) == (records == 10**12)
+    assert found.query == ask([1.0], **asked, target=functional.Scales()).query
+    chosen = ask([1.0], domain=domain, bandwidth=None, records=records, target=Cumulative())
+    assert chosen.query == ask([1.0], **asked, target=Cumulative()).query
+
+
+def test_records_of_a_box_are_its_pilots():
+    box = functional.Box(DECLARED["domain"], Circle(3))
+    pilots = functional.pilot_bandwidth(box, 500)
+    found = ask([[1.0, 2.0]], domain=box, bandwidth=None, records=500)
+    assert found.query == ask([[1.0, 2.0]], domain=box, bandwidth=pilots).query
+    assert found.query["basis"]["target"] == functional.Scales().record()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"bandwidth": None}, "neither bandwidth nor records was given"),
+        ({"bandwidth": 1, "records": 300}, "both bandwidth and records were given"),
+        ({"bandwidth": None, "records": 0}, "records=0"),
+        ({"bandwidth": None, "records": 1.5}, "records=1.5"),
+        ({"bandwidth": None, "records": "many"}, "records"),
+    ],
+)
+def test_one_of_bandwidth_and_records_is_given(given, said):
+    with pytest.raises(InvalidParameter, match=said):
+        ask([1.0], **given)
 
 
 @pytest.mark.parametrize(

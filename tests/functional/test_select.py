@@ -1,11 +1,22 @@
 """The bandwidth that is chosen from the release is nearly as good as the best one."""
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from neyman.functional import Circle, Interval, pilot_bandwidth, select_bandwidth
+from neyman import Gaussian
+from neyman.functional import (
+    Circle,
+    Interval,
+    ReleasedFunction,
+    density,
+    function,
+    pilot_bandwidth,
+    select_bandwidth,
+)
 
 
 @pytest.mark.parametrize(("count", "mu"), [(1000, 0.25), (1000, 1.0), (20_000, 0.5)])
@@ -25,6 +36,38 @@ def test_it_costs_little_against_the_best(released, normal_values, normal_densit
         lost.append(((f.smooth(chosen)(x) - truth) ** 2).mean())
     assert np.mean(lost) < 1.6 * np.mean(best, axis=0).min()
     assert np.mean(lost) < np.mean(best, axis=0)[0] / 1.5
+
+
+def test_a_release_by_records_costs_less_than_one_at_the_pilot(normal_values, normal_density):
+    """Seeded noise of the release's own variance; read as the report and the command read it."""
+    domain, count, mu = Interval(-4, 4, outside="clip"), 1000, 0.25
+    x = np.linspace(-4, 4, 401)
+    lost = []
+    for given in ({"records": count}, {"bandwidth": pilot_bandwidth(domain, count)}):
+        errors = []
+        for seed in range(20):
+            random = np.random.default_rng(seed)
+            question = density(
+                normal_values[seed * 500 :][:count],
+                domain=domain,
+                neighbors="add_remove",
+                unit="one row",
+                name="x",
+                **given,
+            )
+            noise = Gaussian.calibrate(question.sensitivity, mu=mu)
+            noisy = question.compute() + np.rint(random.normal(0, noise.stddev, question.size))
+            columns = question.reading.columns(noisy.astype(np.int64), noise, 0.95)
+            f = function(Answer(question.query, columns), ReleasedFunction)
+            read = f.smooth(select_bandwidth(f)).project()
+            errors.append(((read(x) - normal_density(x)) ** 2).mean())
+        lost.append(np.mean(errors))
+    assert lost[0] < 0.95 * lost[1]
+
+
+class Answer(NamedTuple):
+    query: Mapping[str, object]
+    columns: Mapping[str, Sequence[object]]
 
 
 def test_it_finds_fine_structure_and_does_without_where_there_is_none(released):

@@ -221,6 +221,37 @@ def test_a_bandwidth_that_does_not_fit_is_told_with_its_query(spec):
         plan(read_spec(spec), spec.parent)
 
 
+def test_records_of_a_spec_are_those_of_python(spec):
+    _, delays, *_ = plan(read_spec(spec), spec.parent).steps
+    people = table(
+        unit=Entity("who", max_groups=1, max_rows_per_group=2),
+        bounds={"x": Bounds(-60, 180, grid=1)},
+    )
+    assert delays.aggregate.query == density(people, "x", records=3_000).query
+    domain = Interval(-60, 180, outside="clip")
+    of_array = functional.density(VALUES, domain=domain, records=3_000, **DECLARED)
+    of_table = density(table(), "x", domain=domain, records=3_000)
+    assert of_table.query["basis"] == of_array.query["basis"] == delays.aggregate.query["basis"]
+    assert (of_table.compute() == of_array.compute()).all()
+    assert of_table.sensitivity == of_array.sensitivity
+
+
+def test_records_of_a_map_in_a_spec_are_those_of_python(spec):
+    spec.write_text(HEAD + MORE.replace("bandwidth = [12, 2]", "records = 500"))
+    field, _ = plan(read_spec(spec), spec.parent).steps
+    box = Box(Interval(-60, 180, outside="clip"), Circle(24))
+    people = table(unit=Entity("who", max_groups=1, max_rows_per_group=2))
+    assert field.aggregate.query == density(people, ["x", "days"], domain=box, records=500).query
+
+
+def test_one_of_bandwidth_and_records_is_given():
+    domain = Interval(-60, 180, outside="clip")
+    with pytest.raises(InvalidParameter, match="neither bandwidth nor records was given"):
+        density(table(), "x", domain=domain)
+    with pytest.raises(InvalidParameter, match="both bandwidth and records were given"):
+        density(table(), "x", domain=domain, bandwidth=2, records=300)
+
+
 MORE = """
 [[query]]
 entry = "map"

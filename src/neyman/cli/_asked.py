@@ -4,10 +4,9 @@ import argparse
 from fractions import Fraction
 
 from neyman.cli._numbers import WrongUsage, number, whole
-from neyman.functional import Circle, Interval, Side, pilot_bandwidth
+from neyman.functional import Circle, Interval, Side
 from neyman.ledger import Ledger, store_of
 from neyman.mechanisms import Gaussian
-from neyman.numerics import Real
 from neyman.publish import Plan, Step, density
 from neyman.tables import Entity, Rows, open_table
 from neyman.tradeoff import TradeOff, gdp
@@ -29,7 +28,13 @@ def plan_of(options: argparse.Namespace) -> Plan:
     mu = _positive(options.mu, "--mu")
     domain = _domain(options)
     table = open_table(options.data, unit=_unit(options), bounds={})
-    question = density(table, options.column, domain=domain, bandwidth=_bandwidth(options, domain))
+    question = density(
+        table,
+        options.column,
+        domain=domain,
+        bandwidth=number(options.bandwidth, "--bandwidth") if options.bandwidth else None,
+        records=whole(options.records, "--records") if options.records else None,
+    )
     noise = Gaussian.calibrate(question.sensitivity, mu=mu)
     cap, delta = _cap(options)
     return Plan(
@@ -74,7 +79,7 @@ def _missing(options: argparse.Namespace) -> list[str]:
         (
             options.bandwidth or options.records,
             "--records N, about how many there are, known in public; or --bandwidth H, the least "
-            "that shall be read",
+            "that shall be read, in place of the release's own choice",
         ),
         (options.mu, "--mu M, what the release may spend, such as 0.5"),
         (options.ledger, "--ledger PLACE, which adds up all that is ever spent on these data"),
@@ -97,12 +102,6 @@ def _domain(options: argparse.Namespace) -> Side:
         return Circle(number(options.period, "--period"))
     lower, upper = (number(end, "--domain") for end in options.domain)
     return Interval(lower, upper, outside=options.outside)
-
-
-def _bandwidth(options: argparse.Namespace, domain: Side) -> Real:
-    if options.bandwidth is not None:
-        return number(options.bandwidth, "--bandwidth")
-    return pilot_bandwidth(domain, whole(options.records, "--records"))
 
 
 def _unit(options: argparse.Namespace) -> Rows | Entity:

@@ -171,7 +171,11 @@ def _add_density(commands: Any) -> None:
         choices=["clip", "drop"],
         help="move values outside the domain to its nearer end, or leave them out",
     )
-    density.add_argument("--records", metavar="N", help="about how many rows, known in public")
+    density.add_argument(
+        "--records",
+        metavar="N",
+        help="about how many rows, known in public; the release chooses its bandwidth",
+    )
     density.add_argument(
         "--bandwidth", metavar="H", help="in place of --records: the least that shall be read"
     )

@@ -9,7 +9,7 @@ from neyman.functional._curves._function import ReleasedFunction
 from neyman.functional._curves._projected import ProjectedDensity
 from neyman.functional._curves._risk import Risk, normal_risk
 from neyman.functional._curves._select import select_bandwidth
-from neyman.functional._density import density, density_of, pilot_bandwidth
+from neyman.functional._density import density, density_of
 from neyman.functional._fields._band import FieldBand
 from neyman.functional._fields._basis import FieldBasis
 from neyman.functional._fields._box import Box
@@ -32,6 +32,7 @@ from neyman.functional._gaussian_processes._simulated import (
 from neyman.functional._generator import Generator
 from neyman.functional._lifetimes._survival import survival, survival_of
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
+from neyman.functional._pilot import pilot_bandwidth
 from neyman.functional._quantiles._query import quantiles, quantiles_of
 from neyman.functional._records import (
     function,

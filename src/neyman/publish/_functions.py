@@ -17,7 +17,8 @@ def density(
     column: str | Sequence[str],
     *,
     domain: Domain | None = None,
-    bandwidth: Real | Sequence[Real],
+    bandwidth: Real | Sequence[Real] | None = None,
+    records: int | None = None,
     target: Target | None = None,
     by: Keys | None = None,
     neighbors: Neighbors = "add_remove",
@@ -33,7 +34,9 @@ def density(
         column: its name; one name for each side of a domain of several.
         domain: where values lie; by default between the bounds that the table declares for the
             column, what is outside moved to the nearer end.
-        bandwidth: as for `functional.density`.
+        bandwidth: as for `functional.density`; either this or `records`.
+        records: in place of a bandwidth: about how many rows count, a public guess; the release
+            is made so fine that it can choose its bandwidth, as in `functional.density`.
         target: as for `functional.density`.
         by: declared groups, each with a function of its own; of one unit at most max_groups of
             them count, so that noise grows with the root of that and not with their number.
@@ -46,16 +49,17 @@ def density(
     Raises:
         UnknownColumn: if the table lacks a column.
         InvalidTable: if one holds no numbers, or no bounds are declared where no domain is given.
-        InvalidParameter: if another declaration is unusable.
+        InvalidParameter: if another declaration is unusable, or bandwidth and records are both
+            given or neither is.
         EngineFailure: if the table is a file that has changed since it was opened.
 
     Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
     """
     _refuse_replaced(neighbors)
     columns = [column] if isinstance(column, str) else list(column)
-    records = table.countable(*columns, by=by)
+    countable = table.countable(*columns, by=by)
     lies = bounded_domain(table, *columns) if domain is None else domain
-    return density_of(records, domain=lies, bandwidth=bandwidth, target=target)
+    return density_of(countable, domain=lies, bandwidth=bandwidth, records=records, target=target)
 
 
 def survival(

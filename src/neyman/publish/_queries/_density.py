@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self, final
 from pydantic import model_validator
 
 from neyman.aggregate import Aggregate
-from neyman.functional import Box, Domain, pilot_bandwidth
+from neyman.functional import Box, Domain
 from neyman.publish._domain_of import DomainOf
 from neyman.publish._functions import bounded_domain, density
 from neyman.publish._queries._query import Groups, Query, declared
@@ -38,7 +38,7 @@ records = "FILL IN: about how many rows there are, known in public"
     bandwidth: OneOrMore[Positive] | None = None
     """The least that shall be read, in the column's units; one for each column."""
     records: Count | None = None
-    """In place of bandwidth: about how many rows there are, known in public."""
+    """In place of bandwidth, then chosen from the release: about how many rows, known in public."""
 
     @property
     def bounds(self) -> Mapping[str, str]:
@@ -49,8 +49,8 @@ records = "FILL IN: about how many rows there are, known in public"
     def _one_for_each(self) -> Self:
         if (self.bandwidth is None) == (self.records is None):
             raise ValueError(
-                "a density needs bandwidth, or records, a public guess of how many there are, from "
-                "which a small one follows; give one of the two"
+                "a density needs records, a public guess of how many there are, and then chooses "
+                "its bandwidth; or bandwidth, the least that shall be read; give one of the two"
             )
         for name, given in (("domain", self.domain), ("bandwidth", self.bandwidth)):
             if given is not None and len(given) != len(self.column):
@@ -61,14 +61,14 @@ records = "FILL IN: about how many rows there are, known in public"
 
     def ask(self, table: Table, by: Groups) -> Aggregate:
         """Ask for the curve, or the map."""
-        domain = self._domain(table)
-        columns = self.column[0] if len(self.column) == 1 else self.column
-        if self.bandwidth is None:
-            bandwidth = pilot_bandwidth(domain, self.records or 0)
-        else:
-            bandwidth = self.bandwidth[0] if len(self.bandwidth) == 1 else self.bandwidth
+        line = len(self.column) == 1
         return density(
-            table, columns, domain=domain, bandwidth=bandwidth, by=declared(by, self.statistic)
+            table,
+            self.column[0] if line else self.column,
+            domain=self._domain(table),
+            bandwidth=self.bandwidth[0] if line and self.bandwidth else self.bandwidth,
+            records=self.records,
+            by=declared(by, self.statistic),
         )
 
     def _domain(self, table: Table) -> Domain:

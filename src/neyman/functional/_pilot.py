@@ -1,0 +1,106 @@
+"""The bandwidth to release at where a later reading is to choose one."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final, overload
+
+from neyman.arguments import check_type, whole
+from neyman.errors import InvalidParameter
+from neyman.functional._bases._side import Domain, Side
+from neyman.functional._bases._target import Scales, Target
+from neyman.numerics import Real
+
+__all__ = ["pilot_bandwidth", "started_at"]
+
+_DOMAINS: Final = 'Interval(lower, upper, outside="clip"), Circle(period) or Box(side, side)'
+# Of a length, in so many dimensions: finer ones are better asked for by hand.
+_SMALLEST_PILOT: Final = {1: Fraction(1, 1000), 2: Fraction(1, 128), 3: Fraction(1, 24)}
+
+
+def started_at(
+    domain: Domain,
+    bandwidth: Real | Sequence[Real] | None,
+    records: int | None,
+    target: Target | None,
+) -> tuple[Real | Sequence[Real], Target | None]:
+    """Return the bandwidth of a release and what its errors weigh; None for the domain's default.
+
+    Half of the pilot on a line or circle, and the pilot in a box, each as measured
+    (benchmarks/results/functions.md); `Scales()` shares the noise among what may be read.
+
+    Raises:
+        InvalidParameter: if bandwidth and records are both given or neither is, or `records` is
+            no whole number from 1 to 2^53.
+    """
+    if bandwidth is not None and records is None:
+        return bandwidth, target
+    if bandwidth is not None or records is None:
+        found = (
+            "neither bandwidth nor records was"
+            if records is None
+            else "both bandwidth and records were"
+        )
+        raise InvalidParameter(
+            f"{found} given for a density; write records=, a public guess of how many there "
+            "are, and let the release choose a bandwidth; or bandwidth=, the least that shall be "
+            "read"
+        )
+    weighed = Scales() if target is None else target
+    pilots = _pilots(domain, records)
+    if len(pilots) > 1:
+        return pilots, weighed
+    least = _rounded(_SMALLEST_PILOT[1] * domain.sides[0].length)
+    return max(pilots[0] / 2, least), weighed
+
+
+@overload
+def pilot_bandwidth(domain: Side, records: int) -> Fraction: ...
+@overload
+def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, ...]: ...
+def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, ...]:
+    """Return small bandwidths to release at, from a public guess of the number of records.
+
+    For regressions, and where a bandwidth is written by hand; `density(records=)` chooses its own.
+
+        h_k = 0.25 (4 / ((d + 2) records))^(1 / (d + 4)) length_k / 8
+
+    A quarter of the normal-reference rule for a domain eight standard deviations wide, on each of
+    its d sides. Larger bandwidths are free afterwards, smaller ones are not there. Kept between a
+    1000th of a length (a 128th in the plane, a 24th in space) and a tenth.
+
+    >>> from neyman.functional import Box, Interval
+    >>> delay = Interval(-60, 180, outside="clip")
+    >>> float(pilot_bandwidth(delay, records=300_000))
+    0.638
+    >>> [float(h) for h in pilot_bandwidth(Box(delay, delay), records=1_000)]
+    [2.37, 2.37]
+
+    Args:
+        domain: where values lie.
+        records: about how many there are. Public: under add_remove their number is private, so
+            write what is known without looking.
+
+    Returns:
+        A number, or of a box one for each side.
+
+    Raises:
+        InvalidParameter: if `records` is no whole number from 1 to 2^53.
+    """
+    check_type("domain", domain, Domain, _DOMAINS)
+    found = _pilots(domain, records)
+    return found[0] if len(found) == 1 else found
+
+
+def _pilots(domain: Domain, records: int) -> tuple[Fraction, ...]:
+    """Return a bandwidth for each side."""
+    number = whole("records", records, 1, 2**53)
+    d = len(domain.sides)
+    factor = 1.06 if d == 1 else (4 / (d + 2)) ** (1 / (d + 4))
+    rule = 0.25 * factor / 8 * number ** (-1 / (d + 4))
+    share = min(max(Fraction(f"{rule:.3g}"), _SMALLEST_PILOT[d]), Fraction(1, 10))
+    return tuple(_rounded(share * side.length) for side in domain.sides)
+
+
+def _rounded(bandwidth: Fraction) -> Fraction:
+    """Return three digits of it: a public number that people can read."""
+    return Fraction(f"{float(bandwidth):.3g}")
