@@ -347,3 +347,11 @@ def test_a_noise_band_holds_the_reading_without_noise():
 def test_noise_bands_cover(reading):
     """Of 200 releases bands of 95 % cover in 170 or more."""
     assert noise_covered(reading, range(200)) >= 170
+
+
+@pytest.mark.parametrize("records", [1, 1000, 10**5, 10**6, 10**12])
+@pytest.mark.parametrize("domain", [Interval(0, 5000, outside="drop"), Circle(0.3), Circle(256)])
+def test_the_pilot_of_a_regression_is_one_that_it_takes(records, domain):
+    pilot = functional.regression_pilot(domain, records)
+    assert pilot >= functional.pilot_bandwidth(domain, records)
+    assert domain.length / 256 <= pilot <= domain.largest_bandwidth

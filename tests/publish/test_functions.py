@@ -293,7 +293,7 @@ def test_a_spec_publishes_maps_and_regressions(spec, capsys):
         field.aggregate.query == density(people, ["x", "days"], domain=box, bandwidth=(12, 2)).query
     )
     drop = Interval(-60, 180, outside="drop")
-    pilot = functional.pilot_bandwidth(drop, 3_000)
+    pilot = functional.regression_pilot(drop, 3_000)
     same = regression(people, x="x", y="days", domain=drop, bandwidth=pilot)
     assert curve.aggregate.query == same.query
 
@@ -314,3 +314,11 @@ def test_mistakes_in_maps_and_regressions_are_told(spec, old, new, said):
     spec.write_text(HEAD.replace("[columns.days]", "[columns.other]") + MORE.replace(old, new, 1))
     with pytest.raises(SpecError, match=said):
         read_spec(spec)
+
+
+def test_a_regression_of_many_records_takes_the_pilot_chosen_for_it(spec):
+    many = MORE.replace("records = 3_000\n", "records = 300_000\n")
+    assert many != MORE
+    spec.write_text(HEAD + many)
+    (_, curve) = plan(read_spec(spec), spec.parent).steps
+    assert curve.aggregate.size > 0

@@ -15,12 +15,13 @@ from neyman.functional._bases._domain import Interval, Side, side_of
 from neyman.functional._bases._eighths import eighth_norms, eighth_products
 from neyman.functional._bases._features import lag_products, whole_sums
 from neyman.functional._bases._target import Target, target_of
+from neyman.functional._density import pilot_bandwidth
 from neyman.functional._written import number
 from neyman.nodes import Nodes
 from neyman.numerics import ULP, Array, text
 from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["COUNTED", "PairChannels", "pair_sensitivity", "pair_sums"]
+__all__ = ["COUNTED", "PairChannels", "pair_sensitivity", "pair_sums", "regression_pilot"]
 
 # a, the weight of a record in the first channel. Both have features a times coarser, for those are
 # multiplied by responses of as many steps.
@@ -28,6 +29,33 @@ COUNTED: Final = 1 << 8
 _MOST_BANDWIDTHS: Final = 256
 # Entries of coarse features, rounded twice, differ from real ones by at most half of this.
 _ROUNDED: Final = 1 + 2.0**-7
+
+
+def regression_pilot(domain: Side, records: int) -> Fraction:
+    """Return a small bandwidth to release a regression curve at, from a public guess of its size.
+
+        max(pilot_bandwidth(domain, records), length / 256)
+
+    A quotient of two noisy curves shows nothing finer, however many records there are.
+
+    >>> from neyman.functional import Interval
+    >>> [float(regression_pilot(Interval(0, 5000, outside="drop"), n)) for n in (1000, 300_000)]
+    [41.6, 19.6]
+
+    Args:
+        domain: where x lies.
+        records: about how many there are, as for `pilot_bandwidth`.
+
+    Raises:
+        InvalidParameter: if `records` is no whole number from 1 to 2^53.
+    """
+    found = pilot_bandwidth(domain, records)
+    least = domain.length / _MOST_BANDWIDTHS
+    if found >= least:
+        return found
+    # Three digits, as of the other, and upwards.
+    unit = Fraction(10) ** (math.floor(math.log10(least)) - 2)
+    return math.ceil(least / unit) * unit
 
 
 @final
@@ -69,7 +97,8 @@ class PairChannels:
         if self.bandwidth < least:
             raise InvalidParameter(
                 f"bandwidth={text(self.bandwidth)} was asked for on a domain of length "
-                f"{text(self.domain.length)}; write at least {float(least):.6g}"
+                f"{text(self.domain.length)}; write at least {float(least):.6g}, or "
+                "functional.regression_pilot(domain, records)"
             )
         _ = self.counts
 

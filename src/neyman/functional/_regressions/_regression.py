@@ -54,7 +54,7 @@ def regression(
             raise an error: a record with a NaN, or at no place of the domain or of the response,
             counts for nothing.
         domain: where x lies: `Interval(lower, upper, outside=...)` or `Circle(period)`.
-        bandwidth: h, in the units of x. Public; the least that can be read: see `pilot_bandwidth`.
+        bandwidth: h, in the units of x. Public; the least that can be read: see `regression_pilot`.
         response: the public bounds of y, `Interval(lower, upper, outside="clip")`. Noise is
             proportional to their distance; what is clipped bends the curve.
         neighbors: "add_remove", where the number of records is private and released along, or

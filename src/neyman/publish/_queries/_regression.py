@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self, final
 from pydantic import model_validator
 
 from neyman.aggregate import Aggregate
-from neyman.functional import pilot_bandwidth
+from neyman.functional import regression_pilot
 from neyman.publish._domain_of import DomainOf
 from neyman.publish._functions import bounded_domain, regression
 from neyman.publish._queries._query import Groups, Query, declared
@@ -59,7 +59,7 @@ records = "FILL IN: about how many rows there are, known in public"
     def ask(self, table: Table, by: Groups) -> Aggregate:
         """Ask for the curve."""
         side = bounded_domain(table, self.x) if self.domain is None else self.domain.side
-        bandwidth = self.bandwidth or pilot_bandwidth(side, self.records or 0)
+        bandwidth = self.bandwidth or regression_pilot(side, self.records or 0)
         return regression(
             table,
             x=self.x,

@@ -1,0 +1,162 @@
+"""Whitened sums of responses, and what a smooth curve adds to them, wave by wave."""
+
+import math
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+
+from neyman.functional._regressions._smoother import Sums, Table
+from neyman.numerics import Array, ComplexArray
+
+__all__ = ["Model", "spectrum"]
+
+# Waves whose signal can be no more than this share of their noise are not looked at.
+_USELESS: Final = 0.05
+# Nor are waves faster than this over the bandwidth, for there the density is blurred away.
+_FASTEST: Final = 2.0
+# Noise is taken to be at least this share of the records: else nothing is positive definite.
+_LEAST_NOISE: Final = 1e-6
+# So many variances of noise may masses miss by chance.
+_BY_CHANCE: Final = 8.0
+_LEAST_SHARE: Final = 0.1
+# Waves of the kernel end here over its length-scale: the powers beyond are below 1e-17.
+_END: Final = 8.9
+
+
+class Model(NamedTuple):
+    """Whitened sums of responses: noise of variance 1, and what each wave of a curve adds to them.
+
+    Waves of a curve are those of the kernel's circle, twice as long as that of the sums where the
+    domain is none, so that products of waves are entries of one transform of the records.
+
+    Attributes:
+        data: shape (k,), of responses less `center` each.
+        scale: what the sums were multiplied by, shape (k,).
+        moved: by exp(-i u x) of the kernel's circle, for the first of its u; shape (k, waves).
+        sampling: covariance of the sums for residuals of variance 1.
+        center: in units of B.
+        circle: how many nodes the kernel's circle has.
+        nodes: how many of them are the table's.
+        step: between the u.
+    """
+
+    data: Array
+    scale: Array
+    moved: ComplexArray
+    sampling: Array
+    center: float
+    circle: int
+    nodes: int
+    step: float
+
+    @classmethod
+    def of(cls, table: Table, sums: Sums, masses: Array, level: float, shortest: float) -> Self:
+        """Whiten the sums less their mean, for length-scales of at least `shortest`.
+
+        Noise of the counts adds the level times its. What the masses miss of the counts, beyond
+        noise, is noise of the rest of the level, too: waves that say nothing sure of where records
+        are say nothing of the curve.
+        """
+        h = float(table.channels.bandwidth)
+        center = float(np.clip(sums.responses[0].real / sums.counts[0].real, -1.0, 1.0))
+        noise = _noise(table, sums, masses, level, center)
+        heard = (float(masses.sum()) >= _USELESS * noise) & (table.frequencies <= _FASTEST / h)
+        used = max(int(np.max(np.flatnonzero(heard), initial=1)) + 1, 2)
+        scale = 1 / np.concatenate([noise[:used], noise[1:used]])
+        turns = 1 if table.closed else 2
+        circle = turns * table.size
+        step = 2 * math.pi / (turns * table.period)
+        waves = min(math.ceil(_END / (shortest * step)) + 1, circle // 2 + 1)
+        moved = _products(np.fft.fft(masses, circle), turns * np.arange(used), np.arange(waves))
+        own = turns * np.arange(used)
+        both = _products(np.fft.fft(masses, circle), own, own)
+        sampling = np.concatenate([both.real, -both.imag[:, 1:]], axis=1)
+        sampling *= scale[:, None]
+        sampling *= scale
+        data = table.parts(sums.responses[:used] - center * sums.counts[:used])
+        return cls(
+            data * scale,
+            scale,
+            moved * scale[:, None],
+            sampling,
+            center,
+            circle,
+            table.places.size,
+            step,
+        )
+
+    @property
+    def totals(self) -> Array:
+        """What a response of 1 everywhere adds, shape (k,)."""
+        return self.moved[:, 0].real
+
+    @property
+    def fixed(self) -> Array:
+        """Covariance of the noise and of the constant, whose variance is 1."""
+        fixed = np.outer(self.totals, self.totals)
+        fixed[np.diag_indices_from(fixed)] += 1.0
+        return fixed
+
+    def powers(self, length_scale: float) -> Array:
+        """Return the powers of the kernel that are not nothing, of one sign of each wave."""
+        count = min(math.ceil(_END / (length_scale * self.step)) + 1, self.circle // 2 + 1)
+        return _powers(self.circle, self.step, length_scale)[:count]
+
+    @property
+    def columns(self) -> Array:
+        """Real and imaginary part of what each wave of a curve adds, shape (k, 2 waves)."""
+        return np.ascontiguousarray(self.moved).view(np.float64)
+
+    def weights(self, powers: Array) -> Array:
+        """Return what columns are multiplied by: F F' is the covariance for curves, then."""
+        twice = np.full(powers.size, 2.0)
+        twice[0] = 1.0
+        if powers.size == self.circle // 2 + 1:
+            twice[-1] = 1.0
+        return np.repeat(np.sqrt(twice * powers), 2)
+
+    def correlated(self, powers: Array, shares: Array | None = None) -> Array:
+        """Return covariances of the sums with a curve, shape (k, nodes); or of so much of each."""
+        moved = self.moved[:, : powers.size]
+        waves = (moved if shares is None else shares @ moved) * (powers * self.circle)
+        return np.fft.irfft(waves, self.circle)[..., : self.nodes]
+
+    def waves(self, table: Table) -> Array:
+        """Return what a response at each node adds, shape (k, nodes)."""
+        used = (self.data.size + 1) // 2
+        angles = np.multiply.outer(table.frequencies[:used], table.places)
+        return np.concatenate([np.cos(angles), np.sin(angles[1:])]) * self.scale[:, None]
+
+
+def spectrum(table: Table, length_scale: float) -> Array:
+    """Return the powers of the kernel on a circle, twice as long where the domain is none."""
+    turns = 1 if table.closed else 2
+    return _powers(turns * table.size, 2 * math.pi / (turns * table.period), length_scale)
+
+
+def _powers(circle: int, step: float, length_scale: float) -> Array:
+    waves = step * np.arange(circle // 2 + 1)
+    with np.errstate(under="ignore"):
+        powers = np.exp(-0.5 * (length_scale * waves) ** 2)
+    return powers / (2 * powers.sum() - powers[0] - powers[-1])
+
+
+def _noise(table: Table, sums: Sums, masses: Array, level: float, center: float) -> Array:
+    """Return the deviation of what is no signal in each sum, shape (J + 1,)."""
+    first, second = table.deviations
+    missed = np.abs(table.waves_of(masses) - sums.counts) ** 2
+    missed = np.maximum(missed - _BY_CHANCE * (first / table.shares) ** 2, 0.0)
+    variance = (second**2 + level * first**2) / table.shares**2
+    variance += max(level - center**2, _LEAST_SHARE * level) * missed
+    least = _LEAST_NOISE * float(masses.sum()) / table.shares
+    return np.sqrt(np.maximum(variance, least**2))
+
+
+def _products(transform: ComplexArray, own: np.ndarray, others: np.ndarray) -> ComplexArray:
+    """Return sums of masses cos(w x) exp(-i u x), then of sin(w x), from those of exp(-i w x).
+
+    2 cos(w x) exp(-i u x) = exp(-i (u - w) x) + exp(-i (u + w) x), and likewise the sine.
+    """
+    below = transform[(others - own[:, None]) % transform.size]
+    above = transform[(others + own[:, None]) % transform.size]
+    return np.concatenate([(below + above) / 2, (below[1:] - above[1:]) / 2j])

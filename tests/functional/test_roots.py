@@ -1,0 +1,30 @@
+"""Roots of matrices, block by block, against LAPACK's."""
+
+import numpy as np
+import pytest
+
+from neyman.functional._regressions._roots import measured, root_of
+
+
+def _matrices(size, number):
+    rng = np.random.default_rng(size)
+    parts = rng.normal(size=(number, size, size)) * np.geomspace(1e3, 1e-3, size)
+    return parts @ parts.swapaxes(1, 2) + np.eye(size), rng.normal(size=(number, size))
+
+
+@pytest.mark.parametrize("size", [1, 2, 47, 48, 49, 96, 143])
+def test_determinants_and_squares_are_those_of_one_root(size):
+    matrices, vectors = _matrices(size, 3)
+    logarithms, squares = measured(matrices, vectors)
+    np.testing.assert_allclose(logarithms, np.linalg.slogdet(matrices)[1], rtol=1e-10)
+    expected = [v @ np.linalg.solve(m, v) for m, v in zip(matrices, vectors, strict=True)]
+    np.testing.assert_allclose(squares, expected, rtol=1e-7)
+    np.testing.assert_allclose(measured(matrices, vectors[0])[1][0], expected[0], rtol=1e-7)
+
+
+@pytest.mark.parametrize("size", [1, 47, 48, 97])
+def test_the_root_is_lower_triangular(size):
+    matrix = _matrices(size, 1)[0][0]
+    root = root_of(matrix)
+    np.testing.assert_allclose(root @ root.T, matrix, rtol=1e-9, atol=1e-9 * matrix.max())
+    assert np.array_equal(root, np.tril(root))
