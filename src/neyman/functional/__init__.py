@@ -45,6 +45,7 @@ from neyman.functional._records import (
 from neyman.functional._regressions._regression import regression, regression_of
 from neyman.functional._regressions._regression_curve import RegressionCurve
 from neyman.functional._regressions._regression_fit import RegressionFit
+from neyman.functional._told import NoisyCount
 from neyman.functional._units import Units
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "Loss",
     "Matern",
     "MaternPath",
+    "NoisyCount",
     "ProjectedDensity",
     "ProjectedField",
     "RegressionCurve",
