@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from neyman.mechanisms import Mechanism
 from neyman.released import Guarantee, Release, Spending
 from neyman.tradeoff import TradeOff, compose
 
-__all__ = ["release", "release_batch"]
+__all__ = ["held", "release", "release_batch"]
 
 T = TypeVar("T")
 
@@ -75,9 +75,7 @@ def release(
         [(aggregate, mechanism)],
         ledger,
         entry=entry,
-        request=_asked(aggregate, mechanism),
-        source=aggregate.source,
-        curve=mechanism.tradeoff(aggregate.sensitivity),
+        recorded=_recorded([(aggregate, mechanism)], batched=False),
     )
     spending = _spending(ledger, reservation)
     return _reveal(aggregate, mechanism, reservation, spending, confidence, replayed=replayed)
@@ -123,21 +121,34 @@ def release_batch(
     for aggregate, mechanism in questions:
         _require_ready(mechanism, confidence)
         ledger.require_relation(aggregate.unit, aggregate.sensitivity.neighbors)
-    curves = [noise.tradeoff(aggregate.sensitivity) for aggregate, noise in questions]
     reservation, replayed = _answered(
-        questions,
-        ledger,
-        entry=entry,
-        request={"batch": [_asked(aggregate, noise) for aggregate, noise in questions]},
-        source=json.dumps([aggregate.source for aggregate, _ in questions]),
-        curve=compose(*curves),
+        questions, ledger, entry=entry, recorded=_recorded(questions, batched=True)
     )
-    parts = _parts(reservation, questions, curves)
+    parts = _parts(reservation, questions, _curves(questions))
     spending = _spending(ledger, reservation)
     return tuple(
         _reveal(aggregate, noise, part, spending, confidence, replayed=replayed)
         for (aggregate, noise), part in zip(questions, parts, strict=True)
     )
+
+
+def held(
+    questions: Sequence[tuple[Aggregate, Mechanism]], ledger: Ledger, *, entry: str, batched: bool
+) -> bool:
+    """Return whether a ledger holds the same already, so that asking it costs nothing.
+
+    Nothing is charged, and no row is read.
+
+    Args:
+        questions: each with its noise; one, where they are no batch.
+        ledger: would pay.
+        entry: the id in the ledger.
+        batched: whether `release_batch` would ask them, and not `release`.
+
+    Raises:
+        EntryConflict: if the id stands for something else, or was lost twice, as asking would.
+    """
+    return ledger.holds(entry=entry, **_recorded(questions, batched=batched)._asdict())
 
 
 def _check_questions(questions: Sequence[tuple[Aggregate, Mechanism]], ledger: object) -> None:
@@ -188,6 +199,26 @@ def _require_ready(mechanism: Mechanism, confidence: float) -> None:
     mechanism.require_sampler()
 
 
+class _Recorded(NamedTuple):
+    """What a ledger keeps of an entry's question."""
+
+    request: Mapping[str, object]
+    source: str
+    curve: TradeOff
+
+
+def _recorded(questions: Sequence[tuple[Aggregate, Mechanism]], *, batched: bool) -> _Recorded:
+    curves, asked = _curves(questions), [_asked(*question) for question in questions]
+    if not batched:
+        return _Recorded(asked[0], questions[0][0].source, curves[0])
+    sources = json.dumps([aggregate.source for aggregate, _ in questions])
+    return _Recorded({"batch": asked}, sources, compose(*curves))
+
+
+def _curves(questions: Sequence[tuple[Aggregate, Mechanism]]) -> list[TradeOff]:
+    return [noise.tradeoff(aggregate.sensitivity) for aggregate, noise in questions]
+
+
 def _asked(aggregate: Aggregate, mechanism: Mechanism) -> dict[str, object]:
     return {"query": dict(aggregate.query), "mechanism": mechanism.describe()}
 
@@ -197,18 +228,14 @@ def _answered(
     ledger: Ledger,
     *,
     entry: str,
-    request: Mapping[str, object],
-    source: str,
-    curve: TradeOff,
+    recorded: _Recorded,
 ) -> tuple[Reservation, bool]:
     """Charge, compute, draw and store, unless the answer is stored already; say which."""
     first = questions[0][0]
     with ledger.turn(entry):
         reservation = ledger.reserve(
             entry=entry,
-            request=request,
-            source=source,
-            curve=curve,
+            **recorded._asdict(),
             unit=first.unit,
             neighbors=first.sensitivity.neighbors,
         )

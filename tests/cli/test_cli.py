@@ -349,3 +349,46 @@ def test_output_into_a_closed_pipe_is_no_error(folder):
     )
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "difference"),
+    [
+        ('ward = ["north", "south"]', 'ward = ["north", "ICU"]', "query.keys"),
+        ("delta = 1e-8", "delta = 1e-9", "mechanism."),
+    ],
+)
+def test_a_plan_that_a_run_would_refuse_says_so_in_the_words_of_the_run(
+    tmp_path, capsys, old, new, difference
+):
+    rows = pa.table({"ward": ["north", "south", "east"] * 40})
+    pq.write_table(rows, tmp_path / "visits.parquet")
+    spec = tmp_path / "s.toml"
+    written = (
+        '[data]\npath = "visits.parquet"\n[unit]\nrows = true\n'
+        '[keys.w]\nward = ["north", "south"]\n[unknown.u]\ncolumns = ["ward"]\n'
+        '[budget]\nledger = "l"\nmu = 1\ndelta_for_groups = 1e-6\n'
+        '[[query]]\nentry = "a"\nstatistic = "count"\nby = "w"\nmu = 0.3\n'
+        '[[query]]\nentry = "b"\nstatistic = "count"\nby = "u"\nmu = 0.3\ndelta = 1e-8\n'
+    )
+    spec.write_text(written, encoding="utf-8")
+    assert main(["release", str(spec)]) == 0
+    for same in (["--dry-run"], ["--preview"]):
+        capsys.readouterr()
+        assert main(["release", str(spec), *same]) == 0
+        assert capsys.readouterr().out.count("stored, free") == 2
+    changed = written.replace(old, new).replace(
+        "[[query]]", '[[query]]\nentry = "new"\nstatistic = "count"\nmu = 0.1\n[[query]]', 1
+    )
+    spec.write_text(changed, encoding="utf-8")
+    said = []
+    for way in ([], ["--dry-run"], ["--preview"], ["--preview", "--json"]):
+        assert main(["release", str(spec), *way]) == 1
+        captured = capsys.readouterr()
+        assert "stored, free" not in captured.out
+        said.append(captured.err)
+    assert len(set(said)) == 1
+    assert "was reserved before with another request" in said[0]
+    assert difference in said[0]
+    # The run found it before it charged anything.
+    assert len(ny.Ledger.existing(tmp_path / "l").entries()) == 2

@@ -62,6 +62,7 @@ def _write(
     if f.count > 0:
         f = f.smooth(select_bandwidth(f))
     keep(f)
+    f.require_records(release.confidence)
     words = record(f, release) if options.json else text(f, release, options)
     draw(f)
     print(words)

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         write(publication)
     if options.json:
         named = zip(publication.names, publication.releases, strict=True)
-        print(json.dumps([{"name": name, **one.to_json()} for name, one in named], indent=1))
+        print(json.dumps([_recorded(name, one) for name, one in named], indent=1))
     else:
         print("\n\n".join(map(_told, publication.names, publication.releases)))
     return 0
@@ -62,13 +62,23 @@ def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
 
 def _told(name: str, release: Release) -> str:
     """Write a release for people; of a function, what is read off it and not its coefficients."""
-    from neyman.report import figures
+    from neyman.report import read_off
 
     if "coefficient" not in release.columns:
         return f"{name}\n{release.to_text()}"
-    read = figures(release)
-    shown = "more noise than data: nothing can be read off it" if read is None else text_of(read)
-    return "\n".join([name, shown, _kept(release), release.to_text(rows=0)])
+    read, hidden = read_off(release)
+    shown = [] if read is None else [text_of(read)]
+    return "\n".join([name, *shown, *hidden, _kept(release), release.to_text(rows=0)])
+
+
+def _recorded(name: str, release: Release) -> dict[str, object]:
+    """Return a release for programs; of a function, with the groups that its noise hides."""
+    from neyman.report import read_off
+
+    record: dict[str, object] = {"name": name, **release.to_json()}
+    if "coefficient" in release.columns:
+        record["hidden"] = list(read_off(release).hidden)
+    return record
 
 
 def _kept(release: Release) -> str:

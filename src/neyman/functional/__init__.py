@@ -47,6 +47,7 @@ from neyman.functional._regressions._pairs import regression_pilot
 from neyman.functional._regressions._regression import regression, regression_of
 from neyman.functional._regressions._regression_curve import RegressionCurve
 from neyman.functional._regressions._regression_fit import RegressionFit
+from neyman.functional._told import NoisyCount
 from neyman.functional._units import Units
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "Loss",
     "Matern",
     "MaternPath",
+    "NoisyCount",
     "ProjectedDensity",
     "ProjectedField",
     "RegressionCurve",

@@ -6,6 +6,8 @@ from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy.typing as npt
 
+from neyman.errors import InvalidParameter
+from neyman.functional._told import NoisyCount
 from neyman.numerics import Array
 
 __all__ = ["FORMAT", "Function", "Released"]
@@ -59,6 +61,29 @@ class Function(ABC):
     @abstractmethod
     def __call__(self, x: npt.ArrayLike) -> Array:
         """Return its value at each x. The same point gives the same bits."""
+
+    @property
+    def noisy_count(self) -> NoisyCount | None:
+        """The released number of its records; None of what is made of no such number."""
+        return None
+
+    def require_records(self, confidence: float) -> None:
+        """Refuse a function of noise alone, which would read like any other.
+
+        Args:
+            confidence: of the noise interval of the number of records, that of the release.
+
+        Raises:
+            InvalidParameter: if the released number of records is not told from 0.
+        """
+        number = self.noisy_count
+        if number is None or number.told(confidence):
+            return
+        raise InvalidParameter(
+            f"the released number of records is {number.count:.6g} ± "
+            f"{number.half_width(confidence):.4g} of noise ({100 * confidence:g} %), too small "
+            f"beside its noise to be a {self.kind}; spend more, or ask for larger groups"
+        )
 
     @abstractmethod
     def to_json(self) -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import final
 
 from neyman.accounting import budget_for
 from neyman.errors import EntryConflict
-from neyman.ledger._ask import Ask
+from neyman.ledger._ask import Ask, Asked
 from neyman.ledger._events import Events
 from neyman.ledger._merge import copied, merged
 from neyman.ledger._meta import Meta, new_meta
@@ -203,8 +203,27 @@ class Ledger(Views):
         self.require_relation(unit, neighbors)
         # Before the ledger is locked: an exact composition takes its time.
         cost = self._budget.cost(curve)
-        ask = Ask(entry=entry, request=request, source=source, curve=curve, cost=cost, cap=self.cap)
+        asked = Asked(entry=entry, request=request, source=source, curve=curve)
+        ask = Ask(asked=asked, cost=cost, cap=self.cap)
         return self._write(ask.reserved, _NOTHING_DRAWN)
+
+    def holds(
+        self, *, entry: str, request: Mapping[str, object], source: str, curve: TradeOff
+    ) -> bool:
+        """Return whether `reserve` would find this charged before, and charge nothing for it.
+
+        Args:
+            entry: as for `reserve`.
+            request: as for `reserve`.
+            source: as for `reserve`.
+            curve: as for `reserve`.
+
+        Raises:
+            EntryConflict: in the words of `reserve`, if that would refuse.
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
+        """
+        asked = Asked(entry=entry, request=request, source=source, curve=curve)
+        return self._read(asked.before) is not None
 
     def commit(
         self, reservation: Reservation, values: Sequence[int], groups: Groups = ()

@@ -43,7 +43,9 @@ def _drawn(release: Release, draw: Draw) -> Figure:
     if release.query.get("keys") is None:
         picture = figure(6.4, 3.6)
         axes = clean(picture.add_subplot())
-        draw(axes, function(release))
+        found = function(release)
+        found.require_records(release.confidence)
+        draw(axes, found)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(frameon=False)
         return picture
@@ -54,6 +56,7 @@ def _drawn(release: Release, draw: Draw) -> Figure:
     for axes, (key, part) in zip(panels(picture, len(shown)), shown, strict=True):
         clean(axes).set_title(" · ".join(map(str, key)), color=INK, fontsize=9, loc="left")
         try:
+            part.require_records(release.confidence)
             draw(axes, part)
         except InvalidParameter:
             # The noise hides how many records there are: there is nothing to divide by.
@@ -109,7 +112,9 @@ def _field(release: Release) -> Figure:
     names = cast("list[str]", release.query.get("columns", []))
     labels = (names[0], names[1]) if len(names) > 1 else ("first coordinate", "second coordinate")
     if release.query.get("keys") is None:
-        return heatmap(_proper(function(release)), labels=labels)
+        found = function(release)
+        found.require_records(release.confidence)
+        return heatmap(_proper(found), labels=labels)
     return _drawn(release, lambda axes, found: draw_field(axes, _proper(found), labels))
 
 

@@ -7,7 +7,7 @@ from typing import final
 
 from neyman.accounting import Budget, budget_for
 from neyman.aggregate import Aggregate
-from neyman.door import release, release_batch
+from neyman.door import held, release, release_batch
 from neyman.ledger import Ledger, Store
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
@@ -69,10 +69,21 @@ class Charge:
 
     def release(self, ledger: Ledger) -> tuple[Release, ...]:
         """Charge, draw and store what is not stored yet; return an answer for each step."""
-        asked = [(step.aggregate, step.mechanism) for step in self.steps]
         if self.batched:
-            return release_batch(asked, ledger, entry=self.entry)
-        return (release(*asked[0], ledger, entry=self.entry),)
+            return release_batch(self._asked, ledger, entry=self.entry)
+        return (release(*self._asked[0], ledger, entry=self.entry),)
+
+    def held(self, ledger: Ledger) -> bool:
+        """Return whether a ledger holds this already; nothing is charged, and no row read.
+
+        Raises:
+            EntryConflict: if its id stands for something else there, as `release` would.
+        """
+        return held(self._asked, ledger, entry=self.entry, batched=self.batched)
+
+    @property
+    def _asked(self) -> list[tuple[Aggregate, Mechanism]]:
+        return [(step.aggregate, step.mechanism) for step in self.steps]
 
 
 @final
@@ -133,6 +144,7 @@ class Plan:
         Raises:
             InvalidParameter: if a size or the confidence is unusable.
             LedgerMismatch: if the ledger was created with another cap, unit or relation.
+            EntryConflict: if an entry stands for something else in the ledger.
         """
         priced = bill(self)
         return PlanPreview(
@@ -164,19 +176,26 @@ def bill(plan: Plan) -> Bill:
 
     Raises:
         LedgerMismatch: if the ledger was created with another cap, unit, relation or delta.
+        EntryConflict: if an entry stands for something else in the ledger, as a run would.
         UnsupportedComposition: if the ledger can never pay a step, whatever remains in it.
     """
     budget = plan.budget
-    held, remaining = frozenset[str](), budget.capacity
+    stored, remaining = frozenset[str](), budget.capacity
     if plan.ledger.exists():
         ledger = plan.open_ledger()
-        held = frozenset(entry.id for entry in ledger.entries())
+        known = {entry.id for entry in ledger.entries()}
+        stored = frozenset(
+            charge.entry
+            for charge in plan.charges
+            # Without its id there is nothing to compare, and a batch need not be composed.
+            if charge.entry in known and charge.held(ledger)
+        )
         remaining = ledger.left()
     return Bill(
         account=budget.filter.account,
         capacity=budget.capacity,
         remaining=remaining,
         costs=tuple(
-            None if charge.entry in held else budget.cost(charge.curve) for charge in plan.charges
+            None if charge.entry in stored else budget.cost(charge.curve) for charge in plan.charges
         ),
     )

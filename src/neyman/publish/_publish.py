@@ -59,6 +59,7 @@ def publish(
 
     Raises:
         BudgetExceeded: if the queries do not fit together; nothing has been charged then.
+        EntryConflict: if an entry stands for something else in the ledger, or was lost twice.
     """
     _check_fits(plan)
     ledger, charges = plan.open_ledger(), plan.charges

@@ -7,12 +7,28 @@ from neyman.report._explain import explain
 from neyman.report._explanation import Explanation, Section, Sentence
 
 if TYPE_CHECKING:
+    from neyman.report._functions import ReadOff as ReadOff
     from neyman.report._functions import figures as figures
+    from neyman.report._functions import read_off as read_off
     from neyman.report._page import html as html
 
-__all__ = ["Explanation", "Section", "Sentence", "explain", "figures", "html"]
+__all__ = [
+    "Explanation",
+    "ReadOff",
+    "Section",
+    "Sentence",
+    "explain",
+    "figures",
+    "html",
+    "read_off",
+]
 
-_LATER = {"figures": "neyman.report._functions", "html": "neyman.report._page"}
+_LATER = {
+    "ReadOff": "neyman.report._functions",
+    "figures": "neyman.report._functions",
+    "html": "neyman.report._page",
+    "read_off": "neyman.report._functions",
+}
 
 
 def __getattr__(name: str) -> object:

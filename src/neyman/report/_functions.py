@@ -1,7 +1,7 @@
 """Numbers that a person reads off a released function. Post-processing, free."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -17,14 +17,26 @@ from neyman.functional import (
     functions,
     select_bandwidth,
 )
-from neyman.released import Release
+from neyman.released import Release, called
 
-__all__ = ["figures"]
+__all__ = ["ReadOff", "figures", "read_off"]
 
 Reader: TypeAlias = Callable[[Function, Sequence[str]], Columns | None]
 
 _SHARES: Final = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 _TIMES: Final = 10
+
+
+class ReadOff(NamedTuple):
+    """What a person is told of a released function.
+
+    Attributes:
+        columns: a few numbers; None where there are none.
+        hidden: why there are none, a sentence for each group that its noise hides.
+    """
+
+    columns: Columns | None
+    hidden: tuple[str, ...] = ()
 
 
 def figures(release: Release) -> Columns | None:
@@ -33,33 +45,49 @@ def figures(release: Release) -> Columns | None:
     Of a density the quantiles of the nearest proper one, at the bandwidth that the release itself
     chooses, and of each column where it is of several; of a survival curve its values at tenths of
     the time that it is known for; of a regression the curve at tenths of the domain, NaN where too
-    few records are. By group, the groups one after another, without those that the noise hides.
+    few records are. By group, the groups one after another, without those that the noise hides:
+    whose released number of records is not told from 0 at the confidence of the release.
     """
+    return read_off(release).columns
+
+
+def read_off(release: Release) -> ReadOff:
+    """Return what `figures` does, and in words which groups it leaves out, and why."""
     read = _READ.get(str(release.query["statistic"]))
     if read is None:
-        return None
+        return ReadOff(None)
     names = cast("list[str]", release.query.get("columns", []))
     if release.query.get("keys") is None:
-        return _read(read, function(release), names)
+        try:
+            return ReadOff(_read(read, function(release), names, release.confidence))
+        except InvalidParameter as error:
+            return ReadOff(None, (str(error),))
     parts = functions(release)
     found: dict[str, list[object]] = {}
+    hidden: list[str] = []
     for key, part in parts.items():
-        columns = _read(read, part, names)
+        try:
+            columns = _read(read, part, names, release.confidence)
+        except InvalidParameter as error:
+            hidden.append(f"{called(dict(zip(parts.columns, key, strict=True)))}: {error}")
+            continue
         if columns is None:
             continue
         length = len(next(iter(columns.values())))
         named = {name: [cell] * length for name, cell in zip(parts.columns, key, strict=True)}
         for name, column in (named | columns).items():
             found.setdefault(name, []).extend(column)
-    return cast("Columns", found) or None
+    return ReadOff(cast("Columns", found) or None, tuple(hidden))
 
 
-def _read(read: Reader, made: Function, names: Sequence[str]) -> Columns | None:
-    try:
-        return read(made, names)
-    except InvalidParameter:
-        # More noise than data.
-        return None
+def _read(read: Reader, made: Function, names: Sequence[str], confidence: float) -> Columns | None:
+    """Read a function.
+
+    Raises:
+        InvalidParameter: if there is more noise than data.
+    """
+    made.require_records(confidence)
+    return read(made, names)
 
 
 def _field(found: Function, names: Sequence[str]) -> Columns | None:

@@ -9,7 +9,7 @@ from neyman.numerics import at_least, at_most
 from neyman.publish import Publication
 from neyman.released import Release, side_by_side
 from neyman.report._asked import asked
-from neyman.report._functions import figures
+from neyman.report._functions import read_off
 from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
 from neyman.tradeoff import TradeOff
 
@@ -173,8 +173,9 @@ def _answer(release: Release, ledger: str) -> str:
     if not length:
         return "<p>No group is shown: no noisy count reached the threshold.</p>"
     if "coefficient" in release.columns:
-        read = figures(release)
+        read, hidden = read_off(release)
         shown = "" if read is None else _table(list(read), _rows(read), len(release.keys))
+        shown += "".join(f"<p>{escape(said)}.</p>" for said in hidden)
         return (
             f'{shown}<p class="quiet">The release itself is {length:,} coefficients: they are in '
             f"the ledger {escape(ledger)} under the entry {escape(release.entry)}, which gives "

@@ -20,6 +20,7 @@ from neyman.functional._curves._spectrum import Spectrum
 from neyman.functional._fields._margin import line_of
 from neyman.functional._noisy import Noisy
 from neyman.functional._public import check_level, numbers
+from neyman.functional._told import NoisyCount
 from neyman.functional._written import number
 from neyman.numerics import Array, ComplexArray, Real, exact, text
 
@@ -115,6 +116,11 @@ class ReleasedFunction(Function):
         if self.records is not None:
             return 0.0
         return self.stddev / float(self.basis.amplitudes[0])
+
+    @property
+    def noisy_count(self) -> NoisyCount:
+        """The number of records, with its noise."""
+        return NoisyCount(self.count, self.count_sd)
 
     def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array:
         """Return f, or a derivative of it, at each x; shape of x.

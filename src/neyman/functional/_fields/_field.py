@@ -26,6 +26,7 @@ from neyman.functional._fields._waves import integrals, same_bits, waves
 from neyman.functional._generator import Generator, check_generator
 from neyman.functional._noisy import Noisy
 from neyman.functional._public import check_level, each, numbers
+from neyman.functional._told import NoisyCount
 from neyman.functional._written import number
 from neyman.numerics import Array, Real, text
 
@@ -118,6 +119,11 @@ class ReleasedField(Function):
         if self.records is not None:
             return 0.0
         return self.stddev / float(self.basis.amplitudes.flat[0])
+
+    @property
+    def noisy_count(self) -> NoisyCount:
+        """The number of records, with its noise."""
+        return NoisyCount(self.count, self.count_sd)
 
     def __call__(self, x: npt.ArrayLike) -> Array:
         """Return f at each point; shape (..., d) to shape (...).

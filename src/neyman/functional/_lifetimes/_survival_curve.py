@@ -27,6 +27,7 @@ from neyman.functional._lifetimes._product_limit import (
 from neyman.functional._lifetimes._survival import TwoChannels
 from neyman.functional._noisy import Noisy
 from neyman.functional._public import check_level, numbers
+from neyman.functional._told import NoisyCount
 from neyman.functional._written import number
 from neyman.numerics import Array, ComplexArray, Real, exact
 
@@ -118,6 +119,13 @@ class SurvivalCurve(Function):
                 "at risk to be told from the noise; write times in it"
             )
         return np.interp(times, nodes, survival)
+
+    @property
+    def noisy_count(self) -> NoisyCount:
+        """The number of records, all at risk at time 0, with its noise."""
+        if self.records is not None:
+            return NoisyCount(self.records, 0.0)
+        return NoisyCount(float(self.at_risk(0.0)), float(self.at_risk_sd(0.0)))
 
     @property
     def until(self) -> float:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from neyman.aggregate import Columns, IntArray, Noise
 from neyman.functional._quantiles._step_basis import StepBasis
 from neyman.functional._quantiles._step_counts import StepCounts
+from neyman.functional._told import told
 from neyman.numerics import Array
 
 __all__ = ["QuantileReading"]
@@ -79,7 +80,7 @@ class QuantileReading:
         found: list[Array] = []
         for counts in solved.up_to:
             # A group whose number of rows is not told from 0 has no quantile.
-            shown = counts[-1] > hidden
+            shown = told(float(counts[-1]), hidden)
             row = self._places(counts, reach, z) if shown else self._nowhere()
             quantile = np.where(shown, values[row[0]], math.nan)
             found.append(np.vstack([quantile, values[row[1:]], np.full(self.rows, counts[-1])]))

@@ -17,6 +17,7 @@ from neyman.functional._regressions._pairs import PairChannels
 from neyman.functional._regressions._quotients import NadarayaWatson, Ridge
 from neyman.functional._regressions._regression_fit import RegressionFit
 from neyman.functional._regressions._smoother import Sums, Table
+from neyman.functional._told import NoisyCount
 from neyman.numerics import Array, Real, exact, text
 
 __all__ = ["RegressionCurve"]
@@ -88,6 +89,11 @@ class RegressionCurve(Function):
         basis = self.channels.counts
         integers = self.integers[: basis.size]
         return ReleasedFunction(basis, integers, self.stddev, self.records, basis.bandwidth)
+
+    @property
+    def noisy_count(self) -> NoisyCount:
+        """The number of records, with its noise."""
+        return self.density.noisy_count
 
     def gaussian_process(self) -> RegressionFit:
         """Return the curve read by the Gaussian process that is likeliest, given the release.
