@@ -130,8 +130,8 @@ def _sentence(problems: Sequence[ErrorDetails], where: str) -> str:
         case "union_tag_invalid":
             tag = str(cast("Mapping[str, object]", found)["statistic"])
             meant = _MEANT.get(tag) if steps[0] == "query" and len(steps) <= _QUERY else None
-            said = f"write {meant}" if meant else _near(tag, _tags(steps))
-            return f"{where}.statistic: no such statistic {tag!r}; {said}"
+            instead = f"write {meant}" if meant else _near(tag, _tags(steps))
+            return f"{where}.statistic: no such statistic {tag!r}; {instead}"
         case "value_error":
             return f"{where}: {problem['msg'].removeprefix('Value error, ')}"
         case _:
