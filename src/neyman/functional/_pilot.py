@@ -47,7 +47,7 @@ def started_at(
         )
     weighed = Scales() if target is None else target
     pilots = _pilots(domain, records)
-    if len(pilots) > 1:
+    if len(pilots) != 1:
         return pilots, weighed
     least = _rounded(_SMALLEST_PILOT[1] * domain.sides[0].length)
     return max(pilots[0] / 2, least), weighed
