@@ -34,11 +34,13 @@ def given(name: str, value: object) -> str:
     return f"{name}={reprlib.repr(value)}" if plain else name
 
 
-def brief(text: str) -> str:
+def brief(shown: object) -> str:
     """Shorten what is shown to people; what is stored and compared stays whole.
 
-    A composition can be of thousands of parts, and a file that was tampered with holds any id.
+    A composition can be of thousands of parts, and a file that was damaged or tampered with holds
+    any id, of any kind or none.
     """
+    text = str(shown)
     return (
         text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}… ({len(text)} characters)"
     )
