@@ -3,6 +3,7 @@
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.numerics import Array
 
@@ -68,7 +69,7 @@ def _padded(matrices: Array, size: int, *, more: int = 0) -> Array:
     padded = np.zeros((len(matrices), whole + _whole(more), whole))
     given = matrices.shape[-1]
     padded[:, :given, :given] = matrices
-    each = np.arange(given, whole)
+    each: npt.NDArray[np.int64] = np.arange(given, whole, dtype=np.int64)
     padded[:, each, each] = 1.0
     return padded
 
