@@ -172,7 +172,7 @@ class GaussianProcess(Smoother):
         from scipy.linalg import solve_triangular
 
         root, white = whitened(self._covariance(model), data)
-        solved = np.asarray(solve_triangular(root, white.T, lower=True, trans="T")).T
+        solved = np.asarray(solve_triangular(root, white.T, lower=True, trans=1)).T
         bent = model.correlated(model.powers(self.length_scale), solved)
         return self.variance * bent + (solved @ model.totals)[:, None]
 
