@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neyman.functional._regressions._roots import measured, root_of
+from neyman.functional._regressions._roots import measured, products, whitened
 
 
 def _matrices(size, number):
@@ -23,8 +23,18 @@ def test_determinants_and_squares_are_those_of_one_root(size):
 
 
 @pytest.mark.parametrize("size", [1, 47, 48, 97])
-def test_the_root_is_lower_triangular(size):
+@pytest.mark.parametrize("number", [1, 48, 50])
+def test_whitened_rows_have_the_products_of_the_inverse(size, number):
     matrix = _matrices(size, 1)[0][0]
-    root = root_of(matrix)
+    rows = np.random.default_rng(number).normal(size=(number, size))
+    root, white = whitened(matrix, rows)
     np.testing.assert_allclose(root @ root.T, matrix, rtol=1e-9, atol=1e-9 * matrix.max())
     assert np.array_equal(root, np.tril(root))
+    expected = rows @ np.linalg.solve(matrix, rows.T)
+    np.testing.assert_allclose(products(white), expected, rtol=1e-7, atol=1e-7 * expected.max())
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (47, 100), (97, 48), (50, 3)])
+def test_products_are_those_of_all_rows(shape):
+    rows = np.random.default_rng(1).normal(size=shape)
+    np.testing.assert_allclose(products(rows), rows @ rows.T, rtol=1e-12, atol=1e-11)

@@ -1,16 +1,12 @@
 """How likely a release makes each length-scale and pair of variances."""
 
-# scipy carries no types of its own.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 import math
 from typing import Final, NamedTuple, Self
 
 import numpy as np
 
 from neyman.functional._regressions._model import Model
-from neyman.functional._regressions._roots import measured, root_of
+from neyman.functional._regressions._roots import measured, products, whitened
 from neyman.functional._regressions._smoother import Sums, Table
 from neyman.numerics import Array
 
@@ -40,7 +36,7 @@ def chances_of(table: Table, sums: Sums, masses: Array, level: float) -> tuple[A
     found = np.empty((scales.size, VARIANCES.size, RESIDUALS.size))
     for i in np.flatnonzero(np.logical_not(narrow)):
         factor = model.columns[:, : weights[i].size] * weights[i]
-        signal = VARIANCES[:, None, None] * (factor @ factor.T)
+        signal = VARIANCES[:, None, None] * (products(factor))
         for k, base in enumerate(bases):
             logarithm, square = measured(base + signal, model.data)
             found[i, :, k] = -0.5 * (square + logarithm)
@@ -61,14 +57,10 @@ class _Without(NamedTuple):
 
     @classmethod
     def of(cls, base: Array, data: Array, columns: Array) -> Self:
-        from scipy.linalg import solve_triangular
-
-        root = root_of(base)
-        both = np.concatenate([columns, data[:, None]], axis=1)
-        white = solve_triangular(root, both, lower=True, check_finite=False)
-        products = white.T @ white
-        alone = float(products[-1, -1]) + 2 * float(np.log(np.diag(root)).sum())
-        return cls(alone, products[-1, :-1], products[:-1, :-1])
+        root, white = whitened(base, np.concatenate([columns.T, data[None]]))
+        found = products(white)
+        alone = float(found[-1, -1]) + 2 * float(np.log(np.diag(root)).sum())
+        return cls(alone, found[-1, :-1], found[:-1, :-1])
 
     def likelihoods(self, weights: Array) -> Array:
         """Return log p for curves of covariance v F F', for all v; F the columns, weighted.

@@ -15,7 +15,7 @@ from neyman.functional._generator import Generator
 from neyman.functional._regressions._chances import RESIDUALS, VARIANCES, chances_of
 from neyman.functional._regressions._deblurred import deblurred
 from neyman.functional._regressions._model import Model, spectrum
-from neyman.functional._regressions._roots import root_of
+from neyman.functional._regressions._roots import products, whitened
 from neyman.functional._regressions._smoother import Smoother, Sums, Table
 from neyman.numerics import Array
 
@@ -92,14 +92,12 @@ class GaussianProcess(Smoother):
         The curve is NaN where no records are within a quarter of the length-scale, or where this
         is above an eighth of B: a sixteenth of the distance of the bounds.
         """
-        from scipy.linalg import solve_triangular
-
         masses = deblurred(table, sums.counts)
         model = self._model(table, sums, masses)
-        root, shared = self._root(model), self._shared(model)
-        white = solve_triangular(root, shared, lower=True, check_finite=False)
-        values = model.center + solve_triangular(root, model.data, lower=True) @ white
-        known = np.einsum("ij,ij->j", white, white)
+        both = np.concatenate([self._shared(model).T, model.data[None]])
+        white = whitened(self._covariance(model), both)[1]
+        values = model.center + white[:-1] @ white[-1]
+        known = np.einsum("ij,ij->i", white[:-1], white[:-1])
         left = np.sqrt(np.maximum(1.0 + self.variance - known, 0.0))
         told = self._near(table, masses) & (left <= _MOST_LEFT)
         return np.where(told, np.clip(values, -1.0, 1.0), np.nan), left
@@ -149,10 +147,7 @@ class GaussianProcess(Smoother):
         self, table: Table, sums: Sums, masses: Array, generator: Generator, number: int
     ) -> Array:
         """Return curves of this process, given the released sums; shape (number, nodes)."""
-        from scipy.linalg import cho_solve
-
         model = self._model(table, sums, masses)
-        root, shared = self._root(model), self._shared(model)
         nodes = table.places.size
         powers = spectrum(table, self.length_scale)
         size = 2 * powers.size - 2
@@ -163,29 +158,32 @@ class GaussianProcess(Smoother):
         rest *= np.sqrt(self.residual * masses)
         data = (curves * masses + rest) @ model.waves(table).T
         data += generator.standard_normal((number, model.data.size))
-        missed = np.asarray(cho_solve((root, True), (model.data - data).T)).T @ shared
+        missed = self._guesses(model, model.data - data)
         return np.clip(model.center + curves + missed, -1.0, 1.0)
 
     def given(self, table: Table, sums: Sums, masses: Array) -> Array:
         """Return the curve within the bounds, given where records are."""
-        from scipy.linalg import cho_solve
-
         model = self._model(table, sums, masses)
-        solved = np.asarray(cho_solve((self._root(model), True), model.data))
+        guess = self._guesses(model, model.data[None])[0]
+        return np.clip(model.center + guess, -1.0, 1.0)
+
+    def _guesses(self, model: Model, data: Array) -> Array:
+        """Return the best guesses, less the center, given whitened sums; shape (number, nodes)."""
+        from scipy.linalg import solve_triangular
+
+        root, white = whitened(self._covariance(model), data)
+        solved = np.asarray(solve_triangular(root, white.T, lower=True, trans=1)).T
         bent = model.correlated(model.powers(self.length_scale), solved)
-        level = float(solved @ model.totals)
-        return np.clip(model.center + level + self.variance * bent, -1.0, 1.0)
+        return self.variance * bent + (solved @ model.totals)[:, None]
 
     def _model(self, table: Table, sums: Sums, masses: Array) -> Model:
         return Model.of(table, sums, masses, self.level, self.length_scale)
 
-    def _root(self, model: Model) -> Array:
-        """Return the root of the covariance of the whitened sums, lower triangular."""
-        total = model.fixed + self.residual * model.sampling
+    def _covariance(self, model: Model) -> Array:
+        """Return the covariance of the whitened sums."""
         weights = model.weights(model.powers(self.length_scale))
-        factor = model.columns[:, : weights.size] * weights
-        total += self.variance * (factor @ factor.T)
-        return root_of(total)
+        total = model.fixed + self.residual * model.sampling
+        return total + self.variance * products(model.columns[:, : weights.size] * weights)
 
     def _shared(self, model: Model) -> Array:
         """Return covariances of the whitened sums with the curve, shape (k, nodes)."""

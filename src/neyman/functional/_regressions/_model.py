@@ -4,6 +4,7 @@ import math
 from typing import Final, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.functional._regressions._smoother import Sums, Table
 from neyman.numerics import Array, ComplexArray
@@ -152,7 +153,9 @@ def _noise(table: Table, sums: Sums, masses: Array, level: float, center: float)
     return np.sqrt(np.maximum(variance, least**2))
 
 
-def _products(transform: ComplexArray, own: np.ndarray, others: np.ndarray) -> ComplexArray:
+def _products(
+    transform: ComplexArray, own: npt.NDArray[np.int64], others: npt.NDArray[np.int64]
+) -> ComplexArray:
     """Return sums of masses cos(w x) exp(-i u x), then of sin(w x), from those of exp(-i w x).
 
     2 cos(w x) exp(-i u x) = exp(-i (u - w) x) + exp(-i (u + w) x), and likewise the sine.

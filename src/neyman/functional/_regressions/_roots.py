@@ -3,10 +3,11 @@
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.numerics import Array
 
-__all__ = ["measured", "root_of"]
+__all__ = ["measured", "products", "whitened"]
 
 # OpenBLAS shares products of more than 64^3 terms and roots of 64 rows or more among threads, which
 # wait for each other longer than such a piece takes wherever other work is going on.
@@ -31,29 +32,52 @@ def measured(matrices: Array, vectors: Array) -> tuple[Array, Array]:
     return 2 * np.log(diagonal).sum(axis=1), np.sum(bordered[:, size, :size] ** 2, axis=1)
 
 
-def root_of(matrix: Array) -> Array:
-    """Return the lower triangular L of a matrix L L', of which the lower triangle is read."""
+def whitened(matrix: Array, rows: Array) -> tuple[Array, Array]:
+    """Return L of V = L L', lower triangular, and L^-1 times each row.
+
+    Args:
+        matrix: V, shape (k, k), at least 1; its lower triangle is read.
+        rows: shape (number, k).
+    """
     size = len(matrix)
-    padded = _padded(matrix[None], size)
-    _root(padded)
-    return np.tril(padded[0, :size, :size])
+    both = _padded(matrix[None], size, more=len(rows))
+    both[0, both.shape[2] : both.shape[2] + len(rows), :size] = rows
+    _root(both)
+    white = both[0, both.shape[2] : both.shape[2] + len(rows), :size]
+    return np.tril(both[0, :size, :size]), white
 
 
-def _padded(matrices: Array, size: int) -> Array:
-    """Return them with rows of the identity below, of a whole number of blocks."""
-    whole = -(-size // _BLOCK) * _BLOCK
-    padded = np.zeros((len(matrices), whole, whole))
+def products(rows: Array) -> Array:
+    """Return the products of all rows with each other."""
+    number, size = rows.shape
+    padded = np.zeros((_whole(number), _whole(size)))
+    padded[:number, :size] = rows
+    blocks = padded.reshape(len(padded) // _BLOCK, _BLOCK, -1, _BLOCK).transpose(2, 0, 1, 3)
+    found = np.zeros((len(padded) // _BLOCK, len(padded) // _BLOCK, _BLOCK, _BLOCK))
+    for part in blocks:
+        found += part[:, None] @ part.swapaxes(1, 2)[None]
+    return found.swapaxes(1, 2).reshape(len(padded), len(padded))[:number, :number]
+
+
+def _whole(size: int) -> int:
+    return -(-size // _BLOCK) * _BLOCK
+
+
+def _padded(matrices: Array, size: int, *, more: int = 0) -> Array:
+    """Return them with rows of the identity below, and rows of zeros below these: whole blocks."""
+    whole = _whole(size)
+    padded = np.zeros((len(matrices), whole + _whole(more), whole))
     given = matrices.shape[-1]
     padded[:, :given, :given] = matrices
-    each = np.arange(given, whole)
+    each: npt.NDArray[np.int64] = np.arange(given, whole, dtype=np.int64)
     padded[:, each, each] = 1.0
     return padded
 
 
 def _root(matrices: Array) -> None:
-    """Replace lower triangles by those of the roots, block by block."""
-    number, whole, _ = matrices.shape
-    rows = matrices.reshape(number, whole // _BLOCK, _BLOCK, whole)
+    """Replace lower triangles by those of the roots, block by block, and rows below as well."""
+    number, height, whole = matrices.shape
+    rows = matrices.reshape(number, height // _BLOCK, _BLOCK, whole)
     for block in range(whole // _BLOCK):
         own = slice(block * _BLOCK, (block + 1) * _BLOCK)
         column = rows[:, block:, :, own]
@@ -62,6 +86,5 @@ def _root(matrices: Array) -> None:
             column -= rows[:, block:, :, known] @ rows[:, block, None, :, known].swapaxes(2, 3)
         root = np.linalg.cholesky(column[:, 0])
         column[:, 0] = root
-        if block + 1 == rows.shape[1]:
-            return
-        column[:, 1:] = column[:, 1:] @ np.linalg.inv(root).swapaxes(1, 2)[:, None]
+        if block + 1 < rows.shape[1]:
+            column[:, 1:] = column[:, 1:] @ np.linalg.inv(root).swapaxes(1, 2)[:, None]
