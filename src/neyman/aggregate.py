@@ -230,6 +230,13 @@ class Aggregate:
         if not self.unit:
             raise InvalidParameter(f"unit of 0 characters was given; write {instead}")
 
+    @property
+    def count_weight(self) -> int | None:
+        """How much one row adds to the count that a group is shown by; None of declared groups."""
+        if self.unknown is None or self.imagined is None:
+            return None
+        return int(self.imagined([1])[0][self.unknown.count])
+
 
 def repeated(keys: Columns, rows: int) -> Columns:
     """Return key columns for answers that have so many rows a group."""

@@ -338,4 +338,5 @@ def _reveal(
         columns=keys | aggregate.reading.columns(stored, mechanism, confidence),
         keys=tuple(keys),
         replayed=replayed,
+        count_weight=aggregate.count_weight,
     )

@@ -12,7 +12,7 @@ import pytest
 import neyman as ny
 from neyman import functional
 from neyman.cli import main
-from neyman.errors import InvalidParameter
+from neyman.errors import BudgetExceeded, InvalidParameter
 from neyman.functional import Box, Circle, Interval, function
 from neyman.publish import density, plan, preview, publish, read_spec, regression, survival
 from neyman.tables import Bounds, Engine, Entity, Keys, Rows, open_table
@@ -164,8 +164,33 @@ def test_a_function_of_an_array_is_foreseen_as_that_of_a_table():
 def test_groups_too_small_for_a_curve_are_said_to_be_unknown():
     question = QUESTIONS["regression"](table())
     found = preview(question, noise_of(question, mu=0.01), records=[10, 10**9])
-    assert [number.half_width is None for number in found.numbers] == [True, False]
+    *means, rows = found.numbers
+    assert (rows.name, rows.records) == ("number of rows", None)
+    assert [number.records for number in means] == [10, 10**9]
+    assert [number.half_width is None for number in means] == [True, False]
     assert "unknown" in found.to_text()
+
+
+@pytest.mark.parametrize("name", ["density", "regression"])
+def test_a_curve_that_noise_hides_at_every_size_is_told_for_each(name):
+    question = QUESTIONS[name](table())
+    found = preview(question, noise_of(question, mu=0.01), records=[10, 20])
+    (rows,) = [number for number in found.numbers if number.name == "number of rows"]
+    hidden = [number for number in found.numbers if number is not rows]
+    assert rows.half_width > 0
+    if name == "regression":
+        assert [(one.records, one.half_width) for one in hidden] == [(10, None), (20, None)]
+        assert found.to_text().count("unknown") == 2
+    assert {one.records for one in hidden} == {10, 20}
+
+
+@pytest.mark.parametrize("unit", [None, Entity("who", max_rows=3)])
+def test_a_count_is_told_for_groups_of_any_size_where_one_is_named(unit):
+    question = table(unit).count()
+    (number,) = preview(question, noise_of(question), records=[20_000]).numbers
+    assert number.records is None
+    mean = table(unit).mean("x")
+    assert [n.records for n in preview(mean, noise_of(mean), records=[500]).numbers] == [500]
 
 
 @pytest.mark.parametrize("records", [[], [0], [1.5], 100, "many"])
@@ -282,4 +307,11 @@ def test_the_command_line_foresees(spec, capsys):
     spec.write_text(SPEC.replace("mu = 0.5", "mu = 0.9"), encoding="utf-8")
     assert main(["release", str(spec), "--preview"]) == 1
     assert "does not fit" in capsys.readouterr().out
+    assert not (spec.parent / "people.ledger").exists()
+
+
+def test_a_plan_beyond_its_cap_names_what_costs_most(spec):
+    spec.write_text(SPEC.replace("mu = 0.5", "mu = 5"), encoding="utf-8")
+    with pytest.raises(BudgetExceeded, match=r"The costliest are '\w+' with mu\^2 = 25, "):
+        publish(plan(read_spec(spec), spec.parent))
     assert not (spec.parent / "people.ledger").exists()

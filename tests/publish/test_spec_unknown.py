@@ -156,6 +156,7 @@ def test_the_command_line_foresees_releases_and_reports(folder, capsys):
     assert "delta 1e-9 set aside for unknown groups" in said.replace("e-09", "e-9")
     assert f"groups whose noisy count is {threshold} rows or more" in said
     assert f"a group of {surely} rows or more with at least 95 % probability" in said
+    foreseen = said
     assert "mechanism gaussian, variance" in said
     assert "{" not in said.replace("{'", "{", 1).split("SELECT")[0]
     assert main(["release", "s.toml", "--preview", "--json"]) == 0
@@ -169,9 +170,16 @@ def test_the_command_line_foresees_releases_and_reports(folder, capsys):
     capsys.readouterr()
     assert main(["release", "s.toml", "--report", "page.html"]) == 0
     said = capsys.readouterr().out
-    assert f"reaches the threshold {threshold}, in lattice units" in said
+    assert f"groups: those whose noisy count is {threshold} rows or more" in said
+    # What counts 5 a row is told in rows, too, in all three.
+    mean = prepared.steps[1].mechanism.threshold
+    assert f"groups: those whose noisy count is {mean / 5:,.6g} rows or more" in said
+    assert f"groups whose noisy count is {mean / 5:,.6g} rows or more" in foreseen
+    assert "lattice" not in said
     assert "remain of what was set aside" in said
     page = (folder / "page.html").read_text(encoding="utf-8")
+    for least in (threshold, mean / 5):
+        assert f"those whose noisy count is {least:,.6g} rows or more" in page
     for words in ("Nobody declared the groups", "Share of the delta set aside", "Bonn"):
         assert words in page
     for text in (said, page):
@@ -200,7 +208,10 @@ def test_nothing_shown_is_an_answer_too(folder, capsys):
     written(folder)
     assert main(["release", "s.toml", "--report", "page.html"]) == 0
     assert "No group is shown" in (folder / "page.html").read_text(encoding="utf-8")
-    assert "town" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "no group is shown: no noisy count reached the threshold" in told
+    # No header without rows.
+    assert told.splitlines()[1].startswith("no group is shown")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Gaussian, Laplace, Mechanism
 from neyman.numerics import Real, exact_positive
-from neyman.publish._preview import SIZES, Preview, preview
+from neyman.publish._preview import SIZES, Preview, compared, preview
 from neyman.sensitivity import Sensitivity
 
 __all__ = ["Fitted", "Wish", "fit"]
@@ -160,7 +160,7 @@ class _Wanted:
         question, width = wish.aggregate, float(exact_positive(wish.half_width, "half_width"))
         if question.imagined is None:
             return cls(question, wish.number, width)
-        integers = question.imagined(sizes)
+        integers = question.imagined(compared(sizes))
 
         def again(_sizes: Sequence[int]) -> list[IntArray]:
             return integers

@@ -1,7 +1,7 @@
 """The noise of every number of an answer, read off made-up integers as an answer would be."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
@@ -71,6 +71,9 @@ class _Width(NamedTuple):
     half_width: float | None
 
 
+_UNKNOWN: Final = _Width(None, None)
+
+
 class _Answer(NamedTuple):
     """What stands for a release: the question, and columns that made-up integers read as."""
 
@@ -82,6 +85,7 @@ def foreseen_by(
     aggregate: Aggregate,
     mechanism: Mechanism,
     made: Mapping[int, IntArray],
+    told: Collection[int],
     confidence: float,
 ) -> tuple[Foreseen, ...]:
     """Return every number for groups of each size; once, where its noise is always the same.
@@ -89,7 +93,9 @@ def foreseen_by(
     Args:
         aggregate: the question.
         mechanism: its noise.
-        made: by size, the integers of one made-up group; none where nobody can make some up.
+        made: by size, the integers of one made-up group; none where nobody can make some up. Of
+            two sizes at least, for of one nothing says whether it makes a difference.
+        told: those of the sizes that were asked for.
         confidence: of the intervals.
     """
     plain = _Width(mechanism.stddev, float(mechanism.half_width(confidence)))
@@ -100,28 +106,33 @@ def foreseen_by(
         columns = aggregate.reading.columns(integers, mechanism, confidence)
         # Of one group, which is made up.
         answer = _Answer({**aggregate.query, "keys": None}, columns)
-        read = _FUNCTIONS.get(str(aggregate.query.get("statistic")), _numbers)
-        # Where noise hides so few rows, nothing more is known of the curve.
-        with suppress(InvalidParameter):
-            for name, width in read(answer, confidence):
+        numbers = _FUNCTIONS.get(str(aggregate.query.get("statistic")))
+        if numbers is None:
+            for name, width in _numbers(columns):
                 found.setdefault(name, {})[size] = width
+            continue
+        for name, read in numbers.items():
+            held = found.setdefault(name, {})
+            # Where noise hides so few rows, nothing is known of the curve, and that is said.
+            with suppress(InvalidParameter):
+                held[size] = read(answer, confidence)
     return tuple(
         Foreseen(name, size, *width)
         for name, widths in found.items()
         for size, width in _merged(widths, list(made))
+        if size is None or size in told
     )
 
 
 def _merged(widths: Mapping[int, _Width], sizes: Sequence[int]) -> list[tuple[int | None, _Width]]:
     """Leave the size out where it makes no difference, and say where nothing is known."""
-    every = [widths.get(size, _Width(None, None)) for size in sizes]
-    same = len(set(every)) == 1 and len(sizes) > 1 and None not in every[0]
+    every = [widths.get(size, _UNKNOWN) for size in sizes]
+    same = len(set(every)) == 1 and None not in every[0]
     return [(None, every[0])] if same else list(zip(sizes, every, strict=True))
 
 
-def _numbers(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:  # noqa: ARG001
+def _numbers(columns: Columns) -> Iterator[tuple[str, _Width]]:
     """Tell every column that has ends, lower and upper or x_lower and x_upper, row by row."""
-    columns = answer.columns
     for low in columns:
         prefix = low.removesuffix("lower")
         high = f"{prefix}upper"
@@ -150,47 +161,70 @@ def _pointwise(stddev: float, confidence: float) -> _Width:
     return _Width(stddev, NormalDist().inv_cdf((1 + confidence) / 2) * stddev)
 
 
-def _density(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:
+def _density_rows(answer: _Answer, confidence: float) -> _Width:
+    return _pointwise(function(answer, ReleasedFunction).count_sd, confidence)
+
+
+def _density(answer: _Answer, confidence: float) -> _Width:
     released = function(answer, ReleasedFunction)
-    yield "number of rows", _pointwise(released.count_sd, confidence)
     band = released.band(confidence, "noise")
     middle = band.x.size // 2
     width = float(band.upper[middle] - band.lower[middle]) / 2
-    stddev = float(released.noise_sd(band.x[middle]))
-    yield "density at its least bandwidth, everywhere at once", _Width(stddev, width)
+    return _Width(float(released.noise_sd(band.x[middle])), width)
 
 
-def _field(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:
+def _field_rows(answer: _Answer, confidence: float) -> _Width:
+    return _pointwise(function(answer, ReleasedField).count_sd, confidence)
+
+
+def _field(answer: _Answer, confidence: float) -> _Width:
     released = function(answer, ReleasedField)
-    yield "number of rows", _pointwise(released.count_sd, confidence)
     middle = [side.start + float(side.length) / 2 for side in released.basis.sides]
-    stddev = float(released.noise_sd(np.array(middle)))
-    yield "density at its least bandwidths, in the middle", _pointwise(stddev, confidence)
+    return _pointwise(float(released.noise_sd(np.array(middle))), confidence)
 
 
-def _survival(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:
-    stddev = float(function(answer, SurvivalCurve).at_risk_sd(0.0))
-    yield "number at risk, at the start", _pointwise(stddev, confidence)
+def _at_risk(answer: _Answer, confidence: float) -> _Width:
+    return _pointwise(float(function(answer, SurvivalCurve).at_risk_sd(0.0)), confidence)
 
 
-def _regression(answer: _Answer, confidence: float) -> Iterator[tuple[str, _Width]]:
+def _regression_rows(answer: _Answer, confidence: float) -> _Width:
+    return _pointwise(function(answer, RegressionCurve).density.count_sd, confidence)
+
+
+def _regression(answer: _Answer, confidence: float) -> _Width:
     curve = function(answer, RegressionCurve)
     domain = curve.channels.domain
     fit = curve.nadaraya_watson(curve.channels.bandwidth)
     stddev = float(fit.noise_sd(domain.start + float(domain.length) / 2))
-    if math.isfinite(stddev):
-        named = "mean response at the least bandwidth, in the middle"
-        yield named, _pointwise(stddev, confidence)
+    return _pointwise(stddev, confidence) if math.isfinite(stddev) else _UNKNOWN
 
 
 # What a curve is read off its coefficients for; all else has its ends among its columns.
-_FUNCTIONS: Final[Mapping[str, Callable[[_Answer, float], Iterator[tuple[str, _Width]]]]] = {
+_FUNCTIONS: Final[Mapping[str, Mapping[str, Callable[[_Answer, float], _Width]]]] = {
     name: read
     for kind, read in (
-        (ReleasedFunction, _density),
-        (ReleasedField, _field),
-        (SurvivalCurve, _survival),
-        (RegressionCurve, _regression),
+        (
+            ReleasedFunction,
+            {
+                "number of rows": _density_rows,
+                "density at its least bandwidth, everywhere at once": _density,
+            },
+        ),
+        (
+            ReleasedField,
+            {
+                "number of rows": _field_rows,
+                "density at its least bandwidths, in the middle": _field,
+            },
+        ),
+        (SurvivalCurve, {"number at risk, at the start": _at_risk}),
+        (
+            RegressionCurve,
+            {
+                "mean response at the least bandwidth, in the middle": _regression,
+                "number of rows": _regression_rows,
+            },
+        ),
     )
     for name in kind.statistics
 }

@@ -13,7 +13,7 @@ from neyman.publish._shown import Shown, shown_by
 from neyman.released import text_of
 from neyman.tradeoff import TradeOff
 
-__all__ = ["SIZES", "Preview", "preview"]
+__all__ = ["SIZES", "Preview", "compared", "preview"]
 
 # Sizes of groups for which intervals are told where none is named.
 SIZES: Final = (100, 1_000, 10_000, 100_000)
@@ -99,6 +99,17 @@ class Preview:
         }
 
 
+def compared(sizes: Sequence[int]) -> list[int]:
+    """Return the sizes to make groups up of: one more where it is one, to tell what depends on it.
+
+    Args:
+        sizes: those asked for.
+    """
+    if len(sizes) > 1:
+        return list(sizes)
+    return [*sizes, *(2 * size if size < 2**52 else size // 2 for size in sizes)]
+
+
 def preview(
     aggregate: Aggregate,
     mechanism: Mechanism,
@@ -143,7 +154,8 @@ def preview(
     if not sizes:
         raise InvalidParameter("records of no sizes was given; write at least one, such as [1000]")
     imagined = aggregate.imagined
-    made = {} if imagined is None else dict(zip(sizes, imagined(sizes), strict=True))
+    several = compared(sizes)
+    made = {} if imagined is None else dict(zip(several, imagined(several), strict=True))
     width = next((integers.size for integers in made.values()), aggregate.size)
     return Preview(
         query=dict(aggregate.query),
@@ -152,7 +164,7 @@ def preview(
         groups=aggregate.size // width,
         integers=aggregate.size,
         confidence=confidence,
-        numbers=foreseen_by(aggregate, mechanism, made, confidence),
+        numbers=foreseen_by(aggregate, mechanism, made, sizes, confidence),
         sql=None if aggregate.sql is None else aggregate.sql(),
         shown=shown_by(aggregate, mechanism, confidence),
     )

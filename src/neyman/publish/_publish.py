@@ -3,17 +3,21 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import Final, final
 
 from neyman.errors import BudgetExceeded, NeymanError
 from neyman.ledger import Store
 from neyman.numerics import at_least, at_most
+from neyman.publish._bill import Bill
 from neyman.publish._plan import Plan, bill
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 from neyman.tradeoff import TradeOff
 
 __all__ = ["Publication", "publish"]
+
+# Entries that a refusal names.
+_NAMED: Final = 3
 
 
 @final
@@ -109,5 +113,21 @@ def _check_fits(plan: Plan) -> None:
         instead = "Give the queries smaller shares, or leave some out"
     raise BudgetExceeded(
         f"{who}, and the ledger {plan.ledger} has {found} left, so {plan.budget.largest(left)}"
-        f"{all_of_them}; nothing was charged. {instead}"
+        f"{all_of_them}; nothing was charged. "
+        f"{_costliest(plan, price)}. {instead}"
     )
+
+
+def _costliest(plan: Plan, price: Bill) -> str:
+    """Name the entries that cost most, in the account that the plan is beyond most."""
+    due, left = price.due, price.remaining
+    lacks = due.cost <= left.cost
+    word = "delta" if lacks else price.account
+    costs = {
+        charge.entry: cost.delta if lacks else cost.cost
+        for charge, cost in zip(plan.charges, price.costs, strict=True)
+        if cost is not None
+    }
+    dearest = sorted(costs, key=lambda entry: -costs[entry])
+    named = [f"{entry!r} with {word} = {at_most(costs[entry], 6)}" for entry in dearest[:_NAMED]]
+    return f"The costliest {'is' if len(named) == 1 else 'are'} {', '.join(named)}"

@@ -7,6 +7,7 @@ from typing import final
 from neyman.aggregate import Aggregate
 from neyman.mechanisms import Mechanism, Thresholded
 from neyman.numerics import at_most
+from neyman.released import counted
 
 __all__ = ["Shown", "shown_by"]
 
@@ -22,6 +23,7 @@ class Shown:
         delta: the most that one unit's own groups are shown with.
         surely: a group of so many rows or more is shown with at least `confidence`.
         confidence: of that.
+        noun: what is counted, for people: rows, or units.
     """
 
     threshold: int
@@ -29,14 +31,15 @@ class Shown:
     delta: Fraction
     surely: int
     confidence: float
+    noun: str
 
     def __str__(self) -> str:
-        """Write it for people, in rows."""
-        rows = f"{self.threshold / self.weight:,.6g}"
+        """Write it for people, in what is counted."""
         return (
-            f"shown: groups whose noisy count is {rows} rows or more; a group of "
-            f"{self.surely:,} rows or more with at least {100 * self.confidence:g} % probability; "
-            f"what one unit alone is in with at most delta {at_most(self.delta, 4)}"
+            f"shown: groups whose noisy count is {self.threshold / self.weight:,.6g} {self.noun} "
+            f"or more; a group of {self.surely:,} {self.noun} or more with at least "
+            f"{100 * self.confidence:g} % probability; what one unit alone is in "
+            f"with at most delta {at_most(self.delta, 4)}"
         )
 
     def to_json(self) -> dict[str, object]:
@@ -58,10 +61,9 @@ def shown_by(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> S
     Raises:
         SensitivityMismatch: if one unit passes the threshold without any noise.
     """
-    unknown, imagined = aggregate.unknown, aggregate.imagined
-    if not isinstance(mechanism, Thresholded) or unknown is None or imagined is None:
+    weight = aggregate.count_weight
+    if not isinstance(mechanism, Thresholded) or weight is None:
         return None
-    weight = int(imagined([1])[0][unknown.count])
     least = mechanism.threshold + mechanism.half_width(confidence)
     return Shown(
         threshold=mechanism.threshold,
@@ -69,4 +71,5 @@ def shown_by(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> S
         delta=mechanism.failure(aggregate.sensitivity),
         surely=-(-least // weight),
         confidence=confidence,
+        noun=counted(aggregate.query),
     )

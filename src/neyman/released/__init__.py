@@ -1,5 +1,6 @@
 """What comes out: a public answer, what it guarantees and what it cost."""
 
+from neyman.released._counted import counted, in_counted
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._keys_asked import called
 from neyman.released._release import Release
@@ -15,6 +16,8 @@ __all__ = [
     "Tabular",
     "called",
     "columns_of",
+    "counted",
+    "in_counted",
     "side_by_side",
     "text_of",
 ]

@@ -8,6 +8,7 @@ from typing import Any, Final, cast, final
 
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
+from neyman.released._counted import in_counted
 from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._keys_asked import called, keys_asked
@@ -43,6 +44,8 @@ class Release(Tabular):
         columns: keys, values and noise intervals, columns of equal length.
         keys: which of the columns are those of the groups; none where there is one of all.
         replayed: whether it was stored before and cost nothing this time.
+        count_weight: how much each row, or whatever is counted, adds to the noisy count that a
+            group is shown by; None where the groups were declared, or an old record does not say.
     """
 
     entry: str
@@ -54,6 +57,7 @@ class Release(Tabular):
     columns: Columns
     keys: tuple[str, ...] = ()
     replayed: bool = field(compare=False)
+    count_weight: int | None = None
 
     def __post_init__(self) -> None:
         """Have one NaN alone, which a list finds equal to itself, so that answers compare."""
@@ -86,6 +90,18 @@ class Release(Tabular):
         written = self.mechanism.get("threshold")
         return written if isinstance(written, int) else None
 
+    @property
+    def shown_from(self) -> str | None:
+        """The least noisy count of a group that is shown, for people, in what is counted.
+
+        None where the groups were declared, which are all shown.
+        """
+        if self.threshold is None:
+            return None
+        if self.count_weight is None:
+            return f"{self.threshold:,} steps of the noise"
+        return in_counted(self.query, self.threshold, self.count_weight)
+
     def to_text(self, *, rows: int | None = None) -> str:
         """Return a table for people, with the guarantee and the cost.
 
@@ -107,6 +123,8 @@ class Release(Tabular):
 
     def _tables(self, rows: int | None) -> list[str]:
         """Return the answer as a table; of several statistics one each."""
+        if not self.groups:
+            return ["no group is shown: no noisy count reached the threshold"]
         sides = side_by_side(self.query, self.columns, self.keys)
         keys = len(self.keys)
         told = [f"{side.name}\n{text_of(side.columns, rows=rows, keys=keys)}" for side in sides]
@@ -119,10 +137,9 @@ class Release(Tabular):
             f"lower, upper: {100 * self.confidence:g} % noise interval{_TOTAL if total else ''}",
             _LEFT_OUT,
         ]
-        if self.threshold is None:
+        if self.shown_from is None:
             return lines
-        shown = f"groups: those whose noisy count reaches the threshold {self.threshold:,}, in "
-        return [f"{shown}lattice units", *lines]
+        return [f"groups: those whose noisy count is {self.shown_from} or more", *lines]
 
     def to_json(self) -> dict[str, object]:
         """Return everything, JSON-able; a number that is not finite is written as null."""
@@ -136,6 +153,7 @@ class Release(Tabular):
             "spending": self.spending.to_json(),
             "confidence": self.confidence,
             "keys": list(self.keys),
+            **({} if self.count_weight is None else {"count_weight": self.count_weight}),
             "columns": {name: [_finite(x) for x in cells] for name, cells in self.columns.items()},
         }
 
@@ -216,7 +234,18 @@ def _read(written: object, columns: Columns) -> Release:
         columns=columns,
         keys=_keys(record, columns),
         replayed=True,
+        count_weight=_weight(record),
     )
+
+
+def _weight(record: Mapping[str, object]) -> int | None:
+    """Return what was written; a record of before that says nothing of it."""
+    written = record.get("count_weight")
+    if written is None:
+        return None
+    if type(written) is not int or written < 1:
+        raise _malformed()
+    return written
 
 
 def _keys(record: Mapping[str, object], columns: Columns) -> tuple[str, ...]:

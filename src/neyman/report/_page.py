@@ -199,10 +199,9 @@ def _found(release: Release) -> str:
     if release.threshold is None:
         return ""
     return (
-        '<p class="quiet">Nobody declared the groups: shown are those whose noisy count reaches a '
-        f"threshold, {release.threshold:,} on the lattice of the noise. Of groups close to it only "
-        "large draws are seen: they are too large on average, and their intervals miss more often."
-        "</p>"
+        '<p class="quiet">Nobody declared the groups: shown are those whose noisy count is '
+        f"{release.shown_from} or more. Of groups close to that only large draws are seen: they "
+        "are too large on average, and their intervals miss more often.</p>"
     )
 
 

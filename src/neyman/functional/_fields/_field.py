@@ -122,7 +122,6 @@ class ReleasedField(Function):
 
     @property
     def noisy_count(self) -> NoisyCount:
-        """The number of records, with its noise."""
         return NoisyCount(self.count, self.count_sd)
 
     def __call__(self, x: npt.ArrayLike) -> Array:
@@ -370,8 +369,7 @@ class ReleasedField(Function):
         Raises:
             InvalidParameter: if the released one is not positive.
         """
-        count = self.count
-        if count <= 0:
+        if (count := self.count) <= 0:
             raise InvalidParameter(
                 f"the released number of records is {count:.6g}, so there is no density: the "
                 "noise is larger than the data; spend more, on larger bandwidths"
