@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neyman.errors import InvalidParameter
+from neyman.errors import SpecError
 from neyman.publish import plan, read_spec
 
 TEXT = """
@@ -32,7 +32,7 @@ def planned(folder, text=TEXT):
 
 
 def test_the_folder_is_beside_the_spec(tmp_path):
-    with pytest.raises(InvalidParameter, match="temporary_directory="):
+    with pytest.raises(SpecError, match="temporary_directory="):
         planned(tmp_path)
     (tmp_path / "spilled").mkdir()
     (step,) = planned(tmp_path).steps
@@ -41,5 +41,5 @@ def test_the_folder_is_beside_the_spec(tmp_path):
 
 def test_the_limit_is_a_size(tmp_path):
     (tmp_path / "spilled").mkdir()
-    with pytest.raises(InvalidParameter, match="memory_limit="):
+    with pytest.raises(SpecError, match="memory_limit="):
         planned(tmp_path, TEXT.replace("2GB", "two"))
