@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from neyman.errors import SpecError
 from neyman.publish._queries import QUERIES
+from neyman.publish._said import said
 from neyman.publish._section import Section
 from neyman.publish._spec import Spec
 
