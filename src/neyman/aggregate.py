@@ -105,6 +105,11 @@ class Countable(Protocol):
         ...
 
     @property
+    def whole(self) -> tuple[bool, ...]:
+        """Of each of their numbers, whether its declared type has whole ones only."""
+        ...
+
+    @property
     def groups(self) -> int:
         """In how many groups they are counted apart; 1 where there is one of all."""
         ...

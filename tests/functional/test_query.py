@@ -19,6 +19,8 @@ DECLARED = {
     "name": "hours",
 }
 
+SCALES = functional.Scales()
+
 
 def ask(values, **changed):
     return functional.density(np.asarray(values, float), **(DECLARED | changed))
@@ -165,6 +167,29 @@ def test_records_of_a_box_are_its_pilots():
     found = ask([[1.0, 2.0]], domain=box, bandwidth=None, records=500)
     assert found.query == ask([[1.0, 2.0]], domain=box, bandwidth=pilots).query
     assert found.query["basis"]["target"] == functional.Scales().record()
+
+
+def basis(values, domain, records):
+    declared = DECLARED | {"domain": domain, "bandwidth": None}
+    return functional.density(np.asarray(values), **declared, records=records).query["basis"]
+
+
+def test_of_whole_numbers_nothing_finer_than_a_step_is_chosen():
+    """Told by the type: the same values as doubles start below it."""
+    minutes, long = Interval(-60, 180, outside="clip"), Interval(0, 10**5, outside="clip")
+    short = Interval(0, 5, outside="clip")
+    for domain, expected in ((minutes, 1), (short, Fraction(1, 2))):
+        whole = basis([1, 2], domain, 300_000)
+        assert whole == ask([1], domain=domain, bandwidth=expected, target=SCALES).query["basis"]
+        assert whole != basis([1.0, 2.0], domain, 300_000)
+    assert basis([1, 2], long, 300_000) == basis([1.0, 2.0], long, 300_000)
+    box = functional.Box(minutes, Circle(0.5))
+    pilots = functional.pilot_bandwidth(box, 10**8)
+    assert pilots[0] > 1 > pilots[1] * 10
+    assert (
+        basis([[1, 2]], box, 10**8)
+        == ask([[1, 2]], domain=box, bandwidth=(pilots[0], Fraction(1, 20))).query["basis"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from neyman.errors import InvalidParameter, InvalidTable, SpecError, UnknownColu
 from neyman.functional import Box, Circle, Interval
 from neyman.publish import density, plan, publish, read_spec, regression, survival
 from neyman.report import figures
-from neyman.tables import Bounds, Entity, Rows, open_table
+from neyman.tables import Bounds, Entity, Rows, col, open_table
 
 RANDOM = np.random.default_rng(7)
 VALUES = np.concatenate(
@@ -242,6 +242,22 @@ def test_records_of_a_map_in_a_spec_are_those_of_python(spec):
     box = Box(Interval(-60, 180, outside="clip"), Circle(24))
     people = table(unit=Entity("who", max_groups=1, max_rows_per_group=2))
     assert field.aggregate.query == density(people, ["x", "days"], domain=box, records=500).query
+
+
+def test_a_column_of_whole_numbers_is_told_by_its_type():
+    minutes = pa.table({"x": [1, 5, 7], "y": [1.0, 5.0, 7.0]})
+    rows = open_table(minutes, unit=Rows(), name="minutes")
+    rows = rows.with_columns(twice=col("x") * 2, half=col("x") / 2)
+    domain = Interval(-60, 180, outside="clip")
+
+    def basis(column, **how):
+        return density(rows, column, domain=domain, **how).query["basis"]
+
+    scales = functional.Scales()
+    assert basis("x", records=300_000) == basis("y", bandwidth=1, target=scales)
+    assert basis("twice", records=300_000) == basis("x", records=300_000)
+    assert basis("half", records=300_000) == basis("y", records=300_000)
+    assert basis("y", records=300_000) != basis("x", records=300_000)
 
 
 def test_one_of_bandwidth_and_records_is_given():

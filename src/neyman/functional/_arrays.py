@@ -67,6 +67,11 @@ class ArrayRecords:
         return public_number(self.columns[0], self.neighbors)
 
     @property
+    def whole(self) -> tuple[bool, ...]:
+        """Whether the type of each array is of integers."""
+        return tuple(np.issubdtype(column.dtype, np.integer) for column in self.columns)
+
+    @property
     def groups(self) -> int:
         """One of all."""
         return 1

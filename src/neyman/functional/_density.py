@@ -51,7 +51,8 @@ def density(
     half of `pilot_bandwidth`: measured, the error is then 1.1 times that of a release at the best
     bandwidth, which nobody knows, and 1.5 times at worst. At the pilot itself with `Density()` it
     is 1.15 and 1.7 times: a wide choice costs little where the noise of 1, 2, 4 and 8 h is shared.
-    On a box h is the pilot, as the same target is the default there.
+    On a box h is the pilot, as the same target is the default there. Of values whose type has
+    whole numbers only, h is at least 1 (or T / 10): finer ones show heaps, and nothing between.
 
     Args:
         values: private, a NumPy array of any real dtype, any shape; of a box of d sides one record
@@ -125,7 +126,7 @@ def density_of(
             neither is.
     """
     check_type("domain", domain, Domain, _DOMAINS)
-    least, weighed = started_at(domain, bandwidth, records, target)
+    least, weighed = started_at(domain, bandwidth, records, target, countable.whole)
     basis = domain.basis(least, weighed, counted=countable.records is None)
     return asked(
         countable,

@@ -22,11 +22,13 @@ def started_at(
     bandwidth: Real | Sequence[Real] | None,
     records: int | None,
     target: Target | None,
+    heaped: Sequence[bool],
 ) -> tuple[Real | Sequence[Real], Target | None]:
     """Return the bandwidth of a release and what its errors weigh; None for the domain's default.
 
     Half of the pilot on a line or circle, and the pilot in a box, each as measured
-    (benchmarks/results/functions.md); `Scales()` shares the noise among what may be read.
+    (benchmarks/results/functions.md); `Scales()` shares the noise among what may be read. Of whole
+    numbers, where `heaped` says so of a side, not below 1: all that is finer is their heaps.
 
     Raises:
         InvalidParameter: if bandwidth and records are both given or neither is, or `records` is
@@ -47,10 +49,13 @@ def started_at(
         )
     weighed = Scales() if target is None else target
     pilots = _pilots(domain, records)
-    if len(pilots) != 1:
-        return pilots, weighed
-    least = _rounded(_SMALLEST_PILOT[1] * domain.sides[0].length)
-    return max(pilots[0] / 2, least), weighed
+    if len(pilots) == 1:
+        pilots = (max(pilots[0] / 2, _rounded(_SMALLEST_PILOT[1] * domain.sides[0].length)),)
+    found = tuple(
+        max(pilot, min(Fraction(1), _rounded(side.length / 10))) if whole_only else pilot
+        for pilot, side, whole_only in zip(pilots, domain.sides, heaped, strict=True)
+    )
+    return found[0] if len(found) == 1 else found, weighed
 
 
 @overload

@@ -73,6 +73,12 @@ class TableRecords:
         return
 
     @property
+    def whole(self) -> tuple[bool, ...]:
+        """Whether the type of each column, or what it was made of, gives whole numbers only."""
+        ranges = (self.view.schema[column].kind.range for column in self.columns)
+        return tuple(found is not None and found.is_whole for found in ranges)
+
+    @property
     def groups(self) -> int:
         """The number of keys, or one."""
         return 1 if self.by is None else len(self.by)

@@ -212,8 +212,11 @@ class _Coarse:
         return round(self.basis.count_feature / COUNTED) * self.weight
 
     def eighths(self) -> Iterator[tuple[slice, Array, Array]]:
-        for harmonics, *waves in self.basis.eighths():
-            yield harmonics, *(np.rint(wave / COUNTED) * self.weight for wave in waves)
+        for harmonics, cosines, sines in self.basis.eighths():
+            yield harmonics, self._scaled(cosines), self._scaled(sines)
+
+    def _scaled(self, waves: Array) -> Array:
+        return np.rint(waves / COUNTED) * self.weight
 
     def products(self, numbers: Array) -> IntArray:
         return eighth_products(self, numbers)
