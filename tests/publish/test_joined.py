@@ -109,8 +109,13 @@ def test_bias_shows_no_private_table():
     key = ny.ForeignKey("order_id", ORDERS, owner="customer", name="orders")
     through = ny.open_table(ITEMS, unit=ny.Entity(key, max_rows=5), name="items")
     orders = ny.open_table(ORDERS, unit=ny.Rows(), name="orders")
-    with pytest.raises(InvalidParameter, match="the public data are the table itself"):
+    with pytest.raises(InvalidTable, match="and the public one does not"):
         publish.bias(lambda table: table.count(), through, orders)
+    # Rows of others, but the private orders.
+    unit = ny.Entity(key, max_rows=5)
+    others = ny.open_table(ITEMS.slice(0, 5), unit=unit, name="other items")
+    with pytest.raises(InvalidParameter, match="the public data are the table itself"):
+        publish.bias(lambda table: table.count(), through, others)
     asked = ny.open_table(
         ITEMS.append_column("who", pa.array(["a"] * N)), unit=ny.Rows(), name="last year"
     )

@@ -52,11 +52,18 @@ def released(place: Path, question):
 
 
 def drawn(release, group: str, deviations: float):
-    """Return the release with the number of records of a group that many deviations above 0."""
-    coefficients = list(release.columns["coefficient"])
+    """Return the release with a group's number of records that many deviations above 0.
+
+    All else of the group is 0, for what was drawn decides nothing here.
+    """
+    columns = release.columns
+    coefficients = [
+        0 if of == group else drawn
+        for of, drawn in zip(release.groups, columns["coefficient"], strict=True)
+    ]
     first = release.groups.index(group)
-    coefficients[first] = round(deviations * release.columns["stddev"][first])
-    return replace(release, columns={**release.columns, "coefficient": coefficients})
+    coefficients[first] = round(deviations * columns["stddev"][first])
+    return replace(release, columns={**columns, "coefficient": coefficients})
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
