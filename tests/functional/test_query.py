@@ -178,7 +178,9 @@ def test_of_whole_numbers_nothing_finer_than_a_step_is_chosen():
     """Told by the type: the same values as doubles start below it."""
     minutes, long = Interval(-60, 180, outside="clip"), Interval(0, 10**5, outside="clip")
     short = Interval(0, 5, outside="clip")
-    for domain, expected in ((minutes, 1), (short, Fraction(1, 2))):
+    odd = Interval(0, 7.777, outside="clip")
+    tenths = ((short, Fraction(1, 2)), (odd, odd.length / 10))
+    for domain, expected in ((minutes, 1), *tenths):
         whole = basis([1, 2], domain, 300_000)
         assert whole == ask([1], domain=domain, bandwidth=expected, target=SCALES).query["basis"]
         assert whole != basis([1.0, 2.0], domain, 300_000)

@@ -194,6 +194,8 @@ def test_intervals_hold(noise, shares):
          r"write a list for each margin, such as \[\['a'\]\]"),
         (lambda t: publish.crosstab(t, BY, [["a"]], shares=[0, 1], whole=True), InvalidParameter,
          r"shares \[0, 1\] of the cells and 1 margins were given; .*, at least 1 for the cells"),
+        (lambda t: publish.crosstab(t, BY, [["a"]], shares=[10**400, 1], whole=True),
+         InvalidParameter, r"added up, at most 1,000,000; or leave them out$"),
         (lambda t: publish.crosstab(t, BY, [["a"]], shares=[1], whole=True), InvalidParameter,
          r"shares \[1\] of the cells and 1 margins"),
         (lambda t: publish.crosstab(t, Keys.tuples(("a", "b"), [("x", True), ("y", False)]),
@@ -280,7 +282,7 @@ def test_a_spec_asks_what_python_asks(folder, query, margins, more):
         ('by = "cells"\nmargin = [["a"]]', "query 'e'.margin: no such key; write margins"),
         ('by = "cells"\nmargins = [["a"]]\nshares = [1]', "query 'e': shares [1] of the cells and "
          "1 margins were given; write a whole number for each, at least 1 for the cells, 0 for "
-         "margins that are only added up; or leave them out"),
+         "margins that are only added up, at most 1,000,000; or leave them out"),
         ('by = "found"\ndelta = 1e-8', "query 'e': crosstab was asked by unknown groups, and takes "
          "declared ones only; find them by a count first, and write those that it shows in "
          "[keys.NAME]"),

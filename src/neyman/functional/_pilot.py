@@ -52,7 +52,7 @@ def started_at(
     if len(pilots) == 1:
         pilots = (max(pilots[0] / 2, _rounded(_SMALLEST_PILOT[1] * domain.sides[0].length)),)
     found = tuple(
-        max(pilot, min(Fraction(1), _rounded(side.length / 10))) if whole_only else pilot
+        max(pilot, min(Fraction(1), side.length / 10)) if whole_only else pilot
         for pilot, side, whole_only in zip(pilots, domain.sides, heaped, strict=True)
     )
     return found[0] if len(found) == 1 else found, weighed

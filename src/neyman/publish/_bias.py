@@ -75,7 +75,9 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
         truncation = A - B,   clamping = B - C
 
     The private rows are not asked, and nothing is charged. The public rows are, and the answers of
-    them come without noise.
+    them come without noise: who calls private rows public publishes them. The same table or file
+    is refused; that a frame by another name, or a database and a file, hold the same rows is not
+    seen.
 
     Args:
         ask: asks the question of a table, as in `lambda t: t.mean("delay", by=keys)`; filters and

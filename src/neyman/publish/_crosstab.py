@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Columns, IntArray, Noise, refuse_key_names
-from neyman.arguments import check_list, check_type
+from neyman.arguments import brief, check_list, check_type
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.publish._contingency import put_together
 from neyman.publish._contingency_table import ContingencyTable, NonNegativeTable
@@ -24,6 +24,8 @@ __all__ = ["crosstab"]
 _ALL: Final = "all"
 # Weights are whole: 3 % off at most.
 _FINE: Final = 16
+# Of what may be spent: more to one than this leaves the others nothing.
+_MOST_PARTS: Final = 10**6
 # A reading without noise, as of `bias`, has no precision to divide by.
 _LEAST: Final = 2.0**-30
 _NAMES: Final = ("margin", "count", "lower", "upper", "unbiased", "stddev")
@@ -198,12 +200,12 @@ def _check_margin(by: Keys, names: Sequence[str], before: Sequence[Sequence[str]
 def _shares(shares: Sequence[int], count: int) -> Sequence[int]:
     check_list("shares", shares, "a list of whole numbers, such as [2, 1]")
     given = list(shares) or [1] + [0] * (count - 1)
-    sound = all(type(share) is int and share >= 0 for share in given)
+    sound = all(type(share) is int and 0 <= share <= _MOST_PARTS for share in given)
     if len(given) != count or not sound or given[0] == 0:
         raise InvalidParameter(
-            f"shares {given} of the cells and {count - 1} margins were given; write a whole number "
-            "for each, at least 1 for the cells, 0 for margins that are only added up; or leave "
-            "them out"
+            f"shares {brief(given)} of the cells and {count - 1} margins were given; write a whole "
+            "number for each, at least 1 for the cells, 0 for margins that are only added up, at most "
+            f"{_MOST_PARTS:,}; or leave them out"
         )
     return given
 

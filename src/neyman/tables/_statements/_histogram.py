@@ -75,8 +75,8 @@ class Histogram:
         for i, axis in enumerate(self.axes):
             value = sql.column(f"x{i}")
             query = query.select(sql.named(nearest(axis, value), f"w{i}"))
-            # Rows of an entity's that are at no place are rows of its bound. Others are left out
-            # at once: as a group of NULLs they would take longer than all the rest.
+            # Left out at once: as a group of NULLs they would take longer than all the rest. Those
+            # of an entity are left out where its rows are counted.
             if axis.dropped and self.unit.entity is None:
                 query = query.where(inside(axis, value))
         return query
