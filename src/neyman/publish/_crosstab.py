@@ -204,8 +204,8 @@ def _shares(shares: Sequence[int], count: int) -> Sequence[int]:
     if len(given) != count or not sound or given[0] == 0:
         raise InvalidParameter(
             f"shares {brief(given)} of the cells and {count - 1} margins were given; write a whole "
-            "number for each, at least 1 for the cells, 0 for margins that are only added up, at most "
-            f"{_MOST_PARTS:,}; or leave them out"
+            "number for each, at least 1 for the cells, 0 for margins that are only added up, at "
+            f"most {_MOST_PARTS:,}; or leave them out"
         )
     return given
 
