@@ -108,7 +108,7 @@ def _unit(options: argparse.Namespace) -> Rows | Entity:
     if options.entity is None:
         return Rows()
     rows = whole(options.max_rows, "--max-rows")
-    return Entity(options.entity, max_groups=1, max_rows_per_group=rows)
+    return Entity(options.entity, max_rows=rows)
 
 
 def _cap(options: argparse.Namespace) -> tuple[TradeOff, Fraction | None]:

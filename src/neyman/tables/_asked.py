@@ -16,7 +16,7 @@ from neyman.tables._keys._keys import Keys
 from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._mistakes import refuse_no_keys
 from neyman.tables._statements._found import new_groups, unknown_groups
-from neyman.tables._statements._statement import Question, groups_of
+from neyman.tables._statements._statement import Question, groups_of, limits_of
 from neyman.tables._statistics._statistic import Statistic, sensitivity_of
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
@@ -26,7 +26,7 @@ __all__ = ["Groups", "asked"]
 Groups: TypeAlias = Keys | UnknownKeys | None
 
 # Raise it whenever the integers of an unchanged question change.
-_RULES: Final = 3
+_RULES: Final = 4
 _MOST: Final = 2**62
 
 
@@ -51,7 +51,7 @@ def asked(
     refuse_no_keys(by)
     _refuse_unfit(statistic, max_rows, by)
     query = statistic.describe() | {
-        "unit": unit.describe(),
+        "unit": unit.describe(() if by is None else by.by_value),
         "keys": None if by is None else by.describe(),
         "max_table_rows": max_rows,
         "rules": _RULES,
@@ -59,12 +59,12 @@ def asked(
     query |= view.describe()
     salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
     statement = Question(statistic, unit, by, salt, max_rows).statement(view)
-    groups, width = groups_of(by), len(statistic.components)
+    groups, width, limits = groups_of(by), len(statistic.components), limits_of(unit, by)
     question = Aggregate(
         query=query,
         source=engine.identity,
         unit=unit.label,
-        sensitivity=sensitivity_of(statistic.components, unit, groups),
+        sensitivity=sensitivity_of(statistic.components, limits),
         size=(groups or 0) * width,
         reading=statistic.reading(),
         compute=lambda: _integers(engine, statement, groups or 0, width),
@@ -81,7 +81,7 @@ def asked(
             def find() -> FoundGroups:
                 return engine.groups(statement, len(by.columns), width)
 
-            new = new_groups(statistic, unit)
+            new = new_groups(statistic, limits)
             return replace(
                 question,
                 sensitivity=replace(question.sensitivity, new_groups=new),

@@ -16,6 +16,7 @@ from neyman.sensitivity import Neighbors, Sensitivity
 from neyman.tables._engines._engine import Engine
 from neyman.tables._keys._keys import Keys
 from neyman.tables._statements._histogram import Histogram
+from neyman.tables._statements._statement import limits_of
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
@@ -90,8 +91,7 @@ class TableRecords:
 
     def bound(self, one: Sensitivity) -> Sensitivity:
         """Multiply by the most rows that count of one unit, in the most groups."""
-        limits = self.unit_of.limits(self.groups)
-        return one.of_many(limits.rows, limits.groups, limits.total)
+        return limits_of(self.unit_of, self.by).bound(one)
 
     def describe(self) -> dict[str, object]:
         """Return columns, unit and limits."""
@@ -101,7 +101,7 @@ class TableRecords:
             groups
             | {
                 "columns": list(self.columns),
-                "unit": self.unit_of.describe(),
+                "unit": self.unit_of.describe(() if self.by is None else self.by.by_value),
                 "max_table_rows": self.max_rows,
                 "count_rules": _RULES,
             }

@@ -1,7 +1,9 @@
-"""How much of an answer one unit may fill: groups, rows in each, and rows in all."""
+"""How much of an answer one unit may fill: rows in all, and rows in each group."""
 
 from dataclasses import dataclass
 from typing import final
+
+from neyman.sensitivity import Sensitivity
 
 __all__ = ["Limits"]
 
@@ -9,55 +11,59 @@ __all__ = ["Limits"]
 @final
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """At most g groups with at most r rows in each and m rows in all.
+    """At most m rows of one unit, at most r of them in each of G groups.
 
-    None is greater than it must be: g <= m, r <= m and m <= g r.
+    None is greater than it must be: r <= m and m <= G r. A limit on the number of groups would add
+    nothing: (m = g r, r) has the sensitivity of "g groups of r rows" and keeps no fewer rows.
 
     Attributes:
-        groups: g.
-        rows: r.
         total: m.
-        among: how many groups there are; None where that is not known.
+        rows: r.
+        among: G, how many groups there are; None where that is not known.
 
-    >>> Limits.of(groups=10, rows=20, total=50, among=100)
-    Limits(groups=10, rows=20, total=50, among=100)
-    >>> Limits.of(groups=10, rows=20, total=None, among=4)
-    Limits(groups=4, rows=20, total=80, among=4)
-    >>> Limits.of(groups=None, rows=None, total=7, among=None)
-    Limits(groups=7, rows=7, total=7, among=None)
+    >>> Limits.of(50, rows=20, among=100)
+    Limits(total=50, rows=20, among=100)
+    >>> Limits.of(500, rows=20, among=4)
+    Limits(total=80, rows=20, among=4)
+    >>> Limits.of(7, rows=None, among=None).groups
+    7
     """
 
-    groups: int
-    rows: int
     total: int
+    rows: int
     among: int | None
 
     @classmethod
-    def of(
-        cls, *, groups: int | None, rows: int | None, total: int | None, among: int | None
-    ) -> "Limits":
+    def of(cls, total: int, *, rows: int | None, among: int | None) -> "Limits":
         """Return the limits, each as small as the others make it.
 
         Args:
-            groups: g, or None where only `total` limits them.
-            rows: r, or None where only `total` limits them.
-            total: m, or None where it is g r.
+            total: m.
+            rows: r, or None where only m limits them.
             among: how many groups there are; None where that is not known.
         """
-        known = [limit for limit in (groups, among) if limit is not None]
-        groups = min(known, default=None)
-        if total is None:
-            total = (groups or 0) * (rows or 0)
-        g, r = (min(total, limit or total) for limit in (groups, rows))
-        return cls(g, r, min(total, g * r), among)
+        r = total if rows is None else min(rows, total)
+        return cls(total if among is None else min(total, among * r), r, among)
+
+    @property
+    def groups(self) -> int:
+        """The most groups that one unit is in."""
+        return self.total if self.among is None else min(self.total, self.among)
 
     @property
     def cut_groups(self) -> int | None:
-        """Groups that are kept of a unit; None where there are no more, or rows see to it."""
-        seen_to = self.cut_total is not None and self.groups == self.total
-        return None if seen_to or self.groups == self.among else self.groups
+        """Groups that are kept of a unit with one row in each; None where all are."""
+        return self.total if self.rows == 1 and self._cuts else None
 
     @property
     def cut_total(self) -> int | None:
-        """Rows that are kept of a unit in all; None where the other two limits see to it."""
-        return self.total if self.total < self.groups * self.rows else None
+        """Rows that are kept of a unit in all; None where the other limits see to it."""
+        return self.total if self.rows > 1 and self._cuts else None
+
+    @property
+    def _cuts(self) -> bool:
+        return self.among is None or self.total < self.among * self.rows
+
+    def bound(self, one: Sensitivity) -> Sensitivity:
+        """Return how far a unit moves all groups, from how far one of its rows moves one."""
+        return one.of_many(self.rows, self.groups, self.total)

@@ -66,7 +66,7 @@ def refuse_no_unit(unit: object) -> None:
         column = unit if isinstance(unit, str) else "column"
         raise InvalidTable(
             f"unit is {_named(unit)}, not a unit; write "
-            f'unit=Entity("{column}", max_groups=..., max_rows_per_group=...), or unit=Rows()'
+            f'unit=Entity("{column}", max_rows=...), or unit=Rows()'
         )
 
 

@@ -38,7 +38,7 @@ def open_table(
             (SparkSession, "table"). A file is known by its content, which is read once for it
             when the first question is built: SHA-256, kept by a ledger only under its own secret
             key.
-        unit: `Rows()`, or `Entity(column, max_groups, max_rows_per_group, max_rows)`, with a
+        unit: `Rows()`, or `Entity(column, max_rows, max_rows_per)`, with a
             `ForeignKey` in the column's place where another table names the unit.
         bounds: of each column that is added up.
         max_table_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
@@ -71,5 +71,7 @@ def open_table(
         engine, view = owned(engine, view, unit.through)
     if unit.entity is not None:
         view.schema[unit.entity].identity()
+        for column in unit.grouped:
+            view.schema[column]
     table = Table(engine, view, unit, MappingProxyType({}), max_table_rows)
     return table.with_bounds(bounds)

@@ -39,7 +39,10 @@ class Table:
     """Rows in an engine, who is protected, and public bounds. Made by `open_table`.
 
     Every question is checked against the schema at once and run later, after it has been paid
-    for (`neyman.aggregate.Aggregate`).
+    for (`neyman.aggregate.Aggregate`). Sensitivities are written with m, the most rows of one unit
+    in an answer, r, the most in one group, G, the number of groups, m at most G r, and
+
+        Q = floor(m / r) r^2 + (m mod r)^2
 
     Attributes:
         engine: reads the rows.
@@ -74,14 +77,14 @@ class Table:
     def count(self, by: Groups = None) -> Aggregate:
         """Count rows, of each group if `by` is given.
 
-        l1 = g r,  l2^2 = g r^2
+        l1 = m,  l2^2 = Q
         """
         return self.aggregate(Count(), by)
 
     def count_units(self, by: Groups = None) -> Aggregate:
         """Count distinct units, of each group if `by` is given: the count of one row a group.
 
-        l1 = g,  l2^2 = g
+        l1 = l2^2 = min(m, G)
 
         Where each row is a unit this is `count`.
         """
@@ -90,21 +93,21 @@ class Table:
     def sum(self, column: str, by: Groups = None) -> Aggregate:
         """Add up a column in steps of its grid; NULL and NaN add nothing.
 
-        l1 = g r w,  l2^2 = g (r w)^2,  w = max |bound| in grid steps
+        l1 = m w,  l2^2 = Q w^2,  w = max |bound| in grid steps
         """
         return self.aggregate(Sum(self.measured(column)), by)
 
     def mean(self, column: str, by: Groups = None) -> Aggregate:
         """Average a column: its centred sum and its own count, jointly.
 
-        l1 = 2 g r a,  l2^2 = 2 g (r a)^2,  a = half the range, in grid steps
+        l1 = 2 m a,  l2^2 = 2 Q a^2,  a = half the range, in grid steps
         """
         return self.aggregate(Mean(self.measured(column)), by)
 
     def variance(self, column: str, by: Groups = None) -> Aggregate:
         """Ask for variance, standard deviation and mean of a column, jointly.
 
-        l1 = 3 g r N,  l2^2 = 3 g (r N)^2,  N = 4 a^2 up to the rounding of weights, a half the
+        l1 = 3 m N,  l2^2 = 3 Q N^2,  N = 4 a^2 up to the rounding of weights, a half the
         range in grid steps
         """
         return self.aggregate(Variance(self.measured(column)), by)
@@ -112,14 +115,14 @@ class Table:
     def covariance(self, column: str, other: str, by: Groups = None) -> Aggregate:
         """Ask for the covariance of two columns, where both are known.
 
-        l1 = 4 g r N,  l2^2 = 4 g (r N)^2,  N = 8 a b, a and b half the ranges in grid steps
+        l1 = 4 m N,  l2^2 = 4 Q N^2,  N = 8 a b, a and b half the ranges in grid steps
         """
         return self.aggregate(Covariance(self.measured(column), self.measured(other)), by)
 
     def correlation(self, column: str, other: str, by: Groups = None) -> Aggregate:
         """Ask for Pearson's correlation of two columns, where both are known.
 
-        l1 = 6 g r N,  l2^2 = 6 g (r N)^2,  N = 8 max(a b, a^2/2, b^2/2)
+        l1 = 6 m N,  l2^2 = 6 Q N^2,  N = 8 max(a b, a^2/2, b^2/2)
         """
         return self.aggregate(Correlation(self.measured(column), self.measured(other)), by)
 
@@ -214,7 +217,8 @@ class Table:
             )
         bounds = {name: held for name, held in self.bounds.items() if name not in expressions}
         view = self.view.with_columns(expressions)
-        return replace(self, view=view, bounds=MappingProxyType(bounds))
+        unit = self.unit.without(expressions)
+        return replace(self, view=view, unit=unit, bounds=MappingProxyType(bounds))
 
     def with_bounds(self, bounds: Mapping[str, Bounds]) -> "Table":
         """Return the same table with bounds of more columns, or with other ones.
@@ -241,8 +245,9 @@ class Table:
     ) -> "Table":
         """Join with the rows of another private table that name the same unit.
 
-        Bounds of units count joined rows: a unit with 3 rows here and 4 of the same key there has
-        12. Where NULL is a key, it matches nothing.
+        Limits of units count joined rows: a unit with 3 rows here and 4 of the same key there has
+        12. `max_rows_per` speaks of the rows of this table alone, and is dropped. Where NULL is a
+        key, it matches nothing.
 
         Args:
             source: the other table, as `open_table` takes it, read by the same engine.
@@ -265,7 +270,8 @@ class Table:
         engine, view, new = joined(
             self.engine, self.view, self.unit, source, on=on, columns=columns, how=how, name=name
         )
-        return _declared(replace(self, engine=engine, view=view), bounds, new)
+        unit = self.unit.without()
+        return _declared(replace(self, engine=engine, view=view, unit=unit), bounds, new)
 
     def join_public(
         self,
@@ -302,18 +308,22 @@ class Table:
 
     def bounded(
         self,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_rows_per_group: int | None = None,
     ) -> "Table":
-        """Return the same table with other contribution bounds, as `Entity` takes them.
+        """Return the same table with other contribution limits for the questions asked of it.
 
-        Bounds that are not named stay.
+        Limits that are not named stay.
+
+        Args:
+            max_rows: the most rows of one unit in an answer.
+            max_rows_per_group: the most rows of one unit in each group, whatever the groups of the
+                question are: `table.bounded(max_rows_per_group=1).count(by)`.
 
         Raises:
             InvalidTable: if each row is a unit.
         """
-        unit = self.unit.bounded(max_groups, max_rows_per_group, max_rows)
+        unit = self.unit.bounded(max_rows, max_rows_per_group)
         return replace(self, unit=unit)
 
     def aggregate(self, statistic: Statistic, by: Groups = None) -> Aggregate:

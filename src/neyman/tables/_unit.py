@@ -1,25 +1,25 @@
 """Who is protected, and how much of the table one of them may fill."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import final
+from types import MappingProxyType
+from typing import Final, cast, final
 
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables._foreign_key import ForeignKey
 from neyman.tables._limits import Limits
 
-__all__ = ["Entity", "Rows", "Unit"]
+__all__ = ["Entity", "Rows", "Unit", "old_limits"]
 
-_MOST = 2**40
-_BOUNDS = ("max_groups", "max_rows_per_group", "max_rows")
+_MOST: Final = 2**40
+_NO_CLAIMS: Final[Mapping[str | tuple[str, ...], int]] = MappingProxyType({})
+# What was once declared in their place, and says how to write it now.
+_OF_GROUPS: Final = ("max_groups", "max_rows_per_group")
 
 
 class Unit(ABC):
-    """What is added or removed between neighbouring tables.
-
-    Of the groups there are, one unit touches at most g with at most r rows in each and m rows in
-    all: `limits`.
-    """
+    """What is added or removed between neighbouring tables."""
 
     __slots__ = ()
 
@@ -29,10 +29,11 @@ class Unit(ABC):
         """The column that names the unit, or None where each row is one."""
 
     @abstractmethod
-    def limits(self, among: int | None) -> Limits:
-        """Return the most that one unit fills.
+    def limits(self, by: Collection[str], among: int | None) -> Limits:
+        """Return the most that one unit fills of an answer.
 
         Args:
+            by: the columns that the groups are made of by their very values.
             among: how many groups there are; None where that is not known.
         """
 
@@ -43,31 +44,33 @@ class Unit(ABC):
 
     @property
     @abstractmethod
+    def grouped(self) -> tuple[str, ...]:
+        """The columns of groupings that something is known of."""
+
+    @property
+    @abstractmethod
     def label(self) -> str:
         """The unit in words."""
 
-    @final
-    @property
-    def rows(self) -> int:
-        """Most rows of one unit in one group."""
-        return self.limits(1).rows
-
     @abstractmethod
-    def bounded(
-        self,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-    ) -> "Unit":
-        """Return the same unit with other contribution bounds; those not named stay."""
+    def bounded(self, max_rows: int | None = None, max_rows_per_group: int | None = None) -> "Unit":
+        """Return the same unit with other contribution limits; those not named stay."""
 
     @abstractmethod
     def once(self) -> "Unit":
         """Return the same unit with at most one row in a group."""
 
     @abstractmethod
-    def describe(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+    def without(self, columns: Collection[str] | None = None) -> "Unit":
+        """Return the same unit, nothing known of groups by these columns; None: by any."""
+
+    @abstractmethod
+    def describe(self, by: Collection[str]) -> dict[str, object]:
+        """Return the public record of the unit and its limits, JSON-able.
+
+        Args:
+            by: as of `limits`.
+        """
 
 
 @final
@@ -86,78 +89,101 @@ class Rows(Unit):
         return None
 
     @property
+    def grouped(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @property
     def label(self) -> str:
         """One row."""
         return "one row"
 
-    def limits(self, among: int | None) -> Limits:
+    def limits(self, by: Collection[str], among: int | None) -> Limits:  # noqa: ARG002
         """One."""
-        return Limits(groups=1, rows=1, total=1, among=among)
+        return Limits(total=1, rows=1, among=among)
 
-    def bounded(
-        self,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-    ) -> Unit:
+    def bounded(self, max_rows: int | None = None, max_rows_per_group: int | None = None) -> Unit:
         """Refuse: a row is in one group, once."""
-        asked = {
-            "max_groups": max_groups,
-            "max_rows_per_group": max_rows_per_group,
-            "max_rows": max_rows,
-        }
+        asked = {"max_rows": max_rows, "max_rows_per_group": max_rows_per_group}
         said = ", ".join(f"{name}={value}" for name, value in asked.items() if value is not None)
         raise InvalidTable(
-            f"contribution bounds ({said}) were asked for, but the unit is one row; "
-            "open the table with unit=Entity(column, ...)"
+            f"contribution limits ({said}) need a unit that can have several rows, and here each "
+            "row is a unit; open the table with unit=Entity(column, max_rows=...)"
         )
 
     def once(self) -> Unit:
         """Return itself."""
         return self
 
-    def describe(self) -> dict[str, object]:
+    def without(self, columns: Collection[str] | None = None) -> Unit:  # noqa: ARG002
+        """Return itself."""
+        return self
+
+    def describe(self, by: Collection[str]) -> dict[str, object]:  # noqa: ARG002
         """Return the public record."""
         return {"rows": 1}
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Entity(Unit):
     """All rows that share a value of one column are a unit.
 
-    Rows whose value is NULL are nobody's and are dropped. Of a unit beyond its bounds a
-    pseudo-random part is kept: groups first, then rows in each group, then rows in all. Give
-    `max_groups` and `max_rows_per_group`, or `max_rows`, or `max_rows` with any of the others.
+    `max_rows` limits the rows of one unit in an answer, all groups together, and is right for every
+    question. Public knowledge about one grouping goes into `max_rows_per`: a patient who is seen
+    once a year has `Entity("patient", max_rows=5, max_rows_per={"year": 1})`. It acts where a
+    question is grouped by these columns, and more, and lowers the noise there; every other question
+    ignores it. It is enforced, not trusted: if it is wrong it costs rows and never privacy.
+
+    Of a unit beyond its limits a pseudo-random part is kept: rows in each group first, then rows in
+    all. Rows whose unit is NULL are nobody's and are dropped.
+
+    >>> Entity("patient", max_rows=5, max_rows_per={"year": 1})
+    Entity('patient', max_rows=5, max_rows_per={'year': 1})
 
     Attributes:
         column: names the unit: text, integer, boolean or date; or where another table names it.
-        max_groups: most groups that one unit counts in.
-        max_rows_per_group: most rows that it counts in each.
-        max_rows: most rows that it counts in all groups together.
+        max_rows: m, the most rows of one unit in an answer.
+        max_rows_per: by the columns of a grouping, the most rows of one unit in each of its groups.
+        max_rows_per_group: the most rows in each group, whatever the groups of a question are; from
+            `Table.bounded`.
     """
 
     column: str | ForeignKey
-    max_groups: int | None = None
-    max_rows_per_group: int | None = None
-    max_rows: int | None = None
+    max_rows: int
+    max_rows_per: tuple[tuple[tuple[str, ...], int], ...]
+    max_rows_per_group: int | None
 
-    def __post_init__(self) -> None:
-        """Refuse bounds that are not positive integers, and a unit without bounds."""
-        for name in _BOUNDS:
-            value = getattr(self, name)
-            if value is not None and (type(value) is not int or not 1 <= value <= _MOST):
-                raise InvalidParameter(
-                    f"{name}={value!r} is not an integer in [1, 2^40]; write how many of them one "
-                    f"{self.entity} may fill"
-                )
-        if self.max_rows is None and None in (self.max_groups, self.max_rows_per_group):
-            given = [f"{name}=" for name in _BOUNDS if getattr(self, name) is not None]
-            raise InvalidParameter(
-                f"{' and '.join(given) or 'no bound'} was given, and one {self.entity} may fill "
-                "any number of rows; write max_groups=... and max_rows_per_group=..., or "
-                "max_rows=..., the rows of one unit in all groups together"
-            )
+    def __init__(
+        self,
+        column: str | ForeignKey,
+        max_rows: int | None = None,
+        max_rows_per: Mapping[str | tuple[str, ...], int] = _NO_CLAIMS,
+        **other: object,
+    ) -> None:
+        """Take the column and the limits.
+
+        Args:
+            column: names the unit.
+            max_rows: of one unit in an answer, in [1, 2^40].
+            max_rows_per: by a column, or a tuple of columns; in [1, 2^40].
+            **other: none; limits of groups without the name of a grouping are refused.
+
+        Raises:
+            InvalidParameter: if a limit is no integer in its range, or there is none for all rows.
+        """
+        named = column if isinstance(column, str) else column.column
+        object.__setattr__(self, "column", column)
+        _refuse_other(named, max_rows, other)
+        object.__setattr__(self, "max_rows", _limit("max_rows", max_rows, named))
+        object.__setattr__(self, "max_rows_per", _claims(max_rows_per, named))
+        object.__setattr__(self, "max_rows_per_group", None)
+
+    def __repr__(self) -> str:
+        per = {by[0] if len(by) == 1 else by: rows for by, rows in self.max_rows_per}
+        said = [repr(self.column), f"max_rows={self.max_rows}"]
+        said += [f"max_rows_per={per}"] if per else []
+        return f"Entity({', '.join(said)})"
 
     @property
     def entity(self) -> str:
@@ -170,41 +196,114 @@ class Entity(Unit):
         return None if isinstance(self.column, str) else self.column
 
     @property
+    def grouped(self) -> tuple[str, ...]:
+        """Those of `max_rows_per`."""
+        return tuple(dict.fromkeys(name for by, _ in self.max_rows_per for name in by))
+
+    @property
     def label(self) -> str:
         """All rows of one."""
         return f"all rows of one {self.entity}"
 
-    def limits(self, among: int | None) -> Limits:
-        """The declared bounds, and no more groups than there are."""
-        return Limits.of(
-            groups=self.max_groups,
-            rows=self.max_rows_per_group,
-            total=self.max_rows,
-            among=among,
-        )
+    def limits(self, by: Collection[str], among: int | None) -> Limits:
+        """Take the least r of all groupings that this one is the same as, or finer than."""
+        known = [rows for _, rows in self._about(by)]
+        if self.max_rows_per_group is not None:
+            known.append(self.max_rows_per_group)
+        return Limits.of(self.max_rows, rows=min(known, default=None), among=among)
 
-    def bounded(
-        self,
-        max_groups: int | None = None,
-        max_rows_per_group: int | None = None,
-        max_rows: int | None = None,
-    ) -> Unit:
-        """Return the same entity with other bounds, and those not named as they are."""
-        return Entity(
-            self.column,
-            self.max_groups if max_groups is None else max_groups,
-            self.max_rows_per_group if max_rows_per_group is None else max_rows_per_group,
-            self.max_rows if max_rows is None else max_rows,
-        )
+    def bounded(self, max_rows: int | None = None, max_rows_per_group: int | None = None) -> Unit:
+        """Return the same entity with other limits, and those not named as they are."""
+        rows = self.max_rows if max_rows is None else _limit("max_rows", max_rows, self.entity)
+        in_each = self.max_rows_per_group
+        if max_rows_per_group is not None:
+            in_each = _limit("max_rows_per_group", max_rows_per_group, self.entity)
+        return self._with(max_rows=rows, max_rows_per_group=in_each)
 
     def once(self) -> Unit:
         """Return the same entity with one row a group."""
-        return Entity(self.column, self.max_groups, 1, self.max_rows)
+        return self.bounded(max_rows_per_group=1)
 
-    def describe(self) -> dict[str, object]:
-        """Return the public record."""
+    def without(self, columns: Collection[str] | None = None) -> Unit:
+        """Return the same entity without the limits of groups by these columns."""
+        kept = tuple(
+            (by, rows)
+            for by, rows in self.max_rows_per
+            if columns is not None and set(by).isdisjoint(columns)
+        )
+        return self._with(max_rows_per=kept)
+
+    def describe(self, by: Collection[str]) -> dict[str, object]:
+        """Return the public record: of limits of groups those that act."""
         record: dict[str, object] = {"entity": self.entity}
         if self.through is not None:
             record["through"] = self.through.describe()
-        bounds = {name: getattr(self, name) for name in _BOUNDS}
-        return record | {name: bound for name, bound in bounds.items() if bound is not None}
+        record["max_rows"] = self.max_rows
+        if self.max_rows_per_group is not None:
+            record["max_rows_per_group"] = self.max_rows_per_group
+        per = [[list(columns), rows] for columns, rows in self._about(by)]
+        return record | ({"max_rows_per": per} if per else {})
+
+    def _about(self, by: Collection[str]) -> list[tuple[tuple[str, ...], int]]:
+        return [(columns, rows) for columns, rows in self.max_rows_per if set(columns) <= set(by)]
+
+    def _with(self, **changed: object) -> "Entity":
+        made = object.__new__(Entity)
+        for name in ("column", "max_rows", "max_rows_per", "max_rows_per_group"):
+            object.__setattr__(made, name, changed.get(name, getattr(self, name)))
+        return made
+
+
+def _limit(name: str, value: object, entity: str) -> int:
+    if type(value) is not int or not 1 <= value <= _MOST:
+        raise InvalidParameter(
+            f"{name} must be an integer in [1, 2^40]; got {value!r}. Write how many rows one "
+            f"{entity} may fill"
+        )
+    return value
+
+
+def _claims(written: object, entity: str) -> tuple[tuple[tuple[str, ...], int], ...]:
+    if not isinstance(written, Mapping):
+        raise InvalidParameter(
+            f"max_rows_per must name the grouping of each limit; got {written!r}. Write the most "
+            f'rows of one {entity} by column, such as max_rows_per={{"year": 1}}'
+        )
+    found: dict[tuple[str, ...], int] = {}
+    for by, rows in cast("Mapping[object, object]", written).items():
+        columns = cast("tuple[object, ...]", by) if isinstance(by, tuple) else (by,)
+        if not columns or not all(isinstance(column, str) for column in columns):
+            raise InvalidParameter(
+                f"max_rows_per must have a column, or a tuple of columns, for each limit; got "
+                f'{by!r}. Write it such as max_rows_per={{"year": 1, ("year", "ward"): 1}}'
+            )
+        name = tuple(sorted(set(cast("tuple[str, ...]", columns))))
+        found[name] = _limit(f"max_rows_per[{by!r}]", rows, entity)
+    return tuple(sorted(found.items()))
+
+
+def _refuse_other(entity: str, max_rows: object, other: Mapping[str, object]) -> None:
+    """Refuse limits of groups that name no grouping: they would cut questions by another one."""
+    for name in other:
+        if name not in _OF_GROUPS:
+            raise InvalidParameter(
+                f"Entity takes a column, max_rows= and max_rows_per=; got {name}=. Write such as "
+                f'Entity("{entity}", max_rows=5, max_rows_per={{"year": 1}})'
+            )
+    if other:
+        raise InvalidParameter(old_limits(entity))
+    if max_rows is None:
+        raise InvalidParameter(
+            f"one {entity} may fill any number of rows without a limit, and no noise hides that; "
+            f'write Entity("{entity}", max_rows=...), the most rows of one of them that count'
+        )
+
+
+def old_limits(entity: str) -> str:
+    """Return why limits of groups without the name of a grouping are refused."""
+    return (
+        "max_groups and max_rows_per_group on a unit are limits about one grouping, and a question "
+        f"with another grouping, or none, would count only a part of the rows of a {entity}. Write "
+        f"max_rows, the most rows of one {entity} in all, and max_rows_per = {{year = 1}} if one "
+        f"has at most 1 row a year"
+    )

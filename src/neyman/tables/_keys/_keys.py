@@ -169,6 +169,12 @@ class Keys:
             )
         refuse_many(columns, domains)
 
+    @property
+    def by_value(self) -> tuple[str, ...]:
+        """The columns that the groups are made of by their very values, and not cut into bins."""
+        pairs = zip(self.columns, self.domains, strict=True)
+        return tuple(name for name, domain in pairs if isinstance(domain, Listed))
+
     def __repr__(self) -> str:
         many = "group" if len(self) == 1 else "groups"
         return f"Keys({', '.join(map(repr, self.columns))}: {len(self)} {many})"

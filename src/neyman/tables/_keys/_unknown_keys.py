@@ -54,6 +54,11 @@ class UnknownKeys:
         """What the key columns of an answer are called."""
         return self.columns
 
+    @property
+    def by_value(self) -> tuple[str, ...]:
+        """The columns: groups are their very values."""
+        return self.columns
+
     def describe(self) -> dict[str, object]:
         """Return the public record: the columns."""
         return {"unknown": list(self.columns)}

@@ -1,7 +1,7 @@
-"""At most g groups a unit, at most r rows a group and m rows in all, alike on every engine.
+"""At most r rows of a unit in a group and m rows in all, alike on every engine.
 
 pairs      per unit and group: rows n, component sums
-kept       the g pairs of each unit that come first by md5(salt, group, unit)
+kept       all of them; where r is 1, the m of each unit that come first by md5(salt, group, unit)
 weighed    the same with t, the rows that r leaves of the unit in all; where m has a say
 crowded    kept pairs of more than r rows, and all of units of more than m
 alike      their rows, equal ones of a pair counted: c
@@ -62,7 +62,7 @@ class Bounding:
     """Contribution bounds of one unit, as steps from `neyman_rows` to `neyman_parts`.
 
     Attributes:
-        limits: g, r and m.
+        limits: r and m.
         salt: of the hashes.
         adds: what a row adds, by name; over the integers of `neyman_rows`.
         integers: the columns of `neyman_rows` that tell its rows apart, k0, k1, ... or place k.

@@ -15,9 +15,9 @@ from neyman.errors import InvalidTable
 from neyman.sensitivity import NewGroups
 from neyman.tables import _sql as sql
 from neyman.tables._keys._unknown_keys import UnknownKeys
+from neyman.tables._limits import Limits
 from neyman.tables._sql import Tree
 from neyman.tables._statistics._statistic import Statistic
-from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
 __all__ = ["named_groups", "new_groups", "unknown_groups"]
@@ -62,10 +62,9 @@ def deciding(statistic: Statistic) -> int:
     return max(counts, key=counts.__getitem__)
 
 
-def new_groups(statistic: Statistic, unit: Unit) -> NewGroups:
+def new_groups(statistic: Statistic, limits: Limits) -> NewGroups:
     """Return what one unit alone can add: its rows in each of its groups."""
     weight = statistic.components[deciding(statistic)].high
-    limits = unit.limits(None)
     return NewGroups(most=limits.groups, largest=limits.rows * weight)
 
 

@@ -18,7 +18,7 @@ from neyman.tables import _sql as sql
 from neyman.tables._keys._keys import Keys
 from neyman.tables._statements._bounding import Bounding
 from neyman.tables._statements._places import inside, nearest, place
-from neyman.tables._statements._statement import groups_of, unit_rows
+from neyman.tables._statements._statement import limits_of, unit_rows
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
@@ -86,7 +86,7 @@ class Histogram:
         k = sql.named(place(self.axes, nodes), "k")
         if self.unit.entity is not None:
             bounding = Bounding(
-                limits=self.unit.limits(groups_of(self.keys)),
+                limits=limits_of(self.unit, self.keys),
                 salt=self.salt,
                 adds=(),
                 integers=("k",),

@@ -14,6 +14,7 @@ from sqlglot import exp
 from neyman.tables import _sql as sql
 from neyman.tables._keys._keys import Keys
 from neyman.tables._keys._unknown_keys import UnknownKeys
+from neyman.tables._limits import Limits
 from neyman.tables._sql import Tree
 from neyman.tables._statements._bounding import Bounding
 from neyman.tables._statements._found import named_groups
@@ -22,7 +23,7 @@ from neyman.tables._statistics._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
-__all__ = ["Question", "groups_of", "unit_rows"]
+__all__ = ["Question", "groups_of", "limits_of", "unit_rows"]
 
 
 @final
@@ -81,7 +82,7 @@ class Question:
             parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
             return [("neyman_parts", parts)]
         bounding = Bounding(
-            limits=self.unit.limits(groups_of(self.keys)),
+            limits=limits_of(self.unit, self.keys),
             salt=self.salt,
             adds=adds,
             integers=self._integers,
@@ -131,6 +132,11 @@ def groups_of(keys: Keys | UnknownKeys | None) -> int | None:
             return None
         case Keys():
             return len(keys)
+
+
+def limits_of(unit: Unit, keys: Keys | UnknownKeys | None) -> Limits:
+    """Return the most that one unit fills of the groups."""
+    return unit.limits(() if keys is None else keys.by_value, groups_of(keys))
 
 
 def _add(component: Component, k: Sequence[Tree]) -> Tree:

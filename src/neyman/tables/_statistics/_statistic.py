@@ -12,8 +12,8 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import text
 from neyman.sensitivity import Sensitivity
 from neyman.tables._bounds import Bounds
+from neyman.tables._limits import Limits
 from neyman.tables._sql import Tree
-from neyman.tables._unit import Unit
 
 __all__ = [
     "Component",
@@ -155,13 +155,11 @@ def check_measured(name: str, column: object) -> None:
     check_type(name, column, Measured, f"table.measured({written}), the column with its bounds")
 
 
-def sensitivity_of(
-    components: tuple[Component, ...], unit: Unit, groups: int | None
-) -> Sensitivity:
+def sensitivity_of(components: tuple[Component, ...], limits: Limits) -> Sensitivity:
     """Return the most that one unit moves the vector of all groups.
 
-    A unit with n_j rows in group j moves component c of it by at most n_j w_c. With at most g of
-    the groups, r rows in each and m rows in all (`neyman.tables._limits`):
+    A unit with n_j rows in group j moves component c of it by at most n_j w_c. With at most r rows
+    in each group and m in all (`neyman.tables._limits`), and g the most groups that one is in:
 
     l1          = m sum_c w_c
     l2_squared  = (floor(m / r) r^2 + (m mod r)^2) sum_c w_c^2
@@ -170,13 +168,12 @@ def sensitivity_of(
 
     The rows of one group all push the same cells, so r enters whole and not by its root.
     """
-    bounds = unit.limits(groups)
-    limits = [component.limit for component in components]
+    most = [component.limit for component in components]
     one = Sensitivity(
         neighbors="add_remove",
-        l1=Fraction(sum(limits)),
-        l2_squared=Fraction(sum(limit**2 for limit in limits)),
-        coordinates=len(limits),
-        largest=max(limits),
+        l1=Fraction(sum(most)),
+        l2_squared=Fraction(sum(limit**2 for limit in most)),
+        coordinates=len(most),
+        largest=max(most),
     )
-    return one.of_many(bounds.rows, bounds.groups, bounds.total)
+    return limits.bound(one)
