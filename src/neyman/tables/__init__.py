@@ -27,6 +27,7 @@ from neyman.tables._keys._unknown_keys import UnknownKeys  # noqa: E402
 from neyman.tables._open import open_table  # noqa: E402
 from neyman.tables._schema import Schema  # noqa: E402
 from neyman.tables._statistics._linear import LinearRegression  # noqa: E402
+from neyman.tables._statistics._per_unit import CountUnits, MeanPerUnit, SumPerUnit  # noqa: E402
 from neyman.tables._statistics._spread import Correlation, Covariance, Variance  # noqa: E402
 from neyman.tables._statistics._statistic import Component, Measured, Statistic  # noqa: E402
 from neyman.tables._statistics._statistics import Count, Mean, Sum  # noqa: E402
@@ -41,6 +42,7 @@ __all__ = [
     "Component",
     "Correlation",
     "Count",
+    "CountUnits",
     "Covariance",
     "Engine",
     "Entity",
@@ -50,11 +52,13 @@ __all__ = [
     "Keys",
     "LinearRegression",
     "Mean",
+    "MeanPerUnit",
     "Measured",
     "Rows",
     "Schema",
     "Statistic",
     "Sum",
+    "SumPerUnit",
     "Table",
     "Together",
     "Unit",

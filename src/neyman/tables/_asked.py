@@ -51,7 +51,9 @@ def asked(
     refuse_no_keys(by)
     _refuse_unfit(statistic, max_rows, by)
     query = statistic.describe() | {
-        "unit": unit.describe(() if by is None else by.by_value),
+        "unit": (unit.once() if statistic.per_unit else unit).describe(
+            () if by is None else by.by_value
+        ),
         "keys": None if by is None else by.describe(),
         "max_table_rows": max_rows,
         "rules": _RULES,
@@ -59,7 +61,7 @@ def asked(
     query |= view.describe()
     salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
     statement = Question(statistic, unit, by, salt, max_rows).statement(view)
-    groups, width, limits = groups_of(by), len(statistic.components), limits_of(unit, by)
+    groups, width, limits = groups_of(by), len(statistic.components), limits_of(unit, by, statistic)
     question = Aggregate(
         query=query,
         source=engine.identity,

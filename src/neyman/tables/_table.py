@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 from neyman.aggregate import Aggregate, Countable
 from neyman.arguments import check_list
 from neyman.errors import InvalidTable
+from neyman.numerics import Real
 from neyman.tables._asked import Groups, asked
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
@@ -23,6 +24,7 @@ from neyman.tables._mistakes import (
     refuse_unknown_keys,
 )
 from neyman.tables._on import How, On, Taken
+from neyman.tables._statistics._per_unit import CountUnits, MeanPerUnit, SumPerUnit
 from neyman.tables._statistics._spread import Correlation, Covariance, Variance
 from neyman.tables._statistics._statistic import Measured, Statistic, check_statistic
 from neyman.tables._statistics._statistics import Count, Mean, Sum
@@ -82,13 +84,11 @@ class Table:
         return self.aggregate(Count(), by)
 
     def count_units(self, by: Groups = None) -> Aggregate:
-        """Count distinct units, of each group if `by` is given: the count of one row a group.
+        """Count distinct units, of each group if `by` is given.
 
         l1 = l2^2 = min(m, G)
-
-        Where each row is a unit this is `count`.
         """
-        return replace(self, unit=self.unit.once()).count(by)
+        return self.aggregate(CountUnits(), by)
 
     def sum(self, column: str, by: Groups = None) -> Aggregate:
         """Add up a column in steps of its grid; NULL and NaN add nothing.
@@ -103,6 +103,24 @@ class Table:
         l1 = 2 m a,  l2^2 = 2 Q a^2,  a = half the range, in grid steps
         """
         return self.aggregate(Mean(self.measured(column)), by)
+
+    def mean_per_unit(self, column: str, by: Groups = None) -> Aggregate:
+        """Average a column over units, of each the mean of all its rows: no row is cut.
+
+        l1 = 2 a min(m, G),  l2^2 = 2 a^2 min(m, G),  a = half the range, in grid steps
+        """
+        return self.aggregate(MeanPerUnit(self.measured(column)), by)
+
+    def sum_per_unit(
+        self, column: str, by: Groups = None, *, lower: Real, upper: Real
+    ) -> Aggregate:
+        """Add up a column, the total of each unit in a group moved to [lower, upper].
+
+        l1 = w min(m, G),  l2^2 = w^2 min(m, G),  w = max(|lower|, |upper|) in grid steps
+        """
+        measured = self.measured(column)
+        total = Bounds(lower, upper, measured.bounds.grid)
+        return self.aggregate(SumPerUnit(measured, total), by)
 
     def variance(self, column: str, by: Groups = None) -> Aggregate:
         """Ask for variance, standard deviation and mean of a column, jointly.

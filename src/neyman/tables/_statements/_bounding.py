@@ -66,12 +66,15 @@ class Bounding:
         salt: of the hashes.
         adds: what a row adds, by name; over the integers of `neyman_rows`.
         integers: the columns of `neyman_rows` that tell its rows apart, k0, k1, ... or place k.
+        moved: whether `neyman_rows` has x, 1 where a value was moved to its bounds, and else 0,
+            which is added up in pairs.
     """
 
     limits: Limits
     salt: str
     adds: Sequence[tuple[str, Tree]]
     integers: Sequence[str] = ()
+    moved: bool = False
 
     def equal_rows(self) -> list[Step]:
         """Return the steps where all rows add the same, so that any of a group will do."""
@@ -91,14 +94,8 @@ class Bounding:
     def chosen_rows(self) -> list[Step]:
         """Return the steps where it matters which rows are kept."""
         names = [name for name, _ in self.adds]
-        pairs = (
-            _from("rows", "u", "j")
-            .select(sql.named(sql.count(), "n"))
-            .select(*(sql.named(sql.total(add), name) for name, add in self.adds))
-            .group_by(*_columns("u", "j"))
-        )
         return [
-            ("neyman_pairs", pairs),
+            self._pairs(self.adds),
             *self._kept("n", *names),
             *self._ranked(self._alike()),
             ("neyman_parts", self._parts(names)),
@@ -109,6 +106,9 @@ class Bounding:
         k, n = sql.column("k"), sql.column("n")
         cells = _from("rows", "u", "j", "k").select(sql.named(sql.count(), "n"))
         pairs = _from("cells", "u", "j").select(sql.named(sql.total(n), "n"))
+        if self.moved:
+            x = sql.named(sql.total(sql.column("x")), "x")
+            cells, pairs = cells.select(x), pairs.select(x.copy())
         return [
             ("neyman_cells", cells.where(sql.known(k)).group_by(*_columns("u", "j", "k"))),
             ("neyman_pairs", pairs.group_by(*_columns("u", "j"))),
@@ -116,6 +116,22 @@ class Bounding:
             *self._ranked(self._alike_cells()),
             ("neyman_parts", self._cells()),
         ]
+
+    def units(self, parts: Sequence[tuple[str, Tree]]) -> list[Step]:
+        """Return the steps where a unit adds once to a group, by the sums of its rows there.
+
+        Args:
+            parts: what it adds, by name; over its rows n and the sums of the integers.
+        """
+        sums = [(name, sql.column(name)) for name in self.integers]
+        kept = _from("kept", "j").select(*(sql.named(add, name) for name, add in parts))
+        return [self._pairs(sums), *self._kept("n", *self.integers), ("neyman_parts", kept)]
+
+    def _pairs(self, sums: Sequence[tuple[str, Tree]]) -> Step:
+        added = [*sums, ("x", sql.column("x"))] if self.moved else sums
+        pairs = _from("rows", "u", "j").select(sql.named(sql.count(), "n"))
+        pairs = pairs.select(*(sql.named(sql.total(add), name) for name, add in added))
+        return "neyman_pairs", pairs.group_by(*_columns("u", "j"))
 
     @property
     def _last(self) -> str:

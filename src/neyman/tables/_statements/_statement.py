@@ -2,7 +2,7 @@
 
 rows     group j, unit u and grid integers k0, k1, ... of every row that counts
 parts    group j and component sums s0, s1, ... of the rows that are left after bounding
-answer   component sums per group, clamped to a public range
+answer   component sums per group, clamped to a public range; with the companion a row more
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._limits import Limits
 from neyman.tables._sql import Tree
 from neyman.tables._statements._bounding import Bounding
+from neyman.tables._statements._companion import MARK, WIDTH, companion_of
 from neyman.tables._statements._found import named_groups
 from neyman.tables._statements._groups import grouped
 from neyman.tables._statistics._statistic import Component, Measured, Statistic
@@ -37,6 +38,7 @@ class Question:
         keys: the groups, declared or not, or None for a single one.
         salt: of the pseudo-random choices, hexadecimal.
         max_rows: rows of one group beyond which the answer is clamped.
+        companion: whether a row more tells what limits and bounds did; of an entity.
     """
 
     statistic: Statistic
@@ -44,6 +46,18 @@ class Question:
     keys: Keys | UnknownKeys | None
     salt: str
     max_rows: int
+    companion: bool = False
+
+    @property
+    def limits(self) -> Limits:
+        """The most that one unit fills of the groups."""
+        return limits_of(self.unit, self.keys, self.statistic)
+
+    @property
+    def width(self) -> int:
+        """How many integers a row of the answer has."""
+        own = len(self.statistic.components)
+        return max(own, WIDTH) if self.companion else own
 
     def statement(self, view: View) -> exp.Query:
         """Return the query over the view: a group's index, or name, then its integers.
@@ -53,7 +67,31 @@ class Question:
             InvalidTable: if a column is of a type that cannot be used so.
         """
         steps = [("neyman_rows", self._rows(view)), *self._parts()]
-        return sql.in_steps(self._answer(), steps)
+        if not self.companion:
+            return sql.in_steps(self._answer(), steps)
+        more, integers = companion_of(
+            self.limits,
+            units=self.statistic.per_unit,
+            moved=self._moved_rows(),
+            max_rows=self.max_rows,
+        )
+        mark = sql.text(MARK[1]) if isinstance(self.keys, UnknownKeys) else sql.integer(MARK[0])
+        padded = [*integers, *([sql.wide(0)] * (self.width - WIDTH))]
+        named = [sql.named(value, f"s{i}") for i, value in enumerate(padded)]
+        row = exp.select(sql.named(mark, "j"), *named).from_(sql.relation("neyman_shares"))
+        return sql.in_steps(exp.union(self._answer(), row, distinct=False), [*steps, *more])
+
+    @property
+    def _moved(self) -> bool:
+        return self.companion and bool(self.statistic.columns)
+
+    def _moved_rows(self) -> Tree | None:
+        """Of a pair, how many of its rows count otherwise than they are."""
+        if not self._moved:
+            return None
+        n, x = sql.column("n"), sql.column("x")
+        whole = self.statistic.moved([n, *map(sql.column, self._integers)])
+        return x if whole is None else exp.Case(ifs=[exp.If(this=whole, true=n)], default=x)
 
     @property
     def _integers(self) -> list[str]:
@@ -61,10 +99,12 @@ class Question:
 
     def _rows(self, view: View) -> exp.Select:
         query = unit_rows(self.keys, self.unit, view)
+        outside: list[Tree] = []
         for name, measured in zip(self._integers, self.statistic.columns, strict=True):
             value = view.schema[measured.column].number()
             there = (sql.known(value), exp.Not(this=exp.IsNan(this=value)))
             steps = _steps(measured, value)
+            outside.append(exp.and_(*there, _outside(measured, value)))
             if self.statistic.complete:
                 query = query.select(sql.named(steps, name)).where(*there)
                 continue
@@ -72,21 +112,31 @@ class Question:
             absent = sql.cast(sql.integer(measured.absent), "BIGINT")
             coded = exp.Case(ifs=[exp.If(this=exp.and_(*there), true=steps)], default=absent)
             query = query.select(sql.named(coded, name))
-        return query
+        if not self._moved:
+            return query
+        one = exp.Case(ifs=[exp.If(this=exp.or_(*outside), true=sql.integer(1))])
+        return query.select(sql.named(one.else_(sql.integer(0)), "x"))
 
     def _parts(self) -> list[tuple[str, exp.Query]]:
         k = [sql.column(name) for name in self._integers]
+        if self.statistic.per_unit:
+            # Of a row that is a unit by itself there is one.
+            rows = sql.column("n") if self.unit.entity is not None else sql.wide(1)
+            k = [sql.cast(value, sql.WIDE) for value in (rows, *k)]
         adds = [(f"s{i}", _add(part, k)) for i, part in enumerate(self.statistic.components)]
         if self.unit.entity is None:
             named = (sql.named(add, name) for name, add in adds)
             parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
             return [("neyman_parts", parts)]
         bounding = Bounding(
-            limits=limits_of(self.unit, self.keys),
+            limits=self.limits,
             salt=self.salt,
             adds=adds,
             integers=self._integers,
+            moved=self._moved,
         )
+        if self.statistic.per_unit:
+            return bounding.units(adds)
         if not self.statistic.columns:
             return bounding.equal_rows()
         return bounding.chosen_rows()
@@ -99,6 +149,8 @@ class Question:
             total = exp.Coalesce(this=sql.total(sql.column(f"s{i}")), expressions=[sql.integer(0)])
             inside = sql.clamped(sql.integer(-most), total, sql.integer(most))
             query = query.select(sql.named(sql.cast(inside, "BIGINT"), f"s{i}"))
+        for i in range(len(self.statistic.components), self.width):
+            query = query.select(sql.named(sql.wide(0), f"s{i}"))
         return query
 
 
@@ -134,8 +186,12 @@ def groups_of(keys: Keys | UnknownKeys | None) -> int | None:
             return len(keys)
 
 
-def limits_of(unit: Unit, keys: Keys | UnknownKeys | None) -> Limits:
+def limits_of(
+    unit: Unit, keys: Keys | UnknownKeys | None, statistic: Statistic | None = None
+) -> Limits:
     """Return the most that one unit fills of the groups."""
+    if statistic is not None and statistic.per_unit:
+        unit = unit.once()
     return unit.limits(() if keys is None else keys.by_value, groups_of(keys))
 
 
@@ -145,6 +201,11 @@ def _add(component: Component, k: Sequence[Tree]) -> Tree:
     if component.low == component.high:
         return low
     return sql.cast(sql.clamped(low, component.value(k), high), "BIGINT")
+
+
+def _outside(measured: Measured, value: Tree) -> Tree:
+    low, high = (sql.double(float(x)) for x in (measured.bounds.lower, measured.bounds.upper))
+    return exp.or_(exp.LT(this=value, expression=low), exp.GT(this=value.copy(), expression=high))
 
 
 def _steps(measured: Measured, value: Tree) -> Tree:

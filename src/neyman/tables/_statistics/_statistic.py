@@ -107,9 +107,26 @@ class Statistic(ABC):
         return True
 
     @property
+    def per_unit(self) -> bool:
+        """Whether a unit adds once to a group, by the sums of its rows there, and not each row.
+
+        The components are then over the number of its rows in the group and the sums of their
+        integers, one for each column; all rows count, and of a unit at most max_rows groups do.
+        """
+        return False
+
+    @property
     @abstractmethod
     def components(self) -> tuple[Component, ...]:
-        """What each row adds, one integer a component."""
+        """What each row adds, or each unit, one integer a component."""
+
+    def moved(self, k: Sequence[Tree]) -> Tree | None:  # noqa: ARG002
+        """Return whether all that a unit adds is moved to bounds of its own; None: it has none.
+
+        Args:
+            k: as of the components, where a unit adds once to a group.
+        """
+        return None
 
     @abstractmethod
     def describe(self) -> dict[str, object]:

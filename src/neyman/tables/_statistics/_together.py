@@ -58,10 +58,11 @@ class Together(Statistic):
             raise InvalidParameter("no statistics were given; write at least one, such as Count()")
         _check_shares(self.shares, len(self.parts))
         for part in self.parts:
-            if part.rows != 1 or not part.complete:
+            if part.rows != 1 or not part.complete or part.per_unit:
                 raise InvalidParameter(
-                    f"{part.describe()['statistic']!r} does not give one row a group, or is put "
-                    "together itself; ask it by itself, or write its parts"
+                    f"{part.describe()['statistic']!r} does not give one row a group, is put "
+                    "together itself, or a unit adds once to it; ask it by itself, or write its "
+                    "parts"
                 )
         names = self.names
         twice = sorted({name for name in names if names.count(name) > 1})

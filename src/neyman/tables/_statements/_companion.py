@@ -1,0 +1,90 @@
+"""What limits and bounds did to an answer, told by the same statement: four integers more.
+
+units   of each unit, before the cut: its rows t, of which k are kept, and x of n moved to a bound
+shares  of each unit that is cut b, the part of its rows that is lost; of each c, the part moved
+row     1024 (units that are not cut), sum of 1024 - b, sum of b, sum of c, all in 1024ths
+
+A unit adds one of (1024, 0, 0) and (0, 1024 - b, b), and c in [0, 1024], by its own rows alone: so
+it moves the row by at most 2 * 1024 in l1 and by 2 * 1024^2 in squared l2.
+"""
+
+from fractions import Fraction
+from typing import Final
+
+from sqlglot import exp
+
+from neyman.sensitivity import Sensitivity
+from neyman.tables import _sql as sql
+from neyman.tables._limits import Limits
+from neyman.tables._sql import Tree
+
+__all__ = ["MARK", "WIDTH", "companion_of", "companion_sensitivity"]
+
+WIDTH: Final = 4
+# Of the row, in the place of a group: no index of a group, and no name of one.
+MARK: Final[tuple[int, str]] = (-1, "-")
+_PARTS: Final = 1024
+_MOST: Final = 2**62
+
+
+def companion_sensitivity() -> Sensitivity:
+    """Return how far one unit moves the four integers."""
+    return Sensitivity(
+        neighbors="add_remove",
+        l1=Fraction(2 * _PARTS),
+        l2_squared=Fraction(2 * _PARTS**2),
+        coordinates=WIDTH,
+        largest=_PARTS,
+    )
+
+
+def companion_of(
+    limits: Limits, *, units: bool, moved: Tree | None, max_rows: int
+) -> tuple[list[tuple[str, exp.Query]], list[Tree]]:
+    """Return the steps after `neyman_pairs`, and the four integers of the last of them.
+
+    Args:
+        limits: r and m.
+        units: whether a unit adds once to a group, so that groups are kept and not rows.
+        moved: of a pair, how many of its rows were moved to a bound; None: there are no bounds.
+        max_rows: beyond which sums are clamped.
+    """
+    n = sql.column("n")
+    rows = exp.Least(this=n, expressions=[sql.integer(limits.rows)], ignore_nulls=True)
+    all_rows = sql.count() if units else sql.total(n)
+    kept = exp.Least(
+        this=sql.count() if units else sql.total(rows),
+        expressions=[sql.integer(limits.total)],
+        ignore_nulls=True,
+    )
+    of_units = {"t": all_rows, "k": kept, "n": sql.total(n)}
+    if moved is not None:
+        of_units["x"] = sql.total(moved)
+    # No table has the 2^52 rows that 64 bits do not hold a thousand times.
+    named = [sql.named(sql.cast(value, "BIGINT"), name) for name, value in of_units.items()]
+    u, pairs = sql.column("u"), sql.relation("neyman_pairs")
+    counted = exp.select(*named).from_(pairs).group_by(u)
+    t, k = sql.column("t"), sql.column("k")
+    lost = exp.Case(ifs=[exp.If(this=k < t, true=_part(exp.paren(t - k), t))])
+    c = _part(sql.column("x"), n) if moved is not None else sql.wide(0)
+    shares = exp.select(sql.named(lost, "b"), sql.named(c, "c")).from_(sql.relation("neyman_units"))
+    b = sql.column("b")
+    whole = exp.Case(ifs=[exp.If(this=sql.known(b), true=sql.integer(0))], default=_parts())
+    left = exp.Coalesce(this=_parts() - b, expressions=[sql.integer(0)])
+    sums = [whole, left, exp.Coalesce(this=b, expressions=[sql.integer(0)]), sql.column("c")]
+    steps: list[tuple[str, exp.Query]] = [("neyman_units", counted), ("neyman_shares", shares)]
+    return steps, [_clamped(value, min(_PARTS * max_rows, _MOST)) for value in sums]
+
+
+def _parts() -> Tree:
+    return sql.wide(_PARTS)
+
+
+def _part(some: Tree, of: Tree) -> Tree:
+    """Write 1024 some / of, rounded down."""
+    return sql.cast(exp.IntDiv(this=some * _parts(), expression=of), "BIGINT")
+
+
+def _clamped(value: Tree, most: int) -> Tree:
+    total = exp.Coalesce(this=sql.total(value), expressions=[sql.integer(0)])
+    return sql.cast(sql.clamped(sql.integer(0), total, sql.integer(most)), "BIGINT")

@@ -1,0 +1,182 @@
+"""Statistics that a unit adds to once in a group, whatever the number of its rows there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from sqlglot import exp
+
+from neyman.aggregate import Reading
+from neyman.arguments import check_type
+from neyman.errors import InvalidTable
+from neyman.numerics import text
+from neyman.tables import _sql as sql
+from neyman.tables._bounds import Bounds
+from neyman.tables._sql import Tree
+from neyman.tables._statistics._readings import CountReading, MeanReading, SumReading
+from neyman.tables._statistics._statistic import Component, Measured, Statistic, check_measured
+from neyman.tables._statistics._statistics import Mean
+
+__all__ = ["CountUnits", "MeanPerUnit", "SumPerUnit"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CountUnits(Statistic):
+    """Distinct units of each group: each adds 1."""
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """None."""
+        return ()
+
+    @property
+    def per_unit(self) -> bool:
+        """Once in a group."""
+        return True
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """One."""
+        return (Component(lambda _: sql.integer(1), 1, 1),)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return CountReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name."""
+        return {"statistic": "count_units"}
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return the noisy counts as they are."""
+        return CountReading(weight)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MeanPerUnit(Statistic):
+    """Mean over units of the mean of each unit's rows: "the average patient", not "visit".
+
+    With n rows of the unit in a group, k their grid integers, it adds
+
+        (a, floor(sum k / n + 1/2) - c)
+
+    c the grid point in the middle of the bounds, a the largest distance from it. No row is cut, and
+    the sensitivity does not depend on how many rows a unit has. The number differs from the mean
+    over rows where units with many rows differ from the others.
+    """
+
+    column: Measured
+
+    def __post_init__(self) -> None:
+        """Refuse a column without bounds."""
+        check_measured("column", self.column)
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """The column."""
+        return (self.column,)
+
+    @property
+    def per_unit(self) -> bool:
+        """Once in a group."""
+        return True
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The weighted count of units, and the centred sum of their means."""
+        low, high = self.column.bounds.steps
+        mean = Mean(self.column)
+        centre, weight = mean.centre, mean.weight
+
+        def nearest(k: Sequence[Tree]) -> Tree:
+            # Of numbers that are not negative, for engines divide negative ones each its own way.
+            n, total = k
+            above = exp.paren(total - exp.paren(n * sql.wide(low)))
+            doubled = exp.paren(above * sql.wide(2) + n)
+            whole = exp.IntDiv(this=doubled, expression=exp.paren(n * sql.wide(2)))
+            return sql.cast(whole, sql.WIDE) + sql.wide(low - centre)
+
+        return (
+            Component(lambda _: sql.integer(weight), weight, weight),
+            Component(nearest, low - centre, high - centre),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return MeanReading.names
+
+    def describe(self) -> dict[str, object]:
+        """Return the name and the column."""
+        return {"statistic": "mean_per_unit"} | self.column.describe()
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return the ratios in the column's units, with Fieller's intervals."""
+        return Mean(self.column).reading(weight)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SumPerUnit(Statistic):
+    """Sum over units of the total of each unit's rows, moved to bounds of its own.
+
+    A unit with grid integers k adds min(max(sum k, L), U) to a group. No row is cut, and the
+    sensitivity does not depend on how many rows a unit has.
+
+    Attributes:
+        column: with the bounds of one row.
+        total: bounds L and U of the total of one unit in a group, on the column's own grid.
+    """
+
+    column: Measured
+    total: Bounds
+
+    def __post_init__(self) -> None:
+        """Refuse a column without bounds, and a total without them or on another grid."""
+        check_measured("column", self.column)
+        check_type("total", self.total, Bounds, "Bounds(lower, upper, grid=...) of a unit's total")
+        if self.total.grid != self.column.bounds.grid:
+            raise InvalidTable(
+                f"the total of a unit must be on the grid of its column, "
+                f"{text(self.column.bounds.grid)}; got {self.total!r}"
+            )
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        """The column."""
+        return (self.column,)
+
+    @property
+    def per_unit(self) -> bool:
+        """Once in a group."""
+        return True
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The sum, which the statement moves to these limits."""
+        return (Component(lambda k: k[1], *self.total.steps),)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the answer."""
+        return SumReading.names
+
+    def moved(self, k: Sequence[Tree]) -> Tree:
+        """Whether the total lies outside its bounds."""
+        low, high = self.total.steps
+        return exp.or_(
+            exp.LT(this=k[1], expression=sql.integer(low)),
+            exp.GT(this=k[1].copy(), expression=sql.integer(high)),
+        )
+
+    def describe(self) -> dict[str, object]:
+        """Return the name, the column and the bounds of the total."""
+        total = [text(self.total.lower), text(self.total.upper)]
+        return {"statistic": "sum_per_unit", "total": total} | self.column.describe()
+
+    def reading(self, weight: int = 1) -> Reading:
+        """Return the noisy sums in the column's units."""
+        return SumReading(self.total, weight)
