@@ -1,7 +1,7 @@
 """What the rooms that see data hand to the door: exact integers with a typed sensitivity."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias, cast, final
 
 import numpy as np
@@ -15,6 +15,7 @@ from neyman.sensitivity import Neighbors, Sensitivity
 __all__ = [
     "Aggregate",
     "Columns",
+    "Companion",
     "Countable",
     "FoundGroups",
     "IntArray",
@@ -127,6 +128,15 @@ class Countable(Protocol):
         """Return what is public about them, JSON-able: a part of the query's record."""
         ...
 
+    def companion(self, axes: Sequence[Nodes], *, ends: bool) -> "Companion | None":
+        """Return what counts them and tells what limits did; None where a unit has one record.
+
+        Args:
+            axes: as of `counter`.
+            ends: whether to tell of values that are moved to the ends of an axis, too.
+        """
+        ...
+
     def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
         """Return what counts them: the data are read when it is called, not before.
 
@@ -187,6 +197,38 @@ class UnknownGroups:
         return repeated(cast("Columns", made), self.rows)
 
 
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Companion:
+    """Four integers beside a question, which tell what contribution limits and bounds did to it.
+
+    They are summed over units, in 1024ths: 1 of a unit that no limit cuts; of one that is cut the
+    part of its rows that is kept, and the part that is lost; and the part of its rows whose values
+    bounds moved. The same statement gives them.
+
+    Attributes:
+        record: what is public of them, JSON-able: what a unit is called, the limit and what it is
+            of ("rows" or "groups"), the least that is kept of a unit that is cut, and whether there
+            are bounds.
+        sensitivity: of the four integers to one unit: in units of 1 both l1 and l2 squared are 2.
+        compute: runs the query; returns what its question's own `compute`, or `unknown.find`,
+            gives, and the four integers.
+    """
+
+    record: Mapping[str, object]
+    sensitivity: Sensitivity
+    compute: Callable[[], tuple["IntArray | FoundGroups", IntArray]] = field(repr=False)
+
+    def after(self, step: Callable[[IntArray], IntArray]) -> "Companion":
+        """Return the same beside a question whose integers are made of this one's."""
+
+        def compute() -> tuple[IntArray, IntArray]:
+            found, own = self.compute()
+            return step(cast("IntArray", found)), own
+
+        return replace(self, compute=compute)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
     """An exact integer answer that has not been computed yet, and all that is public about it.
@@ -210,6 +252,8 @@ class Aggregate:
         imagined: gives the integers of one group of made-up records, spread evenly over the bounds,
             for each of several sizes; for previews. Public, for no row has a part in it.
         compute: runs the query; returns an int64 vector of length `size`.
+        companion: tells what limits and bounds did to the answer, where a unit can have several
+            rows.
     """
 
     query: Mapping[str, object]
@@ -223,6 +267,7 @@ class Aggregate:
     sql: Callable[[], str] | None = field(default=None, repr=False)
     unknown: UnknownGroups | None = field(default=None, repr=False)
     imagined: Callable[[Sequence[int]], list[IntArray]] | None = field(default=None, repr=False)
+    companion: Companion | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a question that protects nobody in words.

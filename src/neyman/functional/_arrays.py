@@ -89,6 +89,10 @@ class ArrayRecords:
         """Return the most values that count of one unit."""
         return {"max_values": None if self.units is None else self.units.max_values}
 
+    def companion(self, axes: Sequence[Nodes], *, ends: bool) -> None:  # noqa: ARG002
+        """None: of arrays nothing is told."""
+        return
+
     def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
         """Return what counts them."""
 

@@ -41,6 +41,7 @@ def asked(
     size: int,
     reading: NamedReading,
     sums: Callable[[IntArray], IntArray],
+    ends: bool = True,
 ) -> Aggregate:
     """Return the question, not yet computed.
 
@@ -52,6 +53,7 @@ def asked(
         size: how many integers, of each group.
         reading: how they are read.
         sums: from counts, shape (groups, places), to integers, shape (groups, size).
+        ends: whether a value that is moved to the end of an axis counts otherwise than it is.
 
     Raises:
         InvalidParameter: if there are more than 2^24 integers.
@@ -64,10 +66,10 @@ def asked(
             "larger bandwidth or grid, at most 2^24 integers together"
         )
     refuse_key_names(records.keys, reading.names)
-    count = records.counter(axes)
+    count, companion = records.counter(axes), records.companion(axes, ends=ends)
 
-    def compute() -> IntArray:
-        return sums(count().reshape(groups, -1)).reshape(-1)
+    def made(counts: IntArray) -> IntArray:
+        return sums(counts.reshape(groups, -1)).reshape(-1)
 
     def imagined(sizes: Sequence[int]) -> list[IntArray]:
         places = math.prod(axis.number for axis in axes)
@@ -80,10 +82,11 @@ def asked(
         sensitivity=records.bound(one),
         size=size * groups,
         reading=reading,
-        compute=compute,
+        compute=lambda: made(count()),
         keys=repeated(records.keys, reading.rows),
         # Where the number of records is public, groups of other sizes would not be read rightly.
         imagined=imagined if records.records is None else None,
+        companion=None if companion is None else companion.after(made),
     )
 
 

@@ -104,6 +104,9 @@ def crosstab(
         keys=layout.keys(),
         sql=cells.sql,
         imagined=imagined,
+        companion=None
+        if cells.companion is None
+        else cells.companion.after(lambda found: layout.stacked(found, weights)),
     )
 
 

@@ -66,9 +66,9 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
             "leave 62 bits; write a smaller max_table_rows where the table is opened"
         )
 
-    def compute() -> IntArray:
+    def made(counts: IntArray) -> IntArray:
         found = np.zeros(size, np.int64)
-        np.add.at(found, index, cells.compute())
+        np.add.at(found, index, counts)
         return found
 
     return Aggregate(
@@ -78,9 +78,10 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
         sensitivity=folded(cells.sensitivity, most, size),
         size=size,
         reading=Count().reading(),
-        compute=compute,
+        compute=lambda: made(cells.compute()),
         keys={} if kept is None else kept.to_columns(),
         sql=cells.sql,
+        companion=None if cells.companion is None else cells.companion.after(made),
     )
 
 

@@ -8,13 +8,19 @@ from typing import Final, TypeAlias
 import numpy as np
 from sqlglot import exp
 
-from neyman.aggregate import Aggregate, FoundGroups, IntArray, refuse_key_names, repeated
+from neyman.aggregate import Aggregate, Companion, FoundGroups, IntArray, refuse_key_names, repeated
 from neyman.errors import InvalidTable
 from neyman.tables._engines._engine import Engine
 from neyman.tables._imagined import imagined
 from neyman.tables._keys._keys import Keys
 from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._mistakes import refuse_no_keys
+from neyman.tables._statements._companion import (
+    MARK,
+    WIDTH,
+    companion_record,
+    companion_sensitivity,
+)
 from neyman.tables._statements._found import new_groups, unknown_groups
 from neyman.tables._statements._statement import Question, groups_of, limits_of
 from neyman.tables._statistics._statistic import Statistic, sensitivity_of
@@ -60,7 +66,8 @@ def asked(
     }
     query |= view.describe()
     salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
-    statement = Question(statistic, unit, by, salt, max_rows).statement(view)
+    asks = Question(statistic, unit, by, salt, max_rows)
+    statement = asks.statement(view)
     groups, width, limits = groups_of(by), len(statistic.components), limits_of(unit, by, statistic)
     question = Aggregate(
         query=query,
@@ -72,6 +79,7 @@ def asked(
         compute=lambda: _integers(engine, statement, groups or 0, width),
         sql=lambda: engine.text(statement),
         imagined=lambda sizes: imagined(statistic, sizes),
+        companion=_companion(engine, view, asks),
     )
     match by:
         case None:
@@ -81,7 +89,7 @@ def asked(
         case UnknownKeys():
 
             def find() -> FoundGroups:
-                return engine.groups(statement, len(by.columns), width)
+                return engine.groups(statement, len(by.columns), width, MARK[1])[0]
 
             new = new_groups(statistic, limits)
             return replace(
@@ -98,6 +106,36 @@ def _integers(engine: Engine, statement: exp.Query, groups: int, width: int) -> 
     answer = np.zeros((groups, width), np.int64)
     answer[found[:, 0]] = found[:, 1:]
     return answer.reshape(-1)
+
+
+def _companion(engine: Engine, view: View, asks: Question) -> Companion | None:
+    """Return what also tells what limits and bounds did; nothing where each row is a unit."""
+    if asks.unit.entity is None:
+        return None
+    both = replace(asks, companion=True)
+    statement, own, by = both.statement(view), len(asks.statistic.components), asks.keys
+
+    def compute() -> tuple[IntArray | FoundGroups, IntArray]:
+        if isinstance(by, UnknownKeys):
+            names, last = engine.groups(statement, len(by.columns), both.width, MARK[1])
+            found = replace(names, integers=names.integers[:, :own])
+            return found, last[:, :WIDTH].reshape(-1)
+        rows = engine.integers(statement, 1 + both.width)
+        groups, last = rows[rows[:, 0] != MARK[0]], rows[rows[:, 0] == MARK[0]]
+        answer = np.zeros((groups_of(by) or 0, own), np.int64)
+        answer[groups[:, 0]] = groups[:, 1 : 1 + own]
+        return answer.reshape(-1), last[:, 1 : 1 + WIDTH].reshape(-1)
+
+    return Companion(
+        record=companion_record(
+            asks.unit,
+            asks.limits,
+            units=asks.statistic.per_unit,
+            bounds=bool(asks.statistic.columns),
+        ),
+        sensitivity=companion_sensitivity(),
+        compute=compute,
+    )
 
 
 def _refuse_unfit(statistic: Statistic, max_rows: int, by: Groups) -> None:

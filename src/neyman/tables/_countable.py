@@ -9,12 +9,13 @@ from typing import Final, final
 
 import numpy as np
 
-from neyman.aggregate import Columns, IntArray
+from neyman.aggregate import Columns, Companion, IntArray
 from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
 from neyman.tables._engines._engine import Engine
 from neyman.tables._keys._keys import Keys
+from neyman.tables._statements._companion import WIDTH, companion_record, companion_sensitivity
 from neyman.tables._statements._histogram import Histogram
 from neyman.tables._statements._statement import limits_of
 from neyman.tables._unit import Unit
@@ -108,6 +109,27 @@ class TableRecords:
             | self.view.describe()
         )
 
+    def companion(self, axes: Sequence[Nodes], *, ends: bool) -> Companion | None:
+        """Return what counts them and tells what limits did; None where each row is a unit."""
+        if self.unit_of.entity is None:
+            return None
+        histogram = self._histogram(axes, companion=True, ends=ends)
+        statement = histogram.statement(self.view)
+
+        def compute() -> tuple[IntArray, IntArray]:
+            found = self.engine.integers(statement, len(histogram.names) + 1)
+            counted = found[:, -2] >= 0
+            own, row = found[~counted], np.zeros(WIDTH, np.int64)
+            row[-1 - own[:, -2]] = own[:, -1]
+            return self._counts(found[counted], histogram), row
+
+        limits = limits_of(self.unit_of, self.by)
+        return Companion(
+            record=companion_record(self.unit_of, limits, units=False, bounds=histogram.moved),
+            sensitivity=companion_sensitivity(),
+            compute=compute,
+        )
+
     def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
         """Return what runs one statement.
 
@@ -116,6 +138,20 @@ class TableRecords:
             UnknownColumn: if the table lacks a column.
             InvalidTable: if a column holds no numbers.
         """
+        histogram = self._histogram(axes)
+        statement = histogram.statement(self.view)
+        width = len(histogram.names) + 1
+        return lambda: self._counts(self.engine.integers(statement, width), histogram)
+
+    def _counts(self, found: IntArray, histogram: Histogram) -> IntArray:
+        places = histogram.places
+        counts = np.zeros((self.groups, places + 1), np.int64)
+        counts[found[:, 0] if self.by is not None else 0, found[:, -2]] = found[:, -1]
+        return counts[:, :places].reshape(-1)
+
+    def _histogram(
+        self, axes: Sequence[Nodes], *, companion: bool = False, ends: bool = False
+    ) -> Histogram:
         if len(axes) != len(self.columns):
             raise InvalidParameter(
                 f"{len(self.columns)} columns were given for a domain of {len(axes)} sides; write "
@@ -134,13 +170,13 @@ class TableRecords:
             )
         asked = self.describe() | {"axes": [axis.record() for axis in axes]}
         salt = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
-        histogram = Histogram(self.columns, tuple(axes), self.unit_of, self.by, salt, self.max_rows)
-        statement = histogram.statement(self.view)
-
-        def count() -> IntArray:
-            found = self.engine.integers(statement, len(histogram.names) + 1)
-            counts = np.zeros((self.groups, places + 1), np.int64)
-            counts[found[:, 0] if self.by is not None else 0, found[:, -2]] = found[:, -1]
-            return counts[:, :places].reshape(-1)
-
-        return count
+        return Histogram(
+            self.columns,
+            tuple(axes),
+            self.unit_of,
+            self.by,
+            salt,
+            self.max_rows,
+            companion=companion,
+            ends=ends,
+        )

@@ -170,6 +170,7 @@ def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggreg
                 ("censored", channels.censored),
             )
         ),
+        ends=False,
         sums=sums,
     )
 

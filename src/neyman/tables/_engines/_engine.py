@@ -117,18 +117,23 @@ class Engine(ABC):
         return self._answer(statement, lambda columns: _integers(columns, width))
 
     @final
-    def groups(self, statement: exp.Query, parts: int, width: int) -> FoundGroups:
+    def groups(
+        self, statement: exp.Query, parts: int, width: int, mark: str
+    ) -> tuple[FoundGroups, IntArray]:
         """Run one statement whose first column names groups, by `parts` keys each.
 
         Returns:
-            The keys, and `width` integers a group.
+            The keys, and `width` integers a group; and those of rows that have the mark in place of
+            a name.
 
         Raises:
             EngineFailure: whatever went wrong; rows may have been read.
         """
         return self._answer(
             statement,
-            lambda columns: read_groups(columns, parts) if len(columns) == 1 + width else None,
+            lambda columns: (
+                read_groups(columns, parts, mark) if len(columns) == 1 + width else None
+            ),
         )
 
     def _answer(

@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import FoundGroups, KeyText
+from neyman.aggregate import FoundGroups, IntArray, KeyText
 
 __all__ = ["read_groups"]
 
@@ -13,25 +13,33 @@ __all__ = ["read_groups"]
 _DIGITS: Final = frozenset("0123456789abcdef:")
 
 
-def read_groups(columns: list[npt.NDArray[Any]], parts: int) -> FoundGroups | None:
-    """Return what a statement gave, or None if it is not names and integers.
+def read_groups(
+    columns: list[npt.NDArray[Any]], parts: int, mark: str
+) -> tuple[FoundGroups, IntArray] | None:
+    """Return the groups that a statement gave, and the rows with a mark in place of a name.
+
+    None if it is not names and integers.
 
     Groups whose keys are no UTF-8, which Spark can hold, are left out: a rule about the key alone.
 
     Args:
         columns: names of the groups, then their integers.
         parts: how many columns a key has.
+        mark: of rows that are no group's.
     """
     names, integers = columns[0].tolist(), np.column_stack(columns[1:]).astype(np.int64)
     keys: list[KeyText | None] = []
-    for name in names:
+    marked = [i for i, name in enumerate(names) if type(name) is str and name == mark]
+    groups = [i for i, name in enumerate(names) if type(name) is not str or name != mark]
+    for name in map(names.__getitem__, groups):
         if type(name) is not str or not _DIGITS.issuperset(name):
             return None
         keys.append(_decoded(name.split(":")))
     if any(key is not None and len(key) != parts for key in keys):
         return None
-    kept = [i for i, key in enumerate(keys) if key is not None]
-    return FoundGroups(tuple(key for key in keys if key is not None), integers[kept])
+    kept = [i for i, key in zip(groups, keys, strict=True) if key is not None]
+    found = FoundGroups(tuple(key for key in keys if key is not None), integers[kept])
+    return found, integers[marked]
 
 
 def _decoded(parts: list[str]) -> KeyText | None:

@@ -17,8 +17,9 @@ from neyman.sensitivity import Sensitivity
 from neyman.tables import _sql as sql
 from neyman.tables._limits import Limits
 from neyman.tables._sql import Tree
+from neyman.tables._unit import Unit
 
-__all__ = ["MARK", "WIDTH", "companion_of", "companion_sensitivity"]
+__all__ = ["MARK", "WIDTH", "companion_of", "companion_record", "companion_sensitivity"]
 
 WIDTH: Final = 4
 # Of the row, in the place of a group: no index of a group, and no name of one.
@@ -36,6 +37,25 @@ def companion_sensitivity() -> Sensitivity:
         coordinates=WIDTH,
         largest=_PARTS,
     )
+
+
+def companion_record(unit: Unit, limits: Limits, *, units: bool, bounds: bool) -> dict[str, object]:
+    """Return what is public of them: what is limited, and to how many.
+
+    Args:
+        unit: whose rows they are.
+        limits: r and m.
+        units: whether a unit adds once to a group, so that groups are kept and not rows.
+        bounds: whether values are moved to bounds.
+    """
+    one = limits.total if limits.rows == limits.total or units else None
+    return {
+        "entity": unit.entity,
+        "of": "groups" if units else "rows",
+        "limit": one,
+        "least": limits.total if units else limits.rows,
+        "bounds": bounds,
+    }
 
 
 def companion_of(

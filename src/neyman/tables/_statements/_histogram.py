@@ -4,10 +4,11 @@ values   group j, unit u and the doubles x0, x1, ... of every row of a known uni
 nearest  group j, unit u and the nodes w0, w1, ... that they are at, in doubles
 rows     group j, unit u and place k, where rows of one unit are bounded together
 parts    group j, place k and rows n that are left
-answer   rows per group and place, clamped to a public range
+answer   rows per group and place, clamped to a public range; with the companion four rows more
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -16,8 +17,10 @@ from sqlglot import exp
 from neyman.nodes import Nodes
 from neyman.tables import _sql as sql
 from neyman.tables._keys._keys import Keys
+from neyman.tables._sql import Tree
 from neyman.tables._statements._bounding import Bounding
-from neyman.tables._statements._places import inside, nearest, place
+from neyman.tables._statements._companion import companion_of
+from neyman.tables._statements._places import beyond, inside, nearest, place
 from neyman.tables._statements._statement import limits_of, unit_rows
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
@@ -37,6 +40,9 @@ class Histogram:
         keys: the groups, or None for a single one.
         salt: of the pseudo-random choices, hexadecimal.
         max_rows: rows at one place beyond which their count is clamped.
+        companion: whether four rows more, of places -1 to -4, tell what limits and ends did; of an
+            entity.
+        ends: whether it tells of values that were moved to the ends of an axis.
     """
 
     columns: tuple[str, ...]
@@ -45,6 +51,8 @@ class Histogram:
     keys: Keys | None
     salt: str
     max_rows: int
+    companion: bool = False
+    ends: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,7 +75,42 @@ class Histogram:
         for i, name in enumerate(self.columns):
             values = values.select(sql.named(view.schema[name].number(), f"x{i}"))
         steps = [("neyman_values", values), ("neyman_nearest", self._nearest()), *self._parts()]
-        return sql.in_steps(self._answer(), steps)
+        if not self.companion:
+            return sql.in_steps(self._answer(), steps)
+        more, integers = companion_of(
+            limits_of(self.unit, self.keys),
+            units=False,
+            moved=sql.column("x") if self.moved else None,
+            max_rows=self.max_rows,
+        )
+        rows = self._companion_rows(integers)
+        answer = exp.union(self._answer(), rows.pop()[1], distinct=False)
+        return sql.in_steps(answer, [*steps, *more, *rows])
+
+    @property
+    def moved(self) -> bool:
+        """Whether it tells of values that were moved to an end."""
+        clipped = any(not (axis.closed or axis.dropped) for axis in self.axes)
+        return self.companion and self.ends and clipped
+
+    def _companion_rows(self, integers: Sequence[Tree]) -> list[tuple[str, exp.Query]]:
+        """Return the steps to one row for each integer, and those rows as the last of them."""
+        names = [f"c{i}" for i in range(len(integers))]
+        named = [sql.named(value, name) for value, name in zip(integers, names, strict=True)]
+        one = exp.select(*named).from_(sql.relation("neyman_shares"))
+        place = sql.each(sql.wide(1), sql.wide(len(names)), sql.wide(1))
+        spread = exp.select(*map(sql.column, names), sql.named(place, "i"))
+        i = sql.column("i")
+        value = exp.Case(default=sql.column(names[-1]))
+        for at, name in enumerate(names[:-1], 1):
+            value = value.when(i.eq(sql.wide(at)), sql.column(name), copy=False)
+        rows = exp.select(*(sql.named(sql.integer(0), name) for name in self.names[:-1]))
+        rows = rows.select(sql.named(sql.wide(0) - i, "k"), sql.named(value, "n"))
+        return [
+            ("neyman_companion", one),
+            ("neyman_spread_companion", spread.from_(sql.relation("neyman_companion"))),
+            ("", rows.from_(sql.relation("neyman_spread_companion"))),
+        ]
 
     def _nearest(self) -> exp.Select:
         names = self.names[:-1] if self.unit.entity is None else ("j", "u")
@@ -79,7 +122,15 @@ class Histogram:
             # of an entity are left out where its rows are counted.
             if axis.dropped and self.unit.entity is None:
                 query = query.where(inside(axis, value))
-        return query
+        if not self.moved:
+            return query
+        ends = [
+            exp.and_(sql.known(x), exp.Not(this=exp.IsNan(this=x)), beyond(axis, x))
+            for axis, x in ((axis, sql.column(f"x{i}")) for i, axis in enumerate(self.axes))
+            if not (axis.closed or axis.dropped)
+        ]
+        one = exp.Case(ifs=[exp.If(this=exp.or_(*ends), true=sql.integer(1))])
+        return query.select(sql.named(one.else_(sql.integer(0)), "x"))
 
     def _parts(self) -> list[tuple[str, exp.Query]]:
         nodes = [sql.column(f"w{i}") for i in range(len(self.axes))]
@@ -90,8 +141,10 @@ class Histogram:
                 salt=self.salt,
                 adds=(),
                 integers=("k",),
+                moved=self.moved,
             )
             rows = exp.select(sql.column("j"), sql.column("u"), k)
+            rows = rows.select(sql.column("x")) if self.moved else rows
             step = "neyman_rows", rows.from_(sql.relation("neyman_nearest"))
             return [step, *bounding.counted_rows()]
         group = [sql.column(name) for name in self.names[:-1]]

@@ -8,7 +8,7 @@ from neyman.nodes import Nodes
 from neyman.tables import _sql as sql
 from neyman.tables._sql import Tree
 
-__all__ = ["inside", "nearest", "place"]
+__all__ = ["beyond", "inside", "nearest", "place"]
 
 
 def nearest(axis: Nodes, value: Tree) -> Tree:
@@ -29,6 +29,11 @@ def nearest(axis: Nodes, value: Tree) -> Tree:
 def inside(axis: Nodes, value: Tree) -> Tree:
     """Return whether a double is at a node that is not that of an end it was moved to."""
     return _between(value, axis)
+
+
+def beyond(axis: Nodes, value: Tree) -> Tree:
+    """Return whether a double is moved to an end."""
+    return exp.Not(this=_between(value, axis))
 
 
 def place(axes: Sequence[Nodes], found: Sequence[Tree]) -> Tree:
