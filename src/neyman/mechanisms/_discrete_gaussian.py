@@ -4,14 +4,14 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Self, final
 
 import numpy as np
 
 from neyman.errors import InvalidParameter
-from neyman.mechanisms._gaussian import variance_of
+from neyman.mechanisms._gaussian import Gaussian, variance_of
 from neyman.mechanisms._law import ball
 from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.mechanisms._moves import largest_square, worst_move
@@ -164,6 +164,16 @@ class DiscreteGaussian(Mechanism):
 
     def _curve(self, steps: int) -> TradeOff:
         return discrete_gaussian(variance=self.variance, sensitivity=steps)
+
+    def beside(
+        self, sensitivity: Sensitivity, other: Sensitivity, share: Fraction
+    ) -> tuple[Mechanism, Mechanism]:
+        """Divide rho, exactly: the second noise is the rounded Gaussian of share rho."""
+        moved = Fraction(max(largest_square(sensitivity), 1))
+        second = Gaussian(variance=self.variance).beside(
+            replace(sensitivity, l2_squared=moved), other, share
+        )[1]
+        return DiscreteGaussian(variance=self.variance / (1 - share)), second
 
     @property
     def stddev(self) -> float:

@@ -3,7 +3,7 @@
 """Two-sided geometric noise, the discrete Laplace."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self, final
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from neyman.errors import SensitivityMismatch
 from neyman.mechanisms._folded import FloatArray, FoldedLaw
+from neyman.mechanisms._laplace import Laplace
 from neyman.mechanisms._law import ball
 from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.numerics import Real, exact_positive, text
@@ -120,6 +121,14 @@ class DiscreteLaplace(Mechanism):
         """
         steps = _steps(sensitivity)
         return discrete_laplace(1 / self.scale, sensitivity=steps) if steps else identity()
+
+    def beside(
+        self, sensitivity: Sensitivity, other: Sensitivity, share: Fraction
+    ) -> tuple[Mechanism, Mechanism]:
+        """Divide epsilon, exactly: the second noise is the rounded Laplace of share epsilon."""
+        moved = replace(sensitivity, l1=Fraction(max(_steps(sensitivity), 1)))
+        second = Laplace(scale=self.scale).beside(moved, other, share)[1]
+        return DiscreteLaplace(scale=self.scale / (1 - share)), second
 
     @property
     def stddev(self) -> float:

@@ -92,6 +92,13 @@ class Gaussian(Mechanism):
         """Return G_mu with mu^2 = l2_squared / variance."""
         return gdp(squared=_l2_squared(sensitivity) / self.variance)
 
+    def beside(
+        self, sensitivity: Sensitivity, other: Sensitivity, share: Fraction
+    ) -> tuple[Mechanism, Mechanism]:
+        """Divide mu^2, exactly: (1 - share) mu^2 and share mu^2."""
+        second = self.variance * _l2_squared(other) / (share * _l2_squared(sensitivity))
+        return Gaussian(variance=self.variance / (1 - share)), Gaussian(variance=second)
+
     @property
     def stddev(self) -> float:
         """sqrt(sum_j (2j + 1) t_j), t_j = P(|K| > j); from sigma = 4 on sqrt(sigma^2 + 1/12).

@@ -68,6 +68,13 @@ class Laplace(Mechanism):
         """Return the Laplace curve at epsilon = l1 / scale."""
         return laplace(_l1(sensitivity) / self.scale)
 
+    def beside(
+        self, sensitivity: Sensitivity, other: Sensitivity, share: Fraction
+    ) -> tuple[Mechanism, Mechanism]:
+        """Divide epsilon, exactly: (1 - share) epsilon and share epsilon."""
+        second = self.scale * _l1(other) / (share * _l1(sensitivity))
+        return Laplace(scale=self.scale / (1 - share)), Laplace(scale=second)
+
     @property
     def stddev(self) -> float:
         """sqrt(cosh(a) / 2) / sinh(a), a = 1 / (2b)."""

@@ -92,6 +92,25 @@ class Mechanism(ABC):
             )
         return self.noise_tradeoff(sensitivity)
 
+    def beside(
+        self,
+        sensitivity: Sensitivity,  # noqa: ARG002
+        other: Sensitivity,  # noqa: ARG002
+        share: Fraction,  # noqa: ARG002
+    ) -> "tuple[Mechanism, Mechanism] | None":
+        """Return noises for two questions that together cost what this one alone costs the first.
+
+        Args:
+            sensitivity: of the first question, for which this noise was made.
+            other: of the second.
+            share: in (0, 1), what the second one takes of the budget: of mu^2, rho or epsilon.
+
+        Returns:
+            The noise of the first, wider than this, and that of the second; None where this noise
+            cannot be divided.
+        """
+        return None
+
     @property
     @abstractmethod
     def stddev(self) -> float:

@@ -147,6 +147,17 @@ class Thresholded(Mechanism):
         failing = approx_dp(0, self.failure(sensitivity))
         return self.noise.noise_tradeoff(sensitivity) @ failing
 
+    def beside(
+        self, sensitivity: Sensitivity, other: Sensitivity, share: Fraction
+    ) -> tuple[Mechanism, Mechanism] | None:
+        """Divide what the noise costs; the threshold rises with its width, and delta stays."""
+        both = self.noise.beside(sensitivity, other, share)
+        if both is None:
+            return None
+        noise, second = both
+        delta = self.failure(sensitivity)
+        return Thresholded.calibrate(sensitivity, noise=noise, delta=delta), second
+
     @property
     def stddev(self) -> float:
         """The noise's own, before anything is left out."""

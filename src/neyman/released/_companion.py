@@ -1,0 +1,189 @@
+"""What contribution limits and bounds did to an answer, as far as its noise lets it be told."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Final, final
+
+from neyman.aggregate import Noise
+from neyman.errors import InvalidParameter
+
+__all__ = ["Companion"]
+
+_PARTS: Final = 1024
+# From here on a share of units that are cut, or of values that are moved, is a warning.
+_WARNED: Final = 0.01
+# From here on a half-width, as a share of all units, leaves the share of those cut unknown.
+_UNKNOWN: Final = 0.1
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Companion:
+    """How many units were cut, how many of their rows are missing, how many values were moved.
+
+    Counts are of units and private: each is the noisy number with the half-width of its interval,
+    which holds the true one with at least `confidence`. That on what is missing is a lower bound.
+
+    Attributes:
+        entity: the column that names the unit.
+        of: what limits count: "rows", or "groups" where a unit adds once to each of its groups.
+        limit: the most of them that count of one unit; None where limits of groups cut as well.
+        confidence: of each interval, and of the lower bound.
+        units: about how many units have rows that count.
+        units_half_width: of the interval around it.
+        cut: about how many of them have more than counts.
+        cut_half_width: of the interval around it.
+        missing: at least so many rows, or groups of a unit, are not in the answer.
+        moved: the sum over units of the share of its rows with a value that bounds moved; None
+            where there are no bounds.
+        moved_half_width: of the interval around it.
+    """
+
+    entity: str
+    of: str
+    limit: int | None
+    confidence: float
+    units: float
+    units_half_width: float
+    cut: float
+    cut_half_width: float
+    missing: int
+    moved: float | None
+    moved_half_width: float
+
+    @staticmethod
+    def read(
+        record: Mapping[str, object], noisy: Sequence[int], noise: Noise, confidence: float
+    ) -> "Companion":
+        """Read the four noisy integers of a question's companion.
+
+        With B and S the kept and the lost parts of units that are cut, each of which keeps at least
+        r rows, the rows that are missing are at least r S (1 + S / B): S / B is the mean of lost
+        over kept rows of a unit, and that quotient is convex (Jensen). S is taken at the lower end
+        and B at the upper end of their intervals, each of which fails on that side with half of
+        what the confidence leaves.
+
+        Args:
+            record: what is public of them (`neyman.aggregate.Companion`).
+            noisy: the integers.
+            noise: that was added to each.
+            confidence: in (0, 1).
+        """
+        whole, kept, lost, moved = (value / _PARTS for value in noisy)
+        width = noise.half_width(confidence) / _PARTS
+        least, limit = record["least"], record["limit"]
+        lower, upper = lost - width, max(kept + width, math.ulp(1))
+        rows = int(str(least)) * lower * (1 + lower / upper) if lower > 0 else 0.0
+        return Companion(
+            entity=str(record["entity"]),
+            of=str(record["of"]),
+            limit=limit if isinstance(limit, int) else None,
+            confidence=confidence,
+            units=whole + kept + lost,
+            units_half_width=_sum_width(noise, 3, confidence),
+            cut=kept + lost,
+            cut_half_width=_sum_width(noise, 2, confidence),
+            missing=math.floor(rows * (1 - 1e-12)),
+            moved=moved if record["bounds"] else None,
+            moved_half_width=width,
+        )
+
+    @property
+    def cuts(self) -> bool:
+        """Whether more than 1 % of the units were cut, as far as the noise tells."""
+        return self.cut - self.cut_half_width > _WARNED * max(self.units, 1)
+
+    @property
+    def moves(self) -> bool:
+        """Whether bounds moved more than 1 % of an average unit's values, as far as it tells."""
+        moved = 0.0 if self.moved is None else self.moved - self.moved_half_width
+        return moved > _WARNED * max(self.units, 1)
+
+    @property
+    def warns(self) -> bool:
+        """Whether the answer is of a part of the rows, or of values that were moved."""
+        return self.cuts or self.moves
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What a reader must know of the answer, a sentence each."""
+        return tuple(filter(None, (self._rows(), self._values())))
+
+    def _rows(self) -> str:
+        about = f"{_number(self.cut)} ± {_number(self.cut_half_width)}"
+        if self.cuts:
+            share = _percent(min(self.cut / max(self.units, 1), 1))
+            limit = "the limits allow" if self.limit is None else f"the limit of {self.limit:,}"
+            than = f"{self.of} than {limit}"
+            missing = f"at least {_down(self.missing):,} {_what(self.of)} are not in this number"
+            more = f"; {missing}" if self.missing else ""
+            return f"Rows missing: {share} of units ({about}) have more {than}{more}."
+        if self.cut_half_width > _UNKNOWN * max(self.units, 1):
+            return (
+                f"Rows missing: not known. About {_number(max(self.units, 0))} units are too few "
+                f"to say at this budget (± {_number(self.cut_half_width)})."
+            )
+        most = min(max(self.cut + self.cut_half_width, 0) / max(self.units, 1), 1)
+        return f"Rows missing: few. The limits cut at most {_percent(most)} of units."
+
+    def _values(self) -> str | None:
+        if self.moved is None:
+            return None
+        units = max(self.units, 1)
+        if self.moves:
+            share = _percent(min(self.moved / units, 1))
+            return f"Values moved to the bounds: {share} of an average unit's."
+        if self.moved_half_width > _UNKNOWN * units:
+            return "Values moved to the bounds: not known, there are too few units to say."
+        most = min(max(self.moved + self.moved_half_width, 0) / units, 1)
+        return f"Values moved to the bounds: few, at most {_percent(most)} of an average unit's."
+
+    def to_json(self) -> dict[str, object]:
+        """Return the record, JSON-able."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(record: Mapping[str, object]) -> "Companion":
+        """Rebuild what `to_json` wrote.
+
+        Raises:
+            InvalidParameter: if the record is malformed.
+        """
+        kinds = {"entity": str, "of": str, "limit": int | None, "missing": int}
+        kinds |= {"moved": int | float | None}
+        for name in (field.name for field in fields(Companion)):
+            if name not in record or not isinstance(record[name], kinds.get(name, int | float)):
+                raise InvalidParameter(
+                    f"the record of a release's companion lacks {name}, or has another type there; "
+                    "write what Release.to_json gives"
+                )
+        return Companion(**{field.name: record[field.name] for field in fields(Companion)})  # pyright: ignore[reportArgumentType]
+
+
+def _sum_width(noise: Noise, terms: int, confidence: float) -> float:
+    """Return the half-width of a sum of noisy integers; the least of two that both hold."""
+    each = math.nextafter(1 - (1 - confidence) / terms, 1)
+    widths = (
+        terms * noise.half_width(each),
+        math.sqrt(terms) * noise.radius(1, 4, confidence),
+    )
+    return min(widths) / _PARTS
+
+
+def _what(of: str) -> str:
+    return "rows" if of == "rows" else "units of groups"
+
+
+def _number(value: float) -> str:
+    return f"{round(value):,}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def _down(value: int) -> int:
+    """Keep three digits, rounded down."""
+    scale = 10 ** max(len(str(value)) - 3, 0)
+    return value // scale * scale
