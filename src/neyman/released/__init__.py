@@ -1,5 +1,6 @@
 """What comes out: a public answer, what it guarantees and what it cost."""
 
+from neyman.released._companion import Companion
 from neyman.released._counted import counted, in_counted
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._keys_asked import called
@@ -9,6 +10,7 @@ from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
 
 __all__ = [
+    "Companion",
     "Guarantee",
     "Release",
     "Side",

@@ -8,6 +8,7 @@ from typing import Any, Final, cast, final
 
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
+from neyman.released._companion import Companion
 from neyman.released._counted import in_counted
 from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
@@ -46,6 +47,8 @@ class Release(Tabular):
         replayed: whether it was stored before and cost nothing this time.
         count_weight: how much each row, or whatever is counted, adds to the noisy count that a
             group is shown by; None where the groups were declared, or an old record does not say.
+        companion: what contribution limits and bounds did to the answer; None where each row is a
+            unit, or where nothing was spent on it.
     """
 
     entry: str
@@ -58,6 +61,7 @@ class Release(Tabular):
     keys: tuple[str, ...] = ()
     replayed: bool = field(compare=False)
     count_weight: int | None = None
+    companion: Companion | None = None
 
     def __post_init__(self) -> None:
         """Have one NaN alone, which a list finds equal to itself, so that answers compare."""
@@ -137,6 +141,8 @@ class Release(Tabular):
             f"lower, upper: {100 * self.confidence:g} % noise interval{_TOTAL if total else ''}",
             _LEFT_OUT,
         ]
+        if self.companion is not None:
+            lines += self.companion.sentences
         if self.shown_from is None:
             return lines
         return [f"groups: those whose noisy count is {self.shown_from} or more", *lines]
@@ -154,6 +160,7 @@ class Release(Tabular):
             "confidence": self.confidence,
             "keys": list(self.keys),
             **({} if self.count_weight is None else {"count_weight": self.count_weight}),
+            **({} if self.companion is None else {"companion": self.companion.to_json()}),
             "columns": {name: [_finite(x) for x in cells] for name, cells in self.columns.items()},
         }
 
@@ -224,6 +231,7 @@ def _read(written: object, columns: Columns) -> Release:
     ):
         raise _malformed()
     query, noise, promised, paid = cast("list[Mapping[str, object]]", parts)
+    told = record.get("companion")
     return Release(
         entry=entry,
         query=query,
@@ -235,6 +243,9 @@ def _read(written: object, columns: Columns) -> Release:
         keys=_keys(record, columns),
         replayed=True,
         count_weight=_weight(record),
+        companion=Companion.from_json(_mapping(told))
+        if (told := record.get("companion"))
+        else None,
     )
 
 
