@@ -330,7 +330,7 @@ def test_removing_a_unit_moves_margins_by_at_most_the_sensitivity(visits, groups
 def test_the_sensitivity_of_margins_is_attained():
     by = Keys({"a": range(3), "b": range(4)})
     full = pa.table({"u": [1] * 24, "a": [i // 4 % 3 for i in range(24)], "b": [0, 1, 2, 3] * 6})
-    table = open_table(full, unit=Entity("u", 99, 2), name="t")
+    table = open_table(full, unit=Entity("u", max_rows=198), name="t")
     for asked, l1, l2 in zip(
         publish.margins(table, by, [("a", "b"), ("a",), ("b",), ()]),
         (24, 24, 24, 24),
@@ -370,7 +370,7 @@ def test_refused(released):
 
 
 def test_releases_of_other_limits_need_not_add_up(tmp_path):
-    table = opened(unit=Entity("who", 2, 2))
+    table = opened(unit=Entity("who", max_rows=4))
     ledger = ny.Ledger.open(
         tmp_path / "l", cap=ny.gdp(9), unit=table.protects, neighbors="add_remove"
     )

@@ -82,7 +82,7 @@ def test_a_unit_counts_in_no_more_groups_than_there_are():
 
 
 def test_no_person_moves_all_groups_by_more_than_stated():
-    unit = Entity("who", max_groups=2, max_rows_per_group=2)
+    unit = Entity("who", max_rows=4)
     question = quantiles(table(unit), "x", SHARES, by=WARDS)
     whole, moved = question.compute(), []
     for who in range(15):

@@ -18,8 +18,7 @@ GOOD = """
 path = "t.parquet"
 [unit]
 entity = "who"
-max_groups = 2
-max_rows_per_group = 3
+max_rows = 6
 [columns.x]
 lower = 0
 upper = 10

@@ -13,8 +13,7 @@ HEAD = """
 path = "t.parquet"
 [unit]
 entity = "who"
-max_groups = 2
-max_rows_per_group = 3
+max_rows = 6
 [derive]
 half = ["*", ["col", "x"], 0.5]
 [columns.x]
@@ -109,7 +108,7 @@ def ask(tmp_path):
 
 @pytest.mark.parametrize("query", ASKED)
 def test_a_spec_asks_what_python_asks(ask, query):
-    table = ny.open_table(ask.path, unit=ny.Entity("who", 2, 3))
+    table = ny.open_table(ask.path, unit=ny.Entity("who", max_rows=6))
     table = table.with_bounds({"x": ny.Bounds(0, 10, 1)})
     if "half" in query:
         table = table.with_columns(half=ny.col("x") * 0.5)

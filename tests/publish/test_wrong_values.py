@@ -23,8 +23,7 @@ max_table_rows = 10
 memory_limit = "1GB"
 [unit]
 entity = "who"
-max_groups = 2
-max_rows_per_group = 3
+max_rows = 6
 [unit.through]
 on = { order = "id" }
 to = "orders.parquet"

@@ -55,23 +55,23 @@ def test_refused_entities(bad):
 def test_a_row_has_no_other_bounds():
     with pytest.raises(InvalidTable, match=r"unit=Entity\(column, ...\)"):
         Rows().bounded(2, 3)
-    assert Entity("who", 1, 1).bounded(2, 3) == Entity("who", 2, 3)
+    assert Entity("who", max_rows=1).bounded(2, 3) == Entity("who", max_rows=6)
 
 
 def test_bounds_that_are_not_named_stay():
-    assert Entity("who", 3, 5).bounded(max_groups=1) == Entity("who", 1, 5)
-    assert Entity("who", 3, 5).bounded(max_rows=7) == Entity("who", 3, 5, 7)
+    assert Entity("who", max_rows=15).bounded(max_groups=1) == Entity("who", max_rows=5)
+    assert Entity("who", max_rows=15).bounded(max_rows=7) == Entity("who", 3, 5, 7)
     assert Entity("who", 3, 5, 9).bounded(max_rows_per_group=2, max_rows=4) == Entity(
         "who", 3, 2, 4
     )
     assert Entity("who", max_rows=9).bounded(max_groups=2) == Entity("who", 2, max_rows=9)
     with pytest.raises(InvalidParameter, match="max_groups=0"):
-        Entity("who", 3, 5).bounded(max_groups=0)
+        Entity("who", max_rows=15).bounded(max_groups=0)
 
 
 def test_units_in_words():
     assert Rows().label == "one row"
-    assert Entity("tailnum", 12, 20).label == "all rows of one tailnum"
+    assert Entity("tailnum", max_rows=240).label == "all rows of one tailnum"
 
 
 def test_products_and_tuples():

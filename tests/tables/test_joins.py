@@ -61,7 +61,7 @@ def test_a_row_counts_once_for_each_owner():
     assert table.count(KEYS).compute().tolist() == [3, 1, 1]
     assert table.sum("price").compute().tolist() == [1 + 2 + 3 + 3 + 4]
     assert table.count(Keys({"customer": ["c", "b", "a"]})).compute().tolist() == [1, 1, 3]
-    one = table.bounded(max_groups=1, max_rows_per_group=1)
+    one = table.bounded(max_rows=1)
     assert one.count(KEYS).compute().sum() == 3
     assert one.protects == table.protects
 

@@ -96,7 +96,7 @@ def sources(folder: Path):
 
 
 def test_every_question_of_files_and_frames_is_held_to_it(tmp_path, settings):
-    unit = Entity("who", 1, 1)
+    unit = Entity("who", max_rows=1)
     for source, name in sources(tmp_path):
         for limit, counted in (("2GB", f"{153 * 10**7}B"), ("500MB", f"{255 * 10**6}B")):
             table = open_table(source, unit=unit, name=name, memory_limit=limit)

@@ -159,7 +159,7 @@ def test_a_units_rows_are_chosen_among_all_of_them(fill):
     table = opened(
         fill,
         [(u, "a", x, True) for u in units for x in (None, None, None, 9.0)],
-        Entity("u", 1, 1),
+        Entity("u", max_rows=1),
     )
     x = table.measured("x")
     alone = table.mean("x").compute()[0] / 120

@@ -190,7 +190,7 @@ def test_counts_are_those_of_declared_groups(fill):
 
 
 def test_what_is_public(fill):
-    table = opened(fill, [("u", "secret", 1.0)], Entity("u", 3, 4))
+    table = opened(fill, [("u", "secret", 1.0)], Entity("u", max_rows=12))
     aggregate = table.mean("x", BY)
     weight = aggregate.sensitivity.largest // 4
     assert aggregate.sensitivity.new_groups == NewGroups(most=3, largest=4 * weight)

@@ -62,7 +62,7 @@ def kept(rows: list[tuple[str, str, float]], question: Any, unit: Entity) -> dic
 
 @pytest.mark.parametrize(
     "unit",
-    [Entity("u", 2, 1), Entity("u", 2, 77), Entity("u", 2, 400), Entity("u", 2, 20, 31)],
+    [Entity("u", max_rows=2), Entity("u", max_rows=154), Entity("u", max_rows=800), Entity("u", 2, 20, 31)],
     ids=["1", "77", "400", "20 of 31"],
 )
 def test_the_first_rows_are_kept(store, unit):
@@ -77,7 +77,7 @@ def test_the_first_rows_are_kept(store, unit):
 def test_the_first_rows_are_counted_at_their_places(store):
     rows = [row for row in crowd() if row[1] == "a"]
     u, _, x = zip(*rows, strict=True)
-    unit = Entity("u", 1, 20)
+    unit = Entity("u", max_rows=20)
     nodes = Nodes(start=-50.0, end=50.0, step=1.0, number=101, closed=False, dropped=False)
     records = open_table(**store.fill(pa.table({"u": u, "x": x})), unit=unit).countable("x")
     asked = records.describe() | {"axes": [nodes.record()]}
