@@ -153,7 +153,7 @@ def test_integers_follow_the_rules(fill, statistic, rows, unit, keyed):
 
 def test_the_order_of_rows_does_not_matter(fill):
     rows = [("u", "a", i / 7 - 2) for i in range(30)] + [("u", "b", 1.0)] * 9
-    unit = Entity("u", max_rows=8)
+    unit = Entity("u", max_rows=8, max_rows_per={"g": 5})
     answers = set()
     for table in (rows, rows[::-1], rows[15:] + rows[:15]):
         opened = open_table(

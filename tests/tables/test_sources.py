@@ -248,7 +248,9 @@ def test_a_users_connection_is_left_alone(tmp_path):
     objects = "SELECT table_name FROM information_schema.tables ORDER BY ALL"
     connection.execute("SELECT x FROM t ORDER BY x")
     assert connection.fetchone() == (0,)
-    table = open_table((connection, "t"), unit=Entity("who", max_rows=2), bounds={"x": Bounds(0, 9, 1)})
+    table = open_table(
+        (connection, "t"), unit=Entity("who", max_rows=2), bounds={"x": Bounds(0, 9, 1)}
+    )
     assert table.sum("x", Keys({"who": ["p0"]})).compute().shape == (1,)
     # Its pending result is still there.
     assert connection.fetchone() == (1,)

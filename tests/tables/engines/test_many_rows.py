@@ -62,7 +62,12 @@ def kept(rows: list[tuple[str, str, float]], question: Any, unit: Entity) -> dic
 
 @pytest.mark.parametrize(
     "unit",
-    [Entity("u", max_rows=2), Entity("u", max_rows=154), Entity("u", max_rows=800), Entity("u", 2, 20, 31)],
+    [
+        Entity("u", max_rows=2),
+        Entity("u", max_rows=154),
+        Entity("u", max_rows=800),
+        Entity("u", 2, 20, 31),
+    ],
     ids=["1", "77", "400", "20 of 31"],
 )
 def test_the_first_rows_are_kept(store, unit):
