@@ -163,7 +163,7 @@ def test_no_report_replaces_a_table(folder, capsys, name):
         ('how = "left"', "", "join_public.kinds.how: is missing; a join needs path"),
         ('how = "left"', 'how = "outer"', "join_public.kinds.how: it should be 'inner' or 'left'"),
         ('on = "kind"', "on = []", "join_public.kinds.on: "),
-        ("max_rows = 4", "", "an entity needs max_groups"),
+        ("max_rows = 4", "", "an entity needs max_rows"),
         ('entity = "customer"\nmax_rows = 4', "rows = true", r"delete \[unit.through\]"),
         ("[join_public.kinds]", "[join_public.kinds]\nbounds = 3", "join_public.kinds.bounds: no"),
     ],

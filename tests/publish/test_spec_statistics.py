@@ -44,7 +44,10 @@ ASKED = {
         lambda t: publish.linear_regression(t, "half", ["x"], WARDS)
     ),
     'statistic = "count"\nby = "wards"\nmax_rows = 4': (
-        lambda t: t.bounded(max_groups=2, max_rows_per_group=3, max_rows=4).count(WARDS)
+        lambda t: t.bounded(max_rows=4).count(WARDS)
+    ),
+    'statistic = "count"\nby = "wards"\nmax_rows = 5\nmax_rows_per_group = 2': (
+        lambda t: t.bounded(max_rows=5, max_rows_per_group=2).count(WARDS)
     ),
     'statistic = "several"\nby = "wards"\nshares = [1, 1, 3]\nparts = [{ statistic = "count" }, '
     '{ statistic = "mean", column = "x" }, { statistic = "covariance", x = "x", y = "half" }]': (

@@ -346,8 +346,12 @@ ROWS = st.fixed_dictionaries(
     }
 )
 UNITS = st.one_of(
-    st.builds(dict, max_groups=st.integers(1, 2), max_rows_per_group=st.integers(1, 3)),
-    st.builds(dict, max_rows_per_group=st.integers(1, 3), max_rows=st.integers(1, 5)),
+    st.builds(dict, max_rows=st.integers(1, 5)),
+    st.builds(
+        dict,
+        max_rows=st.integers(1, 6),
+        max_rows_per=st.builds(lambda rows: {"order_id": rows}, st.integers(1, 3)),
+    ),
 )
 COLUMNS = {
     "items": {"order_id": pa.int64(), "x": pa.float64()},
@@ -440,8 +444,8 @@ def test_owners_that_are_not_local_fail(monkeypatch):
         "accounts": [(1, "a"), (1, "b"), (2, "b")],
         "reviews": [],
     }
-    # Which row is kept hangs on the salt, and that on the bounds.
-    limits = [{"max_rows": 1, "max_groups": groups} for groups in range(1, 9)]
+    # Which row is kept hangs on the salt, and that on the limits.
+    limits = [{"max_rows": 1, "max_rows_per": {"order_id": rows}} for rows in range(1, 9)]
     assert all(is_bounded(database, each, None, "a") for each in limits)
 
     def one_owner(engine, view, foreign):

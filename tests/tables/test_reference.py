@@ -84,7 +84,7 @@ def bounded(table, unit, salt: str, keyed: bool, measured: bool) -> dict[int, li
             units[u][j].append(k)
     most, in_each, there = declared(unit, keyed)
     # Where r is m, the cut to m does the other's work.
-    in_all = 1 < in_each and most < there * in_each
+    in_all = in_each > 1 and most < there * in_each
     first = None if in_all and in_each == most else in_each
     for u, groups in units.items():
         # With one row in a group, the cut to m rows is one of groups.

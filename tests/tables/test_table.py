@@ -125,7 +125,7 @@ def test_refusals_before_the_charge():
 @pytest.mark.parametrize(
     ("ask", "write"),
     [
-        (lambda: flights(unit="tail"), 'write unit=Entity("tail", max_groups=..., max_rows'),
+        (lambda: flights(unit="tail"), 'write unit=Entity("tail", max_rows=...)'),
         (lambda: flights(unit=Rows), "unit is the class Rows, not a unit"),
         (lambda: flights().count(by="ward"), 'write by=Keys({"ward":'),
         (lambda: flights().count(by={"ward": ["a"]}), 'write by=Keys({"ward":'),
@@ -189,10 +189,10 @@ def test_the_query_is_public_and_says_everything():
         "column": "arr_delay",
         "bounds": ["-60", "180"],
         "grid": "1",
-        "unit": {"entity": "tail", "max_groups": 2, "max_rows_per_group": 3},
+        "unit": {"entity": "tail", "max_rows": 6},
         "keys": {"columns": ["carrier"], "types": ["str"], "values": [["AA"], ["UA"]]},
         "max_table_rows": 2**40,
-        "rules": 3,
+        "rules": 4,
     }
     others = [
         flights().count(keys),
