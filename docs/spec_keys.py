@@ -39,6 +39,7 @@ def keys_text() -> str:
             parts.append(table(head, section, schema))
         if name == "unit":
             parts.append(table("`[unit.through]`", schema["$defs"]["ThroughOf"], schema))
+            parts.append(table("`[[unit.max_rows_per]]`", schema["$defs"]["RowsPerOf"], schema))
     queries = queries_of(schema)
     shared = [key for key in next(iter(queries.values()))["properties"] if common(key, queries)]
     first = next(iter(queries.values()))

@@ -226,7 +226,7 @@ class TestRefusals:
 
     def test_a_threshold_for_smaller_units(self):
         """Calibrated to rows, asked of entities of nine rows each."""
-        asked = table(unit=Entity("i", 1, 9)).count(BY)
+        asked = table(unit=Entity("i", max_rows=9)).count(BY)
         assert asked.sensitivity.new_groups.largest == 9
         made = Thresholded(noise=ny.Gaussian(scale=1), threshold=9)
         with pytest.raises(SensitivityMismatch, match="passed by one unit alone"):

@@ -69,7 +69,7 @@ def _neyman(
 ) -> Callable[[], object]:
     whose: Unit = ny.Rows()
     if unit:
-        whose = ny.Entity(unit, max_groups=10, max_rows_per_group=20)
+        whose = ny.Entity(unit, max_rows=200, max_rows_per={"dest": 20})
     ledger = path.with_name(f"{time.time_ns()}.ledger")
 
     def act() -> object:

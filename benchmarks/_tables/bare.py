@@ -12,22 +12,28 @@ _ROWS = {
     "mean": f"SELECT {_VALUE} FROM {{0}}",
     "sum": "SELECT sum(least(5000, greatest(0, distance))) FROM {0}",
 }
-# The first 10 places of a plane, and where it matters 20 rows of each, in the order of a digest.
-_KEPT = """
+# At most 20 rows of a plane in a place and 200 in all, in the order of a digest.
+_COUNT = """
 WITH pairs AS (
-    SELECT {unit} AS u, dest, count(*) AS n FROM {file} WHERE {unit} IS NOT NULL{known} GROUP BY ALL
-), kept AS (
-    SELECT u, dest, n FROM pairs
-    QUALIFY row_number() OVER (PARTITION BY u ORDER BY {digest}(dest || ':' || u)) <= 10
-)"""
-_COUNT = "SELECT dest, sum(least(n, 20)) FROM kept GROUP BY dest"
-_MEAN = """, chosen AS (
-    SELECT kept.dest, arr_delay FROM {file} AS t JOIN kept ON t.{unit} = u AND t.dest = kept.dest
-    WHERE arr_delay IS NOT NULL
+    SELECT {unit} AS u, dest, least(20, count(*)) AS n FROM {file}
+    WHERE {unit} IS NOT NULL GROUP BY ALL
+), filled AS (
+    SELECT dest, n, sum(n) OVER (PARTITION BY u ORDER BY {digest}(dest || ':' || u)) AS so_far
+    FROM pairs
+) SELECT dest, sum(greatest(0, least(n, 200 - so_far + n))) FROM filled GROUP BY dest"""
+_MEAN = """
+WITH chosen AS (
+    SELECT {unit} AS u, dest, arr_delay FROM {file}
+    WHERE {unit} IS NOT NULL AND arr_delay IS NOT NULL
     QUALIFY row_number() OVER (
-        PARTITION BY u, kept.dest ORDER BY {digest}(arr_delay || ':' || kept.dest || ':' || u)
+        PARTITION BY u, dest ORDER BY {digest}(arr_delay || ':' || dest || ':' || u)
     ) <= 20
-) SELECT dest, {value} FROM chosen GROUP BY dest"""
+), kept AS (
+    SELECT dest, arr_delay FROM chosen
+    QUALIFY row_number() OVER (
+        PARTITION BY u ORDER BY {digest}(u || ':' || dest || ':' || arr_delay)
+    ) <= 200
+) SELECT dest, {value} FROM kept GROUP BY dest"""
 
 
 def statement(asked: str, unit: str, path: Path, digest: str) -> str:
@@ -35,7 +41,5 @@ def statement(asked: str, unit: str, path: Path, digest: str) -> str:
     file = f"'{path}'"
     if not unit:
         return _ROWS[asked].format(file)
-    by_rows = asked.startswith("mean")
-    known = " AND arr_delay IS NOT NULL" if by_rows else ""
-    text = _KEPT + (_MEAN if by_rows else _COUNT)
-    return text.format(unit=unit, file=file, known=known, digest=digest, value=_VALUE)
+    text = _MEAN if asked.startswith("mean") else _COUNT
+    return text.format(unit=unit, file=file, digest=digest, value=_VALUE)

@@ -20,7 +20,7 @@ BOUNDS: Final = {
     "dep_delay": ny.Bounds(-60, 180, grid=1),
     "distance": ny.Bounds(0, 5000, grid=1),
 }
-PLANE: Final = ny.Entity("tailnum", max_groups=10, max_rows_per_group=20)
+PLANE: Final = ny.Entity("tailnum", max_rows=200, max_rows_per={"dest": 20})
 TARGET: Final = ny.EpsilonDelta(1, 1e-6)
 DECILES: Final = [decile / 10 for decile in range(11)]
 

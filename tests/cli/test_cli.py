@@ -23,8 +23,7 @@ title = "Visits"
 path = "visits.parquet"
 [unit]
 entity = "who"
-max_groups = 2
-max_rows_per_group = 3
+max_rows = 6
 [columns.minutes]
 lower = 0
 upper = 100

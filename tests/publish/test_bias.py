@@ -29,7 +29,7 @@ def public(bounds=WIDE, source=PUBLIC):
 
 
 def opened(source=PRIVATE, name="private"):
-    unit = Entity("who", max_groups=1, max_rows_per_group=2)
+    unit = Entity("who", max_rows=2)
     return open_table(source, unit=unit, bounds={"x": Bounds(0, 10, 1)}, name=name)
 
 
@@ -122,7 +122,7 @@ def test_what_is_no_question_is_refused():
 
 
 def test_the_limits_of_the_public_table_play_no_part():
-    limited = replace(public(), unit=Entity("who", max_groups=1, max_rows_per_group=1))
+    limited = replace(public(), unit=Entity("who", max_rows=1))
     ask = lambda t: t.sum("x", by=KEYS)  # noqa: E731
     assert bias(ask, opened(), limited) == bias(ask, opened(), public())
 
@@ -134,7 +134,7 @@ PEOPLE = pa.table({"who": ["a", "a", "b"], "stars": [1, 1, 0]})
 
 def owned(items, orders, name, bounds):
     key = ForeignKey("order", orders, owner="who", name=f"{name} orders")
-    unit = Entity(key, max_groups=1, max_rows_per_group=2)
+    unit = Entity(key, max_rows=2)
     return open_table(items, unit=unit, bounds=bounds, name=name)
 
 
@@ -155,7 +155,7 @@ def test_a_unit_that_another_table_names():
 
 
 def test_a_joined_table():
-    unit = Entity("who", max_groups=1, max_rows_per_group=2)
+    unit = Entity("who", max_rows=2)
 
     def joined(orders, people, name, **how):
         table = open_table(orders, unit=unit, name=f"{name} orders")

@@ -62,7 +62,7 @@ def test_the_integers_are_those_of_the_margins_with_their_weights():
 
 
 def test_by_default_the_cells_alone_are_counted():
-    table = opened(Entity("who", 2, 3))
+    table = opened(Entity("who", max_rows=6))
     question, cells = asked(table), table.count(BY)
     assert question.compute().tolist() == cells.compute().tolist()
     assert question.sensitivity == cells.sensitivity
@@ -72,7 +72,7 @@ def test_by_default_the_cells_alone_are_counted():
 @pytest.mark.parametrize("seed", range(1))
 def test_one_unit_moves_it_no_more_than_is_said(seed):
     data = rows(seed)
-    unit = Entity("who", 2, 3)
+    unit = Entity("who", max_rows=6)
     question = asked(open_table(data, unit=unit, name="t"), shares=SHARES)
     most = question.sensitivity
     whole, reached = question.compute(), 0.0
@@ -325,7 +325,7 @@ def test_the_picture_has_a_panel_for_each_margin_of_several_rows(tmp_path):
 def test_bounds_are_tried_on_public_data():
     found = publish.bias(
         lambda t: publish.crosstab(t, BY, [["a"]], whole=True),
-        opened(Entity("who", 1, 2)),
+        opened(Entity("who", max_rows=2)),
         open_table(rows(1), unit=Rows(), name="public"),
     )
     assert sum(found.columns["count_truncation"][:24]) < 0

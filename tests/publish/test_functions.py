@@ -64,7 +64,7 @@ def test_bounds_of_the_table_are_a_domain():
 
 
 def test_no_person_moves_the_integers_by_more_than_stated():
-    unit = Entity("who", max_groups=1, max_rows_per_group=3)
+    unit = Entity("who", max_rows=3)
     domain = Interval(-60, 180, outside="clip")
 
     def ask(rows, unit=unit):
@@ -123,8 +123,7 @@ SPEC = """
 path = "people.parquet"
 [unit]
 entity = "who"
-max_groups = 1
-max_rows_per_group = 2
+max_rows = 2
 [columns.x]
 lower = -60
 upper = 180
@@ -148,8 +147,7 @@ statistic = "density"
 column = "days"
 domain = { period = 24 }
 bandwidth = 1
-max_groups = 1
-max_rows_per_group = 1
+max_rows = 1
 mu = 1
 [[query]]
 entry = "lives"
@@ -224,7 +222,7 @@ def test_a_bandwidth_that_does_not_fit_is_told_with_its_query(spec):
 def test_records_of_a_spec_are_those_of_python(spec):
     _, delays, *_ = plan(read_spec(spec), spec.parent).steps
     people = table(
-        unit=Entity("who", max_groups=1, max_rows_per_group=2),
+        unit=Entity("who", max_rows=2),
         bounds={"x": Bounds(-60, 180, grid=1)},
     )
     assert delays.aggregate.query == density(people, "x", records=3_000).query
@@ -240,7 +238,7 @@ def test_records_of_a_map_in_a_spec_are_those_of_python(spec):
     spec.write_text(HEAD + MORE.replace("bandwidth = [12, 2]", "records = 500"))
     field, _ = plan(read_spec(spec), spec.parent).steps
     box = Box(Interval(-60, 180, outside="clip"), Circle(24))
-    people = table(unit=Entity("who", max_groups=1, max_rows_per_group=2))
+    people = table(unit=Entity("who", max_rows=2))
     assert field.aggregate.query == density(people, ["x", "days"], domain=box, records=500).query
 
 
@@ -302,7 +300,7 @@ def test_a_spec_publishes_maps_and_regressions(spec, capsys):
     field, curve = plan(read_spec(spec), spec.parent).steps
     box = Box(Interval(-60, 180, outside="clip"), Circle(24))
     people = table(
-        unit=Entity("who", max_groups=1, max_rows_per_group=2),
+        unit=Entity("who", max_rows=2),
         bounds={"days": Bounds(0, 30, grid=1)},
     )
     assert (

@@ -74,15 +74,15 @@ def test_the_integers_are_those_of_each_group_alone(name):
 
 
 def test_a_unit_counts_in_no_more_groups_than_there_are():
-    for groups, counted in ((1, 1), (2, 2), (9, 3)):
-        unit = Entity("who", max_groups=groups, max_rows_per_group=2)
+    for rows, counted in ((2, 1), (4, 2), (18, 3)):
+        unit = Entity("who", max_rows=rows, max_rows_per={"ward": 2})
         one = density(table(), "x", domain=DOMAIN, bandwidth=2).sensitivity
         found = density(table(unit), "x", domain=DOMAIN, bandwidth=2, by=WARDS).sensitivity
         assert found.l2_squared == 4 * counted * one.l2_squared
 
 
 def test_no_person_moves_all_groups_by_more_than_stated():
-    unit = Entity("who", max_groups=2, max_rows_per_group=2)
+    unit = Entity("who", max_rows=4)
     question = quantiles(table(unit), "x", SHARES, by=WARDS)
     whole, moved = question.compute(), []
     for who in range(15):

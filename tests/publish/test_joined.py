@@ -15,7 +15,7 @@ OWNERS = {int(order): f"p{order % 25}" for order in range(0, 60, 1) if order % 7
 ORDERS = pa.table({"order_id": list(OWNERS), "customer": list(OWNERS.values())})
 WARDS = {"order_id": list(range(50)), "hour": [order % 24 + 0.5 for order in range(50)]}
 # Nothing is cut: a cut hangs on the question, which says how its rows were made.
-LIMITS = {"max_groups": 2, "max_rows_per_group": 200}
+LIMITS = {"max_rows": N}
 BOUNDS = {"minutes": ny.Bounds(0, 60, grid=1)}
 
 

@@ -17,8 +17,7 @@ SPEC = """
 path = "t.parquet"
 [unit]
 entity = "who"
-max_groups = 2
-max_rows_per_group = 3
+max_rows = 3
 [columns.x]
 lower = 0
 upper = 10
@@ -30,12 +29,12 @@ ledger = "t.ledger"
 {cap}
 """
 QUERIES = {
-    "count": 'statistic = "count"\nby = "wards"\nmax_groups = 1',
+    "count": 'statistic = "count"\nby = "wards"\nmax_rows = 1',
     "sum": 'statistic = "sum"\ncolumn = "x"',
-    "mean": 'statistic = "mean"\ncolumn = "x"\nby = "wards"\nmax_groups = 1',
+    "mean": 'statistic = "mean"\ncolumn = "x"\nby = "wards"\nmax_rows = 1',
     "groups": 'statistic = "count"\nby = "wards"',
 }
-# The integers of the count move by 3, of one ward; the sum by 30.
+# The count moves by 1, of one ward; the sum by 30.
 NOISES = {
     "mu = 0.5": lambda s: ny.Gaussian.calibrate(s, 0.5),
     "epsilon = 0.5": lambda s: ny.Laplace.calibrate(s, 0.5),
@@ -77,7 +76,7 @@ def test_the_noise_is_the_one_named_and_spends_its_share(ask, query, noise):
     (step,) = ask(query, noise).steps
     sensitivity = step.aggregate.sensitivity
     assert sensitivity.coordinates == 1
-    assert sensitivity.l1 == {"count": 3, "sum": 30}[query]
+    assert sensitivity.l1 == {"count": 1, "sum": 30}[query]
     assert step.mechanism == NOISES[noise](sensitivity)
     if "rho" in noise:
         assert step.curve.zcdp() == 0.125
@@ -106,7 +105,7 @@ def test_what_is_published_is_charged_and_stored(ask, noise):
 def test_noise_for_one_integer_is_refused_for_more(ask, query, noise):
     with pytest.raises(SpecError, match=r"query 'a': .*moves up to 2 .*write noise = ") as caught:
         ask(query, noise)
-    assert "max_groups = 1" in str(caught.value)
+    assert "a count or sum without by, or with max_rows = 1" in str(caught.value)
 
 
 @pytest.mark.parametrize("noise", [noise for noise in NOISES if noise not in ONE_INTEGER])

@@ -86,7 +86,7 @@ def noise_of(question, mu=1):
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_no_row_is_touched(name):
-    question = QUESTIONS[name](table(Entity("who", max_groups=1, max_rows_per_group=2)))
+    question = QUESTIONS[name](table(Entity("who", max_rows=2)))
     found = preview(question, noise_of(question), records=[ROWS])
     assert found.integers == question.size
     assert found.groups == (2 if question.keys else 1)

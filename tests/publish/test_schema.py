@@ -113,8 +113,11 @@ def test_good_specs_fit_the_schema(tmp_path, text):
         ("mu = 0.4", 'mu = "0.4"'),
         ("mu = 0.4", "mu = true"),
         ("mu = 0.4", 'noise = "geometric"'),
-        ("max_groups = 12", "max_groups = 0"),
-        ("max_groups = 12", "max_groups = 1.5"),
+        ("max_rows = 400", "max_rows = 0"),
+        ("max_rows = 400", "max_rows = 1.5"),
+        ("max_rows = 400", "max_groups = 12"),
+        ("month = 50", "month = 0"),
+        ("month = 50", 'month = "50"'),
         ("month = [1, ", "month = [1.5, "),
         ("grid = 1", ""),
         ('ledger = "out/flights.ledger"', ""),
@@ -152,8 +155,7 @@ BASE = """
 path = "t.parquet"
 [unit]
 entity = "who"
-{unit} = 2
-max_rows_per_group = 3
+{unit} = 6
 [budget]
 ledger = "t.ledger"
 mu = 1
@@ -168,10 +170,10 @@ statistic = "{stay}"
 column = "minutes"
 {share}
 """
-GOOD = {"unit": "max_groups", "visits": "", "stay": "mean", "share": "mu = 0.1"}
+GOOD = {"unit": "max_rows", "visits": "", "stay": "mean", "share": "mu = 0.1"}
 MISTAKES = [
     {
-        "unit": "max_group",
+        "unit": "max_row",
         "visits": 'column = "x"',
         "share": 'noise = "laplace"\nmu = 1',
     },

@@ -18,8 +18,7 @@ GOOD = """
 path = "t.parquet"
 [unit]
 entity = "who"
-max_groups = 2
-max_rows_per_group = 3
+max_rows = 6
 [columns.x]
 lower = 0
 upper = 10
@@ -73,9 +72,41 @@ def test_the_three_caps(tmp_path, cap, curve):
     [
         ('path = "t.parquet"', "path = 3", "data.path: "),
         ('path = "t.parquet"', "", "data.path: is missing"),
-        ("max_groups = 2", "max_groups = 0", "unit.max_groups: "),
-        ("max_groups = 2", "", "an entity needs max_groups and max_rows_per_group"),
-        ("max_groups = 2", "max_group = 2", "unit.max_group: no such key; write max_groups"),
+        ("max_rows = 6", "max_rows = 0", "unit.max_rows: "),
+        ("max_rows = 6", "", "an entity needs max_rows, the most rows of one of them"),
+        ("max_rows = 6", "max_row = 6", "unit.max_row: no such key; write max_rows"),
+        (
+            "max_rows = 6",
+            "max_groups = 2\nmax_rows_per_group = 3",
+            "only a part of the rows of a who",
+        ),
+        ("max_rows = 6", "max_rows = 6\nmax_groups = 2", "unit: max_groups and max_rows_per_group"),
+        ("max_rows = 6", "max_rows = 6\nmax_rows_per_group = 3", r"write max_rows, .* in all"),
+        ('by = "wards"', 'by = "wards"\nmax_groups = 2', "query 'a': max_groups is no limit of a"),
+        ("[columns.x]", "max_rows_per = 1\n[columns.x]", "unit.max_rows_per: it should be a table"),
+        ("[columns.x]", "[unit.max_rows_per]\nyear = 0\n[columns.x]", "unit.max_rows_per.year: it"),
+        (
+            "[columns.x]",
+            "[[unit.max_rows_per]]\ncolumns = []\nrows = 1\n[columns.x]",
+            r"unit.max_rows_per\[0\].columns: it should be a list that is not empty",
+        ),
+        (
+            "[columns.x]",
+            '[[unit.max_rows_per]]\ncolumn = "ward"\nrows = 1\n[columns.x]',
+            r"unit.max_rows_per\[0\].column: no such key; write columns",
+        ),
+        (
+            "[columns.x]",
+            '[[unit.max_rows_per]]\ncolumns = ["ward"]\n[columns.x]',
+            r'rows: is missing; a limit of a grouping needs columns, such as \["year", "ward"\], and',
+        ),
+        (
+            "[columns.x]",
+            '[[unit.max_rows_per]]\ncolumns = ["a", "b"]\nrows = 1\n'
+            '[[unit.max_rows_per]]\ncolumns = ["b", "a"]\n'
+            "rows = 2\n[columns.x]",
+            "unit: max_rows_per has one grouping twice",
+        ),
         ('entity = "who"', "", "give rows = true, or entity"),
         ('entity = "who"', 'entity = "who"\nrows = true', "one of the two"),
         ("upper = 10", 'upper = "10"', "columns.x.upper: it should be a number; found '10'"),
@@ -156,10 +187,10 @@ def test_a_delta_in_other_units_is_refused(tmp_path, old, new, place):
 
 
 def test_all_mistakes_are_told_at_once(tmp_path):
-    broken = GOOD.replace("max_groups = 2", "max_groups = 0").replace("upper = 10", 'upper = "a"')
+    broken = GOOD.replace("max_rows = 6", "max_rows = 0").replace("upper = 10", 'upper = "a"')
     with pytest.raises(SpecError, match="2 to mend") as caught:
         read(tmp_path, broken)
-    assert "unit.max_groups" in str(caught.value)
+    assert "unit.max_rows" in str(caught.value)
     assert "columns.x.upper" in str(caught.value)
 
 

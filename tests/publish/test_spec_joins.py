@@ -46,8 +46,7 @@ PRIVATE = """
 path = "orders.parquet"
 [unit]
 entity = "customer"
-max_groups = 1
-max_rows_per_group = 3
+max_rows = 3
 [join.people]
 path = "people.parquet"
 on = "customer"
@@ -138,7 +137,7 @@ def test_a_chain_of_tables_leads_to_the_unit(folder):
 
 def test_a_private_join(folder):
     prepared = planned(folder, PRIVATE)
-    table = ny.open_table(folder / "orders.parquet", unit=ny.Entity("customer", 1, 3))
+    table = ny.open_table(folder / "orders.parquet", unit=ny.Entity("customer", max_rows=3))
     bounds = {"age": ny.Bounds(0, 99, 1)}
     table = table.join(
         folder / "people.parquet", on="customer", how="inner", columns=["age"], bounds=bounds
@@ -164,7 +163,7 @@ def test_no_report_replaces_a_table(folder, capsys, name):
         ('how = "left"', "", "join_public.kinds.how: is missing; a join needs path"),
         ('how = "left"', 'how = "outer"', "join_public.kinds.how: it should be 'inner' or 'left'"),
         ('on = "kind"', "on = []", "join_public.kinds.on: "),
-        ("max_rows = 4", "", "an entity needs max_groups"),
+        ("max_rows = 4", "", "an entity needs max_rows"),
         ('entity = "customer"\nmax_rows = 4', "rows = true", r"delete \[unit.through\]"),
         ("[join_public.kinds]", "[join_public.kinds]\nbounds = 3", "join_public.kinds.bounds: no"),
     ],
@@ -218,7 +217,7 @@ def test_a_public_join_before_a_private_one_brings_what_it_is_joined_on(folder):
     text = PRIVATE.partition("[join.people]")[0] + SHOPS
     text += "[columns.age]" + PRIVATE.partition("[columns.age]")[2]
     prepared = planned(folder, text)
-    table = ny.open_table(folder / "orders.parquet", unit=ny.Entity("customer", 1, 3))
+    table = ny.open_table(folder / "orders.parquet", unit=ny.Entity("customer", max_rows=3))
     table = table.join_public(folder / "shops.csv", on="shop", how="inner")
     table = table.join(
         folder / "visits.parquet",

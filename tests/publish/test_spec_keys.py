@@ -14,8 +14,7 @@ SPEC = """
 path = "t.parquet"
 [unit]
 entity = "who"
-max_groups = 2
-max_rows_per_group = 3
+max_rows = 6
 [keys.delay]
 x = { edges = [0, 15, 60.5], outside = "clip" }
 [keys.month]

@@ -13,8 +13,7 @@ HEAD = """
 path = "t.parquet"
 [unit]
 entity = "who"
-max_groups = 2
-max_rows_per_group = 3
+max_rows = 6
 [derive]
 half = ["*", ["col", "x"], 0.5]
 [columns.x]
@@ -45,7 +44,10 @@ ASKED = {
         lambda t: publish.linear_regression(t, "half", ["x"], WARDS)
     ),
     'statistic = "count"\nby = "wards"\nmax_rows = 4': (
-        lambda t: t.bounded(max_groups=2, max_rows_per_group=3, max_rows=4).count(WARDS)
+        lambda t: t.bounded(max_rows=4).count(WARDS)
+    ),
+    'statistic = "count"\nby = "wards"\nmax_rows = 5\nmax_rows_per_group = 2': (
+        lambda t: t.bounded(max_rows=5, max_rows_per_group=2).count(WARDS)
     ),
     'statistic = "several"\nby = "wards"\nshares = [1, 1, 3]\nparts = [{ statistic = "count" }, '
     '{ statistic = "mean", column = "x" }, { statistic = "covariance", x = "x", y = "half" }]': (
@@ -109,7 +111,7 @@ def ask(tmp_path):
 
 @pytest.mark.parametrize("query", ASKED)
 def test_a_spec_asks_what_python_asks(ask, query):
-    table = ny.open_table(ask.path, unit=ny.Entity("who", 2, 3))
+    table = ny.open_table(ask.path, unit=ny.Entity("who", max_rows=6))
     table = table.with_bounds({"x": ny.Bounds(0, 10, 1)})
     if "half" in query:
         table = table.with_columns(half=ny.col("x") * 0.5)

@@ -27,8 +27,8 @@ DATA = pa.table(
 )
 BY_KEY = {
     "entity": '"who"',
-    "max_groups": "2",
-    "max_rows_per_group": "4",
+    "max_rows": "8",
+    "NAME": "4",
     "lower": "0",
     "upper": "120",
     "grid": "1",
@@ -107,9 +107,9 @@ def test_as_it_is_it_is_refused_with_every_place(folder):
     with pytest.raises(SpecError) as caught:
         read_spec(folder / "people.toml")
     said = str(caught.value)
-    for place in ("unit.entity", "unit.max_groups", "budget.mu", "query 'count'.mu"):
+    for place in ("unit.entity", "unit.max_rows", "budget.mu", "query 'count'.mu"):
         assert f"{place}: is not filled in; write " in said
-    assert "5 to mend" in said
+    assert "4 to mend" in said
     assert "rows = true" in said
 
 

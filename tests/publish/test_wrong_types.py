@@ -38,7 +38,7 @@ WRONG = {
 DATA = pa.table(
     {"who": ["a", "b"] * 20, "g": ["m", "n"] * 20, "x": [1.0, 2.0] * 20, "y": [1.0, 5.0] * 20}
 )
-UNIT = ny.Entity("who", max_groups=2, max_rows_per_group=3)
+UNIT = ny.Entity("who", max_rows=6)
 BOUNDS = {"x": ny.Bounds(0, 10, 1), "y": ny.Bounds(0, 10, 1)}
 TABLE = ny.open_table(DATA, unit=UNIT, bounds=BOUNDS, name="private")
 PUBLIC = ny.open_table(DATA, unit=ny.Rows(), bounds=BOUNDS, name="public")

@@ -23,8 +23,7 @@ max_table_rows = 10
 memory_limit = "1GB"
 [unit]
 entity = "who"
-max_groups = 2
-max_rows_per_group = 3
+max_rows = 6
 [unit.through]
 on = { order = "id" }
 to = "orders.parquet"
@@ -160,7 +159,7 @@ def test_no_wrong_value_anywhere_is_told_in_the_reader_s_own_words():
             "query number 2.entry: it should be text that is not empty; found ''; write a name",
         ),
         ('by = "towns"', "by = 3", "by: it should be text; found 3; write it in quotes"),
-        ("max_groups = 2", "max_groups = 0", "it should be at least 1; found 0; write a larger"),
+        ("max_rows = 6", "max_rows = 0", "it should be at least 1; found 0; write a larger"),
         ('how = "left"', 'how = "x"', "it should be 'inner' or 'left'; found 'x'; write it so"),
         ('on = ["who"]', "on = 3", "on: it should be text, a list or a table; found 3; write one"),
         ('on = ["who"]', "on = [3]", "1 to mend\n  join.visits.on[0]: it should be text; found 3"),

@@ -99,7 +99,7 @@ def page_of(tmp_path_factory):
     made = {"who": [i // 3 for i in range(n)], "g": ["a", "b", "c"] * (n // 3)}
     made |= {"x": [i % 7 for i in range(n)], "y": [i % 5 for i in range(n)]}
     bounds = {"x": ny.Bounds(0, 7, grid=1), "y": ny.Bounds(0, 5, grid=1)}
-    unit = ny.Entity("who", max_groups=3, max_rows_per_group=1)
+    unit = ny.Entity("who", max_rows=3)
     table = ny.open_table(pa.table(made), name="t", unit=unit, bounds=bounds)
     path = tmp_path_factory.mktemp("page") / "a.ledger"
     kept = {"cap": ny.gdp(1000), "unit": table.protects, "neighbors": "add_remove"}

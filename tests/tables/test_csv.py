@@ -54,7 +54,7 @@ def test_one_bad_line_changes_no_other_group(written, nasty):
     head, *rest = GOOD.splitlines(keepends=True)
     path = written(head + rest[0] + nasty + b"".join(rest[1:]))
     assert sums(path) == [3, 3]
-    assert sums(path, Entity("who", 2, 9)) == [3, 3]
+    assert sums(path, Entity("who", max_rows=18)) == [3, 3]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_numbers(written, field, counted):
     ids=range(6),
 )
 def test_layouts(written, content):
-    assert sums(written(content), Entity("who", 2, 9)) == [3, 3]
+    assert sums(written(content), Entity("who", max_rows=18)) == [3, 3]
 
 
 def test_no_rows(written):
@@ -269,7 +269,7 @@ def test_the_first_line_is_repeated_in_no_error(tmp_path):
     for line, asked in (("Kim Minsu,north,87", "patient"), ("north,North,87", "ward")):
         path.write_text(f"{line}\nLee,south,3\n")
         with pytest.raises((UnknownColumn, InvalidTable)) as found:
-            open_table(path, unit=Entity(asked, max_groups=1, max_rows_per_group=1))
+            open_table(path, unit=Entity(asked, max_rows=1))
         assert not any(word in str(found.value).lower() for word in ("kim", "north", "87"))
 
 

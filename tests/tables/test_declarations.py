@@ -1,6 +1,7 @@
 """Bounds, units and keys refuse what they cannot mean."""
 
 import math
+import re
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -44,34 +45,85 @@ def test_refused_bounds(numbers, says):
         Bounds(*numbers)
 
 
-@pytest.mark.parametrize("bad", [0, -1, 1.0, True, "1", None, 2**41])
+@pytest.mark.parametrize("bad", [0, -1, 1.0, True, "1", 2**41])
 def test_refused_entities(bad):
-    with pytest.raises(InvalidParameter, match="max_groups="):
-        Entity("who", max_groups=bad, max_rows_per_group=1)
-    with pytest.raises(InvalidParameter, match="max_rows_per_group="):
-        Entity("who", max_groups=1, max_rows_per_group=bad)
+    said = re.escape(f"must be an integer in [1, 2^40]; got {bad!r}. Write how many rows one who")
+    with pytest.raises(InvalidParameter, match=f"^max_rows {said}"):
+        Entity("who", max_rows=bad)
+    with pytest.raises(InvalidParameter, match=rf"^max_rows_per\['year'\] {said}"):
+        Entity("who", max_rows=5, max_rows_per={"year": bad})
+    with pytest.raises(InvalidParameter, match=f"^max_rows_per_group {said}"):
+        Entity("who", max_rows=5).bounded(max_rows_per_group=bad)
 
 
-def test_a_row_has_no_other_bounds():
-    with pytest.raises(InvalidTable, match=r"unit=Entity\(column, ...\)"):
+@pytest.mark.parametrize(
+    ("declare", "says"),
+    [
+        (lambda: Entity("who"), "one who may fill any number of rows without a limit"),
+        (lambda: Entity("who", max_rows=None), 'write Entity("who", max_rows=...)'),
+        (lambda: Entity("who", 5, {"year": 1, ("year",): 2}), "each grouping once; got ('year',)"),
+        (lambda: Entity("who", 5, {("a", "b"): 1, ("b", "a"): 1}), "got ('b', 'a') again"),
+        (lambda: Entity("who", 5, {(): 1}), "must have a column, or a tuple of columns"),
+        (lambda: Entity("who", 5, {("year", 2): 1}), 'write it such as max_rows_per={"year": 1,'),
+        (lambda: Entity("who", 5, {7: 1}), "got 7"),
+        (lambda: Entity("who", 5, 1), "must name the grouping of each limit; got 1"),
+        (lambda: Entity("who", 5, max_row=1), "Entity takes a column, max_rows= and max_rows_per="),
+    ],
+)
+def test_limits_that_say_nothing_are_refused(declare, says):
+    with pytest.raises(InvalidParameter, match=f"(?i){re.escape(says)}"):
+        declare()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"max_groups": 5, "max_rows_per_group": 1},
+        {"max_groups": 5},
+        {"max_rows": 5, "max_rows_per_group": 1},
+    ],
+)
+def test_limits_of_groups_without_a_grouping_are_refused_with_the_reason(written):
+    with pytest.raises(InvalidParameter) as refused:
+        Entity("patient", **written)
+    said = str(refused.value)
+    assert "are limits about one grouping, and a question with another grouping, or none," in said
+    assert "would count only a part of the rows of a patient" in said
+    assert "Write max_rows, the most rows of one patient in all, and max_rows_per" in said
+
+
+def test_a_row_has_no_other_limits():
+    with pytest.raises(InvalidTable, match=r"unit=Entity\(column, max_rows=...\)"):
         Rows().bounded(2, 3)
-    assert Entity("who", 1, 1).bounded(2, 3) == Entity("who", 2, 3)
+    for unit in (Rows().once(), Rows().without(), Rows().without(["x"])):
+        assert unit == Rows()
 
 
-def test_bounds_that_are_not_named_stay():
-    assert Entity("who", 3, 5).bounded(max_groups=1) == Entity("who", 1, 5)
-    assert Entity("who", 3, 5).bounded(max_rows=7) == Entity("who", 3, 5, 7)
-    assert Entity("who", 3, 5, 9).bounded(max_rows_per_group=2, max_rows=4) == Entity(
-        "who", 3, 2, 4
-    )
-    assert Entity("who", max_rows=9).bounded(max_groups=2) == Entity("who", 2, max_rows=9)
-    with pytest.raises(InvalidParameter, match="max_groups=0"):
-        Entity("who", 3, 5).bounded(max_groups=0)
+def test_limits_that_are_not_named_stay():
+    known = Entity("who", max_rows=9, max_rows_per={"year": 1})
+    assert known.bounded() == known
+    assert known.bounded(max_rows=7) == Entity("who", max_rows=7, max_rows_per={"year": 1})
+    own = known.bounded(max_rows_per_group=2)
+    assert (own.max_rows, own.max_rows_per_group) == (9, 2)
+    assert own.bounded(max_rows=4).max_rows_per_group == 2
+    assert own.max_rows_per == known.max_rows_per
+    # `bounded` puts its number in the place of the one before.
+    assert own.bounded(max_rows_per_group=3) == known.bounded(max_rows_per_group=3)
+
+
+def test_the_order_that_groupings_are_written_in_means_nothing():
+    one = Entity("who", 9, {"year": 1, ("ward", "sex"): 2})
+    other = Entity("who", max_rows=9, max_rows_per={("sex", "ward"): 2, ("year",): 1})
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one.describe(["year", "sex", "ward"]) == other.describe(["ward", "year", "sex"])
+    assert repr(one) == "Entity('who', max_rows=9, max_rows_per={('sex', 'ward'): 2, 'year': 1})"
+    assert set(one.grouped) == {"year", "sex", "ward"}
 
 
 def test_units_in_words():
     assert Rows().label == "one row"
-    assert Entity("tailnum", 12, 20).label == "all rows of one tailnum"
+    assert Entity("tailnum", max_rows=240).label == "all rows of one tailnum"
 
 
 def test_products_and_tuples():

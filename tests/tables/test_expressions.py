@@ -139,7 +139,7 @@ def test_whole_numbers_beyond_62_bits_are_in_no_group():
 
 
 def test_units_stay():
-    table = opened(Entity("who", 1, 1))
+    table = opened(Entity("who", max_rows=1))
     assert table.where(x > -9).count().compute().tolist() == [2]
     assert table.where(col("who") != "a").count().compute().tolist() == [2]
     with pytest.raises(InvalidTable, match="'who' names the unit"):

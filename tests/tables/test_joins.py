@@ -61,7 +61,7 @@ def test_a_row_counts_once_for_each_owner():
     assert table.count(KEYS).compute().tolist() == [3, 1, 1]
     assert table.sum("price").compute().tolist() == [1 + 2 + 3 + 3 + 4]
     assert table.count(Keys({"customer": ["c", "b", "a"]})).compute().tolist() == [1, 1, 3]
-    one = table.bounded(max_groups=1, max_rows_per_group=1)
+    one = table.bounded(max_rows=1)
     assert one.count(KEYS).compute().sum() == 3
     assert one.protects == table.protects
 
@@ -346,8 +346,12 @@ ROWS = st.fixed_dictionaries(
     }
 )
 UNITS = st.one_of(
-    st.builds(dict, max_groups=st.integers(1, 2), max_rows_per_group=st.integers(1, 3)),
-    st.builds(dict, max_rows_per_group=st.integers(1, 3), max_rows=st.integers(1, 5)),
+    st.builds(dict, max_rows=st.integers(1, 5)),
+    st.builds(
+        dict,
+        max_rows=st.integers(1, 6),
+        max_rows_per=st.builds(lambda rows: {"order_id": rows}, st.integers(1, 3)),
+    ),
 )
 COLUMNS = {
     "items": {"order_id": pa.int64(), "x": pa.float64()},
@@ -440,8 +444,8 @@ def test_owners_that_are_not_local_fail(monkeypatch):
         "accounts": [(1, "a"), (1, "b"), (2, "b")],
         "reviews": [],
     }
-    # Which row is kept hangs on the salt, and that on the bounds.
-    limits = [{"max_rows": 1, "max_groups": groups} for groups in range(1, 9)]
+    # Which row is kept hangs on the salt, and that on the limits.
+    limits = [{"max_rows": 1, "max_rows_per": {"order_id": rows}} for rows in range(1, 9)]
     assert all(is_bounded(database, each, None, "a") for each in limits)
 
     def one_owner(engine, view, foreign):

@@ -126,7 +126,7 @@ def test_removing_a_unit_moves_them_within_the_sensitivity(fill, statistic, rows
 
 @pytest.mark.parametrize("statistic", NAMES)
 def test_a_row_at_the_upper_bounds_attains_it(fill, statistic):
-    unit = Entity("u", 2, 3)
+    unit = Entity("u", max_rows=5, max_rows_per={"g": 3})
     table = opened(fill, [("u", g, 9.0, 9.0) for g in "ab" for _ in range(5)], unit)
     aggregate = table.aggregate(statistics(table)[statistic], KEYS)
     change = [abs(int(x)) for x in aggregate.compute()]

@@ -170,7 +170,7 @@ def test_a_nan_that_the_statistics_of_a_file_leave_out_is_none(tmp_path):
 def test_rows_that_are_dropped_make_no_group():
     """A group of NULLs would take longer than all the rest; an entity's rows are bounded first."""
     table = open_table(pa.table({"x": [0.5], "u": ["a"]}), unit=Rows(), name="t")
-    for unit, left_out in ((Rows(), ["drop"]), (Entity("u", 1, 1), [])):
+    for unit, left_out in ((Rows(), ["drop"]), (Entity("u", max_rows=1), [])):
         for name in ("clip", "drop", "circle"):
             asked = Histogram(("x",), (AXES[name],), unit, None, "00", 2**40)
             written = asked.statement(table.view).sql("duckdb")
@@ -189,7 +189,7 @@ def md5(*parts):
 def test_of_an_entity_the_rows_that_the_hash_chooses_count(fill, rows, most):
     nodes = AXES["clip"]
     data = fill("units", ("u VARCHAR", "x DOUBLE"), rows)
-    records = open_table(data, unit=Entity("u", 1, most), name="units").countable("x")
+    records = open_table(data, unit=Entity("u", max_rows=most), name="units").countable("x")
     asked = records.describe() | {"axes": [nodes.record()]}
     salt = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
     units = defaultdict(list)
@@ -212,7 +212,7 @@ def test_of_an_entity_the_rows_that_the_hash_chooses_count(fill, rows, most):
 def test_rows_at_no_place_take_none_of_a_units_allowance(fill):
     rows = [("u", None), ("u", math.nan), ("u", 99.0), ("u", 1.0), (None, 1.0)]
     data = fill("units", ("u VARCHAR", "x DOUBLE"), rows)
-    records = open_table(data, unit=Entity("u", 1, 1), name="units").countable("x")
+    records = open_table(data, unit=Entity("u", max_rows=1), name="units").countable("x")
     assert records.counter([AXES["drop"]])().sum() == 1
 
 

@@ -31,11 +31,20 @@ rows = st.lists(
     ),
     max_size=40,
 )
-some = st.one_of(st.none(), st.integers(1, 4))
 units = st.one_of(
     st.just(Rows()),
-    st.builds(Entity, st.just("u"), st.integers(1, 5), st.integers(1, 4)),
-    st.builds(Entity, st.just("u"), some, some, st.integers(1, 7)),
+    st.builds(Entity, st.just("u"), max_rows=st.integers(1, 12)),
+    st.builds(
+        lambda most, known: Entity("u", max_rows=most, max_rows_per=known),
+        st.integers(1, 12),
+        # Groups by a column that no question is grouped by ask for nothing.
+        st.dictionaries(st.sampled_from(["g", "x", ("g", "u")]), st.integers(1, 4)),
+    ),
+    st.builds(
+        lambda most, rows: Entity("u", max_rows=most).bounded(max_rows_per_group=rows),
+        st.integers(1, 12),
+        st.integers(1, 4),
+    ),
 )
 
 
@@ -52,6 +61,16 @@ def step(x: float) -> int:
     return math.floor(inside / float(BOUNDS.grid) + 0.5)
 
 
+def declared(unit, keyed: bool) -> tuple[int, int, int]:
+    """m, r and the number of groups, each limit as small as the others make it."""
+    there = len(GROUPS) if keyed else 1
+    known = [rows for columns, rows in unit.max_rows_per if keyed and columns == ("g",)]
+    if unit.max_rows_per_group is not None:
+        known.append(unit.max_rows_per_group)
+    in_each = min([unit.max_rows, *known])
+    return min(unit.max_rows, there * in_each), in_each, there
+
+
 def bounded(table, unit, salt: str, keyed: bool, measured: bool) -> dict[int, list[int]]:
     """Rows (unit, group, k) -> the k that are kept in each group."""
     kept: dict[int, list[int]] = defaultdict(list)
@@ -63,19 +82,18 @@ def bounded(table, unit, salt: str, keyed: bool, measured: bool) -> dict[int, li
     for u, j, k in table:
         if u is not None:
             units[u][j].append(k)
-    limits = unit.limits(3 if keyed else 1)
+    most, in_each, there = declared(unit, keyed)
     # Where r is m, the cut to m does the other's work.
-    in_all = limits.total < limits.groups * limits.rows
-    first = None if in_all and limits.rows == limits.total else limits.rows
+    in_all = in_each > 1 and most < there * in_each
+    first = None if in_all and in_each == most else in_each
     for u, groups in units.items():
-        # Fewer rows than groups touch no more groups than rows.
-        cut = not (in_all and limits.groups == limits.total)
+        # With one row in a group, the cut to m rows is one of groups.
         names = sorted(groups, key=lambda j: md5(salt, j, u))
-        left = {j: groups[j] for j in (names[: limits.groups] if cut else names)}
-        total = sum(min(len(ks), limits.rows) for ks in left.values())
+        left = {j: groups[j] for j in (names[:most] if in_each == 1 else names)}
+        total = sum(min(len(ks), in_each) for ks in left.values())
         heavy = []
         for j, ks in left.items():
-            if total <= limits.total and len(ks) <= limits.rows:
+            if total <= most and len(ks) <= in_each:
                 kept[j] += ks
                 continue
             seen: Counter[int] = Counter()
@@ -84,7 +102,7 @@ def bounded(table, unit, salt: str, keyed: bool, measured: bool) -> dict[int, li
                 seen[k] += 1
                 hashed.append((md5(salt, j, *([k] if measured else []), seen[k], u), k))
             heavy += [(digest[16:], j, k) for digest, k in sorted(hashed)[:first]]
-        for _, j, k in sorted(heavy)[: limits.total]:
+        for _, j, k in sorted(heavy)[:most]:
             kept[j].append(k)
     return kept
 
@@ -135,7 +153,7 @@ def test_integers_follow_the_rules(fill, statistic, rows, unit, keyed):
 
 def test_the_order_of_rows_does_not_matter(fill):
     rows = [("u", "a", i / 7 - 2) for i in range(30)] + [("u", "b", 1.0)] * 9
-    unit = Entity("u", 2, 4)
+    unit = Entity("u", max_rows=8, max_rows_per={"g": 5})
     answers = set()
     for table in (rows, rows[::-1], rows[15:] + rows[:15]):
         opened = open_table(
@@ -150,7 +168,7 @@ def test_equal_rows_part_ways(fill):
     rows = [("u", "a", 0.0)] * 200 + [("u", "a", 1.0)] * 200
     table = open_table(
         fill("reference", COLUMNS, rows),
-        unit=Entity("u", 1, 100),
+        unit=Entity("u", max_rows=100),
         bounds={"x": BOUNDS},
         name="reference",
     )
@@ -163,7 +181,7 @@ def test_another_question_keeps_other_rows(fill):
     rows = [("u", "a", x / 10) for x in range(-20, 30)]
     table = open_table(
         fill("reference", COLUMNS, rows),
-        unit=Entity("u", 1, 5),
+        unit=Entity("u", max_rows=5),
         bounds={"x": BOUNDS},
         name="reference",
     )

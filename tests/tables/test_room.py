@@ -96,7 +96,7 @@ def sources(folder: Path):
 
 
 def test_every_question_of_files_and_frames_is_held_to_it(tmp_path, settings):
-    unit = Entity("who", 1, 1)
+    unit = Entity("who", max_rows=1)
     for source, name in sources(tmp_path):
         for limit, counted in (("2GB", f"{153 * 10**7}B"), ("500MB", f"{255 * 10**6}B")):
             table = open_table(source, unit=unit, name=name, memory_limit=limit)
@@ -122,7 +122,7 @@ def test_a_limit_makes_no_other_question(tmp_path):
 def test_a_join_takes_the_smaller_limit(tmp_path, settings):
     path, _ = sources(tmp_path)[0]
     owners = pa.table({"key": [1, 2, 3], "owner": ["a", "b", "b"]})
-    unit = Entity(ForeignKey({"x": "key"}, owners, owner="owner", name="o"), 1, 1)
+    unit = Entity(ForeignKey({"x": "key"}, owners, owner="owner", name="o"), max_rows=1)
     table = open_table(path, unit=unit, memory_limit="1GB", temporary_directory=tmp_path)
     settings.clear()
     assert table.count().compute().tolist() == [2]

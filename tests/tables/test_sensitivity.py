@@ -1,7 +1,7 @@
 """Removing a unit never moves the integers by more than the sensitivity, and can move them so."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -22,10 +22,18 @@ rows = st.lists(
     ),
     max_size=30,
 )
-some = st.one_of(st.none(), st.integers(1, 3))
 units = st.one_of(
-    st.builds(Entity, st.just("u"), st.integers(1, 5), st.integers(1, 3)),
-    st.builds(Entity, st.just("u"), some, some, st.integers(1, 7)),
+    st.builds(Entity, st.just("u"), max_rows=st.integers(1, 10)),
+    st.builds(
+        lambda most, known: Entity("u", max_rows=most, max_rows_per=known),
+        st.integers(1, 10),
+        st.dictionaries(st.sampled_from(["g", "x"]), st.integers(1, 3)),
+    ),
+    st.builds(
+        lambda most, rows: Entity("u", max_rows=most).bounded(max_rows_per_group=rows),
+        st.integers(1, 10),
+        st.integers(1, 3),
+    ),
 )
 
 
@@ -73,14 +81,16 @@ def test_removing_a_row(fill, statistic, table, keyed):
 
 
 WORST = [
-    (Entity("u", 2, 3), [5, 5, 5]),
-    (Entity("u", 3, 1), [5, 5, 5]),
-    (Entity("u", 9, 2), [5, 5, 5]),
     (Entity("u", max_rows=4), [9, 0, 0]),
     (Entity("u", max_rows=1), [5, 5, 5]),
-    (Entity("u", max_groups=2, max_rows=7), [9, 0, 0]),
-    (Entity("u", None, 3, 5), [3, 2, 0]),
-    (Entity("u", 3, 2, 5), [2, 2, 1]),
+    (Entity("u", max_rows=6, max_rows_per={"g": 3}), [3, 3, 0]),
+    (Entity("u", max_rows=5, max_rows_per={"g": 3}), [3, 2, 0]),
+    (Entity("u", max_rows=5, max_rows_per={"g": 2}), [2, 2, 1]),
+    (Entity("u", max_rows=18, max_rows_per={"g": 2}), [5, 5, 5]),
+    (Entity("u", max_rows=3, max_rows_per={"g": 1}), [5, 5, 5]),
+    (Entity("u", max_rows=2, max_rows_per={"g": 1}), [5, 5, 5]),
+    (Entity("u", max_rows=9, max_rows_per={"g": 9, "x": 1}), [9, 0, 0]),
+    (Entity("u", max_rows=5).bounded(max_rows_per_group=3), [3, 2, 0]),
     (Rows(), [1, 0, 0]),
 ]
 
@@ -89,7 +99,9 @@ WORST = [
 @pytest.mark.parametrize(("unit", "rows"), WORST, ids=str)
 @pytest.mark.parametrize("keyed", [True, False])
 def test_a_worst_case_attains_both_norms(fill, statistic, unit, rows, keyed):
-    table = [("u", g, 9.0) for g, n in zip("abc", rows, strict=True) for _ in range(n)]
+    many = 1 if unit.entity is None else unit.max_rows
+    filled = rows if keyed else [many, 0, 0]
+    table = [("u", g, 9.0) for g, n in zip("abc", filled, strict=True) for _ in range(n)]
     by = KEYS if keyed else None
     aggregate = ask(fill, table, unit, statistic, by)
     full = aggregate.compute()
@@ -100,7 +112,11 @@ def test_a_worst_case_attains_both_norms(fill, statistic, unit, rows, keyed):
 
 @pytest.mark.parametrize(
     ("unit", "groups"),
-    [(Entity("u", 2, 3), 2), (Entity("u", max_rows=2), 2), (Entity("u", None, 2, 9), 3)],
+    [
+        (Entity("u", max_rows=2), 2),
+        (Entity("u", max_rows=2, max_rows_per={"g": 1}), 2),
+        (Entity("u", max_rows=9, max_rows_per={"g": 2}), 3),
+    ],
 )
 def test_a_worst_case_attains_the_number_of_groups(fill, unit, groups):
     """One that keeps a group less than it is charged for fails here."""
@@ -111,33 +127,52 @@ def test_a_worst_case_attains_the_number_of_groups(fill, unit, groups):
     assert max(kept) == groups
 
 
-@given(groups=st.integers(1, 4), rows=st.integers(1, 4), total=st.integers(1, 16))
-def test_squares_are_the_greatest_there_are(groups, rows, total):
-    limits = Limits.of(groups=groups, rows=rows, total=total, among=None)
-    fills = [fill for fill in product(range(rows + 1), repeat=groups) if sum(fill) <= total]
-    one = Sensitivity(neighbors="add_remove", l2_squared=Fraction(1))
-    squares = one.of_many(limits.rows, limits.groups, limits.total).l2_squared
-    assert squares == max(sum(n * n for n in fill) for fill in fills)
-    assert limits.total == max(map(sum, fills))
-    assert limits.rows == max(map(max, fills))
-    assert limits.groups == max(sum(n > 0 for n in fill) for fill in fills)
+@pytest.mark.parametrize("among", [None, 1, 2, 3, 4])
+def test_the_squares_are_the_greatest_of_all_ways_to_fill_the_groups(among):
+    """Q, l1 and linf of every m up to 11, r up to 5 and G up to 4, by enumeration."""
+    one = Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1), largest=1)
+    for total, rows in product(range(1, 12), range(1, 6)):
+        limits = Limits.of(total, rows=rows, among=among)
+        # Unknown groups are as many as there are rows; more stay empty.
+        fills = [
+            fill
+            for fill in combinations_with_replacement(range(rows + 1), among or total)
+            if sum(fill) <= total
+        ]
+        bound = limits.bound(one)
+        assert bound.l2_squared == max(sum(n * n for n in fill) for fill in fills)
+        assert bound.l1 == limits.total == max(map(sum, fills))
+        assert bound.largest == limits.rows == max(map(max, fills))
+        assert limits.groups >= max(sum(n > 0 for n in fill) for fill in fills)
 
 
-def test_two_bounds_of_rows_are_tighter_than_one(fill):
+def test_a_limit_of_groups_is_dominated_by_one_of_rows():
+    """Of any unit, (m = g r, r) keeps no fewer rows than g groups of r, at the same noise."""
+    for groups, rows in product(range(1, 5), range(1, 5)):
+        limits = Limits.of(groups * rows, rows=rows, among=None)
+        squares = limits.bound(Sensitivity(neighbors="add_remove", l2_squared=Fraction(1)))
+        assert squares.l2_squared == groups * rows**2
+        for filled in combinations_with_replacement(range(5), 4):
+            by_group = sorted((min(n, rows) for n in filled), reverse=True)
+            assert sum(by_group[:groups]) <= min(limits.total, sum(by_group))
+
+
+def test_two_limits_of_rows_are_tighter_than_one(fill):
     keys = Keys({"g": [str(i) for i in range(10)]})
 
-    def squared(**limits):
-        return ask(fill, [], Entity("u", **limits), "count", keys).sensitivity.l2_squared
+    def squared(most, **known):
+        unit = Entity("u", most, **known)
+        return ask(fill, [], unit, "count", keys).sensitivity.l2_squared
 
-    assert squared(max_rows=50) == 2500
-    assert squared(max_groups=10, max_rows_per_group=20) == 4000
-    assert squared(max_groups=10, max_rows_per_group=20, max_rows=50) == 900
-    assert squared(max_rows_per_group=20, max_rows=50) == 900
+    assert squared(50) == 2500
+    assert squared(200, max_rows_per={"g": 20}) == 4000
+    assert squared(50, max_rows_per={"g": 20}) == 900
+    assert squared(50, max_rows_per={"g": 1}) == 10
 
 
 @pytest.mark.parametrize("by", [None, KEYS, Keys({"x": Bins([-9, 0, 9], outside="drop")})])
-def test_a_unit_is_in_no_more_groups_than_there_are(fill, by):
-    """The law, and the integers: those of a unit whose limit is the number of groups."""
+def test_a_limit_that_binds_nothing_is_free(fill, by):
+    """The law, and the integers: m beyond r in each of the groups that there are."""
     draw = np.random.default_rng(1)
     table = [
         (u, g, float(x))
@@ -149,28 +184,29 @@ def test_a_unit_is_in_no_more_groups_than_there_are(fill, by):
         )
     ]
     there = 1 if by is None else len(by)
+
+    def asked(most, statistic="count"):
+        unit = Entity("u", max_rows=most).bounded(max_rows_per_group=60)
+        return ask(fill, table, unit, statistic, by)
+
     for statistic in ("count", "sum", "mean"):
-        fitting, wide = (
-            ask(fill, table, Entity("u", groups, 60), statistic, by) for groups in (there, 10**6)
-        )
+        fitting, wide = (asked(most, statistic) for most in (60 * there, 10**6))
         assert wide.sensitivity == fitting.sensitivity
         assert wide.query != fitting.query
         assert wide.compute().tolist() == fitting.compute().tolist()
-    # A narrower limit is still paid for, and cuts.
-    if there > 1:
-        narrow, whole = (
-            ask(fill, table, Entity("u", groups, 60), "count", by) for groups in (there - 1, there)
-        )
-        assert narrow.sensitivity.l1 < whole.sensitivity.l1
-        assert narrow.compute().sum() < whole.compute().sum()
+    # A narrower limit lowers the noise, and cuts.
+    narrow, whole = asked(5), asked(60 * there)
+    assert narrow.sensitivity.l1 < whole.sensitivity.l1
+    assert narrow.compute().sum() < whole.compute().sum()
 
 
 @given(table=rows, groups=st.integers(1, 5), keyed=st.booleans())
 @settings(max_examples=20, deadline=None)
 def test_distinct_units(fill, table, groups, keyed):
+    """max_rows is the most groups here, for one row counts in each."""
     by = KEYS if keyed else None
     opened = open_table(
-        fill("sensitivity", COLUMNS, table), unit=Entity("u", groups, 7), name="sensitivity"
+        fill("sensitivity", COLUMNS, table), unit=Entity("u", max_rows=groups), name="sensitivity"
     )
     aggregate = opened.count_units(by)
     known = {(u, g if keyed else None) for u, g, _ in table if not keyed or (g,) in KEYS.rows()}
@@ -189,15 +225,15 @@ def test_distinct_units(fill, table, groups, keyed):
 
 
 def test_formulas(fill):
-    unit = Entity("u", 5, 7)
+    unit = Entity("u", max_rows=17, max_rows_per={"g": 7})
     bounds = Bounds(-60, 180, grid=1)
     found = {s: ask(fill, [], unit, s, KEYS, bounds).sensitivity for s in ("count", "sum", "mean")}
-    # Of five groups that a unit may be in there are three.
-    g, r, w, a = len(KEYS), 7, 180, 120
+    g, m, r, w, a = len(KEYS), 17, 7, 180, 120
+    squares = 7**2 + 7**2 + 3**2
     expected = {
-        "count": (g * r, g * r**2, g, r),
-        "sum": (g * r * w, g * (r * w) ** 2, g, r * w),
-        "mean": (g * r * (a + a), g * r**2 * (a**2 + a**2), 2 * g, r * a),
+        "count": (m, squares, g, r),
+        "sum": (m * w, squares * w**2, g, r * w),
+        "mean": (m * (a + a), squares * (a**2 + a**2), 2 * g, r * a),
     }
     for statistic, (l1, l2_squared, coordinates, largest) in expected.items():
         assert found[statistic] == Sensitivity(

@@ -28,7 +28,7 @@ DATA = {
 }
 BOUNDS = {"x": Bounds(-3, 5, grid=0.25)}
 KEYS = Keys({"group": ["ß'\"", "a"], "month": [4, 0, 1]})
-UNITS = [Rows(), Entity("who", 2, 3), Entity("number", 2, 1)]
+UNITS = [Rows(), Entity("who", max_rows=6), Entity("number", max_rows=2)]
 
 
 def sources(folder: Path):
@@ -103,7 +103,7 @@ def test_a_file_is_read_for_its_identity_once(tmp_path, monkeypatch):
     read = []
     real = hashlib.file_digest
     monkeypatch.setattr(hashlib, "file_digest", lambda *a: read.append(1) or real(*a))
-    table = open_table(tmp_path / "d.parquet", unit=Entity("x", 1, 1))
+    table = open_table(tmp_path / "d.parquet", unit=Entity("x", max_rows=1))
     assert read == []
     assert table.count().source == table.bounded(2, 2).count().source
     assert read == [1]
@@ -195,7 +195,7 @@ def test_a_directory_name_makes_no_column(tmp_path):
     folder.mkdir()
     pq.write_table(pa.table({"x": [1]}), folder / "d.parquet")
     with pytest.raises(InvalidTable, match="no column 'who'"):
-        open_table(folder / "d.parquet", unit=Entity("who", 1, 1))
+        open_table(folder / "d.parquet", unit=Entity("who", max_rows=1))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,9 @@ def test_a_users_connection_is_left_alone(tmp_path):
     objects = "SELECT table_name FROM information_schema.tables ORDER BY ALL"
     connection.execute("SELECT x FROM t ORDER BY x")
     assert connection.fetchone() == (0,)
-    table = open_table((connection, "t"), unit=Entity("who", 1, 2), bounds={"x": Bounds(0, 9, 1)})
+    table = open_table(
+        (connection, "t"), unit=Entity("who", max_rows=2), bounds={"x": Bounds(0, 9, 1)}
+    )
     assert table.sum("x", Keys({"who": ["p0"]})).compute().shape == (1,)
     # Its pending result is still there.
     assert connection.fetchone() == (1,)
@@ -259,7 +261,7 @@ def test_a_users_connection_is_left_alone(tmp_path):
 def test_a_connections_limit_of_memory_holds():
     connection = duckdb.connect(config={"temp_directory": ""})
     connection.execute("CREATE TABLE t AS SELECT 'person ' || range AS who FROM range(400000)")
-    question = open_table((connection, "t"), unit=Entity("who", 1, 1), name="d").count()
+    question = open_table((connection, "t"), unit=Entity("who", max_rows=1), name="d").count()
     connection.execute("SET memory_limit = '24MB'")
     with pytest.raises(EngineFailure):
         question.compute()
@@ -307,7 +309,7 @@ def test_pandas_objects_are_text_or_null():
     frame = pd.DataFrame(
         {"who": pd.Series(["a", 1, 2.5, None, b"x", date(2020, 1, 1), "\ud800"], dtype=object)}
     )
-    table = open_table(frame, unit=Entity("who", 1, 1), name="d")
+    table = open_table(frame, unit=Entity("who", max_rows=1), name="d")
     # "a" and the half surrogate, which became "?".
     assert table.count().compute().tolist() == [2]
     assert table.count(Keys({"who": ["a", "1", "?"]})).compute().tolist() == [1, 0, 1]
@@ -317,7 +319,7 @@ def test_half_surrogates_in_pandas_text():
     """Where pandas keeps them, they are text like any other: no row decides an error."""
     text = pd.Series(["a", "b\ud800", None], dtype="string[python]")
     for column in (text, text.astype("category"), text.astype(object)):
-        table = open_table(pd.DataFrame({"who": column}), unit=Entity("who", 1, 1), name="d")
+        table = open_table(pd.DataFrame({"who": column}), unit=Entity("who", max_rows=1), name="d")
         assert table.count().compute().tolist() == [2]
         assert table.count(Keys({"who": ["a", "b?"]})).compute().tolist() == [1, 1]
     named = pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object))

@@ -45,7 +45,7 @@ FLIGHTS = pa.table(
 BOUNDS = {"arr_delay": Bounds(-60, 180, grid=1)}
 
 
-def flights(unit=Entity("tail", 2, 3), **options):  # noqa: B008
+def flights(unit=Entity("tail", max_rows=6), **options):  # noqa: B008
     return open_table(FLIGHTS, unit=unit, bounds=BOUNDS, name="flights", **options)
 
 
@@ -54,7 +54,7 @@ def test_names_and_keys_are_never_sql(name):
     if name:
         data = pa.table({name: [name, "other", None], "x": [1, 2, 3]})
         table = open_table(
-            data, unit=Entity(name, 1, 1), bounds={"x": Bounds(0, 9, 1)}, name="nasty"
+            data, unit=Entity(name, max_rows=1), bounds={"x": Bounds(0, 9, 1)}, name="nasty"
         )
         assert table.sum("x", Keys({name: [name]})).compute().tolist() == [1]
     data = pa.table({"g": [name, "other", None]})
@@ -73,7 +73,7 @@ def test_any_text_is_a_key(fill, keys):
     assert table.count(Keys({"g": keys})).compute().tolist() == [1] * len(keys)
 
 
-@pytest.mark.parametrize("unit", [Rows(), Entity('a"; DROP TABLE x; --', 2, 3)], ids=str)
+@pytest.mark.parametrize("unit", [Rows(), Entity('a"; DROP TABLE x; --', max_rows=6)], ids=str)
 def test_the_statement_is_one_query(unit):
     name = 'a"; DROP TABLE x; --'
     table = open_table(
@@ -102,7 +102,7 @@ def test_unknown_columns_name_close_ones():
     with pytest.raises(UnknownColumn, match="no column 'CARRIER'; close to it are 'carrier'"):
         flights().count(Keys({"CARRIER": ["AA"]}))
     with pytest.raises(UnknownColumn, match="its columns are 'carrier', 'arr_delay', 'tail'"):
-        flights(unit=Entity("zzz", 1, 1))
+        flights(unit=Entity("zzz", max_rows=1))
     with pytest.raises(UnknownColumn):
         open_table(FLIGHTS, unit=Rows(), bounds={"zzz": Bounds(0, 1, 1)}, name="f")
 
@@ -125,7 +125,7 @@ def test_refusals_before_the_charge():
 @pytest.mark.parametrize(
     ("ask", "write"),
     [
-        (lambda: flights(unit="tail"), 'write unit=Entity("tail", max_groups=..., max_rows'),
+        (lambda: flights(unit="tail"), 'write unit=Entity("tail", max_rows=...)'),
         (lambda: flights(unit=Rows), "unit is the class Rows, not a unit"),
         (lambda: flights().count(by="ward"), 'write by=Keys({"ward":'),
         (lambda: flights().count(by={"ward": ["a"]}), 'write by=Keys({"ward":'),
@@ -189,10 +189,10 @@ def test_the_query_is_public_and_says_everything():
         "column": "arr_delay",
         "bounds": ["-60", "180"],
         "grid": "1",
-        "unit": {"entity": "tail", "max_groups": 2, "max_rows_per_group": 3},
+        "unit": {"entity": "tail", "max_rows": 6},
         "keys": {"columns": ["carrier"], "types": ["str"], "values": [["AA"], ["UA"]]},
         "max_table_rows": 2**40,
-        "rules": 3,
+        "rules": 4,
     }
     others = [
         flights().count(keys),
@@ -296,7 +296,7 @@ def test_empty_tables_and_single_rows(fill):
     keys = Keys({"g": ["a", "b"]})
     bounds = {"x": Bounds(-1, 3, grid=1)}
     columns = ("u INTEGER", "g VARCHAR", "x INTEGER")
-    for unit in (Rows(), Entity("u", 1, 1)):
+    for unit in (Rows(), Entity("u", max_rows=1)):
         table = open_table(fill("few", columns, []), unit=unit, bounds=bounds, name="few")
         for by, groups in ((None, 1), (keys, 2)):
             assert table.count(by).compute().tolist() == [0] * groups

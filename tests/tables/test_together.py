@@ -66,10 +66,10 @@ def test_its_integers_are_those_of_each_times_the_weight(fill, rows, keyed):
 
 
 @settings(max_examples=12, deadline=None)
-@given(rows=rows, keyed=st.booleans(), groups=st.integers(1, 2), most=st.integers(1, 3))
-def test_removing_a_unit_moves_them_within_the_sensitivity(fill, rows, keyed, groups, most):
+@given(rows=rows, keyed=st.booleans(), total=st.integers(1, 6), most=st.integers(1, 3))
+def test_removing_a_unit_moves_them_within_the_sensitivity(fill, rows, keyed, total, most):
     def ask(table):
-        found = opened(fill, table, Entity("u", groups, most))
+        found = opened(fill, table, Entity("u", max_rows=total, max_rows_per={"g": most}))
         return found.statistics(parts(found), KEYS if keyed else None)
 
     aggregate = ask(rows)
@@ -159,7 +159,7 @@ def test_a_units_rows_are_chosen_among_all_of_them(fill):
     table = opened(
         fill,
         [(u, "a", x, True) for u in units for x in (None, None, None, 9.0)],
-        Entity("u", 1, 1),
+        Entity("u", max_rows=1),
     )
     x = table.measured("x")
     alone = table.mean("x").compute()[0] / 120

@@ -75,7 +75,7 @@ def test_columns_that_are_no_numbers(database, kind):
 def test_columns_that_name_no_unit(database, kind):
     database.execute(f"CREATE OR REPLACE TABLE no_units (x {kind})")
     with pytest.raises(InvalidTable, match="cannot name a unit"):
-        open_table((database, "no_units"), unit=Entity("x", 1, 1), name="t")
+        open_table((database, "no_units"), unit=Entity("x", max_rows=1), name="t")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_units_of_every_type(database, kind, cells, units):
             database.execute("INSERT INTO units VALUES (?)", [cell])
         else:
             database.execute(f"INSERT INTO units VALUES (CAST({cell} AS {kind}))")
-    table = open_table((database, "units"), unit=Entity("who", 1, 1), name="t")
+    table = open_table((database, "units"), unit=Entity("who", max_rows=1), name="t")
     assert table.count().compute().tolist() == [units]
 
 
@@ -150,7 +150,7 @@ def test_collations_merge_no_groups_and_no_units():
     keys = Keys({"g": ["a", "A"]})
     rows = open_table((connection, "t"), unit=Rows(), name="t")
     assert rows.count(keys).compute().tolist() == [2, 1]
-    units = open_table((connection, "t"), unit=Entity("who", 2, 1), name="t")
+    units = open_table((connection, "t"), unit=Entity("who", max_rows=2), name="t")
     assert units.count(keys).compute().tolist() == [1, 1]
     assert units.count().compute().tolist() == [2]
 

@@ -152,11 +152,7 @@ def _limited(table: Table, query: Query) -> Table:
         table = table.where(expression_of(query.where))
     if not query.limited:
         return table
-    return table.bounded(
-        max_groups=query.max_groups,
-        max_rows_per_group=query.max_rows_per_group,
-        max_rows=query.max_rows,
-    )
+    return table.bounded(max_rows=query.max_rows, max_rows_per_group=query.max_rows_per_group)
 
 
 def _step(query: Query, table: Table, groups: Mapping[str, Keys | UnknownKeys]) -> Step:

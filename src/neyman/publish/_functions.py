@@ -27,7 +27,7 @@ def density(
 
     The rows are counted at public nodes by one SQL statement, out of core, and the integer
     coefficients are made of the counts: those of the array with the same values. Of an `Entity`
-    at most max_rows_per_group rows count, r, chosen by salted hash: l2 is r times that of one row.
+    at most max_rows count, m, chosen by salted hash: l2 is at most m times that of one row.
 
     Args:
         table: from `open_table`.
@@ -38,8 +38,8 @@ def density(
         records: in place of a bandwidth: about how many rows count, a public guess; the release
             is made so fine that it can choose its bandwidth, as in `functional.density`.
         target: as for `functional.density`.
-        by: declared groups, each with a function of its own; of one unit at most max_groups of
-            them count, so that noise grows with the root of that and not with their number.
+        by: declared groups, each with a function of its own; noise grows with the rows of one
+            unit that count, and not with the number of groups.
         neighbors: "add_remove", the relation of all questions of a table.
 
     Returns:
@@ -81,8 +81,8 @@ def survival(
             at least 1/2, where it did. A row where either is NULL or NaN counts for nothing.
         horizon: as for `functional.survival`.
         bandwidth: as for `functional.survival`.
-        by: declared groups, each with a function of its own; of one unit at most max_groups of
-            them count, so that noise grows with the root of that and not with their number.
+        by: declared groups, each with a function of its own; noise grows with the rows of one
+            unit that count, and not with the number of groups.
         neighbors: "add_remove", the relation of all questions of a table.
 
     Returns:
@@ -125,8 +125,8 @@ def regression(
         bandwidth: as for `functional.regression`.
         response: the bounds of y; by default those that the table declares for it.
         target: as for `functional.regression`.
-        by: declared groups, each with a function of its own; of one unit at most max_groups of
-            them count, so that noise grows with the root of that and not with their number.
+        by: declared groups, each with a function of its own; noise grows with the rows of one
+            unit that count, and not with the number of groups.
         neighbors: "add_remove", the relation of all questions of a table.
 
     Returns:

@@ -49,7 +49,7 @@ class Noise:
             raise SpecError(
                 f"query {entry!r}: this noise hides one integer, and one unit moves up to "
                 f"{sensitivity.coordinates} here, for a mean is two and each group is one; write "
-                f"{self.instead}, or a count or sum with max_groups = 1"
+                f"{self.instead}, or a count or sum without by, or with max_rows = 1"
             )
         try:
             return self.makes[key](sensitivity, share)

@@ -22,11 +22,14 @@ _HEAD: Final = """\
 """
 _UNIT: Final = """\
 # Who is protected: all rows of one entity; or, where each row is of somebody else, each row: then
-# write rows = true in place of the three lines.
+# write rows = true in place of the two lines.
 [unit]
 entity = "FILL IN: the column that names who a row is of{fitting}; or rows = true"
-max_groups = "FILL IN: the most groups that one of them counts in"
-max_rows_per_group = "FILL IN: the most rows of one of them that count in each group"
+max_rows = "FILL IN: the most rows of one of them that count in an answer"
+# If you know in public how many rows one of them has for each value of a column, such as one a
+# year, say so: there is then less noise in groups by that column, and other queries ignore it.
+#[unit.max_rows_per]  # in place of NAME a column
+#NAME = "FILL IN: the most rows of one of them for each of its values"
 """
 _JOIN: Final = """\
 # Where rows point to another table that has the column entity: [unit.through] with on, the columns

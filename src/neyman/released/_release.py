@@ -13,6 +13,7 @@ from neyman.released._counted import in_counted
 from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._keys_asked import called, keys_asked
+from neyman.released._limits_said import limits_said
 from neyman.released._side_by_side import side_by_side
 from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
@@ -112,7 +113,7 @@ class Release(Tabular):
         Args:
             rows: how many to show at most; None for all, 0 for the guarantee and the cost alone.
         """
-        lines = [] if rows == 0 else [*self._tables(rows), *self._said()]
+        lines = [] if rows == 0 else [*self._counted(), *self._tables(rows), *self._said()]
         lines += [
             f"guarantee: {self.guarantee.curve}, unit: {self.guarantee.unit} "
             f"({self.guarantee.neighbors})",
@@ -124,6 +125,11 @@ class Release(Tabular):
     @property
     def _rows(self) -> int:
         return max(map(len, self.columns.values()), default=0)
+
+    def _counted(self) -> list[str]:
+        """Return how much of one unit counts, unless each row is one."""
+        limits = limits_said(self.query)
+        return [] if limits is None else [f"counted: {limits}"]
 
     def _tables(self, rows: int | None) -> list[str]:
         """Return the answer as a table; of several statistics one each."""

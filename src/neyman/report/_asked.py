@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import cast
 
-from neyman.released import Release, columns_of, side_by_side
+from neyman.released import Release, columns_of, limits_said, side_by_side
 
 __all__ = ["asked"]
 
@@ -18,7 +18,7 @@ _NAMES = {
 def asked(release: Release) -> str:
     """Say what was asked, of which groups, and how much of a unit counts at most.
 
-    Such as "count by carrier; at most 3 groups and 100 rows of one tailnum".
+    Such as "count by carrier; at most 100 rows of one tailnum".
     """
     keys = _record(release.query.get("keys"))
     groups = [str(name) for name in _list(keys.get("columns", keys.get("unknown")))]
@@ -26,8 +26,9 @@ def asked(release: Release) -> str:
     by = groups if margin is None else [str(name) for name in _list(margin)]
     steps = [_record(step).get("step") for step in _list(release.query.get("made"))]
     chosen = ", of the rows that a condition keeps" if "where" in steps else ""
-    limits = _limits(_record(release.query.get("unit")))
-    return f"{_what(release)}{f' by {_and(by)}' if by else ''}{_margins(release)}{chosen}{limits}"
+    limits = limits_said(release.query)
+    counted = "" if limits is None else f"; {limits}"
+    return f"{_what(release)}{f' by {_and(by)}' if by else ''}{_margins(release)}{chosen}{counted}"
 
 
 def _margins(release: Release) -> str:
@@ -53,26 +54,6 @@ def _one(query: Mapping[str, object]) -> str:
     if name == "regression" and len(columns) == 2:
         return f"{said} of {columns[1]} on {columns[0]}"
     return f"{said} of {_and(columns)}" if columns else said
-
-
-def _limits(unit: Mapping[str, object]) -> str:
-    entity = unit.get("entity")
-    if entity is None:
-        return ""
-    limits = [
-        _counted(unit[name], noun)
-        for name, noun in (
-            ("max_groups", "group"),
-            ("max_rows_per_group", "row"),
-            ("max_rows", "row"),
-        )
-        if isinstance(unit.get(name), int)
-    ]
-    return f"; at most {_and(limits)} of one {entity}" if limits else ""
-
-
-def _counted(count: object, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _and(words: list[str]) -> str:

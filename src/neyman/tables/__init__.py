@@ -33,7 +33,7 @@ from neyman.tables._statistics._statistic import Component, Measured, Statistic 
 from neyman.tables._statistics._statistics import Count, Mean, Sum  # noqa: E402
 from neyman.tables._statistics._together import Together  # noqa: E402
 from neyman.tables._table import Table  # noqa: E402
-from neyman.tables._unit import Entity, Rows, Unit  # noqa: E402
+from neyman.tables._unit import Entity, Rows, Unit, old_limits  # noqa: E402
 
 __all__ = [
     "Bin",
@@ -69,6 +69,7 @@ __all__ = [
     "expression_to_json",
     "lit",
     "local_spark",
+    "old_limits",
     "open_table",
     "read_expression",
     "when",

@@ -278,6 +278,10 @@ def _claims(written: object, entity: str) -> tuple[tuple[tuple[str, ...], int], 
                 f'{by!r}. Write it such as max_rows_per={{"year": 1, ("year", "ward"): 1}}'
             )
         name = tuple(sorted(set(cast("tuple[str, ...]", columns))))
+        if name in found:
+            raise InvalidParameter(
+                f"max_rows_per must have each grouping once; got {by!r} again. Write it once"
+            )
         found[name] = _limit(f"max_rows_per[{by!r}]", rows, entity)
     return tuple(sorted(found.items()))
 

@@ -39,7 +39,7 @@ def test_names_and_keys_are_never_sql(store):
     given = store.fill(pa.table(columns | {"x": pa.array([1, 2, 3])}))
     bounds = {"x": Bounds(0, 9, grid=1)}
     first = NASTY[0]
-    asked = open_table(**given, unit=Entity(first, 1, 1), bounds=bounds)
+    asked = open_table(**given, unit=Entity(first, max_rows=1), bounds=bounds)
     assert asked.sum("x", Keys({first: [first]})).compute().tolist() == [1]
     # Each name is a column, and its own only key.
     table = open_table(**given, unit=Rows(), bounds=bounds)
@@ -61,9 +61,9 @@ def test_ten_thousand_keys_and_none_at_all(store):
 def test_the_schema_is_told_apart(store):
     given = store.fill(pa.table({"Who": pa.array(["a"]), "x": pa.array([1.0])}))
     with pytest.raises(UnknownColumn, match="no column 'who'; close to it are 'Who'"):
-        open_table(**given, unit=Entity("who", 1, 1))
+        open_table(**given, unit=Entity("who", max_rows=1))
     with pytest.raises(InvalidTable, match="'x' is of type float and cannot name a unit"):
-        open_table(**given, unit=Entity("x", 1, 1))
+        open_table(**given, unit=Entity("x", max_rows=1))
     with pytest.raises(InvalidTable, match="'Who' is of type text and cannot be added up"):
         open_table(**given, unit=Rows(), bounds={"Who": Bounds(0, 1, grid=1)})
     with pytest.raises(InvalidTable, match="write str keys"):
@@ -124,7 +124,7 @@ class TestSpark:
     def test_a_session_is_left_as_it_was(self, spark):
         before = [t.name for t in spark.catalog.listTables()]
         settings = {row.key: row.value for row in spark.sql("SET").collect()}
-        table = open_table(spark.range(9), unit=Entity("id", 1, 1), name="t")
+        table = open_table(spark.range(9), unit=Entity("id", max_rows=1), name="t")
         assert table.count().compute().tolist() == [9]
         assert [t.name for t in spark.catalog.listTables()] == before
         assert {row.key: row.value for row in spark.sql("SET").collect()} == settings
@@ -146,7 +146,7 @@ class TestSpark:
             for key, value in chosen.items():
                 spark.conf.set(key, value)
             bounds = {"x": Bounds(-1, 2, grid=0.1)}
-            table = open_table(frame, unit=Entity("g", 1, 1), bounds=bounds, name="t")
+            table = open_table(frame, unit=Entity("g", max_rows=1), bounds=bounds, name="t")
             assert table.sum("x", Keys({"g": words})).compute().tolist() == [20, -10, 3]
         finally:
             for key, value in kept.items():
@@ -171,9 +171,9 @@ class TestSpark:
         )
         for column in "asbt":
             with pytest.raises(InvalidTable, match="cannot name a unit"):
-                open_table(frame, unit=Entity(column, 1, 1), name="t")
+                open_table(frame, unit=Entity(column, max_rows=1), name="t")
         # A collation merges no groups.
-        table = open_table(frame, unit=Entity("c", 1, 1), name="t")
+        table = open_table(frame, unit=Entity("c", max_rows=1), name="t")
         assert table.count(Keys({"c": ["A", "a"]})).compute().tolist() == [0, 1]
 
     def test_tables_of_the_catalog(self, spark):
@@ -262,7 +262,7 @@ class TestPostgres:
         )
         postgres.execute("ALTER ROLE neyman SET search_path = public, pg_catalog")
         try:
-            table = open_table((postgres, "t"), unit=Entity("x", 1, 1))
+            table = open_table((postgres, "t"), unit=Entity("x", max_rows=1))
             assert table.count(Keys({"x": ["a", "b"]})).compute().tolist() == [1, 1]
         finally:
             postgres.execute("ALTER ROLE neyman RESET search_path")
@@ -314,11 +314,11 @@ class TestPostgres:
             "NULL, '0044-03-15 BC')"
         )
         for column, units in {"m": 2, "c": 1, "v": 2, "i": 2, "d": 2}.items():
-            table = open_table((postgres, "t"), unit=Entity(column, 1, 1))
+            table = open_table((postgres, "t"), unit=Entity(column, max_rows=1))
             assert table.count().compute().tolist() == [units], column
         for column in "abjso":
             with pytest.raises(InvalidTable, match="cannot name a unit"):
-                open_table((postgres, "t"), unit=Entity(column, 1, 1))
+                open_table((postgres, "t"), unit=Entity(column, max_rows=1))
         moods = open_table((postgres, "t"), unit=Rows()).count(Keys({"m": ["glad", "other"]}))
         assert moods.compute().tolist() == [1, 0]
 

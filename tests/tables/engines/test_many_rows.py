@@ -37,7 +37,9 @@ def md5(*parts: object) -> str:
 def kept(rows: list[tuple[str, str, float]], question: Any, unit: Entity) -> dict[int, list[int]]:
     """Plain Python: r rows of a pair by their digests, m of a unit by the second halves."""
     salt = hashlib.sha256(json.dumps(question.query, sort_keys=True).encode()).hexdigest()
-    limits = unit.limits(len(GROUPS))
+    limits = unit.limits(["g"], len(GROUPS))
+    # Where r is m, the cut to m does the other's work.
+    first = None if limits.cut_total == limits.rows else limits.rows
     units: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for u, g, x in rows:
         units[u][GROUPS.index(g)].append(int(x))
@@ -54,7 +56,7 @@ def kept(rows: list[tuple[str, str, float]], question: Any, unit: Entity) -> dic
             for k in ks:
                 seen[k] += 1
                 hashed.append((md5(salt, j, k, seen[k], u), k))
-            heavy += [(digest[16:], j, k) for digest, k in sorted(hashed)[: limits.rows]]
+            heavy += [(digest[16:], j, k) for digest, k in sorted(hashed)[:first]]
         for _, j, k in sorted(heavy)[: limits.total]:
             answer[j].append(k)
     return answer
@@ -62,8 +64,14 @@ def kept(rows: list[tuple[str, str, float]], question: Any, unit: Entity) -> dic
 
 @pytest.mark.parametrize(
     "unit",
-    [Entity("u", 2, 1), Entity("u", 2, 77), Entity("u", 2, 400), Entity("u", 2, 20, 31)],
-    ids=["1", "77", "400", "20 of 31"],
+    [
+        Entity("u", max_rows=2, max_rows_per={"g": 1}),
+        Entity("u", max_rows=154, max_rows_per={"g": 77}),
+        Entity("u", max_rows=800, max_rows_per={"g": 400}),
+        Entity("u", max_rows=31, max_rows_per={"g": 20}),
+        Entity("u", max_rows=31),
+    ],
+    ids=["1", "77", "400", "20 of 31", "31"],
 )
 def test_the_first_rows_are_kept(store, unit):
     rows = crowd()
@@ -77,7 +85,7 @@ def test_the_first_rows_are_kept(store, unit):
 def test_the_first_rows_are_counted_at_their_places(store):
     rows = [row for row in crowd() if row[1] == "a"]
     u, _, x = zip(*rows, strict=True)
-    unit = Entity("u", 1, 20)
+    unit = Entity("u", max_rows=20)
     nodes = Nodes(start=-50.0, end=50.0, step=1.0, number=101, closed=False, dropped=False)
     records = open_table(**store.fill(pa.table({"u": u, "x": x})), unit=unit).countable("x")
     asked = records.describe() | {"axes": [nodes.record()]}

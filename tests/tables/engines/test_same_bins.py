@@ -88,7 +88,7 @@ def counted(given, unit, edges, outside) -> list[int]:
 
 
 # In all of the bins, with one row in each.
-ONE = Entity("who", 4000, 1)
+ONE = Entity("who", max_rows=4000).bounded(max_rows_per_group=1)
 
 
 @many(8)

@@ -37,9 +37,10 @@ QUESTION = {
     "reviews": lists(WHO, or_null(0, 1, 2), or_null(math.nan, 1.0, 2.5)),
     "limits": st.builds(
         dict,
-        max_groups=st.one_of(st.none(), st.integers(1, 3)),
-        max_rows_per_group=st.one_of(st.none(), st.integers(1, 3)),
         max_rows=st.integers(1, 9),
+        max_rows_per=st.dictionaries(
+            st.sampled_from(["code", "n", ("n", "order_id")]), st.integers(1, 3)
+        ),
     ),
     "how": st.sampled_from(["inner", "left"]),
 }

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, ClassVar, Self, TypeAlias
+from typing import Annotated, ClassVar, Self, TypeAlias, cast
 
 from pydantic import Field, model_validator
 
@@ -67,12 +67,10 @@ class Query(Section, ABC):
     """What it may spend, in zero-concentrated differential privacy."""
     where: Form | None = None
     """Only rows where this is true: an operation and what it is of, [">", ["col", "x"], 15]."""
-    max_groups: Count | None = None
-    """The most groups that one entity counts in; by default that of [unit]."""
-    max_rows_per_group: Count | None = None
-    """The most rows of one entity that count in each group; by default that of [unit]."""
     max_rows: Count | None = None
-    """The most rows of one entity that count in all groups together; by default that of [unit]."""
+    """The most rows of one entity that count, all groups together; by default that of [unit]."""
+    max_rows_per_group: Count | None = None
+    """The most rows of one entity that count in each group of this query."""
     by: str | None = None
     """The NAME of [keys.NAME] or [unknown.NAME]: an answer for each of its groups."""
     delta: Delta | None = None
@@ -99,13 +97,24 @@ class Query(Section, ABC):
     @property
     def limited(self) -> bool:
         """Whether it has limits of its own."""
-        return (self.max_groups, self.max_rows_per_group, self.max_rows) != (None, None, None)
+        return (self.max_rows, self.max_rows_per_group) != (None, None)
 
     @property
     def spends(self) -> dict[str, Decimal]:
         """What it may spend, by its key."""
         given = {"mu": self.mu, "epsilon": self.epsilon, "rho": self.rho}
         return {key: share for key, share in given.items() if share is not None}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_limit_of_groups(cls, written: object) -> object:
+        if isinstance(written, dict) and "max_groups" in written:
+            raise ValueError(
+                "max_groups is no limit of a query, for m rows in all with r in each group hide "
+                "as much as m / r groups of r rows and keep no fewer rows; write max_rows, and "
+                "max_rows_per_group if one entity has few rows in each group of this query"
+            )
+        return cast("object", written)
 
     @model_validator(mode="after")
     def _one_share(self) -> Self:

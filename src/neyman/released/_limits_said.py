@@ -1,0 +1,61 @@
+"""How much of a unit counts in an answer, in words."""
+
+from collections.abc import Mapping
+from typing import Final, cast
+
+__all__ = ["limits_said"]
+
+_IN_EACH: Final = "max_rows_per_group"
+# Answers that count rows: with one row of a unit in each group they count units.
+_COUNTS: Final = ("count", "crosstab")
+
+
+def limits_said(query: Mapping[str, object]) -> str | None:
+    """Say what of one unit counts in an answer: "at most 5 rows of one patient (1 a year)".
+
+    Args:
+        query: the question, as the ledger records it.
+
+    Returns:
+        The contribution limits in words; None where each row is a unit.
+    """
+    unit = _record(query.get("unit"))
+    entity, rows, in_each = (unit.get(name) for name in ("entity", "max_rows", _IN_EACH))
+    if not isinstance(entity, str) or not isinstance(rows, int):
+        return None
+    once = in_each == 1 and query.get("statistic") in _COUNTS
+    grouped = query.get("keys") is not None
+    if not grouped:
+        most = min(rows, in_each) if isinstance(in_each, int) else rows
+        return f"each {entity} once" if once else f"at most {_many(most, 'row')} of one {entity}"
+    if once:
+        return f"each {entity} once in each group{_groups(rows, _record(query.get('keys')))}"
+    said = f"at most {_many(rows, 'row')} of one {entity}"
+    if isinstance(in_each, int) and in_each < rows:
+        said += f", {in_each:,} in each group"
+    known = [_claim(claim) for claim in cast("list[object]", unit.get("max_rows_per") or [])]
+    return f"{said} ({', '.join(known)})" if known else said
+
+
+def _groups(most: int, keys: Mapping[str, object]) -> str:
+    """Return the most groups that a unit counts in, where there are more."""
+    values = keys.get("values")
+    there = len(cast("list[object]", values)) if isinstance(values, list) else keys.get("count")
+    if isinstance(there, int) and there <= most:
+        return ""
+    return f", at most {_many(most, 'group')}"
+
+
+def _claim(written: object) -> str:
+    """Write ["year", "ward"] with 1 as "1 a year and ward"."""
+    columns, rows = cast("tuple[list[str], int]", written)
+    name = " and ".join(columns)
+    return f"{rows:,} {'an' if name[:1].lower() in tuple('aeio') else 'a'} {name}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _record(written: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}
