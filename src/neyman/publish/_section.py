@@ -32,6 +32,7 @@ __all__ = [
     "Number",
     "On",
     "OneOrMore",
+    "Part",
     "Positive",
     "Probability",
     "Section",
@@ -102,6 +103,12 @@ Probability = Annotated[
     Field(ge=0, le=1),
     BeforeValidator(_decimal),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
+]
+Part = Annotated[
+    Decimal,
+    Field(ge=0, lt=1),
+    BeforeValidator(_decimal),
+    WithJsonSchema({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
 ]
 Count = Annotated[int, Field(ge=1)]
 ShareOf = Annotated[int, Field(ge=0)]

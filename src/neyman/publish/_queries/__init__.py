@@ -15,11 +15,13 @@ from neyman.publish._queries._crosstab import CrosstabOf
 from neyman.publish._queries._density import DensityOf
 from neyman.publish._queries._linear_regression import LinearRegressionOf
 from neyman.publish._queries._mean import MeanOf
+from neyman.publish._queries._mean_per_unit import MeanPerUnitOf
 from neyman.publish._queries._quantiles import QuantilesOf
 from neyman.publish._queries._query import Query
 from neyman.publish._queries._regression import RegressionOf
 from neyman.publish._queries._several import SeveralOf
 from neyman.publish._queries._sum import SumOf
+from neyman.publish._queries._sum_per_unit import SumPerUnitOf
 from neyman.publish._queries._survival import SurvivalOf
 from neyman.publish._queries._variance import VarianceOf
 
@@ -30,6 +32,8 @@ _Queries: TypeAlias = (
     | CountUnitsOf
     | SumOf
     | MeanOf
+    | MeanPerUnitOf
+    | SumPerUnitOf
     | VarianceOf
     | CovarianceOf
     | CorrelationOf

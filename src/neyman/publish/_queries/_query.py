@@ -11,7 +11,7 @@ from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter
 from neyman.publish._form import Form
 from neyman.publish._noise import NOISES
-from neyman.publish._section import Count, Delta, NoiseName, Positive, Section
+from neyman.publish._section import Count, Delta, NoiseName, Part, Positive, Section
 from neyman.tables import Keys, Table, UnknownKeys
 
 __all__ = ["Groups", "Query", "declared"]
@@ -73,6 +73,8 @@ class Query(Section, ABC):
     """The most rows of one entity that count in each group of this query."""
     by: str | None = None
     """The NAME of [keys.NAME] or [unknown.NAME]: an answer for each of its groups."""
+    companion: Part | None = None
+    """The share of its budget that tells what limits and bounds did; 0.02 by default, 0: none."""
     delta: Delta | None = None
     """What it may spend of delta_for_groups in [budget], with by = the NAME of [unknown.NAME]."""
 
