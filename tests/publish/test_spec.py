@@ -98,7 +98,7 @@ def test_the_three_caps(tmp_path, cap, curve):
         (
             "[columns.x]",
             '[[unit.max_rows_per]]\ncolumns = ["ward"]\n[columns.x]',
-            r'rows: is missing; a limit of a grouping needs columns, such as \["year", "ward"\], and',
+            r'rows: is missing; a limit of a grouping needs columns, such as \["year", "ward"\]',
         ),
         (
             "[columns.x]",
