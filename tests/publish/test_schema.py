@@ -156,6 +156,8 @@ path = "t.parquet"
 [unit]
 entity = "who"
 {unit} = 6
+[unit.max_rows_per]
+ward = 3
 [budget]
 ledger = "t.ledger"
 mu = 1
