@@ -113,11 +113,11 @@ def test_good_specs_fit_the_schema(tmp_path, text):
         ("mu = 0.4", 'mu = "0.4"'),
         ("mu = 0.4", "mu = true"),
         ("mu = 0.4", 'noise = "geometric"'),
-        ("max_rows = 400", "max_rows = 0"),
-        ("max_rows = 400", "max_rows = 1.5"),
-        ("max_rows = 400", "max_groups = 12"),
-        ("month = 50", "month = 0"),
-        ("month = 50", 'month = "50"'),
+        ("max_rows = 500", "max_rows = 0"),
+        ("max_rows = 500", "max_rows = 1.5"),
+        ("max_rows = 500", "max_groups = 12"),
+        ("month = 62", "month = 0"),
+        ("month = 62", 'month = "50"'),
         ("month = [1, ", "month = [1.5, "),
         ("grid = 1", ""),
         ('ledger = "out/flights.ledger"', ""),
@@ -156,6 +156,8 @@ path = "t.parquet"
 [unit]
 entity = "who"
 {unit} = 6
+[unit.max_rows_per]
+ward = 3
 [budget]
 ledger = "t.ledger"
 mu = 1

@@ -57,6 +57,8 @@ BY_KEY = {
     "parts": '[{ statistic = "count" }, { statistic = "mean", column = "minutes" }]',
     "twice": '["*", ["col", "minutes"], 2]',
 }
+# Of the columns that a grouping may be by.
+KNOWN = {"NAME": "ward"}
 BY_WORDS = {"lower": "0", "upper": "120"}
 
 
@@ -72,7 +74,7 @@ def filled(text):
         if "FILL IN: " in line and key == "domain":
             line = re.sub(r'"FILL IN: its (lower|upper) end"', lambda m: BY_WORDS[m.group(1)], line)
         elif "FILL IN: " in line:
-            line = f"{key} = {BY_KEY[key]}"
+            line = f"{KNOWN.get(key, key)} = {BY_KEY[key]}"
         lines.append(line)
     return "\n".join(lines).replace("mu = 0.5", "mu = 3", 1)
 
@@ -153,7 +155,8 @@ def test_columns_of_a_csv_file_are_not_named(folder):
     for name in ("who", "ward", "minutes", "secret"):
         assert not re.search(rf"\b{name}\b", text.replace("names who a row", "")), name
     named = text.replace("[columns.NAME]", "[columns.minutes]", 1)
-    named = named.replace("[keys.NAME]", "[keys.ward]", 1).replace("#NAME =", "#ward =")
+    unit, _, keys = named.partition("[keys.NAME]")
+    named = f"{unit}[keys.ward]{keys.replace('#NAME =', '#ward =')}"
     look_up(folder)
     more = '#[columns.visits]\n#lower = "FILL IN: "\n#upper = "FILL IN: "\n#grid = "FILL IN: "\n'
     spec.write_text(filled(named.replace("[budget]", f"{more}[budget]")), encoding="utf-8")

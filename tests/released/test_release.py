@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from neyman import gdp
 from neyman.errors import InvalidParameter
-from neyman.released import Guarantee, Release, Spending
+from neyman.released import Guarantee, Release, Spending, limits_said
 
 MADE = Release(
     entry="a",
@@ -31,6 +31,65 @@ MADE = Release(
 
 def alike(one, other):
     return str(one) == str(other) and one.to_json() == other.to_json()
+
+
+YEARS = {"columns": ["year"], "types": ["int"], "values": [["1"], ["2"], ["3"]]}
+MANY = {"columns": ["year"], "types": ["int"], "count": 1000, "sha256": "0"}
+PATIENT = {"entity": "patient", "max_rows": 5}
+ONCE = PATIENT | {"max_rows_per_group": 1}
+PER_YEAR = PATIENT | {"max_rows_per": [[["year"], 1]]}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"unit": {"rows": 1}}, None),
+        ({}, None),
+        ({"unit": PATIENT}, "at most 5 rows of one patient"),
+        ({"unit": PATIENT | {"max_rows": 1}, "keys": YEARS}, "at most 1 row of one patient"),
+        ({"unit": PATIENT | {"max_rows": 1200}}, "at most 1,200 rows of one patient"),
+        ({"unit": PER_YEAR, "keys": YEARS}, "at most 5 rows of one patient (1 a year)"),
+        (
+            {"unit": PATIENT | {"max_rows_per": [[["age", "ward"], 2]]}, "keys": YEARS},
+            "at most 5 rows of one patient (2 an age and ward)",
+        ),
+        # Of several limits the least acts.
+        (
+            {"unit": PATIENT | {"max_rows_per": [[["ward"], 3], [["year"], 2]]}, "keys": YEARS},
+            "at most 5 rows of one patient (2 a year)",
+        ),
+        (
+            {"unit": PATIENT | {"max_rows_per": [[["year"], 5]]}, "keys": YEARS},
+            "at most 5 rows of one patient",
+        ),
+        (
+            {"unit": ONCE, "keys": YEARS, "statistic": "mean"},
+            "at most 5 rows of one patient, 1 in each group",
+        ),
+        (
+            {"unit": PER_YEAR | {"max_rows_per_group": 3}, "keys": YEARS},
+            "at most 5 rows of one patient (1 a year)",
+        ),
+        ({"unit": ONCE, "statistic": "mean"}, "at most 1 row of one patient"),
+        ({"unit": ONCE, "statistic": "count"}, "each patient once"),
+        ({"unit": ONCE, "keys": YEARS, "statistic": "count"}, "each patient once in each group"),
+        (
+            {"unit": ONCE, "keys": MANY, "statistic": "count"},
+            "each patient once in each group, at most 5 groups",
+        ),
+        (
+            {"unit": ONCE | {"max_rows": 1}, "keys": {"unknown": ["year"]}, "statistic": "count"},
+            "each patient once in each group, at most 1 group",
+        ),
+    ],
+)
+def test_a_release_says_first_how_much_of_one_unit_counts(query, said):
+    release = replace(MADE, query={"statistic": "sum"} | query)
+    assert limits_said(release.query) == said
+    first = str(release).splitlines()[0]
+    assert first == f"counted: {said}" if said else "counted: " not in str(release)
+    # The guarantee and the cost alone say nothing of the answer.
+    assert "counted: " not in release.to_text(rows=0)
 
 
 def test_json_round_trip():

@@ -99,7 +99,7 @@ def page_of(tmp_path_factory):
     made = {"who": [i // 3 for i in range(n)], "g": ["a", "b", "c"] * (n // 3)}
     made |= {"x": [i % 7 for i in range(n)], "y": [i % 5 for i in range(n)]}
     bounds = {"x": ny.Bounds(0, 7, grid=1), "y": ny.Bounds(0, 5, grid=1)}
-    unit = ny.Entity("who", max_rows=3)
+    unit = ny.Entity("who", max_rows=3, max_rows_per={"g": 1})
     table = ny.open_table(pa.table(made), name="t", unit=unit, bounds=bounds)
     path = tmp_path_factory.mktemp("page") / "a.ledger"
     kept = {"cap": ny.gdp(1000), "unit": table.protects, "neighbors": "add_remove"}
@@ -125,22 +125,23 @@ def page_of(tmp_path_factory):
 
 
 BY = ny.Keys({"g": ["a", "b", "c"]})
-LIMITS = "; at most 3 groups and 1 row of one who"
+LIMITS = "; at most 3 rows of one who"
 
 
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda t: t.count(BY), f"count by g{LIMITS}"),
+        (lambda t: t.count(BY), f"count by g{LIMITS} (1 a g)"),
         (lambda t: t.mean("x"), f"mean of x{LIMITS}"),
-        (lambda t: t.correlation("x", "y", BY), f"correlation of x and y by g{LIMITS}"),
+        (lambda t: t.count_units(BY), "count by g; each who once in each group"),
+        (lambda t: t.correlation("x", "y", BY), f"correlation of x and y by g{LIMITS} (1 a g)"),
         (
             lambda t: publish.linear_regression(t, "y", ["x"], by=BY),
-            f"linear regression of y on x by g{LIMITS}",
+            f"linear regression of y on x by g{LIMITS} (1 a g)",
         ),
         (
             lambda t: t.statistics([Count(), Mean(t.measured("x"))], BY),
-            f"count and mean of x by g{LIMITS}",
+            f"count and mean of x by g{LIMITS} (1 a g)",
         ),
         (
             lambda t: t.where(ny.col("x") > 3).count(),
@@ -148,7 +149,7 @@ LIMITS = "; at most 3 groups and 1 row of one who"
         ),
         (
             lambda t: publish.quantiles(t, "x", [0.25, 0.5], by=BY),
-            f"quantiles of x by g{LIMITS}",
+            f"quantiles of x by g{LIMITS} (1 a g)",
         ),
     ],
 )

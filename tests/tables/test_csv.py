@@ -111,7 +111,7 @@ def test_no_rows(written):
 def test_rows_do_not_decide_types(written):
     """Integers for a long while, then text: a sniffed type would raise."""
     path = written(b"who,g,x\n" + b"1,1,1\n" * 100_000 + b"one,one,one\n" + b"2,1,1\n")
-    table = open_table(path, unit=Entity("who", 1, 10**6), bounds=BOUNDS)
+    table = open_table(path, unit=Entity("who", max_rows=10**6), bounds=BOUNDS)
     assert table.sum("x", Keys({"g": [1]})).compute().tolist() == [100_001]
     assert table.sum("x", Keys({"g": ["1", "one"]})).compute().tolist() == [100_001, 0]
 

@@ -12,7 +12,7 @@ from neyman.tables._statements._bounding import Bounding
 
 @pytest.mark.parametrize("rows", [1, 20, 1000, 2**30, 2**61])
 def test_a_cut_leaves_enough(rows):
-    limits = Limits.of(groups=1, rows=rows, total=None, among=1)
+    limits = Limits.of(rows, rows=None, among=1)
     cut = Bounding(limits, "", ())._cut().sql(dialect="duckdb")
     most = 2 * rows + 92
     near = [most * 4 // 3]

@@ -30,7 +30,13 @@ rows = st.lists(
     st.tuples(st.sampled_from("uv"), st.sampled_from(["a", "b", None]), values, values), max_size=30
 )
 units = st.one_of(
-    st.just(Rows()), st.builds(Entity, st.just("u"), st.integers(1, 2), st.integers(1, 3))
+    st.just(Rows()),
+    st.builds(
+        Entity,
+        st.just("u"),
+        max_rows=st.integers(1, 5),
+        max_rows_per=st.dictionaries(st.sampled_from(["g", "x"]), st.integers(1, 3)),
+    ),
 )
 
 

@@ -150,9 +150,9 @@ def test_collations_merge_no_groups_and_no_units():
     keys = Keys({"g": ["a", "A"]})
     rows = open_table((connection, "t"), unit=Rows(), name="t")
     assert rows.count(keys).compute().tolist() == [2, 1]
-    units = open_table((connection, "t"), unit=Entity("who", max_rows=2), name="t")
+    units = open_table((connection, "t"), unit=Entity("who", 2, {"g": 1}), name="t")
     assert units.count(keys).compute().tolist() == [1, 1]
-    assert units.count().compute().tolist() == [2]
+    assert units.count_units().compute().tolist() == [2]
 
 
 def test_decimals_are_rounded_like_their_text(database):

@@ -35,8 +35,8 @@ def linear_regression(
         InvalidParameter: if a column stands twice, or there is no feature.
         EngineFailure: if the table is a file that has changed since it was opened.
 
-    Guarantee: with d = (p + 2)(p + 3)/2 integers for p features, each within N, l1 = d g r N and
-        l2^2 = d g (r N)^2 for g groups of r rows of a unit, up to the rounding of weights.
+    Guarantee: with d = (p + 2)(p + 3)/2 integers for p features, each within N, l1 = d m N and
+        l2^2 = d Q N^2 with m and Q of `Table`, up to the rounding of weights.
     """
     check_type("table", table, Table, "a table, from open_table(...)")
     one = repr([features]) if isinstance(features, str) else '["dep_delay"]'

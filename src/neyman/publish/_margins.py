@@ -26,9 +26,9 @@ def margins(table: Table, by: Keys, columns: Sequence[Sequence[str]]) -> tuple[A
     add up before noise, as `table.count` of single columns would not (rows with another key, units
     cut elsewhere). Release them in a batch, and put them together with `contingency`.
 
-    Of c cells a unit with at most r rows in each of g <= c moves a margin's groups of m cells by
+    A unit with at most m rows, at most r of them in a cell, moves a margin's groups of c cells by
 
-        l1 = g r,  l2^2 = r^2 (q m^2 + s^2),  q, s = divmod(g, m)
+        l1 = m,  l2^2 = q s^2 + (m - q s)^2,  s = min(c r, m),  q = floor(m / s)
 
     Args:
         table: whose rows.

@@ -31,10 +31,12 @@ def limits_said(query: Mapping[str, object]) -> str | None:
     if once:
         return f"each {entity} once in each group{_groups(rows, _record(query.get('keys')))}"
     said = f"at most {_many(rows, 'row')} of one {entity}"
-    if isinstance(in_each, int) and in_each < rows:
-        said += f", {in_each:,} in each group"
-    known = [_claim(claim) for claim in cast("list[object]", unit.get("max_rows_per") or [])]
-    return f"{said} ({', '.join(known)})" if known else said
+    known = cast("list[tuple[list[str], int]]", unit.get("max_rows_per") or [])
+    least = min([rows, *(most for _, most in known)])
+    if isinstance(in_each, int) and in_each < rows and in_each <= least:
+        return f"{said}, {in_each:,} in each group"
+    acting = [_claim(columns, most) for columns, most in known if most == least < rows]
+    return f"{said} ({', '.join(acting)})" if acting else said
 
 
 def _groups(most: int, keys: Mapping[str, object]) -> str:
@@ -46,9 +48,8 @@ def _groups(most: int, keys: Mapping[str, object]) -> str:
     return f", at most {_many(most, 'group')}"
 
 
-def _claim(written: object) -> str:
+def _claim(columns: list[str], rows: int) -> str:
     """Write ["year", "ward"] with 1 as "1 a year and ward"."""
-    columns, rows = cast("tuple[list[str], int]", written)
     name = " and ".join(columns)
     return f"{rows:,} {'an' if name[:1].lower() in tuple('aeio') else 'a'} {name}"
 

@@ -31,7 +31,13 @@ QUESTION = {
         st.tuples(st.sampled_from(["u", "v", "", None]), VALUES, VALUES, PARTS), max_size=60
     ),
     "unit": st.one_of(
-        st.just(Rows()), st.builds(Entity, st.just("who"), st.integers(1, 2), st.integers(1, 6))
+        st.just(Rows()),
+        st.builds(
+            Entity,
+            st.just("who"),
+            max_rows=st.integers(1, 9),
+            max_rows_per=st.dictionaries(st.sampled_from(["part", "x0"]), st.integers(1, 6)),
+        ),
     ),
     "by": st.sampled_from([None, Keys({"part": [2, 0, 5]}), Keys({"part": [1]})]),
     "axes": st.lists(st.sampled_from(LINES), min_size=1, max_size=2),

@@ -63,9 +63,10 @@ UNITS = st.one_of(
     st.builds(
         Entity,
         st.sampled_from(["text", "whole", "small", "truth", "day"]),
-        st.integers(1, 3),
-        st.integers(1, 4),
-        st.one_of(st.none(), st.integers(1, 7)),
+        max_rows=st.integers(1, 9),
+        max_rows_per=st.dictionaries(
+            st.sampled_from(["Group", "day", ("Group", "truth")]), st.integers(1, 4)
+        ),
     ),
 )
 KEYS = st.one_of(

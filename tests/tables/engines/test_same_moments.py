@@ -50,7 +50,13 @@ TYPES = [pa.string(), pa.string(), pa.float64(), pa.bool_(), pa.int64(), pa.floa
 QUESTION = {
     "rows": ROWS,
     "unit": st.one_of(
-        st.just(Rows()), st.builds(Entity, st.just("who"), st.integers(1, 2), st.integers(1, 4))
+        st.just(Rows()),
+        st.builds(
+            Entity,
+            st.just("who"),
+            max_rows=st.integers(1, 7),
+            max_rows_per=st.dictionaries(st.sampled_from(["g", "x"]), st.integers(1, 4)),
+        ),
     ),
     "by": st.sampled_from([None, Keys({"g": ["a", "b", "c"]})]),
 }
