@@ -1,15 +1,15 @@
 """Who looks for private numbers in all that an error carries, as a debugger or a crash report does.
 
 Walked are the error, those before it, their arguments, notes and attributes, the variables of every
-frame of their tracebacks, and what those hold: containers, arrays, objects, closures, partials,
-generators, frames of generators. Not walked are modules, types and what is global.
+frame of their tracebacks, and what those hold, four steps deep: containers, arrays, objects,
+closures, generators. Not walked are modules, types and what is global.
 """
 
+import gc
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,15 +17,23 @@ import pytest
 
 import neyman as ny
 
+_SOURCE = str(Path(ny.__file__).parent)
+_DEPTH = 4
 _PLAIN = (type(None), bool, float, complex, type, types.ModuleType, types.CodeType)
 
 
-def leaks(error: BaseException, secrets: Iterable[object], depth: int = 4) -> list[str]:
-    """Return where a secret, a number or a text, stands in what an error carries."""
+def leaks(error: BaseException, secrets: Iterable[object]) -> list[str]:
+    """Return where a secret, a number or a text, stands in what an error carries.
+
+    The caller's own frames come first and hold what the caller holds; they are left out.
+    """
     wanted = {str(secret) for secret in secrets}
     found: list[str] = []
     seen: dict[int, object] = {}
-    waiting = deque([("error", error, depth)])
+    trace = error.__traceback__
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(_SOURCE):
+        trace = trace.tb_next
+    waiting = deque([("error", error.with_traceback(trace), _DEPTH)])
     while waiting:
         path, thing, left = waiting.popleft()
         if isinstance(thing, _PLAIN) or id(thing) in seen:
@@ -52,47 +60,14 @@ def _parts(thing: object) -> Iterator[tuple[str, object]]:
     if isinstance(thing, types.TracebackType):
         yield f" {thing.tb_frame.f_code.co_name}", thing.tb_frame
         yield "", thing.tb_next
-        return
-    if isinstance(thing, types.FrameType):
+    elif isinstance(thing, types.FrameType):
         yield from ((f".{name}", value) for name, value in thing.f_locals.items())
-        return
-    if isinstance(thing, BaseException):
-        yield "", thing.__traceback__
-        yield "<-", thing.__context__
-        yield "<-", thing.__cause__
-        yield ".args", thing.args
-    if isinstance(thing, types.FunctionType):
-        yield from ((f".{n}", _content(c)) for n, c in enumerate(thing.__closure__ or ()))
-        yield ".defaults", thing.__defaults__
-        return
-    if isinstance(thing, partial):
-        yield ".partial", (thing.func, thing.args, thing.keywords)
-    if isinstance(thing, types.MethodType):
-        yield ".self", thing.__self__
-        yield ".function", thing.__func__
-    if isinstance(thing, types.GeneratorType):
-        yield " frame", thing.gi_frame
-    if isinstance(thing, Mapping):
-        yield from ((f"[{key!r}]", value) for key, value in list(thing.items()))
-        yield ".keys", list(thing)
-    elif isinstance(thing, list | tuple | set | frozenset | deque):
-        yield from ((f"[{place}]", part) for place, part in enumerate(thing))
-    yield from _attributes(thing)
-
-
-def _attributes(thing: object) -> Iterator[tuple[str, object]]:
-    yield from ((f".{name}", value) for name, value in getattr(thing, "__dict__", {}).items())
-    for kind in type(thing).__mro__:
-        names = kind.__dict__.get("__slots__", ())
-        for name in (names,) if isinstance(names, str) else tuple(names):
-            yield f".{name}", getattr(thing, name, None)
-
-
-def _content(cell: types.CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
+    elif isinstance(thing, types.FunctionType):
+        yield from ((f".{place}", cell) for place, cell in enumerate(thing.__closure__ or ()))
+        yield ".defaults", (thing.__defaults__, thing.__kwdefaults__)
+    else:
+        # All else is taken apart by what Python's collector of garbage follows.
+        yield from ((f"[{place}]", part) for place, part in enumerate(gc.get_referents(thing)))
 
 
 @pytest.fixture(name="leaks")
@@ -101,19 +76,21 @@ def _leaks() -> Callable[..., list[str]]:
 
 
 Place = tuple[str, int]
-_SOURCE = str(Path(ny.__file__).parent)
 
 
 class Lines:
-    """Sees every line of the library that runs, and raises at one of them."""
+    """Sees the lines of some rooms that run once the rows are read, and raises at one of them."""
 
     def __init__(self) -> None:
         self.seen: dict[Place, None] = {}
+        self.read = False
+        self._rooms: tuple[str, ...] = ()
         self._target: tuple[Place, BaseException] | None = None
 
-    def run(self, work: Callable[[], object], at: Place | None = None, raises=None) -> None:
-        """Run `work`; at the first time at a line, raise."""
-        self._target = None if at is None else (at, raises)
+    def run(self, work: Callable[[], object], rooms: tuple[str, ...], stop=None) -> None:
+        """Run `work`; `stop` is a line and what is raised the first time that it is reached."""
+        self._rooms = tuple(f"{_SOURCE}/{room}" for room in rooms)
+        self.read, self._target = False, stop
         before = sys.gettrace()
         sys.settrace(self._trace)
         try:
@@ -122,9 +99,9 @@ class Lines:
             sys.settrace(before)
 
     def _trace(self, frame, event, _argument):
-        if not frame.f_code.co_filename.startswith(_SOURCE):
+        if not frame.f_code.co_filename.startswith(self._rooms):
             return None
-        if event == "line":
+        if event == "line" and self.read:
             place = (frame.f_code.co_filename, frame.f_lineno)
             self.seen[place] = None
             if self._target is not None and self._target[0] == place:
