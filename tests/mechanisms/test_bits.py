@@ -2,12 +2,13 @@
 
 import itertools
 import os
+from collections import deque
 
 import numpy as np
 import pytest
 
 from neyman.errors import BrokenRandomness
-from neyman.mechanisms import OPERATING_SYSTEM, Gaussian, OperatingSystem, ReportNoisyMax
+from neyman.mechanisms import OPERATING_SYSTEM, Gaussian, OperatingSystem, ReportNoisyMax, _bits
 from neyman.testing import SeededBits
 
 
@@ -67,6 +68,11 @@ STUCK = {
     "nothing": lambda _: None,
     "failing": lambda _: (_ for _ in ()).throw(OSError("no entropy")),
 }
+
+
+@pytest.fixture(autouse=True)
+def nothing_was_read_before(monkeypatch):
+    monkeypatch.setattr(_bits, "_BEGAN", deque(maxlen=64))
 
 
 @pytest.mark.parametrize("bits", STUCK.values(), ids=STUCK)
