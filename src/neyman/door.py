@@ -5,10 +5,10 @@ query never touches the data, and nothing is revealed that is not durably charge
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,10 @@ from neyman.errors import EngineFailure, InvalidParameter
 from neyman.ledger import Groups, Ledger, Reservation
 from neyman.mechanisms import Mechanism
 from neyman.released import Guarantee, Release, Spending
+from neyman.sealed import sealed, withheld
 from neyman.tradeoff import TradeOff, compose
 
 __all__ = ["held", "release", "release_batch"]
-
-T = TypeVar("T")
 
 _ASSUMPTIONS = (
     "The operating system's random bits are fair, independent and secret.",
@@ -64,7 +63,12 @@ def release(
         RelationMismatch: if the ledger is for another unit or neighbouring relation.
         BudgetExceeded: if the charge would pass the cap. Nothing is charged up to here.
         EntryConflict: if the id stands for something else, or was lost twice.
-        EngineFailure: if the engine failed. The entry stays charged and may be run once more.
+        BrokenRandomness: if the operating system's random bits are visibly none. Nothing is
+            charged, unless they break while the entry is drawn.
+        EngineFailure: if the engine failed, or anything else before the answer was stored.
+        LedgerUnavailable, LedgerCorrupt: if the ledger cannot be used; where it failed at the last
+            step, too, the entry stays charged and may be run once more. No error, nor what a
+            debugger finds in its traceback, holds a private value or an unrevealed answer.
 
     Guarantee: the output satisfies `mechanism.tradeoff(aggregate.sensitivity)`, and all releases
         of one ledger together its cap, also when each is chosen after seeing the others.
@@ -110,8 +114,8 @@ def release_batch(
         SensitivityMismatch, MissingExtra, RelationMismatch, BudgetExceeded: as `release`; nothing
             is charged up to here.
         EntryConflict: if the id stands for something else, or was lost twice.
-        EngineFailure: if the engine failed at one. The whole batch stays charged, shows nothing,
-            and may be run once more.
+        BrokenRandomness, EngineFailure, LedgerUnavailable, LedgerCorrupt: as `release`. If one
+            question fails, the whole batch stays charged, shows nothing, and may be run once more.
 
     Guarantee: the answers together satisfy the composition of all `mechanism.tradeoff(...)`, and
         all releases of one ledger together its cap, also when each batch is chosen after seeing
@@ -241,10 +245,19 @@ def _answered(
         )
         if reservation.values is not None:
             return reservation, True
+        return sealed(lambda: _stored(questions, ledger, reservation)), False
+
+
+def _stored(
+    questions: Sequence[tuple[Aggregate, Mechanism]], ledger: Ledger, reservation: Reservation
+) -> Reservation:
+    """Compute, add noise, commit: what is private, or not revealed yet, is in here and below."""
+    # A warning on stderr tells that some value was, say, a signalling NaN.
+    with np.errstate(all="ignore"):
         drawn = [_drawn(aggregate, noise) for aggregate, noise in questions]
-        noisy = np.concatenate([values for values, _ in drawn]).tolist()
-        groups = tuple(keys for _, keys in drawn if keys is not None)
-        return ledger.commit(reservation, noisy, groups), False
+    noisy = np.concatenate([values for values, _ in drawn]).tolist()
+    groups = tuple(keys for _, keys in drawn if keys is not None)
+    return ledger.commit(reservation, noisy, groups)
 
 
 def _drawn(aggregate: Aggregate, noise: Mechanism) -> tuple[IntArray, tuple[KeyText, ...] | None]:
@@ -254,11 +267,11 @@ def _drawn(aggregate: Aggregate, noise: Mechanism) -> tuple[IntArray, tuple[KeyT
     """
     unknown = aggregate.unknown
     if unknown is None:
-        declared = (aggregate.size,)
-        exact = _computed(aggregate.compute, lambda found: _sound(found, declared))
+        exact = aggregate.compute()
+        _require_sound(exact, (aggregate.size,))
         return noise.add_noise(exact), None
-    width = unknown.width
-    found = _computed(unknown.find, lambda found: _sound(found.integers, (len(found.keys), width)))
+    found = unknown.find()
+    _require_sound(found.integers, (len(found.keys), unknown.width))
     noisy = noise.add_noise(found.integers)
     shown: list[int] = noise.shown(noisy[:, unknown.count]).tolist()
     # The engine's order tells of groups that are not shown.
@@ -266,34 +279,10 @@ def _drawn(aggregate: Aggregate, noise: Mechanism) -> tuple[IntArray, tuple[KeyT
     return noisy[ordered].reshape(-1), tuple(found.keys[group] for group in ordered)
 
 
-def _sound(integers: IntArray, shape: tuple[int, ...]) -> bool:
-    return integers.shape == shape and integers.dtype == np.int64
-
-
-def _computed(run: Callable[[], T], sound: Callable[[T], bool]) -> T:
-    """Run the query; whatever goes wrong in there may quote private values, and is withheld.
-
-    Raises:
-        EngineFailure: if it fails, or does not give the integers that it declared.
-    """
-    failure: EngineFailure | None = None
-    exact: T | None = None
-    try:
-        # A warning on stderr tells that some value was, say, a signalling NaN.
-        with np.errstate(all="ignore"):
-            exact = run()
-    except EngineFailure as error:
-        failure = error
-    except Exception:
-        exact = None
-    if exact is not None and sound(exact):
-        return exact
-    # Raised out here, so that no foreign error comes along as its context.
-    raise failure or EngineFailure(
-        "the query failed, and what it said is withheld, for it can quote private values. Data may "
-        "have been touched, so the entry stays charged; remove the cause and ask once more under "
-        "the same entry id"
-    )
+def _require_sound(integers: IntArray, shape: tuple[int, ...]) -> None:
+    """Refuse an answer that is not the integers that the query declared."""
+    if integers.shape != shape or integers.dtype != np.int64:
+        raise withheld(EngineFailure)
 
 
 def _spending(ledger: Ledger, reservation: Reservation) -> Spending:

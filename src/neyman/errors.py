@@ -5,6 +5,7 @@ None carries a value of a private row.
 """
 
 __all__ = [
+    "BrokenRandomness",
     "BudgetExceeded",
     "EngineFailure",
     "EntryConflict",
@@ -66,6 +67,10 @@ class UnknownColumn(InvalidTable, KeyError):
 
 class EngineFailure(NeymanError, RuntimeError):
     """The engine failed; its own text is withheld, for it can quote private values."""
+
+
+class BrokenRandomness(NeymanError, RuntimeError):
+    """The random bits are missing, too few, or visibly not random; noise of them hides nothing."""
 
 
 class BudgetExceeded(NeymanError, RuntimeError):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import chdtrc
 
-from neyman.errors import InvalidParameter
+from neyman.errors import BrokenRandomness
 from neyman.mechanisms._canonical_law import FoldedCanonical, bracketed
 from neyman.mechanisms._canonical_steps import (
     GaussianSteps,
@@ -161,7 +161,7 @@ def test_dead_source_is_refused():
             return np.zeros(n, dtype=np.uint64)
 
     for law in (FoldedTheta(Fraction(1)), FoldedGeometric(Fraction(1))):
-        with pytest.raises(InvalidParameter, match="zero bits in a row"):
+        with pytest.raises(BrokenRandomness, match="zero bits in a row"):
             law.draw(3, Dead())
 
 

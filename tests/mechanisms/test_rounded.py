@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import chdtrc
 
-from neyman.errors import InvalidParameter
+from neyman.errors import BrokenRandomness
 from neyman.mechanisms import OPERATING_SYSTEM
 from neyman.mechanisms._folded import FoldedLaplace, FoldedNormal
 from neyman.mechanisms._rounded import BAND, draw
@@ -151,7 +151,7 @@ def test_dead_source_is_refused():
         def uint64(self, n):
             return np.zeros(n, dtype=np.uint64)
 
-    with pytest.raises(InvalidParameter, match="zero bits in a row"):
+    with pytest.raises(BrokenRandomness, match="zero bits in a row"):
         draw(FoldedNormal(Fraction(1)), 3, Dead())
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neyman.errors import InvalidParameter
+from neyman.errors import BrokenRandomness, InvalidParameter
 from neyman.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from neyman.mechanisms._decided import LazyUniform, below, decided
 from neyman.mechanisms._exponential import level_of
@@ -64,9 +64,9 @@ class Zeros:
 
 
 def test_a_broken_source_is_told():
-    with pytest.raises(InvalidParameter, match="is broken"):
+    with pytest.raises(BrokenRandomness, match="is broken"):
         noisy_argmax(GAPS, Fraction(1), Zeros())
-    with pytest.raises(InvalidParameter, match="is broken"):
+    with pytest.raises(BrokenRandomness, match="is broken"):
         decided([LazyUniform(0, 64, Zeros())], lambda: None)
 
 

@@ -48,7 +48,8 @@ _NOTHING_DRAWN = (
     "Nothing was drawn; if the charge reached the disk, the same id finds it and pays once."
 )
 _NOT_REVEALED = (
-    "The entry stays charged and its values were not revealed; the same id may draw once more."
+    "The entry stays charged and its values were not revealed. The same id gets what is stored, or "
+    "draws once more if nothing is."
 )
 
 

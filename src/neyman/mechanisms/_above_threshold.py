@@ -11,6 +11,7 @@ from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._folded import FoldedLaplace
 from neyman.mechanisms._gaussian_below import pure_epsilon
 from neyman.mechanisms._laplace import Laplace
+from neyman.mechanisms._law import require_flint
 from neyman.mechanisms._rounded import draw
 from neyman.numerics import Real, exact_positive, text
 from neyman.tradeoff import TradeOff, pure_dp
@@ -66,6 +67,7 @@ class AboveThreshold:
 
         Raises:
             MissingExtra: if python-flint is not installed.
+            BrokenRandomness: if the bits are visibly none.
             InvalidParameter: if a parameter is outside, or calls for noise that cannot be drawn.
         """
         whole = exact_positive(epsilon, "epsilon")
@@ -76,7 +78,7 @@ class AboveThreshold:
                 )
         first, each = _scales(whole, sensitivity, hits, monotone)
         opening, comparing = Laplace(scale=first), Laplace(scale=each)
-        opening.require_sampler()
+        require_flint()
         self._epsilon = whole
         self._left = hits
         self._noise = comparing.law

@@ -1,15 +1,28 @@
 """Where random bits come from: the operating system, and nowhere else in a release."""
 
 import os
+from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, final
+from typing import Final, Protocol, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
+from neyman.errors import BrokenRandomness
+
 __all__ = ["OPERATING_SYSTEM", "BitSource", "OperatingSystem", "Words"]
 
 Words: TypeAlias = npt.NDArray[np.uint64]
+
+# In bytes. The witness is read before the words of a draw, looked at and thrown away.
+_WITNESS: Final = 512
+_PIECE: Final = 16
+_WINDOW: Final = 4096
+# Of 4,096 fair bits the ones are within 2,048 ± 320, by Hoeffding's bound up to 2^-71.
+_MOST_OFF: Final = 320
+# How the latest witnesses began, so that an answer given twice is known again.
+_BEGAN: Final[deque[bytes]] = deque(maxlen=64)
 
 
 class BitSource(Protocol):
@@ -29,12 +42,62 @@ class BitSource(Protocol):
 class OperatingSystem:
     """The operating system's cryptographic generator, read anew at every call.
 
-    Nothing is buffered, so that threads and forked children never share a bit.
+    Nothing is buffered, so that threads and forked children never share a bit. What comes is looked
+    at for the ways in which generators break: too few bytes; bytes that repeat, with any period up
+    to 496 bytes, from the first on or up to the last; an answer that begins as one of the latest 64
+    did; many more ones than zeros, or fewer. Fair bits are refused with a probability below 2^-70
+    a call. Bits that look fair and are known to somebody cannot be told.
     """
 
     def uint64(self, n: int) -> Words:
-        """Return `n` fresh words of 64 bits, shape (n,)."""
-        return np.frombuffer(os.urandom(8 * n), dtype=np.uint64)
+        """Return `n` fresh words of 64 bits, shape (n,).
+
+        Raises:
+            BrokenRandomness: if the bytes are missing, too few, or visibly not random.
+        """
+        return np.frombuffer(_fresh(8 * n), dtype=np.uint64)[_WITNESS // 8 :]
+
+    def require_fair(self) -> None:
+        """Read twice and use nothing of it; call it before anything is charged.
+
+        Raises:
+            BrokenRandomness: if the bytes are missing, too few, or visibly not random.
+        """
+        for _ in range(2):
+            _fresh(0)
 
 
 OPERATING_SYSTEM = OperatingSystem()
+
+
+def _fresh(size: int) -> bytes:
+    """Return so many bytes after a witness, all of them looked at."""
+    data: object = None
+    with suppress(Exception):
+        data = os.urandom(_WITNESS + size)
+    if not isinstance(data, bytes):
+        raise _broken("gives no random bytes")
+    if len(data) != _WITNESS + size:
+        raise _broken(f"gave {len(data)} random bytes where {_WITNESS + size} were asked for")
+    began = data[:_PIECE]
+    repeated = (
+        data.find(began, 1, _WINDOW) >= 0
+        or data.rfind(data[-_PIECE:], -_WINDOW, -1) >= 0
+        or began in _BEGAN
+    )
+    if repeated:
+        raise _broken("repeats its random bytes")
+    ones = int.from_bytes(data[:_WITNESS], "little").bit_count()
+    if abs(ones - 4 * _WITNESS) > _MOST_OFF:
+        raise _broken("gives random bits that are nearly all alike")
+    _BEGAN.append(began)
+    return data
+
+
+def _broken(how: str) -> BrokenRandomness:
+    return BrokenRandomness(
+        f"the operating system {how}, and noise made of them would hide nothing. Nothing is "
+        "released with it; an entry that was charged stays charged and may be asked once more "
+        "under the same id. Repair or replace what os.urandom reads from, and write nothing that "
+        "stands in its place"
+    )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeVar, final
 
-from neyman.errors import InvalidParameter
+from neyman.errors import BrokenRandomness
 from neyman.mechanisms._bits import BitSource
 from neyman.mechanisms._precision import working_precision
 
@@ -35,7 +35,7 @@ class LazyUniform:
     def lengthen(self) -> None:
         """Draw 64 more bits."""
         if self.length > _LONGEST:
-            raise InvalidParameter(
+            raise BrokenRandomness(
                 f"the source of bits, a {type(self.source).__name__}, left a decision open after "
                 f"{_LONGEST} bits, so it is broken; write source=OperatingSystem()"
             )

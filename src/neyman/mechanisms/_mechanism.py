@@ -189,8 +189,10 @@ class Mechanism(ABC):
 
         Raises:
             MissingExtra: if python-flint is not installed.
+            BrokenRandomness: if the operating system's random bits are visibly none.
         """
         require_flint()
+        OPERATING_SYSTEM.require_fair()
 
     @final
     def add_noise(self, values: IntArray, source: BitSource = OPERATING_SYSTEM) -> IntArray:
@@ -207,6 +209,7 @@ class Mechanism(ABC):
 
         Raises:
             MissingExtra: if python-flint is not installed.
+            BrokenRandomness: if the bits are visibly none.
             InvalidParameter: if `values` is not an int64 array.
 
         Guarantee: for inputs within `sensitivity` of each other the outputs satisfy
@@ -218,7 +221,7 @@ class Mechanism(ABC):
             a rare one (about 2^-44 scale of them) is decided in ball arithmetic, so the time
             depends a little on the noise. Do not let who reads the release time it finely.
         """
-        self.require_sampler()
+        require_flint()
         if values.dtype != np.int64:
             raise InvalidParameter(
                 f"noise was asked for on an array of {values.dtype}; write values on a public "

@@ -10,6 +10,7 @@ from neyman.aggregate import IntArray
 from neyman.errors import InvalidParameter
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._gaussian import Gaussian
+from neyman.mechanisms._law import require_flint
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.mechanisms._precision import working_precision
 from neyman.numerics import Real, exact, text
@@ -135,7 +136,7 @@ class ProposeTestRelease:
         Raises:
             MissingExtra: if python-flint is not installed.
         """
-        self.test.require_sampler()
+        require_flint()
         low, high = -1, 1
         while not self._fails_rarely(high):
             low, high = high, 2 * high

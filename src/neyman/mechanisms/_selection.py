@@ -101,13 +101,14 @@ class Selection(ABC):
 
         Raises:
             MissingExtra: if python-flint is not installed.
+            BrokenRandomness: if the bits are visibly none.
             InvalidParameter: if `scores` is not such an array.
 
         Guarantee: exactly the law of the mechanism, given fair bits and float64 functions within
             the band of its module; so `tradeoff` holds for scores that are neighbours. Time is
             outside the guarantee: the rare close decisions take longer.
         """
-        self.require_sampler()
+        require_flint()
         if scores.dtype != np.int64 or scores.ndim != 1 or not 0 < scores.size <= _MOST_CANDIDATES:
             raise InvalidParameter(
                 f"scores of {scores.dtype} and shape {scores.shape} were given; write int64 scores "
@@ -123,8 +124,10 @@ class Selection(ABC):
 
         Raises:
             MissingExtra: if python-flint is not installed.
+            BrokenRandomness: if the operating system's random bits are visibly none.
         """
         require_flint()
+        OPERATING_SYSTEM.require_fair()
 
     def _record(self, name: str) -> dict[str, object]:
         return {

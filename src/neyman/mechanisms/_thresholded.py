@@ -9,7 +9,7 @@ import numpy as np
 from neyman.aggregate import IntArray
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter, SensitivityMismatch
-from neyman.mechanisms._law import NoiseLaw
+from neyman.mechanisms._law import NoiseLaw, require_flint
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.numerics import Real, at_most, exact, text
 from neyman.sensitivity import NewGroups, Sensitivity, check_sensitivity
@@ -96,7 +96,7 @@ class Thresholded(Mechanism):
             raise InvalidParameter(
                 f"delta={text(share)} is outside [2^-200, 1/2); write a small one, such as 1e-6"
             )
-        noise.require_sampler()
+        require_flint()
         low, high = new.largest, new.largest + 1
         while _failure(noise, high, new) > share:
             low, high = high, 2 * high
@@ -125,7 +125,7 @@ class Thresholded(Mechanism):
                 f"{new.largest} in a group; write Thresholded.calibrate(sensitivity, noise=..., "
                 "delta=...)"
             )
-        self.require_sampler()
+        require_flint()
         return _failure(self.noise, self.threshold, new)
 
     @property

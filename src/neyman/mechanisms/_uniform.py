@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from neyman.errors import InvalidParameter
+from neyman.errors import BrokenRandomness
 from neyman.mechanisms._bits import BitSource
 
 __all__ = ["Tails", "Uniform"]
@@ -31,10 +31,10 @@ class Uniform:
         """Draw 64 more bits.
 
         Raises:
-            InvalidParameter: if a thousand bits were all zero.
+            BrokenRandomness: if a thousand bits were all zero.
         """
         if self.bits == 0 and self.length > _LONGEST:
-            raise InvalidParameter(
+            raise BrokenRandomness(
                 f"the source of bits, a {type(self.source).__name__}, gave {_LONGEST} zero bits in "
                 "a row, so it is broken; write source=OperatingSystem()"
             )
