@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias, cast, final
+from typing import Final, Protocol, TypeAlias, cast, final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
 
 __all__ = [
+    "COMPANION",
     "Aggregate",
     "Columns",
     "Companion",
@@ -26,6 +27,9 @@ __all__ = [
     "refuse_key_names",
     "repeated",
 ]
+
+# How many integers a companion has.
+COMPANION: Final = 4
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Columns: TypeAlias = dict[str, list[str] | list[int] | list[float] | list[bool]]
@@ -207,6 +211,8 @@ class Companion:
     bounds moved. The same statement gives them.
 
     Attributes:
+        about: equal for questions whose companions are the same integers: of the same rows of one
+            source, counted under the same limits.
         record: what is public of them, JSON-able: what a unit is called, the limit and what it is
             of ("rows" or "groups"), the least that is kept of a unit that is cut, and whether there
             are bounds.
@@ -215,6 +221,7 @@ class Companion:
             gives, and the four integers.
     """
 
+    about: str
     record: Mapping[str, object]
     sensitivity: Sensitivity
     compute: Callable[[], tuple["IntArray | FoundGroups", IntArray]] = field(repr=False)

@@ -8,20 +8,22 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from neyman.aggregate import Aggregate, IntArray, KeyText
+from neyman.aggregate import COMPANION, Aggregate, FoundGroups, IntArray, KeyText
 from neyman.arguments import check_list, check_type
+from neyman.divided import SHARE, Part, divided
 from neyman.errors import EngineFailure, InvalidParameter
-from neyman.ledger import Groups, Ledger, Reservation
+from neyman.ledger import Ledger, Reservation
 from neyman.mechanisms import Mechanism
-from neyman.released import Guarantee, Release, Spending
+from neyman.numerics import Real
+from neyman.released import Companion, Guarantee, Release, Spending
 from neyman.sealed import sealed, withheld
 from neyman.tradeoff import TradeOff, compose
 
-__all__ = ["held", "release", "release_batch"]
+__all__ = ["held", "release", "release_batch", "released"]
 
 _ASSUMPTIONS = (
     "The operating system's random bits are fair, independent and secret.",
@@ -41,6 +43,7 @@ def release(
     *,
     entry: str,
     confidence: float = 0.95,
+    companion: Real = SHARE,
 ) -> Release:
     """Charge the ledger, answer with noise, store the answer and return it.
 
@@ -55,6 +58,9 @@ def release(
         ledger: pays.
         entry: the id of this release in the ledger.
         confidence: of the noise intervals, in (0, 1).
+        companion: the share of the budget, in [0, 1), that tells how many units the contribution
+            limits cut, how many rows are missing and how many values bounds moved; where a unit
+            can have several rows. All else has the noise of the rest: 1 % more at 0.02. 0 for none.
 
     Raises:
         InvalidParameter: if one stands in the place of another, or the confidence is outside.
@@ -74,15 +80,8 @@ def release(
         of one ledger together its cap, also when each is chosen after seeing the others.
     """
     _check_kinds(aggregate, mechanism, ledger)
-    _require_ready(mechanism, confidence)
-    reservation, replayed = _answered(
-        [(aggregate, mechanism)],
-        ledger,
-        entry=entry,
-        recorded=_recorded([(aggregate, mechanism)], batched=False),
-    )
-    spending = _spending(ledger, reservation)
-    return _reveal(aggregate, mechanism, reservation, spending, confidence, replayed=replayed)
+    parts = divided([(aggregate, mechanism)], companion)
+    return released(parts, ledger, entry=entry, confidence=confidence, batched=False)[0]
 
 
 def release_batch(
@@ -91,6 +90,7 @@ def release_batch(
     *,
     entry: str,
     confidence: float = 0.95,
+    companion: Real = SHARE,
 ) -> tuple[Release, ...]:
     """Charge several questions at once, by their exact composition, and answer them all.
 
@@ -105,6 +105,9 @@ def release_batch(
         ledger: pays.
         entry: the id of the batch in the ledger.
         confidence: of the noise intervals, in (0, 1).
+        companion: the share of the budget, in [0, 1), that tells how many units the contribution
+            limits cut, how many rows are missing and how many values bounds moved; where a unit
+            can have several rows. All else has the noise of the rest: 1 % more at 0.02. 0 for none.
 
     Returns:
         A release for each question, in order: its own guarantee, and the spending of the batch.
@@ -122,29 +125,40 @@ def release_batch(
         the others.
     """
     _check_questions(questions, ledger)
-    for aggregate, mechanism in questions:
-        _require_ready(mechanism, confidence)
-        ledger.require_relation(aggregate.unit, aggregate.sensitivity.neighbors)
-    reservation, replayed = _answered(
-        questions, ledger, entry=entry, recorded=_recorded(questions, batched=True)
-    )
-    parts = _parts(reservation, questions, _curves(questions))
+    parts = divided(questions, companion)
+    return released(parts, ledger, entry=entry, confidence=confidence, batched=True)
+
+
+def released(
+    parts: Sequence[Part], ledger: Ledger, *, entry: str, confidence: float = 0.95, batched: bool
+) -> tuple[Release, ...]:
+    """Charge, draw, store and read what is divided already: `release` or, batched, `release_batch`.
+
+    Args:
+        parts: from `divided`; one, where they are no batch.
+        ledger: pays.
+        entry: the id in the ledger.
+        confidence: of the noise intervals, in (0, 1).
+        batched: whether they are a batch, of however many questions.
+    """
+    for part in parts:
+        part.require_ready(confidence)
+        ledger.require_relation(part.aggregate.unit, part.aggregate.sensitivity.neighbors)
+    reservation, replayed = _answered(parts, ledger, entry=entry, batched=batched)
     spending = _spending(ledger, reservation)
     return tuple(
-        _reveal(aggregate, noise, part, spending, confidence, replayed=replayed)
-        for (aggregate, noise), part in zip(questions, parts, strict=True)
+        _reveal(part, stored, spending, confidence, replayed=replayed)
+        for part, stored in zip(parts, _stored_of(reservation, parts), strict=True)
     )
 
 
-def held(
-    questions: Sequence[tuple[Aggregate, Mechanism]], ledger: Ledger, *, entry: str, batched: bool
-) -> bool:
+def held(parts: Sequence[Part], ledger: Ledger, *, entry: str, batched: bool) -> bool:
     """Return whether a ledger holds the same already, so that asking it costs nothing.
 
     Nothing is charged, and no row is read.
 
     Args:
-        questions: each with its noise; one, where they are no batch.
+        parts: from `divided`; one, where they are no batch.
         ledger: would pay.
         entry: the id in the ledger.
         batched: whether `release_batch` would ask them, and not `release`.
@@ -152,7 +166,7 @@ def held(
     Raises:
         EntryConflict: if the id stands for something else, or was lost twice, as asking would.
     """
-    return ledger.holds(entry=entry, **_recorded(questions, batched=batched)._asdict())
+    return ledger.holds(entry=entry, **_recorded(parts, batched=batched)._asdict())
 
 
 def _check_questions(questions: Sequence[tuple[Aggregate, Mechanism]], ledger: object) -> None:
@@ -179,28 +193,13 @@ def _check_kinds(aggregate: object, mechanism: object, ledger: object) -> None:
     check_type("ledger", ledger, Ledger, "the ledger that pays, from Ledger.open(...)")
 
 
-def _parts(
-    whole: Reservation,
-    questions: Sequence[tuple[Aggregate, Mechanism]],
-    curves: Sequence[TradeOff],
-) -> Iterator[Reservation]:
-    """Yield what a batch stored of each question, with its own curve."""
+def _stored_of(whole: Reservation, parts: Sequence[Part]) -> Iterator[Reservation]:
+    """Yield what an entry stored of each question, with its own curve."""
     values, found = iter(whole.values or ()), iter(whole.groups)
-    for (aggregate, _), curve in zip(questions, curves, strict=True):
-        groups = () if aggregate.unknown is None else (next(found),)
-        own = tuple(islice(values, _size(aggregate, groups)))
-        yield replace(whole, curve=curve, values=own, groups=groups)
-
-
-def _size(aggregate: Aggregate, groups: Groups) -> int:
-    return aggregate.size if aggregate.unknown is None else aggregate.unknown.width * len(groups[0])
-
-
-def _require_ready(mechanism: Mechanism, confidence: float) -> None:
-    """Refuse, before the charge, a confidence that no interval has, and noise not to be drawn."""
-    mechanism.half_width(confidence)
-    mechanism.ratio_interval(0, 1, confidence)
-    mechanism.require_sampler()
+    for part in parts:
+        groups = () if part.aggregate.unknown is None else (next(found),)
+        own = tuple(islice(values, part.size(groups)))
+        yield replace(whole, curve=part.curve, values=own, groups=groups)
 
 
 class _Recorded(NamedTuple):
@@ -211,31 +210,20 @@ class _Recorded(NamedTuple):
     curve: TradeOff
 
 
-def _recorded(questions: Sequence[tuple[Aggregate, Mechanism]], *, batched: bool) -> _Recorded:
-    curves, asked = _curves(questions), [_asked(*question) for question in questions]
+def _recorded(parts: Sequence[Part], *, batched: bool) -> _Recorded:
+    records = [part.record() for part in parts]
     if not batched:
-        return _Recorded(asked[0], questions[0][0].source, curves[0])
-    sources = json.dumps([aggregate.source for aggregate, _ in questions])
-    return _Recorded({"batch": asked}, sources, compose(*curves))
-
-
-def _curves(questions: Sequence[tuple[Aggregate, Mechanism]]) -> list[TradeOff]:
-    return [noise.tradeoff(aggregate.sensitivity) for aggregate, noise in questions]
-
-
-def _asked(aggregate: Aggregate, mechanism: Mechanism) -> dict[str, object]:
-    return {"query": dict(aggregate.query), "mechanism": mechanism.describe()}
+        return _Recorded(records[0], parts[0].aggregate.source, parts[0].curve)
+    sources = json.dumps([part.aggregate.source for part in parts])
+    curves = [part.curve for part in parts]
+    return _Recorded({"batch": records}, sources, compose(*curves))
 
 
 def _answered(
-    questions: Sequence[tuple[Aggregate, Mechanism]],
-    ledger: Ledger,
-    *,
-    entry: str,
-    recorded: _Recorded,
+    parts: Sequence[Part], ledger: Ledger, *, entry: str, batched: bool
 ) -> tuple[Reservation, bool]:
     """Charge, compute, draw and store, unless the answer is stored already; say which."""
-    first = questions[0][0]
+    first, recorded = parts[0].aggregate, _recorded(parts, batched=batched)
     with ledger.turn(entry):
         reservation = ledger.reserve(
             entry=entry,
@@ -245,38 +233,49 @@ def _answered(
         )
         if reservation.values is not None:
             return reservation, True
-        return sealed(lambda: _stored(questions, ledger, reservation)), False
+        return sealed(lambda: _stored(parts, ledger, reservation)), False
 
 
-def _stored(
-    questions: Sequence[tuple[Aggregate, Mechanism]], ledger: Ledger, reservation: Reservation
-) -> Reservation:
+def _stored(parts: Sequence[Part], ledger: Ledger, reservation: Reservation) -> Reservation:
     """Compute, add noise, commit: what is private, or not revealed yet, is in here and below."""
     # A warning on stderr tells that some value was, say, a signalling NaN.
     with np.errstate(all="ignore"):
-        drawn = [_drawn(aggregate, noise) for aggregate, noise in questions]
+        drawn = [_drawn(part) for part in parts]
     noisy = np.concatenate([values for values, _ in drawn]).tolist()
     groups = tuple(keys for _, keys in drawn if keys is not None)
     return ledger.commit(reservation, noisy, groups)
 
 
-def _drawn(aggregate: Aggregate, noise: Mechanism) -> tuple[IntArray, tuple[KeyText, ...] | None]:
+def _drawn(part: Part) -> tuple[IntArray, tuple[KeyText, ...] | None]:
     """Return the noisy integers; where nobody declared the groups, those of the groups shown.
 
     What is not shown ends here: its keys and integers, exact and noisy, go nowhere else.
     """
-    unknown = aggregate.unknown
-    if unknown is None:
-        exact = aggregate.compute()
-        _require_sound(exact, (aggregate.size,))
-        return noise.add_noise(exact), None
-    found = unknown.find()
-    _require_sound(found.integers, (len(found.keys), unknown.width))
-    noisy = noise.add_noise(found.integers)
-    shown: list[int] = noise.shown(noisy[:, unknown.count]).tolist()
-    # The engine's order tells of groups that are not shown.
-    ordered = sorted(shown, key=lambda group: unknown.place(found.keys[group]))
-    return noisy[ordered].reshape(-1), tuple(found.keys[group] for group in ordered)
+    aggregate, noise, unknown = part.aggregate, part.noise, part.aggregate.unknown
+    found, last = _computed(part)
+    if isinstance(found, FoundGroups) and unknown is not None:
+        _require_sound(found.integers, (len(found.keys), unknown.width))
+        noisy = noise.add_noise(found.integers)
+        shown: list[int] = noise.shown(noisy[:, unknown.count]).tolist()
+        # The engine's order tells of groups that are not shown.
+        ordered = sorted(shown, key=lambda group: unknown.place(found.keys[group]))
+        keys = tuple(found.keys[group] for group in ordered)
+        return np.concatenate([noisy[ordered].reshape(-1), last]), keys
+    integers = cast("IntArray", found)
+    _require_sound(integers, (aggregate.size,))
+    return np.concatenate([noise.add_noise(integers), last]), None
+
+
+def _computed(part: Part) -> tuple[IntArray | FoundGroups, IntArray]:
+    """Return the exact integers, and the noisy ones of the companion: none where there is none."""
+    aggregate = part.aggregate
+    if part.beside is None or aggregate.companion is None:
+        unknown = aggregate.unknown
+        found = aggregate.compute() if unknown is None else unknown.find()
+        return found, np.zeros(0, np.int64)
+    found, own = aggregate.companion.compute()
+    _require_sound(own, (COMPANION,))
+    return found, part.beside.add_noise(own)
 
 
 def _require_sound(integers: IntArray, shape: tuple[int, ...]) -> None:
@@ -299,8 +298,7 @@ def _spending(ledger: Ledger, reservation: Reservation) -> Spending:
 
 
 def _reveal(
-    aggregate: Aggregate,
-    mechanism: Mechanism,
+    part: Part,
     reservation: Reservation,
     spending: Spending,
     confidence: float,
@@ -308,14 +306,19 @@ def _reveal(
     replayed: bool,
 ) -> Release:
     """Read the stored integers: all from here on is post-processing."""
-    stored = np.asarray(reservation.values, dtype=np.int64)
-    keys = aggregate.keys
+    aggregate, noise = part.aggregate, part.noise
+    stored, keys = np.asarray(reservation.values, dtype=np.int64), aggregate.keys
+    own, last = np.split(stored, [stored.size - (0 if part.beside is None else COMPANION)])
+    companion = None
+    if part.beside is not None and aggregate.companion is not None:
+        record = aggregate.companion.record
+        companion = Companion.read(record, last.tolist(), part.beside, confidence)
     if aggregate.unknown is not None:
         keys = aggregate.unknown.columns(reservation.groups[0])
     return Release(
         entry=reservation.entry,
         query=aggregate.query,
-        mechanism=mechanism.describe(),
+        mechanism=noise.describe(),
         guarantee=Guarantee(
             curve=reservation.curve,
             neighbors=aggregate.sensitivity.neighbors,
@@ -324,8 +327,9 @@ def _reveal(
         ),
         spending=spending,
         confidence=confidence,
-        columns=keys | aggregate.reading.columns(stored, mechanism, confidence),
+        columns=keys | aggregate.reading.columns(own, noise, confidence),
         keys=tuple(keys),
         replayed=replayed,
         count_weight=aggregate.count_weight,
+        companion=companion,
     )

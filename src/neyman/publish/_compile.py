@@ -2,9 +2,11 @@
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
+from neyman.divided import SHARE
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.ledger import store_of
 from neyman.mechanisms import Thresholded
@@ -167,7 +169,14 @@ def _step(query: Query, table: Table, groups: Mapping[str, Keys | UnknownKeys]) 
             mechanism = Thresholded.calibrate(
                 aggregate.sensitivity, noise=mechanism, delta=query.delta
             )
-    return Step(entry=query.entry, aggregate=aggregate, mechanism=mechanism, batch=query.batch)
+    share = SHARE if query.companion is None else Fraction(query.companion)
+    return Step(
+        entry=query.entry,
+        aggregate=aggregate,
+        mechanism=mechanism,
+        companion=share,
+        batch=query.batch,
+    )
 
 
 @contextmanager

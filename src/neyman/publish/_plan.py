@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
 from pathlib import Path
 from typing import final
 
 from neyman.accounting import Budget, budget_for
 from neyman.aggregate import Aggregate
-from neyman.door import held, release, release_batch
+from neyman.divided import SHARE, Part, divided
+from neyman.door import held, released
 from neyman.ledger import Ledger, Store
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
@@ -29,19 +32,16 @@ class Step:
     Attributes:
         entry: its id in the ledger; in a batch its name there.
         aggregate: the question.
-        mechanism: its noise.
+        mechanism: the noise that spends all of its budget.
+        companion: the share of that which tells what limits and bounds did.
         batch: the id in the ledger of all that is charged together with it; None for itself alone.
     """
 
     entry: str
     aggregate: Aggregate
     mechanism: Mechanism
+    companion: Fraction = SHARE
     batch: str | None = None
-
-    @property
-    def curve(self) -> TradeOff:
-        """What it guarantees, and is charged for."""
-        return self.mechanism.tradeoff(self.aggregate.sensitivity)
 
 
 @final
@@ -65,13 +65,20 @@ class Charge:
     @property
     def curve(self) -> TradeOff:
         """What the answers together guarantee: of a batch the exact composition."""
-        return compose(*(step.curve for step in self.steps))
+        return compose(*(part.curve for part in self.parts))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What is drawn for each step, its companion included."""
+        return tuple(
+            part
+            for share, steps in groupby(self.steps, lambda step: step.companion)
+            for part in divided([(step.aggregate, step.mechanism) for step in steps], share)
+        )
 
     def release(self, ledger: Ledger) -> tuple[Release, ...]:
         """Charge, draw and store what is not stored yet; return an answer for each step."""
-        if self.batched:
-            return release_batch(self._asked, ledger, entry=self.entry)
-        return (release(*self._asked[0], ledger, entry=self.entry),)
+        return released(self.parts, ledger, entry=self.entry, batched=self.batched)
 
     def held(self, ledger: Ledger) -> bool:
         """Return whether a ledger holds this already; nothing is charged, and no row read.
@@ -79,11 +86,7 @@ class Charge:
         Raises:
             EntryConflict: if its id stands for something else there, as `release` would.
         """
-        return held(self._asked, ledger, entry=self.entry, batched=self.batched)
-
-    @property
-    def _asked(self) -> list[tuple[Aggregate, Mechanism]]:
-        return [(step.aggregate, step.mechanism) for step in self.steps]
+        return held(self.parts, ledger, entry=self.entry, batched=self.batched)
 
 
 @final

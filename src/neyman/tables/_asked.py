@@ -113,6 +113,7 @@ def _companion(engine: Engine, view: View, asks: Question) -> Companion | None:
     if asks.unit.entity is None:
         return None
     both = replace(asks, companion=True)
+    whole = () if asks.keys is None else asks.keys.by_value
     statement, own, by = both.statement(view), len(asks.statistic.components), asks.keys
 
     def compute() -> tuple[IntArray | FoundGroups, IntArray]:
@@ -126,7 +127,13 @@ def _companion(engine: Engine, view: View, asks: Question) -> Companion | None:
         answer[groups[:, 0]] = groups[:, 1 : 1 + own]
         return answer.reshape(-1), last[:, 1 : 1 + WIDTH].reshape(-1)
 
+    columns = [measured.describe() for measured in asks.statistic.columns]
+    own_of = (
+        asks.statistic.describe() if asks.statistic.per_unit else {"rows": asks.statistic.complete}
+    )
+    about = [columns, own_of, asks.unit.describe(whole), None if by is None else by.describe()]
     return Companion(
+        about=json.dumps([*about, view.describe()], sort_keys=True),
         record=companion_record(
             asks.unit,
             asks.limits,

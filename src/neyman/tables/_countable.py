@@ -124,7 +124,9 @@ class TableRecords:
             return self._counts(found[counted], histogram), row
 
         limits = limits_of(self.unit_of, self.by)
+        about = [self.describe(), [axis.record() for axis in axes], histogram.moved]
         return Companion(
+            about=json.dumps(about, sort_keys=True),
             record=companion_record(self.unit_of, limits, units=False, bounds=histogram.moved),
             sensitivity=companion_sensitivity(),
             compute=compute,
