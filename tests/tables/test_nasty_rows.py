@@ -84,7 +84,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {
 BOUNDS = {
     "x": Bounds(0, 1, grid=1),
     "v": Bounds(-1, 10, grid=0.25),
-    "o": Bounds(-(10**240), 10**240, grid=10**230),
+    "o": Bounds(-(10**240), 10**240, grid=10**239),
 }
 GROUPS = Keys({"side": ["good", "bad"]})
 EDGES = Bins([-1, 0, 1e-250, 1, 1e250], outside="drop")

@@ -16,7 +16,7 @@ _DIGITS: Final = frozenset("0123456789abcdef:")
 def read_groups(columns: list[npt.NDArray[Any]], parts: int) -> FoundGroups | None:
     """Return what a statement gave, or None if it is not names and integers.
 
-    Groups whose keys are no UTF-8, which Spark can hold, are left out: a rule about the key alone.
+    Groups whose keys are no UTF-8 are left out: a rule about the key alone.
 
     Args:
         columns: names of the groups, then their integers.
