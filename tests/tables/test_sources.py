@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 
 from neyman.errors import EngineFailure, InvalidTable, MissingExtra
 from neyman.tables import Bounds, Entity, Keys, Rows, open_table
+from neyman.tables._sources import _attached
 
 N = 200
 DATA = {
@@ -172,6 +174,16 @@ def test_what_lies_in_memory_needs_a_name(database):
     for source in (pa.table({"x": [1]}), pd.DataFrame({"x": [1]}), (database, "nameless")):
         with pytest.raises(InvalidTable, match="write name="):
             open_table(source, unit=Rows())
+
+
+def test_a_database_of_another_kind_is_refused(database, monkeypatch):
+    """What DuckDB attaches of SQLite is turned into its types row by row, and fails on some."""
+    database.execute("CREATE OR REPLACE TABLE elsewhere AS SELECT 1 AS x")
+    asked = _attached._catalog
+    monkeypatch.setattr(_attached, "_catalog", lambda c: replace(asked(c), own=frozenset()))
+    with pytest.raises(InvalidTable, match=r"not DuckDB's own.*CREATE TABLE copied AS FROM memory"):
+        open_table((database, "elsewhere"), unit=Rows(), name="t")
+    assert Keys.of_public((database, "elsewhere"), "x").rows() == [(1,)]
 
 
 def test_a_file_names_itself(tmp_path):

@@ -32,6 +32,8 @@ __all__ = [
 
 Cast: TypeAlias = Callable[[Tree], Tree]
 
+_NARROW = 18
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -174,14 +176,17 @@ DECIMAL = Kind("decimal", _double_by_text, types=(Type.NUMBER,))
 
 @cache
 def decimal(declared: str) -> Kind:
-    """Return the family of decimals; one of more digits than its type has is NULL.
+    """Return the family of decimals; one of more digits than a wide type has is NULL.
 
-    Files and frames can hold such, and DuckDB fails to write one of them as text.
+    Files and frames can hold such, and DuckDB fails to write the least of 128 bits as text. Those of
+    at most 18 digits lie in fewer bits, and are read as they are.
 
     Args:
         declared: the type, as DECIMAL(38,3).
     """
     width, scale = map(int, re.findall("[0-9]+", declared))
+    if width <= _NARROW:
+        return DECIMAL
     digits = "9" * width
     most = f"{digits[scale:]}.{digits[:scale]}"
 
