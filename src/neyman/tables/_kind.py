@@ -178,8 +178,8 @@ DECIMAL = Kind("decimal", _double_by_text, types=(Type.NUMBER,))
 def decimal(declared: str) -> Kind:
     """Return the family of decimals; one of more digits than a wide type has is NULL.
 
-    Files and frames can hold such, and DuckDB fails to write the least of 128 bits as text. Those of
-    at most 18 digits lie in fewer bits, and are read as they are.
+    Files and frames can hold such, and DuckDB fails to write the least of 128 bits as text. Those
+    of at most 18 digits lie in fewer bits, and are read as they are.
 
     Args:
         declared: the type, as DECIMAL(38,3).
