@@ -196,6 +196,14 @@ def test_names_of_columns_with_broken_text_can_be_anything(tmp_path):
         assert table.count(Keys({name: ["a"]})).compute().tolist() == [1]
 
 
+def test_what_is_text_by_another_name_is_looked_through_as_well(tmp_path):
+    path = tmp_path / "t.parquet"
+    number = "00000000-0000-0000-0000-000000000001"
+    duckdb.sql(f"COPY (SELECT '{number}'::UUID AS v) TO '{path}'")
+    table = open_table(path, unit=Entity("v", max_rows=1))
+    assert table.count(Keys({"v": [number]})).compute().tolist() == [1]
+
+
 def test_a_column_called_as_duckdb_calls_rows_is_refused(tmp_path):
     pq.write_table(pa.table({"File_Row_Number": [1]}), tmp_path / "t.parquet")
     with pytest.raises(InvalidTable, match="rename it"):
