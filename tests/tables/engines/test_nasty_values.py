@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pytest
 
 from neyman import col
 from neyman.tables import Bins, Bounds, Entity, Expression, Keys, Rows, Table, open_table
@@ -112,34 +111,28 @@ def questions(made: dict[str, Any]) -> dict[str, Any]:
         "every operation": all_true(table).count(SIDES),
         "sums": table.mean("real", SIDES),
         "wide": table.sum("single", SIDES),
-        "decimals": table.variance("money", SIDES),
-        "bins": table.count(SIDES * Keys({"day": days}) * Keys({"real": edges})),
-        "bins of decimals": table.count(SIDES * Keys({"money": edges}) * Keys({"single": edges})),
+        "bins": table.count(SIDES * Keys({"day": days}) * Keys({"money": edges})),
         "keys": table.count(SIDES * Keys({"whole": [1, 2**63 - 1], "text": ["a", ""]})),
     }
-    for name in ("text", "whole", "day"):
+    for name in ("text", "day"):
         units = open_table(**made, unit=Entity(name, max_rows=2), bounds=BOUNDS)
         asked[f"unit {name}"] = units.sum("real", SIDES)
     return asked
 
 
-@pytest.fixture
-def answers(store):
-    def ask(nasty: bool) -> dict[str, Any]:
-        made = store.fill(arrow(nasty), "nasty")
-        return {what: q.compute().tolist() for what, q in questions(made).items()}
-
-    return ask
+def answers(made: dict[str, Any]) -> dict[str, list[int]]:
+    return {what: question.compute().tolist() for what, question in questions(made).items()}
 
 
-def test_nasty_values_neither_fail_nor_move_the_others(answers):
-    with_them = answers(True)
-    good = answers(False)
-    assert with_them["every operation"] == [3, len(arrow(True)) - 3]
-    for what, answer in with_them.items():
+def test_nasty_values_neither_fail_nor_move_the_others(store):
+    found = answers(store.fill(arrow(nasty=True), "nasty"))
+    # Without them DuckDB's will do: integers are the same on all engines.
+    alone = answers({"source": arrow(nasty=False), "name": "good"})
+    assert found["every operation"] == [3, len(arrow(nasty=True)) - 3]
+    for what, answer in found.items():
         # A unit's name is of both sides; of the rest the first half is of the good rows.
         if not what.startswith("unit"):
-            assert answer[: len(answer) // 2] == good[what][: len(answer) // 2], what
+            assert answer[: len(answer) // 2] == alone[what][: len(answer) // 2], what
 
 
 def test_text_of_any_bytes_in_spark(spark):
