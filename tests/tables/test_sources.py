@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 
 from neyman.errors import EngineFailure, InvalidTable, MissingExtra
 from neyman.tables import Bounds, Entity, Keys, Rows, open_table
+from neyman.tables._sources import _attached
 
 N = 200
 DATA = {
@@ -174,6 +176,16 @@ def test_what_lies_in_memory_needs_a_name(database):
             open_table(source, unit=Rows())
 
 
+def test_a_database_of_another_kind_is_refused(database, monkeypatch):
+    """What DuckDB attaches of SQLite is turned into its types row by row, and fails on some."""
+    database.execute("CREATE OR REPLACE TABLE elsewhere AS SELECT 1 AS x")
+    asked = _attached._catalog
+    monkeypatch.setattr(_attached, "_catalog", lambda c: replace(asked(c), own=frozenset()))
+    with pytest.raises(InvalidTable, match=r"not DuckDB's own.*CREATE TABLE copied AS FROM memory"):
+        open_table((database, "elsewhere"), unit=Rows(), name="t")
+    assert Keys.of_public((database, "elsewhere"), "x").rows() == [(1,)]
+
+
 def test_a_file_names_itself(tmp_path):
     pq.write_table(pa.table({"x": [1]}), tmp_path / "d.parquet")
     with pytest.raises(InvalidTable, match="leave name out"):
@@ -310,18 +322,18 @@ def test_pandas_objects_are_text_or_null():
         {"who": pd.Series(["a", 1, 2.5, None, b"x", date(2020, 1, 1), "\ud800"], dtype=object)}
     )
     table = open_table(frame, unit=Entity("who", max_rows=1), name="d")
-    # "a" and the half surrogate, which became "?".
-    assert table.count().compute().tolist() == [2]
-    assert table.count(Keys({"who": ["a", "1", "?"]})).compute().tolist() == [1, 0, 1]
+    # "a" alone: a half surrogate is no UTF-8.
+    assert table.count().compute().tolist() == [1]
+    assert table.count(Keys({"who": ["a", "1", "?"]})).compute().tolist() == [1, 0, 0]
 
 
 def test_half_surrogates_in_pandas_text():
-    """Where pandas keeps them, they are text like any other: no row decides an error."""
+    """Where pandas keeps them, they are NULL as all that is no UTF-8: no row decides an error."""
     text = pd.Series(["a", "b\ud800", None], dtype="string[python]")
     for column in (text, text.astype("category"), text.astype(object)):
         table = open_table(pd.DataFrame({"who": column}), unit=Entity("who", max_rows=1), name="d")
-        assert table.count().compute().tolist() == [2]
-        assert table.count(Keys({"who": ["a", "b?"]})).compute().tolist() == [1, 1]
+        assert table.count().compute().tolist() == [1]
+        assert table.count(Keys({"who": ["a", "b?"]})).compute().tolist() == [1, 0]
     named = pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object))
     with pytest.raises(InvalidTable, match="half surrogates"):
         open_table(named, unit=Rows(), name="d")

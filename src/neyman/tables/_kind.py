@@ -1,8 +1,10 @@
 """What can be done with a column of each type: add it up, name a unit by it, group by it."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 from typing import TypeAlias, final
 
 from sqlglot import exp
@@ -23,11 +25,14 @@ __all__ = [
     "Cast",
     "Kind",
     "coded",
+    "decimal",
     "kind_of",
     "made_number",
 ]
 
 Cast: TypeAlias = Callable[[Tree], Tree]
+
+_NARROW = 18
 
 
 @final
@@ -167,6 +172,32 @@ INTEGER = Kind(
 )
 WIDE_INTEGER = replace(INTEGER, number=_double_by_text, range=Range.whole(128))
 DECIMAL = Kind("decimal", _double_by_text, types=(Type.NUMBER,))
+
+
+@cache
+def decimal(declared: str) -> Kind:
+    """Return the family of decimals; one of more digits than a wide type has is NULL.
+
+    Files and frames can hold such, and DuckDB fails to write the least of 128 bits as text. Those
+    of at most 18 digits lie in fewer bits, and are read as they are.
+
+    Args:
+        declared: the type, as DECIMAL(38,3).
+    """
+    width, scale = map(int, re.findall("[0-9]+", declared))
+    if width <= _NARROW:
+        return DECIMAL
+    digits = "9" * width
+    most = f"{digits[scale:]}.{digits[:scale]}"
+
+    def number(value: Tree) -> Tree:
+        low, high = (cast(text(sign + most), declared) for sign in ("-", ""))
+        inside = exp.Between(this=value, low=low, high=high)
+        return exp.Case(ifs=[exp.If(this=inside, true=_double_by_text(value.copy()))])
+
+    return replace(DECIMAL, number=number)
+
+
 FLOAT = Kind("float", _double, types=(Type.NUMBER,))
 BOOLEAN = Kind(
     "boolean",

@@ -8,6 +8,7 @@ from sqlglot import Expr, exp
 __all__ = [
     "WIDE",
     "Tree",
+    "call",
     "cast",
     "clamped",
     "column",
@@ -95,6 +96,11 @@ def double(value: float) -> Tree:
 def text(value: str) -> Tree:
     """Write text."""
     return exp.Literal.string(value)
+
+
+def call(name: str, *arguments: Tree) -> Tree:
+    """Write name(argument, ...), a function that an engine has."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
 
 
 def cast(value: Tree, to: str) -> Tree:

@@ -23,7 +23,6 @@ _KINDS = {
     **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), kind.INTEGER),
     **dict.fromkeys(("HUGEINT", "UHUGEINT"), kind.WIDE_INTEGER),
     **dict.fromkeys(("FLOAT", "DOUBLE"), kind.FLOAT),
-    "DECIMAL": kind.DECIMAL,
     "BOOLEAN": kind.BOOLEAN,
     "DATE": kind.DATE,
 }
@@ -108,7 +107,13 @@ def described(connection: duckdb.DuckDBPyConnection, relation: Tree) -> Schema:
     """Return the schema as DuckDB describes it, which reads no row."""
     query = exp.Describe(this=exp.select("*").from_(relation)).sql(dialect="duckdb")
     rows = connection.execute(query).fetchall()
-    return Schema(tuple(Column(row[0], row[0], kind.kind_of(row[1], _KINDS)) for row in rows))
+    return Schema(tuple(Column(row[0], row[0], _kind(row[1])) for row in rows))
+
+
+def _kind(declared: str) -> kind.Kind:
+    if declared.startswith("DECIMAL(") and declared.endswith(")"):
+        return kind.decimal(declared)
+    return kind.kind_of(declared, _KINDS)
 
 
 def opened(read: Callable[[], Schema], what: str) -> Schema:

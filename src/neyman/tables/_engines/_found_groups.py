@@ -20,7 +20,7 @@ def read_groups(
 
     None if it is not names and integers.
 
-    Groups whose keys are no UTF-8, which Spark can hold, are left out: a rule about the key alone.
+    Groups whose keys are no UTF-8 are left out: a rule about the key alone.
 
     Args:
         columns: names of the groups, then their integers.

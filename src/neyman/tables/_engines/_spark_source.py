@@ -96,10 +96,17 @@ def _engine(
     schema = Schema(columns)
 
     def placed() -> Any:
-        from pyspark.sql.functions import col
+        from pyspark.sql.functions import col, try_validate_utf8
 
+        # Text can be of any bytes there; what is no UTF-8 is NULL, as for all engines.
+        found = (
+            try_validate_utf8(col(_quoted(c.name))) if c.kind is kind.TEXT else col(_quoted(c.name))
+            for c in columns
+        )
         # By place: what users call their columns stands in no statement.
-        return frame().select(*(col(_quoted(c.name)).alias(c.inside) for c in columns))
+        return frame().select(
+            *(value.alias(c.inside) for value, c in zip(found, columns, strict=True))
+        )
 
     types = ", ".join(declared for _, declared in fields)
     return Spark(session, (placed,), (f"{label}:{schema.names}:{types}",), schema)

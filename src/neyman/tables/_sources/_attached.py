@@ -82,10 +82,17 @@ def attached(pair: tuple[object, ...], name: str | None) -> AttachedTable:
     alone and are not found.
 
     Raises:
-        InvalidTable: if that is no open connection or no table, or if the database lies in
-            memory and has no name.
+        InvalidTable: if that is no open connection or no table, if the database lies in memory
+            and has no name, or if it is not DuckDB's own.
     """
-    connection, place, path = _found(pair)
+    connection, place, found = _found(pair)
+    if place[0] not in found.own:
+        raise InvalidTable(
+            f"the database {place[0]!r} is not DuckDB's own, and reading it can fail on some rows; "
+            "copy the table to one of DuckDB, as by CREATE TABLE copied AS FROM "
+            f"{'.'.join(place)}"
+        )
+    path = found.paths.get(place[0])
     if (path is None) == (name is None):
         raise InvalidTable(
             f"the database {place[0]!r} lies in memory and is called the same in every process; "
@@ -110,8 +117,8 @@ def attached_public(pair: tuple[object, ...]) -> AttachedTable:
 
 def _found(
     pair: tuple[object, ...],
-) -> tuple[duckdb.DuckDBPyConnection, _Place, str | None]:
-    """Return connection, full name and the path of the database, if it has one."""
+) -> "tuple[duckdb.DuckDBPyConnection, _Place, _Catalog]":
+    """Return connection, full name, and what is known of the databases."""
     match pair:
         case (duckdb.DuckDBPyConnection() as connection, str(table)):
             pass
@@ -127,18 +134,19 @@ def _found(
     if found is None:
         raise InvalidTable("the connection is closed or broken; open it before the table")
     place = found.place(table)
-    return connection, place, found.paths.get(place[0])
+    return connection, place, found
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Catalog:
-    """What the databases hold and where they lie."""
+    """What the databases hold and where they lie; `own` are in DuckDB's own format."""
 
     here: tuple[str, str]
     places: frozenset[_Place]
     views: frozenset[_Place]
     paths: dict[str, str | None]
+    own: frozenset[str]
 
     def place(self, table: str) -> _Place:
         """Return the full name of `table`."""
@@ -168,5 +176,9 @@ def _catalog(cursor: duckdb.DuckDBPyConnection) -> _Catalog:
     ).fetchall()
     places = frozenset((row[0], row[1], row[2]) for row in found if row[3] == "BASE TABLE")
     views = frozenset((row[0], row[1], row[2]) for row in found) - places
-    paths = cursor.execute("SELECT database_name, path FROM duckdb_databases()").fetchall()
-    return _Catalog((here[0], here[1]), places, views, {row[0]: row[1] for row in paths})
+    databases = cursor.execute(
+        "SELECT database_name, path, type FROM duckdb_databases()"
+    ).fetchall()
+    paths = {row[0]: row[1] for row in databases}
+    own = frozenset(row[0] for row in databases if row[2] == "duckdb")
+    return _Catalog((here[0], here[1]), places, views, paths, own)

@@ -1,11 +1,11 @@
 """CSV by lines: what a line says depends on the bytes of that line alone.
 
-A line ends at LF; a CR before it is no part of it. Bytes that are no UTF-8 become U+FFFD. A comma
-divides fields unless an odd number of quotes comes before it in the line. A field that begins and
-ends with a quote loses both, and then two quotes in a row stand for one. A line is no row if it is
-empty, holds an odd number of quotes or another number of fields than the header, or is longer than
-1 MiB. An empty field is NULL. No line can raise an error, and none reaches into another: a field
-holds no line break.
+A line ends at LF; a CR before it is no part of it. A comma divides fields unless an odd number of
+quotes comes before it in the line. A field that begins and ends with a quote loses both, and then
+two quotes in a row stand for one. A line is no row if it is empty, holds an odd number of quotes or
+another number of fields than the header, or is longer than 1 MiB. A field that is empty, or no
+UTF-8, is NULL. No line can raise an error, and none reaches into another: a field holds no line
+break.
 """
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 
 from neyman.aggregate import IntArray
 from neyman.errors import InvalidTable
+from neyman.tables._sources._utf8 import in_utf8
 
 __all__ = ["header", "tables"]
 
@@ -60,21 +61,16 @@ def tables(path: str, width: int, wanted: Sequence[int]) -> Iterator[Any]:
 
 
 def _blocks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield whole lines, decoded; of a line that is too long, enough to see that it is."""
+    """Yield whole lines; of a line that is too long, enough to see that it is."""
     rest = file.read(len(_BOM)).removeprefix(_BOM)
     while read := file.read(_BLOCK):
         rest += read
         whole = rest.rfind(b"\n") + 1
         if whole:
-            yield _decoded(rest[:whole])
+            yield rest[:whole]
         rest = rest[whole:][: _LONGEST + 1]
     if rest:
-        yield _decoded(rest + b"\n")
-
-
-def _decoded(block: bytes) -> bytes:
-    # What stands for a wrong byte is never shorter and never a line break.
-    return block.decode("utf-8", "replace").encode()
+        yield rest + b"\n"
 
 
 @final
@@ -151,6 +147,7 @@ class _Cut:
         empty = self.starts == self.ends
         columns: dict[str, Any] = {}
         for i in wanted:
-            column = parts.take(pa.array(2 * (first + i), mask=empty[first + i]))
+            found = parts.take(pa.array(2 * (first + i), mask=empty[first + i]))
+            column = in_utf8(pa.chunked_array([found]))
             columns[f"c{i}"] = pc.replace_substring(column, '""', '"') if self.quoted else column
         return pa.table(columns)

@@ -1,6 +1,6 @@
 """Parquet and CSV files."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,14 +15,16 @@ from neyman.tables._engines._duckdb_session import private_session
 from neyman.tables._engines._duckdb_source import Source, described, opened
 from neyman.tables._engines._room import Room
 from neyman.tables._extra import require
-from neyman.tables._kind import FREE_TEXT
+from neyman.tables._kind import FREE_TEXT, TEXT
 from neyman.tables._schema import Column, Schema, refuse_alike
 from neyman.tables._sources._fingerprint import OpenedFile, opened_file
 from neyman.tables._sql import Tree
 
 __all__ = ["open_file"]
 
-_ROWS, _BLOCK = "neyman_csv", "neyman_block"
+_ROWS, _BLOCK = "neyman_file", "neyman_block"
+# DuckDB's own name for the number of a row in a Parquet file.
+_NUMBER = "file_row_number"
 _GLOB = str.maketrans({sign: f"[{sign}]" for sign in "*?["})
 
 
@@ -38,7 +40,7 @@ def open_file(path: Path, *, instead: str = "") -> Source:
     """
     if _is_directory(path):
         raise InvalidTable(f"{path} is a directory; write the path of one .parquet or .csv file")
-    opens = {".parquet": ParquetFile, ".csv": CsvFile.open}.get(path.suffix.lower())
+    opens = {".parquet": ParquetFile.open, ".csv": CsvFile.open}.get(path.suffix.lower())
     if opens is None:
         raise InvalidTable(
             f"{path.name!r} ends in {path.suffix!r}; write the path of a .parquet or .csv file"
@@ -68,9 +70,28 @@ def _reader(
 @final
 @dataclass(frozen=True, slots=True)
 class ParquetFile(Source):
-    """One Parquet file."""
+    """One Parquet file; text in it that is no UTF-8 is NULL.
+
+    DuckDB fails on such text, and a failure would tell of the row. Whether all of a column is sound
+    is looked up once; one that is not is read by Arrow, which does not look, and mended.
+
+    Attributes:
+        file: as it was opened.
+        columns: its schema.
+        called: what a statement calls the rows.
+        sound: of columns that were looked at, whether all their text is UTF-8.
+    """
 
     file: OpenedFile = field(repr=False)
+    columns: Schema = field(repr=False)
+    called: str = field(repr=False, default=_ROWS)
+    sound: dict[str, bool] = field(repr=False, compare=False, default_factory=dict[str, bool])
+
+    @classmethod
+    def open(cls, file: OpenedFile) -> "ParquetFile":
+        """Read the footer."""
+        require("pyarrow")
+        return cls(file, opened(lambda: _footer(file.path), "the Parquet file"))
 
     @property
     def identity(self) -> str:
@@ -79,16 +100,12 @@ class ParquetFile(Source):
 
     @property
     def relation(self) -> Tree:
-        """The file alone: no columns made of its directory's name."""
-        return _reader(
-            self.file.path,
-            lambda path, options: exp.ReadParquet(expressions=[path, *options]),
-            hive_partitioning=exp.false(),
-        )
+        """The rows, by a name in the private database of a question."""
+        return sql.relation(self.called)
 
     def schema(self) -> Schema:
-        """Read the footer."""
-        return opened(self._schema, "the Parquet file")
+        """The footer's."""
+        return self.columns
 
     @property
     def host(self) -> None:
@@ -100,28 +117,91 @@ class ParquetFile(Source):
         """What its footer says of NaN must not be believed."""
         return True
 
-    def at(self, place: int) -> "ParquetFile":  # noqa: ARG002
-        """Its path serves at all places."""
-        return self
+    def at(self, place: int) -> "ParquetFile":
+        """Call the rows by the place."""
+        return replace(self, called=f"{_ROWS}_{place}")
 
     def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
-        """Nothing: DuckDB reads it where it lies."""
+        """Name the rows, which DuckDB reads where they lie; mended text is copied, and spills."""
+        wanted = [column for column in self.columns.columns if column.inside in columns]
+        broken = self._broken(connection, [x.inside for x in wanted if x.kind is TEXT])
+        rows = exp.select("*").from_(_parquet(self.file.path))
+        if broken:
+            texts = f"{self.called}_texts"
+            self._copy(connection, texts, broken)
+            f, t = sql.identifier("f"), sql.identifier("t")
+            rows = exp.Select().from_(exp.alias_(_parquet(self.file.path, numbered=True), f))
+            same = sql.column(_NUMBER, "f").eq(sql.column("n", "t"))
+            rows = rows.join(exp.alias_(sql.relation(texts), t), on=same)
+            for column in wanted:
+                mended = broken.get(column.inside)
+                value = sql.column(mended, "t") if mended else sql.column(column.inside, "f")
+                rows = rows.select(sql.named(value, column.inside))
+        connection.execute(f"CREATE VIEW {self.called} AS {rows.sql(dialect='duckdb')}")
 
     def check(self) -> None:
         """Compare size and time."""
         self.file.check()
 
-    def _schema(self) -> Schema:
-        footer = _reader(
-            self.file.path,
-            lambda path, _: exp.Anonymous(this="parquet_schema", expressions=[path]),
-        )
-        query = exp.select("name", "num_children").from_(footer)
-        with private_session(Room()) as connection:
-            # DuckDB renames columns that differ by case; their own names are in the footer.
-            nodes = connection.execute(query.sql(dialect="duckdb")).fetchall()
-            refuse_alike(_top(nodes))
-            return described(connection, self.relation)
+    def _broken(
+        self, connection: duckdb.DuckDBPyConnection, names: Sequence[str]
+    ) -> dict[str, str]:
+        """Return which columns hold text that is no UTF-8, and what to call them when mended."""
+        new = [name for name in names if name not in self.sound]
+        if new and self._is_sound(connection, new):
+            self.sound.update(dict.fromkeys(new, True))
+        for name in names:
+            if name not in self.sound:
+                self.sound[name] = self._is_sound(connection, [name])
+        return {name: f"c{i}" for i, name in enumerate(names) if not self.sound[name]}
+
+    def _is_sound(self, connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> bool:
+        # A hash takes all bytes of all values. Lengths do not, nor does what the footer says: by
+        # those DuckDB may answer without a look at the bytes.
+        hashes = (sql.call("BIT_XOR", sql.call("HASH", sql.column(name))) for name in names)
+        query = exp.select(*hashes).from_(_parquet(self.file.path))
+        with suppress(duckdb.InvalidInputException):
+            connection.execute(query.sql(dialect="duckdb")).fetchall()
+            return True
+        return False
+
+    def _copy(
+        self, connection: duckdb.DuckDBPyConnection, texts: str, broken: Mapping[str, str]
+    ) -> None:
+        from neyman.tables._sources._utf8 import texts_of
+
+        inside = [column.inside for column in self.columns.columns]
+        places = {inside.index(name): called for name, called in broken.items()}
+        declared = "".join(f", {called} VARCHAR" for called in places.values())
+        connection.execute(f"CREATE TABLE {texts} (n BIGINT{declared})")
+        for table in texts_of(self.file.path, places):
+            _insert(connection, texts, table)
+
+
+def _parquet(path: str, *, numbered: bool = False) -> Tree:
+    """Return the file alone: no columns made of its directory's name."""
+    more = {_NUMBER: exp.true()} if numbered else {}
+    return _reader(
+        path,
+        lambda path, options: exp.ReadParquet(expressions=[path, *options]),
+        hive_partitioning=exp.false(),
+        **more,
+    )
+
+
+def _footer(path: str) -> Schema:
+    footer = _reader(path, lambda path, _: exp.Anonymous(this="parquet_schema", expressions=[path]))
+    query = exp.select("name", "num_children").from_(footer)
+    with private_session(Room()) as connection:
+        # DuckDB renames columns that differ by case; their own names are in the footer.
+        names = _top(connection.execute(query.sql(dialect="duckdb")).fetchall())
+        refuse_alike(names)
+        if _NUMBER in map(str.casefold, names):
+            raise InvalidTable(
+                f"a column is called {_NUMBER!r}, which DuckDB calls the number of a row in a "
+                "Parquet file; rename it"
+            )
+        return described(connection, _parquet(path))
 
 
 def _top(nodes: list[tuple[str, int | None]]) -> list[str]:
@@ -190,12 +270,16 @@ class CsvFile(Source):
         wanted = [i for i in range(width) if f"c{i}" in columns] or [0]
         declared = ", ".join(f"c{i} VARCHAR" for i in wanted)
         connection.execute(f"CREATE TABLE {self.called} ({declared})")
-        # Block by block: a reader that DuckDB calls back can be read once only.
         for table in tables(self.file.path, width, wanted):
-            connection.register(_BLOCK, table)
-            connection.execute(f"INSERT INTO {self.called} FROM {_BLOCK}")
-            connection.unregister(_BLOCK)
+            _insert(connection, self.called, table)
 
     def check(self) -> None:
         """Compare size and time."""
         self.file.check()
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, into: str, table: object) -> None:
+    # Block by block: a reader that DuckDB calls back can be read once only.
+    connection.register(_BLOCK, table)
+    connection.execute(f"INSERT INTO {into} FROM {_BLOCK}")
+    connection.unregister(_BLOCK)

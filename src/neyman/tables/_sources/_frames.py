@@ -3,6 +3,7 @@
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 
 from collections.abc import Callable, Container
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
@@ -66,9 +67,16 @@ class Frame(Source):
         """Call it by the place."""
         return replace(self, called=f"{_NAME}_{place}")
 
-    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:  # noqa: ARG002
-        """Let the connection see the frame."""
-        connection.register(self.called, self.table)
+    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
+        """Let the connection see the frame; text in it that is no UTF-8 is NULL."""
+        from neyman.tables._sources._utf8 import in_utf8
+
+        names = self.table.column_names
+        # What no statement reads stays as it is.
+        mended = [
+            in_utf8(self.table[name]) if name in columns else self.table[name] for name in names
+        ]
+        connection.register(self.called, type(self.table).from_arrays(mended, names=names))
 
     def check(self) -> None:
         """Nothing to compare."""
@@ -163,8 +171,10 @@ def _series(series: Any) -> Any:
 
 
 def _text(value: object) -> str | None:
-    # A half surrogate is no text elsewhere; it must not raise here.
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
+    # Half surrogates are no text elsewhere: no UTF-8 stands for them.
+    with suppress(UnicodeEncodeError):
+        return value.encode().decode() if isinstance(value, str) else None
+    return None
 
 
 _CONVERT: dict[tuple[str, str], Callable[[Any], Any]] = {
