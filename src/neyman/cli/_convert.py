@@ -1,11 +1,10 @@
 """`neyman convert`."""
 
 import argparse
-import json
-import sys
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
+from neyman.cli._say import complain, say, say_json
 from neyman.errors import InvalidParameter
 from neyman.numerics import at_least, at_most
 from neyman.tradeoff import TradeOff, approx_dp, gdp
@@ -25,10 +24,9 @@ def run(options: argparse.Namespace) -> int:
     }
     curve = _curve(given)
     if curve is None:
-        print(
+        complain(
             "neyman convert: write --mu, or --rho, or --epsilon and --delta; with --mu or --rho, "
-            "add --epsilon to ask for delta or --delta to ask for epsilon",
-            file=sys.stderr,
+            "add --epsilon to ask for delta or --delta to ask for epsilon"
         )
         return 2
     answer: dict[str, float] = {"mu": curve.mu(), "rho": curve.zcdp()}
@@ -39,14 +37,14 @@ def run(options: argparse.Namespace) -> int:
             answer[f"epsilon at delta={delta}"] = curve.epsilon(float(Fraction(delta)))
     answer["advantage"] = curve.advantage()
     if options.json:
-        print(json.dumps(answer, indent=1))
+        say_json(answer)
         return 0
     # The mu of a target is the most that it allows; all else is the most that may happen.
     target = {"epsilon", "delta"} <= given.keys()
     width = max(map(len, answer))
     for name, value in answer.items():
         side = at_least if target and name == "mu" else at_most
-        print(f"{name.ljust(width)}  {side(value, 12)}")
+        say(f"{name.ljust(width)}  {side(value, 12)}")
     return 0
 
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from neyman.numerics import Array
 from neyman.plots._rows import TRUE
-from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure
+from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure, tick, turned, words
 from neyman.released import Release
 
 __all__ = ["bars", "bins_of", "heat"]
@@ -66,7 +66,7 @@ def bars(
     _marked(axes, marks, across=True)
     axes.grid(axis="y", color=QUIET, alpha=0.25)
     axes.set_xlabel(_axis(column, marks), color=INK)
-    axes.set_ylabel(what, color=INK)
+    axes.set_ylabel(turned(what, 40), color=INK)
     return picture
 
 
@@ -77,7 +77,7 @@ def heat(release: Release, value: str, what: str, edges: dict[str, Edges]) -> Fi
     picture = figure(5.8, 4.4)
     axes = picture.add_subplot()
     image = axes.pcolormesh(np.ma.masked_invalid(values.T), cmap="viridis")
-    picture.colorbar(image, ax=axes, pad=0.02).set_label(what, color=INK)
+    picture.colorbar(image, ax=axes, pad=0.02).set_label(turned(what, 50), color=INK)
     _marked(axes, x, across=True)
     _marked(axes, y, across=False)
     axes.set_xlabel(_axis(across, x), color=INK)
@@ -102,7 +102,7 @@ def _marked(axes: Axes, edges: Edges, *, across: bool) -> None:
     """Write edges, not all of many; they are equally far apart, whatever they say."""
     step = -(-len(edges) // _MOST_TICKS)
     places = list(range(0, len(edges), step))
-    words = [f"{edge:g}" if isinstance(edge, float) else str(edge) for edge in edges[::step]]
+    words = [f"{edge:g}" if isinstance(edge, float) else tick(edge) for edge in edges[::step]]
     if across:
         tilt = 30 if max(map(len, words)) > 6 else 0
         axes.set_xticks(places, words, rotation=tilt)
@@ -116,4 +116,4 @@ def _axis(column: str, edges: Edges) -> str:
     numbers = [edge for edge in edges if isinstance(edge, (int, float))]
     widths = np.diff(np.array(numbers, np.float64)) if len(numbers) == len(edges) else np.array([])
     even = not widths.size or np.ptp(widths) <= 1e-9 * float(widths.max())
-    return column if even else f"{column} (bins of unequal width)"
+    return words(column) if even else f"{words(column)} (bins of unequal width)"

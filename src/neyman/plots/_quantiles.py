@@ -9,12 +9,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
-from neyman.plots._style import ACCENT, INK, QUIET, clean, figure
+from neyman.plots._style import ACCENT, INK, QUIET, clean, figure, plain, tick, turned, words
 from neyman.released import Release
 
 __all__ = ["quantiles"]
 
 
+@plain
 def quantiles(release: Release) -> Figure:
     """Draw released quantiles, of each group rising from the least to the largest.
 
@@ -50,15 +51,17 @@ def quantiles(release: Release) -> Figure:
     ):
         axes.hlines(rows, read[lower], read[upper], color=ACCENT, alpha=alpha, linewidth=width)
     axes.plot(read["quantile"], rows, "o", color=ACCENT, markersize=2.5)
-    axes.set_yticks(range(groups), release.groups[:: len(shares)])
+    axes.set_yticks(range(groups), [tick(group) for group in release.groups[:: len(shares)]])
     axes.set_ylim(groups - 0.5, -0.5)
     for edge in range(1, groups):
         axes.axhline(edge - 0.5, color=QUIET, alpha=0.3, linewidth=0.6)
     axes.grid(axis="x", color=QUIET, alpha=0.25)
     described = cast("list[str]", release.query.get("columns", ["the values"]))
     axes.set_xlabel(
-        f"{described[0]}: {len(shares)} quantiles, {100 * release.confidence:g} % intervals of "
-        "noise (dark), with sampling (light)",
+        turned(
+            f"{words(described[0])}: {len(shares)} quantiles, {100 * release.confidence:g} % "
+            "intervals of noise (dark), with sampling (light)"
+        ),
         color=INK,
         fontsize=9,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from neyman.numerics import Array
-from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean
+from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, tick, turned
 from neyman.released import Release
 
 __all__ = ["TRUE", "Rows", "height", "rows_of"]
@@ -73,12 +73,12 @@ class Rows:
         )
         if truth is not None:
             axes.plot(truth, places, "|", color=TRUTH, markersize=11, mew=1.6, label=TRUE)
-        clean(axes).set_yticks(places, self.labels)
+        clean(axes).set_yticks(places, [tick(label) for label in self.labels])
         axes.set_xlim(least, most)
         axes.locator_params(axis="x", nbins=ticks)
         axes.set_ylim(max(len(places), 1) - 0.5, -0.5)
         axes.grid(axis="x", color=QUIET, alpha=0.25)
-        axes.set_xlabel(what, color=INK)
+        axes.set_xlabel(turned(what, 8 * ticks), color=INK)
 
 
 def height(rows: int) -> float:

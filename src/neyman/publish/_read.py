@@ -13,6 +13,7 @@ from pydantic import Tag, ValidationError
 from pydantic_core import ErrorDetails
 
 from neyman.errors import SpecError
+from neyman.printable import printable
 from neyman.publish._queries import QUERIES
 from neyman.publish._said import said
 from neyman.publish._section import Section
@@ -80,8 +81,7 @@ def _left(value: object, steps: tuple[int | str, ...] = (), root: object = None)
     match value:
         case str() if value.startswith(FILL_IN):
             told = value.removeprefix(FILL_IN)
-            shown = told if told.isprintable() else json.dumps(told)[1:-1]
-            yield f"{_place(steps, fields)}: is not filled in; write {shown}"
+            yield f"{_place(steps, fields)}: is not filled in; write {printable(told)}"
         case dict():
             inside = iter(cast("dict[str, object]", value).items())
         case list():
@@ -174,7 +174,7 @@ def _place(steps: tuple[int | str, ...], fields: Mapping[str, Any]) -> str:
 
 
 def _key(name: str) -> str:
-    return name if name.isprintable() else json.dumps(name)
+    return name if name == printable(name) else json.dumps(name)
 
 
 def _holds(value: Any, step: int | str) -> bool:

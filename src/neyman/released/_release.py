@@ -8,6 +8,7 @@ from typing import Any, Final, cast, final
 
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
+from neyman.printable import printable
 from neyman.released._counted import in_counted
 from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
@@ -110,9 +111,9 @@ class Release(Tabular):
         """
         lines = [] if rows == 0 else [*self._tables(rows), *self._said()]
         lines += [
-            f"guarantee: {self.guarantee.curve}, unit: {self.guarantee.unit} "
-            f"({self.guarantee.neighbors})",
-            f"entry {self.entry!r}: {self.spending}"
+            f"guarantee: {printable(self.guarantee.curve)}, "
+            f"unit: {printable(self.guarantee.unit)} ({self.guarantee.neighbors})",
+            f"entry '{printable(self.entry)}': {printable(self.spending)}"
             + ("; a stored answer, not charged again" if self.replayed else ""),
         ]
         return "\n".join(lines)
@@ -127,7 +128,10 @@ class Release(Tabular):
             return ["no group is shown: no noisy count reached the threshold"]
         sides = side_by_side(self.query, self.columns, self.keys)
         keys = len(self.keys)
-        told = [f"{side.name}\n{text_of(side.columns, rows=rows, keys=keys)}" for side in sides]
+        told = [
+            f"{printable(side.name)}\n{text_of(side.columns, rows=rows, keys=keys)}"
+            for side in sides
+        ]
         return told or [text_of(self.columns, rows=rows, keys=keys)]
 
     def _said(self) -> list[str]:
