@@ -1,24 +1,22 @@
 """`neyman convert`."""
 
 import argparse
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
+from neyman.cli._numbers import number
 from neyman.cli._say import complain, say, say_json
-from neyman.errors import InvalidParameter
 from neyman.numerics import at_least, at_most
 from neyman.tradeoff import TradeOff, approx_dp, gdp
 
 __all__ = ["run"]
 
 _USUAL_DELTAS = ("1e-5", "1e-6", "1e-9")
-_MOST_EXPONENT = 300
 
 
 def run(options: argparse.Namespace) -> int:
     """Print one guarantee in the other words."""
     given = {
-        name: _number(text, name)
+        name: number(text, f"--{name}")
         for name in ("mu", "rho", "epsilon", "delta")
         if (text := getattr(options, name)) is not None
     }
@@ -34,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         answer[f"delta at epsilon={options.epsilon}"] = curve.delta(float(given["epsilon"]))
     if "epsilon" not in given or "delta" in given:
         for delta in [options.delta] if "delta" in given else _USUAL_DELTAS:
-            answer[f"epsilon at delta={delta}"] = curve.epsilon(float(Fraction(delta)))
+            answer[f"epsilon at delta={delta}"] = curve.epsilon(float(number(delta, "--delta")))
     answer["advantage"] = curve.advantage()
     if options.json:
         say_json(answer)
@@ -57,16 +55,3 @@ def _curve(given: dict[str, Fraction]) -> TradeOff | None:
         target = approx_dp(given["epsilon"], given["delta"])
         return gdp(squared=target.inner_gaussian())
     return None
-
-
-def _number(text: str, name: str) -> Fraction:
-    # Decimal first: it does not spend minutes on 1e999999999.
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        number = Decimal("nan")
-    if not number.is_finite() or abs(number.adjusted()) > _MOST_EXPONENT:
-        raise InvalidParameter(
-            f"--{name} {text!r} is not a finite number; write one such as 1 or 1e-6"
-        )
-    return Fraction(number)

@@ -1,8 +1,8 @@
 """The spec: which statistics of which table are released, and for what."""
 
+from collections import Counter
 from collections.abc import Iterator
 from difflib import get_close_matches
-from fractions import Fraction
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -51,7 +51,7 @@ class Column(Section):
         Raises:
             InvalidParameter, InvalidTable: if they are none.
         """
-        return Bounds(Fraction(self.lower), Fraction(self.upper), grid=Fraction(self.grid))
+        return Bounds(self.lower, self.upper, grid=self.grid)
 
 
 class Spec(Section):
@@ -158,10 +158,10 @@ class Spec(Section):
             )
 
     def _entries(self) -> Iterator[str]:
-        entries = [query.entry for query in self.query]
+        entries = Counter(query.entry for query in self.query)
         alone = {query.entry for query in self.query if query.batch is None}
         for query in self.query:
-            if entries.count(query.entry) > 1:
+            if entries[query.entry] > 1:
                 yield f"entry {query.entry!r} stands twice; give each query its own id"
             if query.batch in alone:
                 yield (
