@@ -131,7 +131,7 @@ LIMITS = "; at most 3 groups and 1 row of one who"
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda t: t.count(BY), f"count by g{LIMITS}"),
+        (lambda t: t.count(BY), f"number of who by g{LIMITS}"),
         (lambda t: t.mean("x"), f"mean of x{LIMITS}"),
         (lambda t: t.correlation("x", "y", BY), f"correlation of x and y by g{LIMITS}"),
         (
@@ -140,11 +140,11 @@ LIMITS = "; at most 3 groups and 1 row of one who"
         ),
         (
             lambda t: t.statistics([Count(), Mean(t.measured("x"))], BY),
-            f"count and mean of x by g{LIMITS}",
+            f"number of who and mean of x by g{LIMITS}",
         ),
         (
             lambda t: t.where(ny.col("x") > 3).count(),
-            f"count, of the rows that a condition keeps{LIMITS}",
+            f"number of who, of the rows that a condition keeps{LIMITS}",
         ),
         (
             lambda t: publish.quantiles(t, "x", [0.25, 0.5], by=BY),

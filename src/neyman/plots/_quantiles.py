@@ -9,8 +9,19 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
-from neyman.plots._style import ACCENT, INK, QUIET, clean, figure, plain, tick, turned, words
-from neyman.released import Release
+from neyman.plots._style import (
+    ACCENT,
+    INK,
+    QUIET,
+    clean,
+    figure,
+    plain,
+    say_too_few,
+    tick,
+    turned,
+    words,
+)
+from neyman.released import Release, noise_alone
 
 __all__ = ["quantiles"]
 
@@ -43,6 +54,12 @@ def quantiles(release: Release) -> Figure:
     groups = len(read["quantile"]) // len(shares)
     picture = figure(6.4, 1.0 + max(0.5 * groups, 1.5))
     axes = clean(picture.add_subplot())
+    few = np.array(noise_alone(release.query, release.columns), bool)
+    hidden = few.reshape(groups, len(shares)).all(axis=1)
+    for name in ("quantile", "lower", "upper", "total_lower", "total_upper"):
+        read[name] = np.where(few, np.nan, read[name])
+    for group in np.flatnonzero(hidden):
+        say_too_few(axes, float(group))
     # Up within the row of a group, as a distribution function goes.
     rows = np.repeat(np.arange(groups), len(shares)) - 0.4 * (2 * read["probability"] - 1)
     for lower, upper, alpha, width in (

@@ -17,6 +17,7 @@ from warnings import catch_warnings, filterwarnings
 
 from neyman.errors import MissingExtra
 from neyman.printable import shortened
+from neyman.released import TOO_FEW
 
 try:
     from matplotlib import rc_context
@@ -37,6 +38,7 @@ __all__ = [
     "clean",
     "figure",
     "plain",
+    "say_too_few",
     "tick",
     "to_svg",
     "turned",
@@ -116,6 +118,12 @@ def clean(axes: Axes) -> Axes:
     axes.spines[["left", "bottom"]].set_color(QUIET)
     axes.tick_params(colors=INK, color=QUIET)
     return axes
+
+
+def say_too_few(axes: Axes, row: float) -> None:
+    """Write in the place of a row's number that noise alone could have made it."""
+    across = axes.get_yaxis_transform()
+    axes.text(0.5, row, TOO_FEW, transform=across, color=QUIET, ha="center", va="center")
 
 
 def to_svg(picture: Figure) -> str:

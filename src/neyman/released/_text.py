@@ -1,8 +1,8 @@
 """Columns as people read them."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from neyman.aggregate import Columns
 from neyman.printable import shortened, width
 
 __all__ = ["text_of"]
@@ -13,7 +13,9 @@ _BETWEEN: Final = 2
 _LONGEST: Final = 60
 
 
-def text_of(columns: Columns, *, rows: int | None = None, keys: int = 0) -> str:
+def text_of(
+    columns: Mapping[str, Sequence[object]], *, rows: int | None = None, keys: int = 0
+) -> str:
     """Return a table, numbers to the right, 100 characters wide where its cells are not wider.
 
     What is wider is turned where it is one row, a line for each column; else it goes on in further
