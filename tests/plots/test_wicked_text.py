@@ -51,32 +51,30 @@ NUMBERS = {
     **dict.fromkeys(("mean", "count", "lower", "upper", "term", "estimate", "probability")),
     **dict.fromkeys(("quantile", "total_lower", "total_upper", "stddev", "margin", "unbiased")),
 }
-ENDS = {"lower": [1.0, 2.0], "upper": [3.0, 4.0]}
-WIDER = {"total_lower": [0.0, 1.0], "total_upper": [4.0, 5.0]}
+ROWS = len(WICKED)
+ENDS = {"lower": [1.0] * ROWS, "upper": [3.0] * ROWS}
+WIDER = {"total_lower": [0.0] * ROWS, "total_upper": [4.0] * ROWS}
 
 
 def releases(text):
-    keys = {"g": [text, "b"]}
-    yield made("mean", keys | {"mean": [2.0, 3.0]} | ENDS, column=text)
-    yield made("count", keys | {"count": [2, 3]} | ENDS)
+    """Yield answers with all wicked texts as keys, and one as the name of a column."""
+    keys, values = {"g": WICKED}, [2.0] * ROWS
+    yield made("mean", keys | {"mean": values} | ENDS, column=text)
+    yield made("count", keys | {"count": [2] * ROWS} | ENDS)
     yield made(
         "linear_regression",
-        {"term": ["(intercept)", text], "estimate": [2.0, 3.0]} | ENDS | WIDER,
+        {"term": WICKED, "estimate": values} | ENDS | WIDER,
         response={"column": text},
     )
     yield made(
         "quantile",
-        keys | {"probability": [0.5, 0.5], "quantile": [2.0, 3.0]} | ENDS | WIDER,
+        keys | {"probability": [0.5] * ROWS, "quantile": values} | ENDS | WIDER,
         columns=[text],
     )
-    both = {"margin": [f"by {text}", f"by {text}"], "g": [text, "b"]}
-    yield made("crosstab", both | {"count": [2, 3]} | ENDS)
-    bins = {f"{text}_from": [0, 1], f"{text}_to": [1, 2]}
-    yield made("mean", bins | {"mean": [2.0, 3.0]} | ENDS, column=text)
-    yield made(
-        "mean",
-        {f"{text}_from": [text, "b"], f"{text}_to": ["b", "c"]} | {"mean": [2.0, 3.0]} | ENDS,
-    )
+    both = {"margin": [f"by {text}"] * ROWS, "g": WICKED}
+    yield made("crosstab", both | {"count": [2] * ROWS} | ENDS)
+    words = {f"{text}_from": WICKED, f"{text}_to": [*WICKED[1:], "end"]}
+    yield made("mean", words | {"mean": values} | ENDS, column=text)
 
 
 def drawn(picture):
@@ -91,7 +89,7 @@ def drawn(picture):
     return svg
 
 
-@pytest.mark.parametrize("text", WICKED)
+@pytest.mark.parametrize("text", ["$^$", "a\nb", "北" * 10_000])
 def test_no_key_or_column_name_stops_a_picture_or_warns(text):
     for release in releases(text):
         drawn(plots.released(release))
@@ -100,22 +98,26 @@ def test_no_key_or_column_name_stops_a_picture_or_warns(text):
 def test_dollars_are_dollars():
     (axes,) = plots.released(next(releases("$25k_$50k"))).axes
     axes.figure.canvas.draw()
-    label = axes.get_yticklabels()[0]
+    label = axes.get_yticklabels()[WICKED.index("$25k_$50k")]
     assert label.get_text() == "$25k_$50k"
     assert label.get_parse_math() is False
     assert axes.xaxis.label.get_parse_math() is False
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [plots.tradeoff, lambda c: plots.profile(c, epsilon=2), lambda c: plots.renyi(c, order=4)],
-)
-@pytest.mark.parametrize("text", WICKED)
-def test_every_curve_is_in_the_legend_by_its_own_name(draw, text):
-    picture = draw({text: ny.gdp(1), "other": ny.gdp(2)})
+CURVES = [
+    plots.tradeoff,
+    lambda curves: plots.profile(curves, epsilon=2),
+    lambda curves: plots.renyi(curves, order=4),
+]
+
+
+@pytest.mark.parametrize("draw", CURVES)
+def test_every_curve_is_in_the_legend_by_its_own_name(draw):
+    texts = ["$25k_$50k", "$^$", "_hidden", "", "a\nb", "\x1b[2J"]
+    picture = draw(dict.fromkeys(texts, ny.gdp(1)))
     drawn(picture)
     labels = [label.get_text() for label in picture.axes[0].get_legend().get_texts()]
-    assert len([label for label in labels if label != "guessing"]) == 2
+    assert len([label for label in labels if label != "guessing"]) == len(texts)
 
 
 def test_numbers_on_a_logarithmic_axis_stay_powers():

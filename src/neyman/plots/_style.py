@@ -123,7 +123,7 @@ def clean(axes: Axes) -> Axes:
 def say_too_few(axes: Axes, row: float) -> None:
     """Write in the place of a row's number that noise alone could have made it."""
     across = axes.get_yaxis_transform()
-    axes.text(0.5, row, TOO_FEW, transform=across, color=QUIET, ha="center", va="center")
+    axes.text(0.01, row, TOO_FEW, transform=across, color=QUIET, va="center", fontsize=9)
 
 
 def to_svg(picture: Figure) -> str:
