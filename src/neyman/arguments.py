@@ -9,6 +9,7 @@ from types import UnionType
 from typing import SupportsIndex, cast
 
 from neyman.errors import InvalidParameter
+from neyman.printable import printable
 
 __all__ = [
     "brief",
@@ -35,12 +36,12 @@ def given(name: str, value: object) -> str:
 
 
 def brief(shown: object) -> str:
-    """Shorten what is shown to people; what is stored and compared stays whole.
+    """Shorten what is shown to people, on one line; what is stored and compared stays whole.
 
     A composition can be of thousands of parts, and a file that was damaged or tampered with holds
     any id, of any kind or none.
     """
-    text = str(shown)
+    text = printable(shown)
     return (
         text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}… ({len(text)} characters)"
     )

@@ -4,6 +4,8 @@ Each message says what was asked, what was found, and what to write instead.
 None carries a value of a private row.
 """
 
+from neyman.printable import printable_lines
+
 __all__ = [
     "BrokenRandomness",
     "BudgetExceeded",
@@ -27,6 +29,10 @@ __all__ = [
 
 class NeymanError(Exception):
     """Base of every error raised on purpose."""
+
+    def __str__(self) -> str:
+        """Give the sentence; what it quotes of a name or a spec moves no terminal."""
+        return printable_lines(super().__str__())
 
 
 class InvalidParameter(NeymanError, ValueError):
@@ -62,7 +68,7 @@ class UnknownColumn(InvalidTable, KeyError):
 
     def __str__(self) -> str:
         """Give the sentence itself; `KeyError` would quote it."""
-        return str(self.args[0]) if self.args else ""
+        return printable_lines(self.args[0]) if self.args else ""
 
 
 class EngineFailure(NeymanError, RuntimeError):

@@ -218,11 +218,14 @@ def test_a_failure_after_the_charge_says_that_the_answer_is_kept(folder, capsys,
         raise OSError(28, "No space left on device", "curve.npz.part")
 
     with monkeypatch.context() as broken:
-        broken.setattr("neyman.cli._density.save", full)
+        broken.setattr("neyman.cli._density.write_to", full)
         assert main(words("--save", "curve.npz")) == 1
-    err = capsys.readouterr().err
-    assert "curve.npz.part cannot be used: No space left on device" in err
-    assert "the same command asks again, free" in err
+    captured = capsys.readouterr()
+    assert "density of minutes" in captured.out
+    assert "the file curve.npz could not be made: OSError" in captured.err
+    assert "No space left on device" in captured.err
+    assert "The answer is printed above and stored in the ledger" in captured.err
+    assert not list(folder.glob(".neyman-*"))
     assert main(words("--save", "curve.npz")) == 0
     assert ny.Ledger.existing(folder / "visits.ledger").spent() == 1 / 4
 

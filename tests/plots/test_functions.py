@@ -36,8 +36,8 @@ def test_a_density_is_drawn_with_both_its_bands():
     f = ReleasedFunction(basis, tuple(integers.tolist()), 2.0**24, None, basis.bandwidth)
     (axes,) = plots.density(f, level=0.9).axes
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
-        "noise and sampling, 90 %",
-        "noise, 90 %",
+        "noise and sampling, 90 % band of the whole curve",
+        "noise, 90 % band of the whole curve",
         "private density",
     ]
     band = f.band(0.9, "noise")
@@ -66,8 +66,8 @@ def test_a_survival_curve_is_drawn_up_to_where_it_is_known():
         curve, generator=np.random.default_rng(1), level=0.9, repetitions=20
     ).axes
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
-        "noise and sampling, 90 %",
-        "noise, 90 %",
+        "noise and sampling, 90 % band of the whole curve",
+        "noise, 90 % band of the whole curve",
         "private survival",
     ]
     x, y = axes.lines[0].get_data()
@@ -103,8 +103,8 @@ def test_a_regression_curve_is_drawn_where_it_is_known():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("dose", "effect")
     assert axes.get_title(loc="left") == "read by Nadaraya and Watson, bandwidth 0.05"
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
-        "noise and sampling, 90 %",
-        "noise, 90 %",
+        "noise and sampling, 90 % band of the whole curve",
+        "noise, 90 % band of the whole curve",
         "private mean",
         "true (public data)",
     ]
@@ -168,5 +168,5 @@ def test_a_projected_field_is_drawn_without_a_band():
     axes = plots.heatmap(f.project(), points=33, labels=("hour", "delay")).axes[0]
     assert "nearest proper" in axes.get_title(loc="left")
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("hour", "delay")
-    with pytest.raises(InvalidParameter, match=r"or draw field\.project\(\)"):
-        plots.heatmap(f)
+    # A field with its band needs no generator: the seed of the simulation is fixed and public.
+    assert "above zero beyond noise" in plots.heatmap(f, points=17).axes[0].get_title(loc="left")

@@ -112,12 +112,11 @@ def test_several_statistics_have_a_panel_each_with_their_own_values(ask):
         plots.released(release, truth=[1, 2])
 
 
-def test_an_interval_without_an_end_is_marked_and_reaches_the_edge(release):
+def test_an_interval_without_an_end_is_not_drawn_and_said_to_be_too_few_rows(release):
     wide = {**release.columns, "lower": [1.0, -np.inf], "upper": [2.0, np.inf]}
     (axes,) = plots.released(replace(release, columns=wide)).axes
-    assert [line.get_marker() for line in axes.lines] == ["<", ">", "o"]
-    left, right = axes.collections[0].get_segments()[1][:, 0]
-    assert (left, right) == axes.get_xlim()
+    assert [text.get_text() for text in axes.texts] == ["too few rows to tell"]
+    assert len(axes.collections[0].get_segments()) == 1
 
 
 BINS = ny.Bins([0, 1, 3, 7], outside="drop")
@@ -170,12 +169,13 @@ def test_a_density_of_two_columns_is_a_heat_map(ask):
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x", "y")
 
 
-def test_a_mean_that_is_undefined_keeps_its_interval(release):
+def test_a_mean_that_noise_alone_could_have_made_is_words_in_its_row(release):
     picture = plots.released(release)
     (axes,) = picture.axes
     assert len(axes.lines[0].get_xdata()) == 1
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["north", "south"]
-    assert len(axes.collections[0].get_segments()) == 2
+    assert len(axes.collections[0].get_segments()) == 1
+    assert [text.get_text() for text in axes.texts] == ["too few rows to tell"]
 
 
 def test_true_values_are_drawn_only_when_handed_over_and_are_called_so(release):

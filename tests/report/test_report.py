@@ -145,7 +145,7 @@ LIMITS = "; at most 3 rows of one who"
         ),
         (
             lambda t: t.where(ny.col("x") > 3).count(),
-            f"count, of the rows that a condition keeps{LIMITS}",
+            f"number of who, of the rows that a condition keeps{LIMITS}",
         ),
         (
             lambda t: publish.quantiles(t, "x", [0.25, 0.5], by=BY),

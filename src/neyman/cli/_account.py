@@ -1,11 +1,10 @@
 """`neyman account`."""
 
 import argparse
-import json
-import sys
 
 from neyman.cli._numbers import WrongUsage, number
 from neyman.cli._phases import phases_of
+from neyman.cli._say import complain, say, say_json
 from neyman.cli._statement import USUAL_RATES, Statement
 from neyman.errors import InvalidParameter
 from neyman.tradeoff import compose
@@ -18,7 +17,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         phases = phases_of(options)
     except WrongUsage as error:
-        print(f"neyman account: {error}", file=sys.stderr)
+        complain(f"neyman account: {error}")
         return 2
     delta = number(options.delta, "--delta")
     if not 0 <= delta < 1:
@@ -30,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     statement = Statement(phases, curve, delta, rates)
     if options.json:
         record = {"format": "neyman.account", "version": 1, **statement.to_json()}
-        print(json.dumps(record, indent=1))
+        say_json(record)
     else:
-        print(statement)
+        say(statement)
     return 0

@@ -1,8 +1,6 @@
 """`neyman calibrate`."""
 
 import argparse
-import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,6 +11,7 @@ from neyman.accounting._targets import Advantage, EpsilonDelta, MuSlack, Target,
 from neyman.arguments import refuse_large_delta
 from neyman.cli._numbers import WrongUsage, number
 from neyman.cli._phases import Phase, probability, steps_of
+from neyman.cli._say import complain, say, say_json
 from neyman.cli._statement import USUAL_RATES, Statement
 from neyman.numerics import at_least, at_most, exact
 
@@ -46,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         target, delta = _target(options)
         unknown = _unknown(options)
     except WrongUsage as error:
-        print(f"neyman calibrate: {error}", file=sys.stderr)
+        complain(f"neyman calibrate: {error}")
         return 2
     found = unknown.solve(target)
     value, other = _printed(found, exactly=unknown.integer)
@@ -64,10 +63,10 @@ def run(options: argparse.Namespace) -> int:
             "evaluations": found.evaluations,
             **statement.to_json(),
         }
-        print(json.dumps(record, indent=1))
+        say_json(record)
         return 0
-    print(f"{unknown.name}  {value}   meets the target; {other} is proved to miss it")
-    print(statement)
+    say(f"{unknown.name}  {value}   meets the target; {other} is proved to miss it")
+    say(statement)
     return 0
 
 

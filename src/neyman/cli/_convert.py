@@ -1,34 +1,30 @@
 """`neyman convert`."""
 
 import argparse
-import json
-import sys
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
-from neyman.errors import InvalidParameter
+from neyman.cli._numbers import number
+from neyman.cli._say import complain, say, say_json
 from neyman.numerics import at_least, at_most
 from neyman.tradeoff import TradeOff, approx_dp, gdp
 
 __all__ = ["run"]
 
 _USUAL_DELTAS = ("1e-5", "1e-6", "1e-9")
-_MOST_EXPONENT = 300
 
 
 def run(options: argparse.Namespace) -> int:
     """Print one guarantee in the other words."""
     given = {
-        name: _number(text, name)
+        name: number(text, f"--{name}")
         for name in ("mu", "rho", "epsilon", "delta")
         if (text := getattr(options, name)) is not None
     }
     curve = _curve(given)
     if curve is None:
-        print(
+        complain(
             "neyman convert: write --mu, or --rho, or --epsilon and --delta; with --mu or --rho, "
-            "add --epsilon to ask for delta or --delta to ask for epsilon",
-            file=sys.stderr,
+            "add --epsilon to ask for delta or --delta to ask for epsilon"
         )
         return 2
     answer: dict[str, float] = {"mu": curve.mu(), "rho": curve.zcdp()}
@@ -36,17 +32,17 @@ def run(options: argparse.Namespace) -> int:
         answer[f"delta at epsilon={options.epsilon}"] = curve.delta(float(given["epsilon"]))
     if "epsilon" not in given or "delta" in given:
         for delta in [options.delta] if "delta" in given else _USUAL_DELTAS:
-            answer[f"epsilon at delta={delta}"] = curve.epsilon(float(Fraction(delta)))
+            answer[f"epsilon at delta={delta}"] = curve.epsilon(float(number(delta, "--delta")))
     answer["advantage"] = curve.advantage()
     if options.json:
-        print(json.dumps(answer, indent=1))
+        say_json(answer)
         return 0
     # The mu of a target is the most that it allows; all else is the most that may happen.
     target = {"epsilon", "delta"} <= given.keys()
     width = max(map(len, answer))
     for name, value in answer.items():
         side = at_least if target and name == "mu" else at_most
-        print(f"{name.ljust(width)}  {side(value, 12)}")
+        say(f"{name.ljust(width)}  {side(value, 12)}")
     return 0
 
 
@@ -59,16 +55,3 @@ def _curve(given: dict[str, Fraction]) -> TradeOff | None:
         target = approx_dp(given["epsilon"], given["delta"])
         return gdp(squared=target.inner_gaussian())
     return None
-
-
-def _number(text: str, name: str) -> Fraction:
-    # Decimal first: it does not spend minutes on 1e999999999.
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        number = Decimal("nan")
-    if not number.is_finite() or abs(number.adjusted()) > _MOST_EXPONENT:
-        raise InvalidParameter(
-            f"--{name} {text!r} is not a finite number; write one such as 1 or 1e-6"
-        )
-    return Fraction(number)

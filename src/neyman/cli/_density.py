@@ -4,24 +4,25 @@
 # pyright: reportUnknownMemberType=false
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from neyman.cli._after import NotMade, after_the_answer, shown_first
 from neyman.cli._asked import plan_of
 from neyman.cli._density_words import LEVEL, record, text
 from neyman.cli._files import check_target, replace_whole
 from neyman.cli._numbers import WrongUsage
 from neyman.cli._price import price
-from neyman.errors import NeymanError
+from neyman.cli._say import complain, say
+from neyman.errors import InvalidParameter, NeymanError
 from neyman.functional import (
     ReleasedFunction,
     function,
     load,
-    save,
     select_bandwidth,
 )
+from neyman.functional._records import write_to
 from neyman.publish import Plan, publish
 from neyman.released import Release
 
@@ -39,13 +40,14 @@ def run(options: argparse.Namespace) -> int:
             return price(prepared)
         keep, draw = _keeper(options, prepared), _drawer(options, prepared)
     except WrongUsage as error:
-        print(f"neyman density: {error}", file=sys.stderr)
+        complain(f"neyman density: {error}")
         return 2
     (release,) = publish(prepared).releases
     try:
         _write(options, release, keep, draw)
     except (NeymanError, OSError) as error:
-        error.add_note("the release is charged and stored; the same command asks again, free")
+        if not isinstance(error, NotMade):
+            error.add_note("the release is charged and stored; the same command asks again, free")
         raise
     return 0
 
@@ -61,11 +63,18 @@ def _write(
     # Without a positive count there is no density; the release is kept all the same.
     if f.count > 0:
         f = f.smooth(select_bandwidth(f))
-    keep(f)
-    f.require_records(release.confidence)
-    words = record(f, release) if options.json else text(f, release, options)
-    draw(f)
-    print(words)
+    try:
+        f.require_records(release.confidence)
+    except InvalidParameter:
+        # Noise hides the curve, and its integers are paid for all the same.
+        keep(f)
+        raise
+    with shown_first():
+        say(record(f, release) if options.json else text(f, release, options))
+    with after_the_answer(f"the file {options.save}"):
+        keep(f)
+    with after_the_answer(f"the picture {options.picture}"):
+        draw(f)
 
 
 def _keeper(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFunction], None]:
@@ -81,7 +90,7 @@ def _keeper(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFu
             f"--save {path} does not end in .npz, as files of functions do; write "
             f"--save {path.with_suffix('.npz')}"
         )
-    return lambda f: replace_whole(path, lambda part: save(f, part))
+    return lambda f: replace_whole(path, lambda file: write_to(f, file))
 
 
 def _drawer(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFunction], None]:
@@ -99,12 +108,11 @@ def _drawer(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFu
     check_target("--picture", path, inputs, f"picture in {kind[1:]}", _is_picture)
 
     def draw(f: ReleasedFunction) -> None:
-        picture = density(f, level=LEVEL)
-        picture.axes[0].set_xlabel(options.column)
+        picture = density(f, level=LEVEL, label=options.column)
         if kind == ".svg":
-            replace_whole(path, lambda part: part.write_text(to_svg(picture), encoding="utf-8"))
+            replace_whole(path, lambda file: file.write(to_svg(picture).encode()))
         else:
-            replace_whole(path, lambda part: picture.savefig(part, format="png", dpi=130))
+            replace_whole(path, lambda file: picture.savefig(file, format="png", dpi=130))
 
     return draw
 

@@ -9,6 +9,7 @@ import numpy as np
 from neyman.functional import Band, ReleasedFunction
 from neyman.ledger import store_of
 from neyman.numerics import Array, at_least, at_most
+from neyman.printable import printable, shortened
 from neyman.released import Release
 
 __all__ = ["LEVEL", "record", "text"]
@@ -69,11 +70,11 @@ def text(f: ReleasedFunction, release: Release, options: argparse.Namespace) -> 
     band = _band_at(f, _PLACES)
     read, least = f.bandwidth, f.basis.bandwidth
     lines = [
-        f"density of {options.column} on {_domain(options)}",
+        f"density of {printable(options.column)} on {_domain(options)}",
         f"bandwidth {float(read):.4g}, chosen from the release; free from {float(least):.4g} on",
         f"records {f.count:.0f}, noise {f.count_sd:.1f}",
         "",
-        f"{options.column[-14:]:>14} {'density':>12} {'lower':>12} {'upper':>12} "
+        f"{shortened(options.column, 14):>14} {'density':>12} {'lower':>12} {'upper':>12} "
         f"{'total lower':>12} {'total upper':>12}",
     ]
     rows = np.column_stack([*band[:4], *_total_at(f, band.x)])
@@ -104,6 +105,6 @@ def _paid(release: Release, options: argparse.Namespace) -> list[str]:
     cost = f"{at_most(100 * spending.cost / spending.cap, 5)} % of {store_of(options.ledger)}"
     left = at_least(100 * spending.remaining / spending.cap, 5)
     return [
-        f"guarantee  {guarantee.curve}, {guarantee.unit} ({guarantee.neighbors})",
+        f"guarantee  {guarantee.curve}, {printable(guarantee.unit)} ({guarantee.neighbors})",
         f"charged    {'earlier, ' if release.replayed else ''}{cost}; {left} % remain",
     ]

@@ -1,14 +1,13 @@
 """`neyman explain`."""
 
 import argparse
-import json
-import sys
 from collections.abc import Sequence
 from fractions import Fraction
 
 from neyman.cli._guarantees import read_guarantee
 from neyman.cli._numbers import WrongUsage, number
 from neyman.cli._phases import Phase, phases_of
+from neyman.cli._say import complain, say, say_json
 from neyman.numerics import text
 from neyman.released import Guarantee
 from neyman.report import explain
@@ -34,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         guarantee = _guarantee(options)
     except WrongUsage as error:
-        print(f"neyman explain: {error}", file=sys.stderr)
+        complain(f"neyman explain: {error}")
         return 2
     asked = {"fprs": (options.fpr, "--fpr"), "flagged": (options.flagged, "--flagged")}
     found = explain(
@@ -44,7 +43,10 @@ def run(options: argparse.Namespace) -> int:
         deltas=_numbers(options.delta or (), "--delta"),
         **{name: _numbers(*given) for name, given in asked.items() if given[0]},
     )
-    print(json.dumps(found.to_json(), indent=1, ensure_ascii=False) if options.json else found)
+    if options.json:
+        say_json(found.to_json(), readable=True)
+    else:
+        say(found)
     return 0
 
 

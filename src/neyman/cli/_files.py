@@ -1,8 +1,11 @@
 """Files that a command writes: what stands in their way is found before anything is charged."""
 
 import os
+import tempfile
 from collections.abc import Callable, Set
+from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from neyman.errors import InvalidParameter
 
@@ -31,16 +34,49 @@ def check_target(
         )
     if place.is_dir():
         raise InvalidParameter(f"{option} {path} is a folder; write the path of a file in it")
-    if not place.parent.is_dir():
+    if not path.parent.is_dir():
         raise InvalidParameter(
             f"{option} {path} lies in no folder that exists; make it, or write another path"
         )
-    if not os.access(place.parent, os.W_OK):
+    if not os.access(path.parent, os.W_OK):
         raise InvalidParameter(f"{option} {path} lies in a folder that cannot be written to")
 
 
-def replace_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` write beside the path, and put it there once it is whole."""
-    part = path.with_name(f"{path.name}.part")
-    write(part)
-    part.replace(path)
+def replace_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Let `write` write beside the path, and put it there once it is whole and on the disk.
+
+    The file beside it has a random name, is made anew, and follows no link; only this user can read
+    it until it is whole. It is gone whatever happens, also after an interrupt. Where the path is a
+    link, the link is replaced, and not what it leads to.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=".neyman-", suffix=".part", dir=path.parent)
+    part = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            write(file)
+            file.flush()
+            os.fchmod(file.fileno(), 0o666 & ~_umask())
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+    _sync(path.parent)
+
+
+def _umask() -> int:
+    """Return the mask of new files; it can only be read by setting it, to the strictest."""
+    mask = os.umask(0o777)
+    os.umask(mask)
+    return mask
+
+
+def _sync(folder: Path) -> None:
+    """Have the folder know the new name after a crash, where the system can promise it."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

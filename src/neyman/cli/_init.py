@@ -4,6 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
+from neyman.cli._say import say
 from neyman.errors import InvalidParameter
 from neyman.ledger import store_of
 from neyman.publish import template
@@ -28,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
         raise InvalidParameter(
             f"--spec {spec} is there already and is not replaced; write a path where none lies"
         ) from error
-    print(
+    say(
         f"{spec} written. Fill in what says FILL IN, then price it and see how exact it is:\n"
         f"  neyman release {spec} --preview"
     )

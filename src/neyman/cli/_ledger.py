@@ -1,10 +1,10 @@
 """`neyman ledger show`, `check`, `export`, `merge` and `copy`."""
 
 import argparse
-import json
 
 from neyman.arguments import brief
 from neyman.cli._registry import registry_draft
+from neyman.cli._say import say, say_json
 from neyman.ledger import Ledger, inspect, store_of
 from neyman.numerics import at_least, at_most
 
@@ -24,17 +24,17 @@ def _check(options: argparse.Namespace) -> int:
     store = store_of(options.place).settled()
     findings = inspect(store, options.head)
     if options.json:
-        print(json.dumps({"findings": list(findings)}, indent=1))
+        say_json({"findings": list(findings)})
     else:
-        print("\n".join(findings) or f"{store}: sound")
+        say("\n".join(findings) or f"{store}: sound")
     return 1 if findings else 0
 
 
 def _export(ledger: Ledger, options: argparse.Namespace) -> int:
     if options.registry:
-        print(registry_draft(ledger), end="")
+        say(registry_draft(ledger), end="")
     else:
-        print(json.dumps(ledger.export(), indent=1, ensure_ascii=False))
+        say_json(ledger.export(), readable=True)
     return 0
 
 
@@ -42,18 +42,18 @@ def _merge(ledger: Ledger, options: argparse.Namespace) -> int:
     copy = Ledger.existing(options.copy)
     added = ledger.merge(copy, keep_both=options.keep_both)
     said = "1 entry" if len(added) == 1 else f"{len(added)} entries"
-    print(f"{said} of {copy.store} added to {ledger.store}")
+    say(f"{said} of {copy.store} added to {ledger.store}")
     for entry in added:
-        print(f"  {brief(entry)}")
-    print(_spent(ledger))
+        say(f"  {brief(entry)}")
+    say(_spent(ledger))
     left = ledger.left()
     return 0 if min(left.cost, left.delta) >= 0 else 1
 
 
 def _copy(ledger: Ledger, options: argparse.Namespace) -> int:
     copy = ledger.copy(options.target)
-    print(f"{ledger.store} copied to {copy.store}\nhead {copy.head()}")
-    print("go on with the copy alone: each of two that are in use allows the whole cap")
+    say(f"{ledger.store} copied to {copy.store}\nhead {copy.head()}")
+    say("go on with the copy alone: each of two that are in use allows the whole cap")
     return 0
 
 
@@ -61,16 +61,16 @@ def _show(ledger: Ledger, options: argparse.Namespace) -> int:
     if options.json:
         record = ledger.export()
         del record["chain"]
-        print(json.dumps({"place": str(ledger.store), **record}, indent=1, ensure_ascii=False))
+        say_json({"place": str(ledger.store), **record}, readable=True)
         return 0
     cap, unit = brief(str(ledger.cap)), brief(ledger.unit)
-    print(f"{ledger.store}\ncap {cap}, unit {unit} ({ledger.neighbors})")
+    say(f"{ledger.store}\ncap {cap}, unit {unit} ({ledger.neighbors})")
     for entry in ledger.entries():
-        print(
+        say(
             f"{at_most(100 * entry.cost / ledger.capacity, 5):>9} %  {entry.state:9}  "
             f"{brief(str(entry.curve)):24}  {entry.reserved_at}  {brief(entry.id)}"
         )
-    print(f"{_spent(ledger)}\nhead {ledger.head()}")
+    say(f"{_spent(ledger)}\nhead {ledger.head()}")
     return 0
 
 

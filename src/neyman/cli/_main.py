@@ -11,7 +11,9 @@ from typing import Any, NoReturn
 
 from neyman.cli._interrupts import INTERRUPTED, ending_at_once
 from neyman.cli._passwords import without_passwords
+from neyman.cli._say import complain
 from neyman.errors import NeymanError
+from neyman.printable import printable
 
 __all__ = ["main"]
 
@@ -52,14 +54,14 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _failed(why: str, error: BaseException | None = None) -> int:
     told = "\n".join([f"neyman: {why}", *getattr(error, "__notes__", ())])
-    print(without_passwords(told), file=sys.stderr)
+    complain(told)
     return 1
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         # It quotes what was given.
-        super().error(without_passwords(message))
+        super().error(without_passwords(printable(message)))
 
 
 def _parser() -> argparse.ArgumentParser:

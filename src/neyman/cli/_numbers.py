@@ -1,13 +1,15 @@
 """Numbers as people type them."""
 
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from neyman.errors import InvalidParameter
+from neyman.numerics import rational
+from neyman.printable import shortened
 
 __all__ = ["WrongUsage", "number", "whole"]
 
-_MOST_EXPONENT = 300
+_LARGEST = Fraction(10) ** 300
+_SHOWN = 100
 
 
 class WrongUsage(Exception):
@@ -18,15 +20,15 @@ def number(text: str, name: str) -> Fraction:
     """Return the rational that a decimal, or a fraction such as 61/1347, stands for.
 
     Raises:
-        InvalidParameter: if it is neither.
+        InvalidParameter: if it is neither, or far too large or small.
     """
-    parts = [_decimal(part) for part in text.split("/")]
-    if len(parts) > 2 or None in parts or parts[1:] == [0]:
+    value = rational(text)
+    if value is None or (value and not 1 / _LARGEST <= abs(value) <= _LARGEST):
         raise InvalidParameter(
-            f"{name} {text!r} is not a finite number; write one such as 1, 1e-6 or 61/1347"
+            f"{name} '{shortened(text, _SHOWN)}' is not a finite number from 1e-300 to 1e300; "
+            "write one such as 1, 1e-6 or 61/1347"
         )
-    first, *rest = (part for part in parts if part is not None)
-    return first / rest[0] if rest else first
+    return value
 
 
 def whole(text: str, name: str) -> int:
@@ -37,16 +39,7 @@ def whole(text: str, name: str) -> int:
     """
     value = number(text, name)
     if value.denominator != 1 or not 0 <= value <= 2**52:
-        raise InvalidParameter(f"{name} {text!r} is no whole number; write one from 0 to 2^52")
+        raise InvalidParameter(
+            f"{name} '{shortened(text, _SHOWN)}' is no whole number; write one from 0 to 2^52"
+        )
     return value.numerator
-
-
-def _decimal(text: str) -> Fraction | None:
-    # Decimal first: it does not spend minutes on 1e999999999.
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        return None
-    if not value.is_finite() or abs(value.adjusted()) > _MOST_EXPONENT:
-        return None
-    return Fraction(value)

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from neyman.accounting import Amount
+from neyman.cli._say import say
 from neyman.numerics import at_least, at_most
+from neyman.printable import printable
 from neyman.publish import Bill, Plan, bill
 
 __all__ = ["price"]
@@ -15,16 +17,17 @@ _FREE = "   stored, free"
 def price(prepared: Plan) -> int:
     """Print what each step would cost now; return 0 if the ledger can pay it all, else 1."""
     found = bill(prepared)
-    print(f"cap {prepared.cap}, unit {prepared.unit} ({prepared.neighbors})")
+    say(f"cap {prepared.cap}, unit {printable(prepared.unit)} ({prepared.neighbors})")
     for charge, cost in zip(prepared.charges, found.costs, strict=True):
         share = _FREE if cost is None else _percent(cost, found)
-        together = ", ".join(step.entry for step in charge.steps)
-        said = f"{charge.entry}: {together}, together" if charge.batched else charge.entry
-        print(f"{share}  {charge.curve!s:24}  {said}")
-    print(f"{_percent(found.due, found)}  to pay, of the budget")
+        together = printable(", ".join(step.entry for step in charge.steps))
+        entry = printable(charge.entry)
+        said = f"{entry}: {together}, together" if charge.batched else entry
+        say(f"{share}  {charge.curve!s:24}  {said}")
+    say(f"{_percent(found.due, found)}  to pay, of the budget")
     left = _beside(at_least, found.remaining, found)
     verdict = "fits" if found.fits else "does not fit, and would be refused"
-    print(f"{left}  remain in the ledger now: the plan {verdict}")
+    say(f"{left}  remain in the ledger now: the plan {verdict}")
     return 0 if found.fits else 1
 
 

@@ -1,16 +1,18 @@
 """`neyman release`."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Set
 from contextlib import suppress
 from pathlib import Path
 
+from neyman.cli._after import after_the_answer, shown_first
 from neyman.cli._files import check_target, replace_whole
 from neyman.cli._numbers import whole
 from neyman.cli._price import price
+from neyman.cli._say import complain, say, say_json
 from neyman.errors import InvalidParameter
+from neyman.printable import printable
 from neyman.publish import Plan, Publication, plan, publish, read_spec
 from neyman.released import Release, text_of
 
@@ -23,7 +25,7 @@ _MOST_DRAWN = 60
 def run(options: argparse.Namespace) -> int:
     """Publish what a spec asks for."""
     if (options.records or options.sql) and not options.preview:
-        print("neyman release: --records and --sql go with --preview", file=sys.stderr)
+        complain("neyman release: --records and --sql go with --preview")
         return 2
     prepared = plan(read_spec(options.spec), options.spec.resolve().parent)
     if options.preview:
@@ -39,14 +41,21 @@ def run(options: argparse.Namespace) -> int:
     finally:
         if watched:
             print("\r\x1b[K", end="", file=sys.stderr)
+    # What was charged is shown before anything else is tried with it.
+    with shown_first():
+        _show(publication, options)
     if write is not None:
-        write(publication)
-    if options.json:
-        named = zip(publication.names, publication.releases, strict=True)
-        print(json.dumps([_recorded(name, one) for name, one in named], indent=1))
-    else:
-        print("\n\n".join(map(_told, publication.names, publication.releases)))
+        with after_the_answer(f"the page {options.report}"):
+            write(publication)
     return 0
+
+
+def _show(publication: Publication, options: argparse.Namespace) -> None:
+    named = zip(publication.names, publication.releases, strict=True)
+    if options.json:
+        say_json([_recorded(name, one) for name, one in named])
+    else:
+        say("\n\n".join(_told(name, one) for name, one in named))
 
 
 def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
@@ -54,9 +63,9 @@ def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
     sizes = [whole(given, "--records") for given in options.records or ()]
     found = prepared.preview(records=sizes) if sizes else prepared.preview()
     if options.json:
-        print(json.dumps(found.to_json(), indent=1))
+        say_json(found.to_json())
     else:
-        print(found.to_text(sql=options.sql))
+        say(found.to_text(sql=options.sql))
     return 0 if found.bill.fits else 1
 
 
@@ -65,10 +74,11 @@ def _told(name: str, release: Release) -> str:
     from neyman.report import read_off
 
     if "coefficient" not in release.columns:
-        return f"{name}\n{release.to_text()}"
+        return f"{printable(name)}\n{release.to_text()}"
     read, hidden = read_off(release)
     shown = [] if read is None else [text_of(read)]
-    return "\n".join([name, *shown, *hidden, _kept(release), release.to_text(rows=0)])
+    told = [printable(name), *shown, *map(printable, hidden), _kept(release)]
+    return "\n".join([*told, release.to_text(rows=0)])
 
 
 def _recorded(name: str, release: Release) -> dict[str, object]:
@@ -92,7 +102,12 @@ def _silent(entry: str, done: int, total: int) -> None:
 def _progress(entry: str, done: int, total: int) -> None:
     filled = 20 * done // total
     bar = "#" * filled + "." * (20 - filled)
-    print(f"\r\x1b[K[{bar}] {done + 1}/{total} {entry}", end="", file=sys.stderr, flush=True)
+    print(
+        f"\r\x1b[K[{bar}] {done + 1}/{total} {printable(entry)}",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
@@ -113,7 +128,7 @@ def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
                 pictures[name] = to_svg(released(release))
         curve = to_svg(tradeoff({str(publication.total): publication.total}))
         page = html(publication, tradeoff_svg=curve, release_svgs=pictures)
-        replace_whole(path, lambda part: part.write_text(page, encoding="utf-8"))
+        replace_whole(path, lambda file: file.write(page.encode()))
 
     return write
 

@@ -1,8 +1,8 @@
 """`neyman schema`."""
 
 import argparse
-import json
 
+from neyman.cli._say import say_json
 from neyman.publish import json_schema
 
 __all__ = ["run"]
@@ -10,5 +10,5 @@ __all__ = ["run"]
 
 def run(options: argparse.Namespace) -> int:  # noqa: ARG001
     """Print the JSON schema of a spec."""
-    print(json.dumps(json_schema(), indent=1))
+    say_json(json_schema())
     return 0

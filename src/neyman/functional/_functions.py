@@ -7,6 +7,7 @@ from typing import Final, Generic, TypeAlias, TypeVar, cast, final
 from neyman.arguments import given
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
+from neyman.printable import printable
 
 __all__ = ["Functions", "Key", "Part", "parts_of"]
 
@@ -62,9 +63,9 @@ class Functions(Mapping[Key, _Kind_co], Generic[_Kind_co]):
         return len(self.by_key)
 
     def __str__(self) -> str:
-        lines = [f"{len(self)} functions by {', '.join(self.columns)}"]
+        lines = [f"{len(self)} functions by {printable(', '.join(self.columns))}"]
         for key, function in list(self.by_key.items())[:_SHOWN]:
-            lines.append(f"  {', '.join(map(str, key))}: {type(function).__name__}")
+            lines.append(f"  {printable(', '.join(map(str, key)))}: {type(function).__name__}")
         if len(self) > _SHOWN:
             lines.append(f"  ... {len(self) - _SHOWN} more")
         return "\n".join(lines)

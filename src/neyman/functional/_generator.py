@@ -8,7 +8,9 @@ import numpy.typing as npt
 from neyman.arguments import check_type
 from neyman.numerics import Array
 
-__all__ = ["Generator", "check_generator"]
+__all__ = ["Generator", "check_generator", "public_generator"]
+
+_SEED = 1
 
 
 @runtime_checkable
@@ -35,3 +37,12 @@ def check_generator(generator: object) -> None:
         InvalidParameter: if it is something else.
     """
     check_type("generator", generator, Generator, "a NumPy Generator, such as default_rng(1)")
+
+
+def public_generator() -> Generator:
+    """Return the generator of pictures and pages, of a fixed seed: the same bands each time.
+
+    What is drawn with it simulates releases of what is released already. It hides nothing, so
+    everybody may know the seed.
+    """
+    return np.random.default_rng(_SEED)

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast, overload
+from typing import Any, BinaryIO, Final, TypeVar, cast, overload
 from zipfile import BadZipFile
 
 import numpy as np
@@ -31,6 +31,7 @@ __all__ = [
     "read",
     "read_functions",
     "save",
+    "write_to",
 ]
 
 # A new kind of function is one more line.
@@ -164,6 +165,12 @@ def save(function: Function | Functions[Any], path: str | Path) -> None:
     """
     check_type("function", function, Function | Functions, "functional.function(release)")
     place = _place(path)
+    with _told(place, "written"), place.open("wb") as file:
+        write_to(function, file)
+
+
+def write_to(function: Function | Functions[Any], file: BinaryIO) -> None:
+    """Write what `save` does to a file that is open."""
     record = function.to_json()
     grouped = isinstance(function, Functions)
     each = [
@@ -173,8 +180,7 @@ def save(function: Function | Functions[Any], path: str | Path) -> None:
     if grouped:
         record["sizes"] = [len(one) for one in each]
     integers = np.concatenate(each or [_NONE])
-    with _told(place, "written"), place.open("wb") as file:
-        np.savez(file, integers=integers, record=np.array(json.dumps(record)))
+    np.savez(file, integers=integers, record=np.array(json.dumps(record)))
 
 
 @overload
@@ -220,7 +226,7 @@ def _opened(path: str | Path) -> tuple[dict[str, object], list[int]]:
                 written = json.loads(str(file["record"]))
                 integers = file["integers"].tolist() if len(file.files) == 2 else None
         # What NumPy, zip and JSON say of a file that is none of theirs.
-        except (ValueError, TypeError, KeyError, EOFError, NotImplementedError, *_NO_ZIP):
+        except (ValueError, TypeError, KeyError, EOFError, RuntimeError, *_NO_ZIP):
             written = integers = None
     if integers is None or not isinstance(written, dict):
         raise InvalidParameter(f"{str(place)!r} holds no function; write it by functional.save")

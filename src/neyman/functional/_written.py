@@ -1,17 +1,13 @@
 """Records, read as strictly as they were written."""
 
-import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from neyman.errors import InvalidParameter
-from neyman.numerics import exact
+from neyman.numerics import exact, rational
 
 __all__ = ["number", "strictly"]
-
-_RATIO: Final = re.compile(r"(-?\d{1,2500})/(\d{1,2500})")
 
 
 def number(value: object) -> Fraction:
@@ -20,12 +16,10 @@ def number(value: object) -> Fraction:
     Raises:
         ValueError: if it is no such text, not finite, or too long.
     """
-    text = str(value)
-    found = _RATIO.fullmatch(text)
-    try:
-        return Fraction(int(found[1]), int(found[2])) if found else exact(Decimal(text), "a number")
-    except (InvalidOperation, ZeroDivisionError):
-        raise ValueError("no number") from None
+    found = rational(value)
+    if found is None:
+        raise ValueError("no number")
+    return exact(found, "a number")
 
 
 class Written(Protocol):
@@ -51,7 +45,7 @@ def strictly(
     try:
         found = make(record)
         same = found.to_json() == record
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError):
         same = False
     if found is None or not same:
         raise InvalidParameter(

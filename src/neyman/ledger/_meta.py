@@ -2,11 +2,11 @@
 
 import secrets
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from neyman.accounting import Amount, Budget, filter_from
 from neyman.errors import InvalidParameter, LedgerCorrupt
 from neyman.ledger._store import Tables
+from neyman.numerics import rational
 
 __all__ = ["Meta", "new_meta", "read_amount", "read_meta"]
 
@@ -47,13 +47,11 @@ def read_amount(text: object) -> Amount:
     Raises:
         LedgerCorrupt: if the text is none.
     """
-    try:
-        cost, _, delta = str(text).partition(", ")
-        value = Amount(Fraction(cost), Fraction(delta or 0))
+    cost, delta = (rational(part or "0") for part in str(text).partition(", ")[::2])
+    if cost is not None and delta is not None:
+        value = Amount(cost, delta)
         if str(value) == text:
             return value
-    except (ValueError, ZeroDivisionError):
-        pass
     raise LedgerCorrupt(
         "an amount in the ledger is no fraction that a ledger writes; restore the file from a "
         "backup; `neyman ledger check` names the entry"

@@ -1,7 +1,7 @@
 """Exact rationals for parameters, and the doubles that stand for them."""
 
 import math
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Rational
 from typing import TypeAlias, cast
@@ -21,6 +21,7 @@ __all__ = [
     "exact_size",
     "floor_float",
     "ordinary",
+    "rational",
     "square_roots",
     "standing",
     "text",
@@ -32,6 +33,8 @@ MOST_BITS = 8192
 # Of a sum: 10^4 rationals of a hundred bits. Reducing it to lowest terms takes a second or two.
 MOST_SUM_BITS = 2**20
 _MOST_EXPONENT = 1000
+# Digits of a number in text, and its largest power of ten: as many as Python's own integers take.
+_MOST_DIGITS = 4300
 _SMALLEST, _LARGEST = Fraction(2) ** -1000, Fraction(2) ** 1000
 
 
@@ -62,6 +65,40 @@ def exact(value: object, name: str) -> Fraction:
     if number and abs(number.adjusted()) > _MOST_EXPONENT:
         raise _too_long(name)
     return _short(Fraction(number) if number else Fraction(0), name)
+
+
+def rational(written: object) -> Fraction | None:
+    """Return the rational that text writes, as a decimal or as a ratio such as 61/1347.
+
+    For text of a user, a file or a stored record. None where it is no finite number, or one whose
+    digits or exponent would take long: 1e400000000 is twelve signs, and 166 MB as an integer.
+
+    >>> rational("61/1347"), rational("1e400000000")
+    (Fraction(61, 1347), None)
+    """
+    if isinstance(written, int):
+        return Fraction(written) if written.bit_length() <= MOST_BITS else None
+    parts = [_decimal(part) for part in str(written).split("/", 2)]
+    match parts:
+        case [Fraction() as whole]:
+            return whole
+        case [Fraction() as top, Fraction() as bottom] if bottom:
+            return top / bottom
+        case _:
+            return None
+
+
+def _decimal(written: str) -> Fraction | None:
+    if len(written) > 2 * _MOST_DIGITS:
+        return None
+    try:
+        number = Decimal(written)
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or (number and abs(number.adjusted()) > _MOST_DIGITS):
+        return None
+    # An exponent of zero, such as in 0e400000000, is not bounded by the above.
+    return Fraction(number) if number else Fraction(0)
 
 
 def exact_size(value: object, name: str) -> Fraction:

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
-from neyman.plots._style import INK, PALETTE, QUIET, clean, figure
+from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, plain, words
 from neyman.tradeoff import TradeOff
 
 __all__ = ["tradeoff"]
 
 
+@plain
 def tradeoff(curves: Mapping[str, TradeOff]) -> Figure:
     """Draw trade-off functions: the least type II error at each type I error.
 
@@ -32,7 +33,7 @@ def tradeoff(curves: Mapping[str, TradeOff]) -> Figure:
         if curve.certified:
             lower, upper = curve.beta(alpha, bracket=True)
             axes.fill_between(alpha, lower, upper, color=colour, alpha=0.35, linewidth=0)
-        axes.plot(alpha, curve.beta(alpha), color=colour, linewidth=1.8, label=label)
+        axes.plot(alpha, curve.beta(alpha), color=colour, linewidth=1.8, label=words(label))
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     axes.set_xlabel("false accusations of the absent (type I error)", color=INK)
     axes.set_ylabel("missed among the present (type II error)", color=INK)

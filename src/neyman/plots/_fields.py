@@ -9,9 +9,15 @@ from matplotlib.figure import Figure
 
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
-from neyman.functional import Generator, ProjectedField, ReleasedField, Side
+from neyman.functional import (
+    Generator,
+    ProjectedField,
+    ReleasedField,
+    Side,
+    public_generator,
+)
 from neyman.numerics import Array
-from neyman.plots._style import INK, figure
+from neyman.plots._style import INK, figure, plain, words
 
 __all__ = ["draw_field", "heatmap"]
 
@@ -19,6 +25,7 @@ __all__ = ["draw_field", "heatmap"]
 _COARSE = 65
 
 
+@plain
 def heatmap(
     field: ReleasedField | ProjectedField,
     *,
@@ -37,7 +44,8 @@ def heatmap(
     Args:
         field: at the bandwidths that it shall be drawn with; or the nearest proper density,
             `field.project()`, which has no band and is drawn without the line.
-        generator: for the band, which is simulated; of a projected field there is none.
+        generator: for the band, which is simulated; by default one of a fixed, public seed. It
+            draws no privacy noise. Of a projected field there is no band.
         level: of the band.
         points: on each axis.
         repetitions: of the simulation.
@@ -57,12 +65,8 @@ def heatmap(
         axes.set_title("private density, the nearest proper one", color=INK, fontsize=9, loc="left")
         return picture
     _check_plane(field.basis.sides)
-    if generator is None:
-        raise InvalidParameter(
-            "no generator was given for the band around the field; write "
-            "generator=, a public NumPy generator, or draw field.project()"
-        )
-    band = field.band(level, "noise", generator=generator, points=points, repetitions=repetitions)
+    source = public_generator() if generator is None else generator
+    band = field.band(level, "noise", generator=source, points=points, repetitions=repetitions)
     picture, axes = _drawn(field.basis.sides, band.axes, band.estimate, labels)
     if band.lower.min() < 0 < band.lower.max():
         x, y, lower = _closed(field.basis.sides, band.axes, band.lower)
@@ -119,8 +123,8 @@ def _colour(
     )
     bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
     bar.set_label("density", color=INK)
-    axes.set_xlabel(labels[0], color=INK)
-    axes.set_ylabel(labels[1], color=INK)
+    axes.set_xlabel(words(labels[0]), color=INK)
+    axes.set_ylabel(words(labels[1]), color=INK)
     axes.tick_params(colors=INK)
 
 

@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,21 +18,33 @@ from neyman.functional import (
     RegressionFit,
     ReleasedFunction,
     SurvivalCurve,
+    public_generator,
 )
 from neyman.numerics import Array
-from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure
+from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure, plain, words
 
-__all__ = ["density", "draw_density", "regression", "survival"]
+__all__ = [
+    "density",
+    "draw_density",
+    "draw_regression",
+    "draw_survival",
+    "regression",
+    "survival",
+]
+
+Truth: TypeAlias = Callable[[Array], Array] | None
 
 # A picture in a page has no more points than this across.
 _MOST_POINTS = 700
 
 
+@plain
 def density(
     function: ReleasedFunction,
     *,
     level: float = 0.95,
     truth: Callable[[Array], Array] | None = None,
+    label: str | None = None,
 ) -> Figure:
     """Draw a released density with two bands: for its noise, and for noise and sampling.
 
@@ -39,53 +52,55 @@ def density(
         function: at the bandwidth that it shall be drawn with.
         level: that each band covers everywhere at once; the outer one is an estimate.
         truth: the density without noise, drawn beside. Only for data that are public anyway.
+        label: what the values are.
     """
     instead = "a density: functional.function(release, functional.ReleasedFunction)"
     check_type("function", function, ReleasedFunction, instead)
     check_type("truth", truth, Callable | None, "the density as a function, or None")
     picture = figure(6.4, 3.6)
     axes = clean(picture.add_subplot())
-    draw_density(axes, function, level, truth)
+    draw_density(axes, function, level, truth, label=label)
     axes.legend(frameon=False)
     return picture
 
 
+@plain
 def survival(
     curve: SurvivalCurve,
     *,
-    generator: Generator,
+    generator: Generator | None = None,
     level: float = 0.95,
     repetitions: int = 300,
     truth: Callable[[Array], Array] | None = None,
+    label: str = "time",
 ) -> Figure:
     """Draw a released survival curve with two bands: for its noise, and for noise and sampling.
 
     Args:
         curve: drawn up to `until`.
-        generator: for the bands, which are simulated.
-        level: that each band covers everywhere at once; both are estimates.
+        generator: for the bands, which are simulated; by default one of a fixed, public seed. It
+            draws no privacy noise: what it simulates is read off the release, and is public.
+        level: that each band covers the whole curve with, at once; both are estimates.
         repetitions: simulated releases for each.
         truth: the curve without noise, drawn beside. Only for data that are public anyway.
+        label: what the times are.
     """
     instead = "a survival curve: functional.function(release, functional.SurvivalCurve)"
     check_type("curve", curve, SurvivalCurve, instead)
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
-    total = curve.band(level, "total", generator=generator, repetitions=repetitions)
-    noise = curve.band(level, "noise", generator=generator, repetitions=repetitions)
+    total, noise = _simulated(curve, generator, level, repetitions)
     picture = figure(6.4, 3.6)
     axes = clean(picture.add_subplot())
-    _draw(axes, "private survival", total, noise, f"{100 * level:g} %", truth)
-    axes.set(xlim=(0, float(noise.x[-1])), ylim=(0, 1))
-    axes.set_xlabel("time", color=INK)
-    axes.set_ylabel("share without the event", color=INK)
+    draw_survival(axes, total, noise, level, truth, label=label)
     axes.legend(frameon=False)
     return picture
 
 
+@plain
 def regression(
     fit: RegressionFit,
     *,
-    generator: Generator,
+    generator: Generator | None = None,
     level: float = 0.95,
     repetitions: int = 300,
     truth: Callable[[Array], Array] | None = None,
@@ -97,8 +112,9 @@ def regression(
 
     Args:
         fit: a reading of the curve, such as `curve.gaussian_process()`; the title says which.
-        generator: for the bands, which are simulated.
-        level: that each band covers everywhere at once; both are estimates.
+        generator: for the bands, which are simulated; by default one of a fixed, public seed. It
+            draws no privacy noise: what it simulates is read off the release, and is public.
+        level: that each band covers the whole curve with, at once; both are estimates.
         repetitions: simulated releases for each.
         truth: the curve without noise, drawn beside. Only for data that are public anyway.
         labels: of the axes: what x and the response are.
@@ -110,17 +126,10 @@ def regression(
         raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
     check_type("fit", fit, RegressionFit, "a reading such as curve.gaussian_process()")
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
-    total, noise = (
-        fit.band(level, kind, generator=generator, repetitions=repetitions)
-        for kind in ("total", "noise")
-    )
+    total, noise = _simulated(fit, generator, level, repetitions)
     picture = figure(6.4, 3.6)
     axes = clean(picture.add_subplot())
-    _draw(axes, "private mean", total, noise, f"{100 * level:g} %", truth)
-    axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
-    across, up = labels
-    axes.set_xlabel(across, color=INK)
-    axes.set_ylabel(up, color=INK)
+    draw_regression(axes, total, noise, level, truth, labels=labels)
     axes.set_title(f"read by {fit.smoother.words}", color=INK, fontsize=9, loc="left")
     axes.legend(frameon=False)
     return picture
@@ -130,29 +139,70 @@ def draw_density(
     axes: Axes,
     function: ReleasedFunction,
     level: float,
-    truth: Callable[[Array], Array] | None = None,
+    truth: Truth = None,
+    *,
+    label: str | None = None,
+    independent: bool = True,
 ) -> None:
-    """Draw a density with both bands."""
-    noise, total = function.band(level, "noise"), function.band(level, "total")
-    _draw(axes, "private density", total, noise, f"{100 * level:g} %", truth)
+    """Draw a density with its bands; with that for sampling where records are independent."""
+    noise = function.band(level, "noise")
+    total = function.band(level, "total") if independent else None
+    _draw(axes, "private density", total, noise, level, truth)
     axes.axhline(0, color=INK, linewidth=0.6)
     axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
     axes.set_ylabel(f"density, bandwidth {float(function.bandwidth):.3g}", color=INK)
+    if label is not None:
+        axes.set_xlabel(words(label), color=INK)
+
+
+def draw_survival(
+    axes: Axes, total: Band | None, noise: Band, level: float, truth: Truth = None, *, label: str
+) -> None:
+    """Draw a survival curve with its bands."""
+    _draw(axes, "private survival", total, noise, level, truth)
+    axes.set(xlim=(0, float(noise.x[-1])), ylim=(0, 1))
+    axes.set_xlabel(words(label), color=INK)
+    axes.set_ylabel("share without the event", color=INK)
+
+
+def draw_regression(
+    axes: Axes,
+    total: Band | None,
+    noise: Band,
+    level: float,
+    truth: Truth = None,
+    *,
+    labels: tuple[str, str],
+) -> None:
+    """Draw a regression curve with its bands."""
+    _draw(axes, "private mean", total, noise, level, truth)
+    axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
+    across, up = labels
+    axes.set_xlabel(words(across), color=INK)
+    axes.set_ylabel(words(up), color=INK)
+
+
+def _simulated(
+    read: SurvivalCurve | RegressionFit,
+    generator: Generator | None,
+    level: float,
+    repetitions: int,
+) -> tuple[Band, Band]:
+    """Return the bands for noise and sampling, and for noise, one after the other."""
+    source = public_generator() if generator is None else generator
+    total = read.band(level, "total", generator=source, repetitions=repetitions)
+    return total, read.band(level, "noise", generator=source, repetitions=repetitions)
 
 
 def _draw(
-    axes: Axes,
-    name: str,
-    total: Band,
-    noise: Band,
-    words: str,
-    truth: Callable[[Array], Array] | None,
+    axes: Axes, name: str, total: Band | None, noise: Band, level: float, truth: Truth
 ) -> None:
-    """Draw both bands, the curve, and the true one where it is given."""
-    for band, label, alpha in (
-        (total, f"noise and sampling, {words}", 0.18),
-        (noise, f"noise, {words}", 0.4),
-    ):
+    """Draw the bands, the curve, and the true one where it is given."""
+    said = f"{100 * level:g} % band of the whole curve"
+    bands = [(noise, f"noise, {said}", 0.4)]
+    if total is not None:
+        bands.insert(0, (total, f"noise and sampling, {said}", 0.18))
+    for band, label, alpha in bands:
         x, lower, upper = (_thinned(part) for part in (band.x, band.lower, band.upper))
         axes.fill_between(x, lower, upper, color=ACCENT, alpha=alpha, linewidth=0, label=label)
     axes.plot(_thinned(noise.x), _thinned(noise.estimate), color=ACCENT, linewidth=1.6, label=name)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from neyman.plots._rows import height, rows_of
-from neyman.plots._style import INK, QUIET, figure
+from neyman.plots._style import INK, QUIET, figure, turned, words
 from neyman.released import Release, Side
 
 __all__ = ["coefficients", "margins", "panels", "together"]
@@ -36,11 +36,14 @@ def coefficients(release: Release) -> Figure:
     for place, axes in enumerate(panels(picture, len(terms))):
         chosen = rows.at(range(place, len(names), len(terms)))
         axes.axvline(0, color=QUIET, linewidth=0.8)
-        what = "intercept" if terms[place] == "(intercept)" else f"slope of {terms[place]}"
+        term = words(terms[place])
+        what = "intercept" if terms[place] == "(intercept)" else f"slope of {term}"
         chosen.draw(axes, what, ticks=_TICKS)
     picture.suptitle(
-        f"{response}: coefficients, {100 * release.confidence:g} % intervals of noise (dark), with "
-        "sampling (light)",
+        turned(
+            f"{words(response)}: coefficients, {100 * release.confidence:g} % intervals of noise "
+            "(dark), with sampling (light)"
+        ),
         color=INK,
         fontsize=9,
     )
@@ -58,7 +61,7 @@ def margins(release: Release) -> Figure:
     rows = rows_of(release, "count")
     picture = figure(*_size(len(places), height(max(map(len, places.values())))))
     for axes, (margin, chosen) in zip(panels(picture, len(places)), places.items(), strict=True):
-        rows.at(chosen).draw(axes, f"count {margin}", ticks=_TICKS)
+        rows.at(chosen).draw(axes, f"count {words(margin)}", ticks=_TICKS)
     return picture
 
 
@@ -68,7 +71,7 @@ def together(release: Release, sides: tuple[Side, ...]) -> Figure:
     for axes, side in zip(panels(picture, len(sides)), sides, strict=True):
         alone = replace(release, query=side.query, columns=side.columns)
         rows_of(alone, str(side.query["statistic"])).draw(
-            axes, side.name.replace("_", " ", 1), ticks=_TICKS
+            axes, words(side.name.replace("_", " ", 1)), ticks=_TICKS
         )
     return picture
 

@@ -1,4 +1,4 @@
-"""Pictures of releases of functions, without simulated bands: small multiples by group."""
+"""Pictures of releases of functions with their bands: small multiples by group."""
 
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
@@ -6,34 +6,34 @@
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, cast
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
 from neyman.functional import (
+    Band,
     Function,
     ProjectedField,
     RegressionCurve,
     ReleasedField,
     ReleasedFunction,
     SurvivalCurve,
+    bands_of,
     function,
     functions,
+    independent_records,
     select_bandwidth,
 )
 from neyman.plots._fields import draw_field, heatmap
-from neyman.plots._functions import draw_density
+from neyman.plots._functions import draw_density, draw_regression, draw_survival
 from neyman.plots._panels import panels
-from neyman.plots._style import ACCENT, INK, clean, figure
+from neyman.plots._style import INK, clean, figure, tick
 from neyman.released import Release
 
 __all__ = ["FUNCTIONS"]
 
-Draw: TypeAlias = Callable[[Axes, Function], None]
+Draw: TypeAlias = Callable[[Axes, Function, Release], None]
 
-_POINTS: Final = 513
-_LEVEL: Final = 0.95
 # More panels make a picture that nobody can read.
 _MOST_PANELS: Final = 12
 
@@ -45,7 +45,7 @@ def _drawn(release: Release, draw: Draw) -> Figure:
         axes = clean(picture.add_subplot())
         found = function(release)
         found.require_records(release.confidence)
-        draw(axes, found)
+        draw(axes, found, release)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(frameon=False)
         return picture
@@ -54,10 +54,10 @@ def _drawn(release: Release, draw: Draw) -> Figure:
     across = min(len(shown), 3)
     picture = figure(max(3.2 * across, 6.4), 2.4 * -(-len(shown) // across) + 0.3)
     for axes, (key, part) in zip(panels(picture, len(shown)), shown, strict=True):
-        clean(axes).set_title(" · ".join(map(str, key)), color=INK, fontsize=9, loc="left")
+        clean(axes).set_title(tick(" · ".join(map(str, key))), color=INK, fontsize=9, loc="left")
         try:
             part.require_records(release.confidence)
-            draw(axes, part)
+            draw(axes, part, release)
         except InvalidParameter:
             # The noise hides how many records there are: there is nothing to divide by.
             axes.set(xticks=[], yticks=[])
@@ -67,37 +67,51 @@ def _drawn(release: Release, draw: Draw) -> Figure:
     return picture
 
 
-def _density(axes: Axes, found: Function) -> None:
+def _density(axes: Axes, found: Function, release: Release) -> None:
     match found:
         case ReleasedFunction():
-            draw_density(axes, found.smooth(select_bandwidth(found)), _LEVEL)
+            draw_density(
+                axes,
+                found.smooth(select_bandwidth(found)),
+                release.confidence,
+                label=_named(release, 0, "value"),
+                independent=independent_records(release.query),
+            )
         case _:
             raise _other(found)
 
 
-def _survival(axes: Axes, curve: Function) -> None:
-    """Draw the curve alone: its bands are simulated, and that takes a generator and a while."""
+def _survival(axes: Axes, curve: Function, release: Release) -> None:
     match curve:
         case SurvivalCurve():
-            times = np.linspace(0.0, curve.until, _POINTS)
-            axes.plot(times, curve(times), color=ACCENT, linewidth=1.6)
-            axes.set(xlim=(0, curve.until), ylim=(0, 1))
-            axes.set_xlabel("time", color=INK)
-            axes.set_ylabel("share without the event", color=INK)
+            total, noise = _bands(curve, release)
+            label = _named(release, 0, "time")
+            draw_survival(axes, total, noise, release.confidence, label=label)
         case _:
             raise _other(curve)
 
 
-def _regression(axes: Axes, curve: Function) -> None:
-    """Draw the curve alone, broken where too few records are, for the same reason."""
+def _regression(axes: Axes, curve: Function, release: Release) -> None:
+    """Draw the curve, broken where too few records are."""
     match curve:
         case RegressionCurve():
-            x, means = curve.gaussian_process().grid(_POINTS)
-            axes.plot(x, means, color=ACCENT, linewidth=1.6)
-            axes.set_xlim(float(x[0]), float(x[-1]))
-            axes.set_ylabel("mean response", color=INK)
+            total, noise = _bands(curve, release)
+            labels = _named(release, 0, "x"), f"mean of {_named(release, 1, 'the response')}"
+            draw_regression(axes, total, noise, release.confidence, labels=labels)
         case _:
             raise _other(curve)
+
+
+def _bands(curve: SurvivalCurve | RegressionCurve, release: Release) -> tuple[Band | None, Band]:
+    """Return the band for noise and sampling, where records are independent, and that for noise."""
+    found = bands_of(curve, release.confidence)
+    return found.total if independent_records(release.query) else None, found.noise
+
+
+def _named(release: Release, place: int, otherwise: str) -> str:
+    """Return the name of a column of the question; an array has none."""
+    names = cast("list[str]", release.query.get("columns", []))
+    return names[place] if place < len(names) else otherwise
 
 
 def _other(found: Function) -> InvalidParameter:
@@ -115,7 +129,7 @@ def _field(release: Release) -> Figure:
         found = function(release)
         found.require_records(release.confidence)
         return heatmap(_proper(found), labels=labels)
-    return _drawn(release, lambda axes, found: draw_field(axes, _proper(found), labels))
+    return _drawn(release, lambda axes, found, _: draw_field(axes, _proper(found), labels))
 
 
 def _proper(found: Function) -> ProjectedField:

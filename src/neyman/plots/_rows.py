@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import cast, final
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from neyman.numerics import Array
-from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean
-from neyman.released import Release
+from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, say_too_few, tick, turned
+from neyman.released import Release, is_amount, noise_alone
 
 __all__ = ["TRUE", "Rows", "height", "rows_of"]
 
@@ -30,12 +31,17 @@ class Rows:
         values: NaN where none is.
         intervals: of the noise, lower and upper.
         wider: noise and sampling, if the answer has it.
+        few: which of them noise alone could have made.
+        amounts: whether these are counts or sums, which are drawn all the same, in grey; in the
+            place of other numbers words stand.
     """
 
     labels: Sequence[str]
     values: Array
     intervals: tuple[Array, Array]
-    wider: tuple[Array, Array] | None = None
+    wider: tuple[Array, Array] | None
+    few: npt.NDArray[np.bool_]
+    amounts: bool
 
     def at(self, places: Sequence[int]) -> "Rows":
         """Return some of the rows."""
@@ -43,42 +49,48 @@ class Rows:
         lower, upper = self.intervals
         wider = None if self.wider is None else (self.wider[0][chosen], self.wider[1][chosen])
         labels = [self.labels[i] for i in chosen]
-        return Rows(labels, self.values[chosen], (lower[chosen], upper[chosen]), wider)
+        ends = lower[chosen], upper[chosen]
+        return Rows(labels, self.values[chosen], ends, wider, self.few[chosen], self.amounts)
 
     def draw(
         self, axes: Axes, what: str, truth: Sequence[float] | None = None, *, ticks: int = 9
     ) -> None:
-        """Draw them; an end that is infinite lies at the edge of the picture."""
+        """Draw them; words stand in the place of what noise alone could have made."""
         places = np.arange(len(self.values))
-        shown = [self.values, *self.intervals, *(self.wider or ()), np.array(truth or [], float)]
+        drawn = ~self.few | self.amounts
+        parts = [self.values, *self.intervals, *(self.wider or ())]
+        shown = [*(part[drawn] for part in parts), np.array(truth or [], float)]
         least, most = _span(np.concatenate(shown))
+        colours = np.where(self.few, QUIET, ACCENT)
         for ends, alpha, width in ((self.wider, 0.2, 8), (self.intervals, 0.4, 4)):
             if ends is not None:
-                lower, upper = (np.clip(np.nan_to_num(end, nan=least), least, most) for end in ends)
-                axes.hlines(places, lower, upper, color=ACCENT, linewidth=width, alpha=alpha)
-        # Open where the noise leaves the interval without an end.
-        for end, place, marker in ((self.intervals[0], least, "<"), (self.intervals[1], most, ">")):
-            (endless,) = np.nonzero(~np.isfinite(end))
-            if endless.size:
-                there = np.full(endless.size, place)
-                axes.plot(there, endless, marker, color=ACCENT, markersize=6, clip_on=False)
-        known = np.isfinite(self.values)
-        axes.plot(
-            self.values[known],
-            places[known],
-            "o",
-            color=ACCENT,
-            markersize=4,
-            label="private, with noise interval",
-        )
+                lower, upper = (np.clip(end, least, most) for end in ends)
+                axes.hlines(
+                    places[drawn],
+                    lower[drawn],
+                    upper[drawn],
+                    colors=colours[drawn].tolist(),
+                    linewidth=width,
+                    alpha=alpha,
+                )
+        for place in places[~drawn]:
+            say_too_few(axes, float(place))
+        known = np.isfinite(self.values) & drawn
+        for chosen, colour, label in (
+            (known & ~self.few, ACCENT, "private, with noise interval"),
+            (known & self.few, QUIET, "the same, and noise alone could have made it"),
+        ):
+            if np.any(chosen) or colour == ACCENT:
+                values = self.values[chosen], places[chosen]
+                axes.plot(*values, "o", color=colour, markersize=4, label=label)
         if truth is not None:
             axes.plot(truth, places, "|", color=TRUTH, markersize=11, mew=1.6, label=TRUE)
-        clean(axes).set_yticks(places, self.labels)
+        clean(axes).set_yticks(places, [tick(label) for label in self.labels])
         axes.set_xlim(least, most)
         axes.locator_params(axis="x", nbins=ticks)
         axes.set_ylim(max(len(places), 1) - 0.5, -0.5)
         axes.grid(axis="x", color=QUIET, alpha=0.25)
-        axes.set_xlabel(what, color=INK)
+        axes.set_xlabel(turned(what, 8 * ticks), color=INK)
 
 
 def height(rows: int) -> float:
@@ -93,11 +105,14 @@ def rows_of(release: Release, value: str, *, wider: bool = False) -> Rows:
         return np.array(cast("list[float]", release.columns[name]), np.float64)
 
     total = wider and "total_lower" in release.columns
+    flags = noise_alone(release.query, release.columns)
     return Rows(
         release.groups,
         column(value),
         (column("lower"), column("upper")),
         (column("total_lower"), column("total_upper")) if total else None,
+        np.array(flags, bool),
+        is_amount(release.query),
     )
 
 

@@ -1,32 +1,115 @@
-"""How every picture looks. Figures are made without pyplot, so no state is shared."""
+"""How every picture looks. Figures are made without pyplot, so no state is shared.
+
+Text of a user, a spec or the data is shown sign by sign: no formula is read in it (a key may be
+"$25k_$50k"), no TeX is run, and nothing in it stops a picture.
+"""
 
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import io
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import wraps
+from textwrap import fill
+from typing import Any, Final, ParamSpec
 from warnings import catch_warnings, filterwarnings
 
 from neyman.errors import MissingExtra
+from neyman.printable import shortened
+from neyman.released import TOO_FEW
 
 try:
     from matplotlib import rc_context
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 except ImportError as error:
     raise MissingExtra(
         "a picture was asked for and matplotlib is not installed; run pip install 'neyman[plots]'"
     ) from error
 
-__all__ = ["ACCENT", "INK", "PALETTE", "QUIET", "TRUTH", "clean", "figure", "to_svg"]
+__all__ = [
+    "ACCENT",
+    "INK",
+    "PALETTE",
+    "QUIET",
+    "TRUTH",
+    "clean",
+    "figure",
+    "plain",
+    "say_too_few",
+    "tick",
+    "to_svg",
+    "turned",
+    "words",
+]
 
 INK, QUIET, ACCENT, TRUTH = "#22262e", "#9aa1ad", "#1f5fa8", "#c2571a"
 # Told apart by whoever sees no red or no green, too (Okabe and Ito, 2008; the yellow is left out).
 PALETTE = (ACCENT, "#d55e00", "#008f68", "#b45a92", "#3c96cc")
 
+# Columns of text: of a tick, of a name in a sentence, and of a line of one.
+_TICK: Final = 36
+_NAME: Final = 60
+_LINE: Final = 84
+# What matplotlib warns of and draws all the same: a box for a sign that the font lacks.
+_HARMLESS: Final = ("Glyph .* missing from", "constrained_layout not applied")
+
+P = ParamSpec("P")
+
+
+class Picture(Figure):
+    """A figure that is drawn without warnings of what its text holds."""
+
+    def draw(self, renderer: Any) -> None:
+        """Draw it."""
+        with _calm():
+            super().draw(renderer)
+
 
 def figure(width: float, height: float) -> Figure:
     """Return an empty figure of this size in inches."""
-    return Figure(figsize=(width, height), layout="constrained")
+    return Picture(figsize=(width, height), layout="constrained")
+
+
+def plain(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Have a function return a figure in whose text nobody reads a formula."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **given: P.kwargs) -> Figure:
+        picture = draw(*args, **given)
+        # Numbers on a logarithmic axis are formulas of matplotlib's own, such as 10^-3.
+        numbers: set[Text] = set()
+        for axes in picture.axes:
+            for axis, scale in ((axes.xaxis, axes.get_xscale()), (axes.yaxis, axes.get_yscale())):
+                if scale == "log":
+                    numbers |= set(axis.findobj(Text)) - {axis.label}
+        for text in picture.findobj(Text):
+            if text not in numbers:
+                text.set(parse_math=False, usetex=False)  # pyright: ignore[reportCallIssue]
+        return picture
+
+    return drawn
+
+
+def words(shown: object) -> str:
+    """Return a name from a user, a spec or the data as it can stand in a sentence of a picture.
+
+    matplotlib leaves out of legends what begins with an underscore, or is empty.
+    """
+    text = shortened(shown, _NAME)
+    return f" {text}" if text.startswith("_") or not text else text
+
+
+def tick(shown: object) -> str:
+    """Return a key as it can stand at an axis."""
+    return shortened(shown, _TICK)
+
+
+def turned(sentence: str, width: int = _LINE) -> str:
+    """Return a sentence in lines that a picture has room for."""
+    return fill(sentence, width, break_on_hyphens=False)
 
 
 def clean(axes: Axes) -> Axes:
@@ -37,12 +120,25 @@ def clean(axes: Axes) -> Axes:
     return axes
 
 
+def say_too_few(axes: Axes, row: float) -> None:
+    """Write in the place of a row's number that noise alone could have made it."""
+    across = axes.get_yaxis_transform()
+    axes.text(0.01, row, TOO_FEW, transform=across, color=QUIET, va="center", fontsize=9)
+
+
 def to_svg(picture: Figure) -> str:
     """Return the figure as an SVG element that can stand in a page."""
     buffer = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "neyman"}), catch_warnings():
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "neyman"}), _calm():
         # Text stays text, which the reader's own fonts show; the same figure gives the same file.
-        filterwarnings("ignore", message="Glyph .* missing from font")
         picture.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]
+
+
+@contextmanager
+def _calm() -> Generator[None]:
+    with catch_warnings():
+        for message in _HARMLESS:
+            filterwarnings("ignore", message=message)
+        yield

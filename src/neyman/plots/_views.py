@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
-from neyman.plots._style import INK, PALETTE, QUIET, clean, figure
+from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, plain, words
 from neyman.tradeoff import TradeOff
 
 __all__ = ["profile", "renyi"]
@@ -22,6 +22,7 @@ _POINTS = 160
 _LEAST_ORDER = 2
 
 
+@plain
 def profile(curves: Mapping[str, TradeOff], *, epsilon: float) -> Figure:
     """Draw privacy profiles: delta at each epsilon, on a logarithmic axis, with their brackets.
 
@@ -49,6 +50,7 @@ def profile(curves: Mapping[str, TradeOff], *, epsilon: float) -> Figure:
     return picture
 
 
+@plain
 def renyi(curves: Mapping[str, TradeOff], *, order: float) -> Figure:
     """Draw Rényi divergences by order, both axes logarithmic, with their brackets.
 
@@ -93,4 +95,4 @@ def _line(axes: Axes, place: int, label: str, along: Array, lower: Array, upper:
     colour = PALETTE[place % len(PALETTE)]
     axes.fill_between(along, lower, upper, color=colour, alpha=0.35, linewidth=0)
     drawn = np.where(upper > 0, upper, math.nan)
-    axes.plot(along, drawn, color=colour, linewidth=1.8, label=label)
+    axes.plot(along, drawn, color=colour, linewidth=1.8, label=words(label))

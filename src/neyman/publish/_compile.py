@@ -10,6 +10,7 @@ from neyman.divided import SHARE
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.ledger import store_of
 from neyman.mechanisms import Thresholded
+from neyman.printable import printable
 from neyman.publish._bins_of import BinsOf, domain_of
 from neyman.publish._form import expression_of
 from neyman.publish._joins_of import JoinOf, PublicJoinOf
@@ -89,9 +90,9 @@ def _joins(spec: Spec) -> Iterator[tuple[str, JoinOf | PublicJoinOf]]:
     for private in (*spec.join, None):
         for name, join in spec.join_public.items():
             if join.before == private:
-                yield f"join_public.{name}", join
+                yield f"join_public.{printable(name)}", join
         if private is not None:
-            yield f"join.{private}", spec.join[private]
+            yield f"join.{printable(private)}", spec.join[private]
 
 
 def _files(spec: Spec, folder: Path) -> tuple[Path, ...]:

@@ -6,6 +6,7 @@ from typing import final
 
 from neyman.accounting import Amount
 from neyman.numerics import at_most
+from neyman.printable import printable
 from neyman.publish._bill import Bill
 from neyman.publish._preview import Preview
 from neyman.sensitivity import Neighbors
@@ -64,16 +65,21 @@ class PlanPreview:
         Args:
             sql: whether the statements come along.
         """
-        head = f"{self.title}: cap {self.cap}, unit {self.unit} ({self.neighbors})"
+        head = (
+            f"{printable(self.title)}: cap {printable(self.cap)}, unit {printable(self.unit)} "
+            f"({self.neighbors})"
+        )
         if self.bill.capacity.delta:
             head += f", delta {at_most(self.bill.capacity.delta, 6)} set aside for unknown groups"
         parts = [head]
         for charge in self.charges:
             price = "stored, free" if charge.cost is None else self.bill.share(charge.cost)
             if charge.batched:
-                together = f"{charge.entry}: a batch of {len(charge.questions)}, {charge.curve}"
+                batch = f"{printable(charge.entry)}: a batch of {len(charge.questions)}"
+                together = f"{batch}, {printable(charge.curve)}"
                 parts.append(f"{together}, {price}")
-            for name, question in charge.questions.items():
+            for entry, question in charge.questions.items():
+                name = printable(entry)
                 first = name if charge.batched else f"{name}: {price}"
                 parts.append(f"{first}\n{question.to_text(sql=sql)}")
         verdict = "fits" if self.bill.fits else "does not fit, and would be refused"

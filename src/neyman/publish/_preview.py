@@ -8,6 +8,7 @@ from neyman.aggregate import Aggregate
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Mechanism
+from neyman.printable import printable_lines
 from neyman.publish._foreseen import Foreseen, foreseen_by
 from neyman.publish._shown import Shown, shown_by
 from neyman.released import text_of
@@ -72,7 +73,7 @@ class Preview:
             ),
         ]
         if sql and self.sql is not None:
-            lines.append(self.sql)
+            lines.append(printable_lines(self.sql))
         return "\n".join(lines)
 
     @property

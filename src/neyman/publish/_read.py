@@ -4,7 +4,6 @@ import difflib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
@@ -13,10 +12,12 @@ from pydantic import Tag, ValidationError
 from pydantic_core import ErrorDetails
 
 from neyman.errors import SpecError
+from neyman.printable import printable
 from neyman.publish._queries import QUERIES
 from neyman.publish._said import said
 from neyman.publish._section import Section
 from neyman.publish._spec import Spec
+from neyman.publish._toml import Unusable, read_toml, too_large
 
 __all__ = ["FILL_IN", "read_spec"]
 
@@ -41,6 +42,9 @@ _MEANT: Final = {
 }
 # Steps to a query; its parts lie deeper, and know fewer statistics.
 _QUERY: Final = 2
+# Of a spec with thousands of mistakes only the first are looked into, and told.
+_MOST_LOOKED_AT: Final = 500
+_MOST_TOLD: Final = 50
 
 
 def read_spec(path: Path) -> Spec:
@@ -53,20 +57,31 @@ def read_spec(path: Path) -> Spec:
     fields: dict[str, Any] = {}
     lines: list[str] = []
     try:
-        # Decimals, so that 0.1 is a tenth.
-        fields = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
+        fields = read_toml(path)
+        large = list(too_large(fields))
+        if large:
+            raise _to_mend(path, [f"{_place(place, fields)}: {why}" for place, why in large])
         lines = list(_left(fields))
         if not lines:
             return Spec.model_validate(fields)
         Spec.model_validate(fields)
     except OSError as error:
         raise _refused(path, f"{error.strerror}; write the path of a TOML file") from error
+    except Unusable as error:
+        raise _refused(path, str(error)) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise _refused(path, f"it is no TOML: {error}") from error
     except ValidationError as error:
-        lines += _sentences(error.errors(include_url=False), fields, bool(lines))
-    told = "\n".join(f"  {line}" for line in lines)
-    raise _refused(path, f"{len(lines)} to mend\n{told}")
+        problems = error.errors(include_url=False)[:_MOST_LOOKED_AT]
+        lines += _sentences(problems, fields, bool(lines))
+    raise _to_mend(path, lines)
+
+
+def _to_mend(path: Path, lines: Sequence[str]) -> SpecError:
+    shown = [f"  {line}" for line in lines[:_MOST_TOLD]]
+    if len(lines) > _MOST_TOLD:
+        shown.append(f"  ... and {len(lines) - _MOST_TOLD:,} more")
+    return _refused(path, "\n".join([f"{len(lines)} to mend", *shown]))
 
 
 def _refused(path: Path, reason: str) -> SpecError:
@@ -80,8 +95,7 @@ def _left(value: object, steps: tuple[int | str, ...] = (), root: object = None)
     match value:
         case str() if value.startswith(FILL_IN):
             told = value.removeprefix(FILL_IN)
-            shown = told if told.isprintable() else json.dumps(told)[1:-1]
-            yield f"{_place(steps, fields)}: is not filled in; write {shown}"
+            yield f"{_place(steps, fields)}: is not filled in; write {printable(told)}"
         case dict():
             inside = iter(cast("dict[str, object]", value).items())
         case list():
@@ -174,7 +188,7 @@ def _place(steps: tuple[int | str, ...], fields: Mapping[str, Any]) -> str:
 
 
 def _key(name: str) -> str:
-    return name if name.isprintable() else json.dumps(name)
+    return name if name == printable(name) else json.dumps(name)
 
 
 def _holds(value: Any, step: int | str) -> bool:

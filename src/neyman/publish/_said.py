@@ -6,6 +6,8 @@ from typing import Final
 
 from pydantic_core import ErrorDetails
 
+from neyman.printable import shortened
+
 __all__ = ["said"]
 
 # By pydantic's name of the mistake: what was asked for, and how it is written.
@@ -30,6 +32,10 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "asked": ("{asked}", "{write}"),
 }
 
+# Of a mistake that nothing here names.
+_OTHERWISE: Final = ("another value", "write what the table of keys in docs/howto/spec.md says")
+_SHOWN: Final = 100
+
 
 def said(problems: Sequence[ErrorDetails]) -> str:
     """Say what should stand in a place, what stands there, and what to write.
@@ -43,11 +49,11 @@ def said(problems: Sequence[ErrorDetails]) -> str:
     *most, last = asked
     kinds = f"{', '.join(most)} or {last}" if most else last
     found = problems[0]["input"]
-    shown = str(found) if isinstance(found, Decimal) else repr(found)
+    shown = shortened(found if isinstance(found, Decimal) else repr(found), _SHOWN)
     return f"it should be {kinds}; found {shown}; {write}"
 
 
 def _words(problem: ErrorDetails) -> tuple[str, str]:
-    asked, write = _WORDS[problem["type"]]
+    asked, write = _WORDS.get(problem["type"], _OTHERWISE)
     values = problem.get("ctx", {})
     return asked.format_map(values), write.format_map(values)

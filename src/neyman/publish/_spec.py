@@ -1,13 +1,14 @@
 """The spec: which statistics of which table are released, and for what."""
 
+from collections import Counter
 from collections.abc import Iterator
 from difflib import get_close_matches
-from fractions import Fraction
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from neyman.errors import InvalidParameter, InvalidTable
+from neyman.printable import printable
 from neyman.publish._bins_of import Domain
 from neyman.publish._budget_of import Budget
 from neyman.publish._form import Form
@@ -50,7 +51,7 @@ class Column(Section):
         Raises:
             InvalidParameter, InvalidTable: if they are none.
         """
-        return Bounds(Fraction(self.lower), Fraction(self.upper), grid=Fraction(self.grid))
+        return Bounds(self.lower, self.upper, grid=self.grid)
 
 
 class Spec(Section):
@@ -92,13 +93,16 @@ class Spec(Section):
         yield from self._entries()
         for name in self.unknown:
             if name in self.keys:
-                yield f"[unknown.{name}] and [keys.{name}] have one name; give one of them another"
+                shown = printable(name)
+                yield (
+                    f"[unknown.{shown}] and [keys.{shown}] have one name; give one of them another"
+                )
         yield from self._joins()
         for name, column in self.columns.items():
             try:
                 column.bounds()
             except (InvalidParameter, InvalidTable) as error:
-                yield f"columns.{name}: {error}"
+                yield f"columns.{printable(name)}: {error}"
         for query in self.query:
             yield from self._groups(query)
             if self.unit.rows and query.limited:
@@ -110,29 +114,31 @@ class Spec(Section):
                 if column not in self.columns:
                     near = get_close_matches(column, self.columns, n=1)
                     meant = f"{near[0]!r}, or " if near else ""
+                    name = printable(column)
                     yield (
                         f"query {query.entry!r} needs bounds of {column!r}; "
-                        f"write {meant}[columns.{column}] with lower, upper and grid{instead}"
+                        f"write {meant}[columns.{name}] with lower, upper and grid{instead}"
                     )
 
     def _joins(self) -> Iterator[str]:
         """Find the private joins that public ones come before."""
         for name, join in self.join_public.items():
             if join.before is not None and join.before not in self.join:
-                known = ", ".join(self.join) or "none"
+                known = printable(", ".join(self.join)) or "none"
                 yield (
-                    f"join_public.{name} has before = {join.before!r}, and the private joins are "
-                    f"{known}; write the NAME of one [join.NAME], or leave it out"
+                    f"join_public.{printable(name)} has before = {join.before!r}, and the private "
+                    f"joins are {known}; write the NAME of one [join.NAME], or leave it out"
                 )
 
     def _groups(self, query: Query) -> Iterator[str]:
         """Find the groups of a query, and a delta where nobody declared them."""
         by, asked = query.by, f"query {query.entry!r}"
         if by is not None and by not in self.keys and by not in self.unknown:
-            known = ", ".join([*self.keys, *self.unknown]) or "none"
+            known = printable(", ".join([*self.keys, *self.unknown])) or "none"
+            name = printable(by)
             yield (
-                f"{asked} has by = {by!r}, and the key sets are {known}; write [keys.{by}] with a "
-                f"list of values for each column, or [unknown.{by}] with columns"
+                f"{asked} has by = {by!r}, and the key sets are {known}; write [keys.{name}] with "
+                f"a list of values for each column, or [unknown.{name}] with columns"
             )
         if by not in self.unknown:
             if query.delta is not None:
@@ -152,10 +158,10 @@ class Spec(Section):
             )
 
     def _entries(self) -> Iterator[str]:
-        entries = [query.entry for query in self.query]
+        entries = Counter(query.entry for query in self.query)
         alone = {query.entry for query in self.query if query.batch is None}
         for query in self.query:
-            if entries.count(query.entry) > 1:
+            if entries[query.entry] > 1:
                 yield f"entry {query.entry!r} stands twice; give each query its own id"
             if query.batch in alone:
                 yield (

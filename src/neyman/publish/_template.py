@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Final
 
+from neyman.printable import printable
 from neyman.publish._queries import QUERIES, Query
 from neyman.tables import Key, Schema
 
@@ -153,5 +154,8 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Write text as TOML does, as JSON does but for one character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Write text as TOML does, as JSON does but for signs that are not seen."""
+    return "".join(
+        sign if printable(sign) == sign else f"\\U{ord(sign):08x}"
+        for sign in json.dumps(text, ensure_ascii=False)
+    )

@@ -1,7 +1,7 @@
 """What comes out: a public answer, what it guarantees and what it cost."""
 
 from neyman.released._companion import Companion
-from neyman.released._counted import counted, in_counted
+from neyman.released._counted import counted, counts_units, in_counted
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._keys_asked import called
 from neyman.released._limits_said import limits_said
@@ -9,8 +9,11 @@ from neyman.released._release import Release
 from neyman.released._side_by_side import Side, columns_of, side_by_side
 from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
+from neyman.released._too_few import MARKED, TOO_FEW, is_amount, noise_alone, readable
 
 __all__ = [
+    "MARKED",
+    "TOO_FEW",
     "Companion",
     "Guarantee",
     "Release",
@@ -20,8 +23,12 @@ __all__ = [
     "called",
     "columns_of",
     "counted",
+    "counts_units",
     "in_counted",
+    "is_amount",
     "limits_said",
+    "noise_alone",
+    "readable",
     "side_by_side",
     "text_of",
 ]

@@ -1,13 +1,22 @@
 """What the noisy count that a group is shown by counts, in words."""
 
 from collections.abc import Mapping
+from typing import Final
 
-__all__ = ["counted", "in_counted"]
+__all__ = ["PER_UNIT", "counted", "counts_units", "in_counted"]
+
+# Answers that a unit adds to once in each group.
+PER_UNIT: Final = ("count_units", "mean_per_unit", "sum_per_unit")
 
 
 def counted(query: Mapping[str, object]) -> str:
     """Return what the groups of a question are counted in: rows, or the units themselves."""
-    return "units" if query.get("statistic") == "count_units" else "rows"
+    return "units" if query.get("statistic") in PER_UNIT else "rows"
+
+
+def counts_units(query: Mapping[str, object]) -> bool:
+    """Return whether a question counts units."""
+    return query.get("statistic") == "count_units"
 
 
 def in_counted(query: Mapping[str, object], threshold: int, weight: int) -> str:

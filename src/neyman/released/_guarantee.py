@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import cast, final
 
 from neyman.errors import InvalidParameter
-from neyman.numerics import at_least, at_most, text
+from neyman.numerics import at_least, at_most, rational, text
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tradeoff import TradeOff
 
@@ -139,10 +139,9 @@ def _short(value: Fraction) -> str:
 
 
 def _fraction(written: object) -> Fraction:
-    try:
-        return Fraction(str(written))
-    except (ValueError, ZeroDivisionError):
-        pass
+    found = rational(written)
+    if found is not None:
+        return found
     raise InvalidParameter(
         "an amount spent that is no fraction was found; write what Spending.to_json gives"
     )

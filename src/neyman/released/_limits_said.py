@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final, cast
 
+from neyman.released._counted import PER_UNIT
+
 __all__ = ["limits_said"]
 
 _IN_EACH: Final = "max_rows_per_group"
-# Answers that count rows: with one row of a unit in each group they count units.
-_COUNTS: Final = ("count", "crosstab")
 
 
 def limits_said(query: Mapping[str, object]) -> str | None:
@@ -23,7 +23,8 @@ def limits_said(query: Mapping[str, object]) -> str | None:
     entity, rows, in_each = (unit.get(name) for name in ("entity", "max_rows", _IN_EACH))
     if not isinstance(entity, str) or not isinstance(rows, int):
         return None
-    once = in_each == 1 and query.get("statistic") in _COUNTS
+    once = in_each == 1 and query.get("statistic") == "count"
+    once = once or query.get("statistic") in PER_UNIT
     grouped = query.get("keys") is not None
     if not grouped:
         most = min(rows, in_each) if isinstance(in_each, int) else rows

@@ -8,15 +8,25 @@ from typing import Any, Final, cast, final
 
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
+from neyman.printable import printable
 from neyman.released._companion import Companion
 from neyman.released._counted import in_counted
 from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._keys_asked import called, keys_asked
 from neyman.released._limits_said import limits_said
-from neyman.released._side_by_side import side_by_side
+from neyman.released._side_by_side import Side, side_by_side
 from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
+from neyman.released._too_few import (
+    MARKED,
+    TOO_FEW,
+    hidden,
+    is_amount,
+    noise_alone,
+    readable,
+    value_of,
+)
 
 __all__ = ["Release"]
 
@@ -25,6 +35,12 @@ _FORMAT: Final = "neyman.release"
 _VERSION: Final = 1
 _ROWS: Final = "rows"
 
+_LONGEST_PLACE: Final = 18
+
+_NO_ROWS = (
+    "the interval is wider than half of what the bounds allow, so noise alone could have made the "
+    "number; .columns holds it"
+)
 _LEFT_OUT = "not in the interval: sampling error, rows that limits cut, values that bounds moved"
 _TOTAL = "; total_lower, total_upper: noise and sampling of independent rows"
 
@@ -107,6 +123,17 @@ class Release(Tabular):
             return f"{self.threshold:,} steps of the noise"
         return in_counted(self.query, self.threshold, self.count_weight)
 
+    @property
+    def too_few(self) -> dict[str, list[bool]]:
+        """Of each statistic, by the column of its values: which rows noise alone could have made.
+
+        Of a count or a sum those whose noise interval holds 0; of any other number those that are
+        not finite, or whose noise interval is wider than half of what the bounds allow. `columns`
+        holds the noisy numbers all the same; text, JSON, pages and pictures say "too few rows to
+        tell" instead, and mark counts and sums. A function has no such rows.
+        """
+        return {side.name: noise_alone(side.query, side.columns) for side in self.sides}
+
     def to_text(self, *, rows: int | None = None) -> str:
         """Return a table for people, with the guarantee and the cost.
 
@@ -115,9 +142,9 @@ class Release(Tabular):
         """
         lines = [] if rows == 0 else [*self._counted(), *self._tables(rows), *self._said()]
         lines += [
-            f"guarantee: {self.guarantee.curve}, unit: {self.guarantee.unit} "
-            f"({self.guarantee.neighbors})",
-            f"entry {self.entry!r}: {self.spending}"
+            f"guarantee: {printable(self.guarantee.curve)}, "
+            f"unit: {printable(self.guarantee.unit)} ({self.guarantee.neighbors})",
+            f"entry '{printable(self.entry)}': {printable(self.spending)}"
             + ("; a stored answer, not charged again" if self.replayed else ""),
         ]
         return "\n".join(lines)
@@ -135,10 +162,26 @@ class Release(Tabular):
         """Return the answer as a table; of several statistics one each."""
         if not self.groups:
             return ["no group is shown: no noisy count reached the threshold"]
-        sides = side_by_side(self.query, self.columns, self.keys)
         keys = len(self.keys)
-        told = [f"{side.name}\n{text_of(side.columns, rows=rows, keys=keys)}" for side in sides]
+        told = [
+            text_of(readable(side.query, side.columns, self.keys), rows=rows, keys=keys)
+            for side in self.sides
+        ]
+        if side_by_side(self.query, self.columns, self.keys):
+            return [
+                f"{printable(side.name)}\n{one}" for side, one in zip(self.sides, told, strict=True)
+            ]
         return told or [text_of(self.columns, rows=rows, keys=keys)]
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Each statistic of the answer by itself; none of a function."""
+        several = side_by_side(self.query, self.columns, self.keys)
+        value = value_of(self.query, self.columns)
+        if several or value is None:
+            return several
+        names = {name: name for name in self.columns}
+        return (Side(self.query, value, self.columns, names),)
 
     def _said(self) -> list[str]:
         """Return what the columns mean."""
@@ -146,6 +189,7 @@ class Release(Tabular):
         lines = [
             f"lower, upper: {100 * self.confidence:g} % noise interval{_TOTAL if total else ''}",
             _LEFT_OUT,
+            *self._explained,
         ]
         if self.companion is not None:
             lines += self.companion.sentences
@@ -153,8 +197,20 @@ class Release(Tabular):
             return lines
         return [f"groups: those whose noisy count is {self.shown_from} or more", *lines]
 
+    @property
+    def _explained(self) -> list[str]:
+        """Say what the words and marks of rows that noise alone could have made mean."""
+        found = {is_amount(s.query) for s in self.sides if any(noise_alone(s.query, s.columns))}
+        said = [(True, MARKED), (False, f"{TOO_FEW}: {_NO_ROWS}")]
+        return [sentence for amount, sentence in said if amount in found]
+
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; a number that is not finite is written as null."""
+        """Return everything, JSON-able; a number that is not finite is written as null.
+
+        So is one of a row that has `too_few` rows to tell; `noisy` holds it, by column and row.
+        """
+        columns, noisy = self._written()
+        few = {"too_few": self.too_few} if any(map(any, self.too_few.values())) else {}
         return {
             "format": _FORMAT,
             "version": _VERSION,
@@ -167,8 +223,24 @@ class Release(Tabular):
             "keys": list(self.keys),
             **({} if self.count_weight is None else {"count_weight": self.count_weight}),
             **({} if self.companion is None else {"companion": self.companion.to_json()}),
-            "columns": {name: [_finite(x) for x in cells] for name, cells in self.columns.items()},
+            "columns": columns,
+            **few,
+            **({"noisy": noisy} if noisy else {}),
         }
+
+    def _written(self) -> tuple[dict[str, list[object]], dict[str, dict[str, object]]]:
+        """Return the columns as JSON has them, and what was left out of them."""
+        columns = {name: [_finite(x) for x in cells] for name, cells in self.columns.items()}
+        noisy: dict[str, dict[str, object]] = {}
+        for side in self.sides:
+            few = [i for i, flag in enumerate(noise_alone(side.query, side.columns)) if flag]
+            for name in hidden(side.names, self.keys) if not is_amount(side.query) else ():
+                held = {str(i): columns[name][i] for i in few if columns[name][i] is not None}
+                if held:
+                    noisy[name] = held
+                for i in few:
+                    columns[name][i] = None
+        return columns, noisy
 
     @staticmethod
     def from_json(record: Mapping[str, object]) -> "Release":
@@ -177,7 +249,7 @@ class Release(Tabular):
         Raises:
             InvalidParameter: if the record is malformed.
         """
-        return _read(record, _columns(record))
+        return _read(record, _with_noisy(_columns(record), _mapping(record).get("noisy")))
 
     @staticmethod
     def from_arrow(table: Any) -> "Release":
@@ -214,6 +286,7 @@ class Release(Tabular):
         """Return the columns, and the record of all the rest."""
         record = self.to_json()
         del record["columns"]
+        record.pop("noisy", None)
         return self.columns, record | {_ROWS: self._rows}
 
 
@@ -289,6 +362,19 @@ def _columns(record: object) -> Columns:
         name: [math.nan if cell is None else cell for cell in column]
         for name, column in lists.items()
     }
+
+
+def _with_noisy(columns: Columns, noisy: object) -> Columns:
+    """Put the numbers back that JSON leaves out of rows with too few rows to tell."""
+    made = {name: list[object](cells) for name, cells in columns.items()}
+    for name, held in _mapping(noisy).items():
+        for place, value in _mapping(held).items():
+            cells = made.get(name, [])
+            row = int(place) if place.isdecimal() and len(place) <= _LONGEST_PLACE else len(cells)
+            if row >= len(cells) or isinstance(value, bool) or not isinstance(value, int | float):
+                raise _malformed()
+            cells[row] = value
+    return cast("Columns", made)
 
 
 def _malformed() -> InvalidParameter:

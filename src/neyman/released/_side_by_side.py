@@ -18,11 +18,13 @@ class Side:
         query: what is recorded of it, and of its groups.
         name: what its columns begin with.
         columns: keys and its own, called as if it had been asked alone.
+        names: of these in the answer, by what they are called alone.
     """
 
     query: Mapping[str, object]
     name: str
     columns: Columns
+    names: Mapping[str, str]
 
 
 def side_by_side(
@@ -41,9 +43,10 @@ def side_by_side(
     for part, head, first, last in zip(
         parts, heads, starts, [*starts[1:], len(names)], strict=True
     ):
-        own = {str(part["statistic"]): columns[head]}
-        own |= {name.removeprefix(f"{head}_"): columns[name] for name in names[first + 1 : last]}
-        found.append(Side(rest | dict(part), head, shared | own))
+        called = {str(part["statistic"]): head}
+        called |= {name.removeprefix(f"{head}_"): name for name in names[first + 1 : last]}
+        own = {alone: columns[name] for alone, name in called.items()}
+        found.append(Side(rest | dict(part), head, shared | own, called))
     return tuple(found)
 
 

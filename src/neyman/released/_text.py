@@ -1,20 +1,26 @@
 """Columns as people read them."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from neyman.aggregate import Columns
+from neyman.printable import shortened, width
 
 __all__ = ["text_of"]
 
 _WIDEST: Final = 100
 _BETWEEN: Final = 2
+# Columns that one cell takes at most: the key of an unknown group can be of any length.
+_LONGEST: Final = 60
 
 
-def text_of(columns: Columns, *, rows: int | None = None, keys: int = 0) -> str:
+def text_of(
+    columns: Mapping[str, Sequence[object]], *, rows: int | None = None, keys: int = 0
+) -> str:
     """Return a table, numbers to the right, 100 characters wide where its cells are not wider.
 
     What is wider is turned where it is one row, a line for each column; else it goes on in further
-    tables below, each of which begins with the keys again.
+    tables below, each of which begins with the keys again. A cell is one line of at most 60
+    characters, and signs that a terminal acts on are written as their numbers.
 
     Args:
         columns: of equal length.
@@ -23,14 +29,14 @@ def text_of(columns: Columns, *, rows: int | None = None, keys: int = 0) -> str:
     """
     cells = [[_cell(cell) for cell in column] for column in columns.values()]
     length = max((len(column) for column in cells), default=0)
-    shown = [[name, *column[:rows]] for name, column in zip(columns, cells, strict=True)]
-    widths = [max(map(len, column)) for column in shown]
+    shown = [[_cell(name), *column[:rows]] for name, column in zip(columns, cells, strict=True)]
+    widths = [max(map(width, column)) for column in shown]
     if length == 1 and _width(widths) > _WIDEST:
-        names = max(map(len, columns))
-        return "\n".join(f"{name.rjust(names)}  {cell}" for name, cell in shown)
+        names = max(width(name) for name, _ in shown)
+        return "\n".join(f"{_right(name, names)}  {cell}" for name, cell in shown)
     parts = [
         "\n".join(
-            "  ".join(cell.rjust(widths[i]) for i, cell in zip(part, row, strict=True))
+            "  ".join(_right(cell, widths[i]) for i, cell in zip(part, row, strict=True))
             for row in zip(*(shown[i] for i in part), strict=True)
         )
         for part in _parts(widths, keys)
@@ -55,7 +61,11 @@ def _width(widths: list[int]) -> int:
     return sum(widths) + _BETWEEN * max(len(widths) - 1, 0)
 
 
+def _right(cell: str, columns: int) -> str:
+    return " " * (columns - width(cell)) + cell
+
+
 def _cell(value: object) -> str:
     if not isinstance(value, float):
-        return str(value)
+        return shortened(value, _LONGEST)
     return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"

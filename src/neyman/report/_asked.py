@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import cast
 
-from neyman.released import Release, columns_of, limits_said, side_by_side
+from neyman.released import Release, columns_of, counts_units, limits_said, side_by_side
 
 __all__ = ["asked"]
 
@@ -46,6 +46,11 @@ def _what(release: Release) -> str:
 def _one(query: Mapping[str, object]) -> str:
     name = str(query["statistic"])
     said = _NAMES.get(name, name.replace("_", " "))
+    if counts_units(query):
+        return f"number of {_record(query['unit']).get('entity', 'units')}"
+    if name == "survival" and query.get("columns"):
+        times, *events = [str(column) for column in _list(query["columns"])]
+        return f"survival by {times}, where {_and(list(dict.fromkeys(events)))} is the event"
     if "response" in query:
         features = [_column(feature) for feature in _list(query.get("features"))]
         return f"{said} of {_column(query['response'])} on {_and(features)}"

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import final
 
+from neyman.report._tables import safe
 from neyman.tradeoff import TradeOff
 
 __all__ = ["Explanation", "Section", "Sentence"]
@@ -72,11 +72,11 @@ class Explanation:
         return self.text
 
     def _repr_html_(self) -> str:
-        parts = [f"<h2>{escape(self.title)}</h2>"]
+        parts = [f"<h2>{safe(self.title)}</h2>"]
         for section in self.sections:
-            items = "".join(f"<li>{escape(sentence.text)}</li>" for sentence in section.sentences)
-            parts.append(f"<h3>{escape(section.heading)}</h3><ul>{items}</ul>")
-        return f'<section lang="{escape(self.language)}">{"".join(parts)}</section>'
+            items = "".join(f"<li>{safe(sentence.text)}</li>" for sentence in section.sentences)
+            parts.append(f"<h3>{safe(section.heading)}</h3><ul>{items}</ul>")
+        return f'<section lang="{safe(self.language)}">{"".join(parts)}</section>'
 
     def to_json(self) -> dict[str, object]:
         """Return the text with the numbers in it, JSON-able."""

@@ -1,6 +1,6 @@
 """Numbers that a person reads off a released function. Post-processing, free."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -8,20 +8,25 @@ import numpy as np
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
 from neyman.functional import (
+    Band,
+    Bands,
     Function,
     RegressionCurve,
     ReleasedField,
     ReleasedFunction,
     SurvivalCurve,
+    bands_of,
     function,
     functions,
+    independent_records,
     select_bandwidth,
 )
+from neyman.numerics import Array
 from neyman.released import Release, called
 
 __all__ = ["ReadOff", "figures", "read_off"]
 
-Reader: TypeAlias = Callable[[Function, Sequence[str]], Columns | None]
+Reader: TypeAlias = Callable[[Function, Release], Columns | None]
 
 _SHARES: Final = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 _TIMES: Final = 10
@@ -45,8 +50,11 @@ def figures(release: Release) -> Columns | None:
     Of a density the quantiles of the nearest proper one, at the bandwidth that the release itself
     chooses, and of each column where it is of several; of a survival curve its values at tenths of
     the time that it is known for; of a regression the curve at tenths of the domain, NaN where too
-    few records are. By group, the groups one after another, without those that the noise hides:
-    whose released number of records is not told from 0 at the confidence of the release.
+    few records are. The last two with the ends of their bands, each of which holds for the whole
+    curve at once: `lower`, `upper` for noise, and `total_lower`, `total_upper` for noise and
+    sampling, where no unit has several records. By group, the groups one after another, without
+    those that the noise hides: whose released number of records is not told from 0 at the
+    confidence of the release.
     """
     return read_off(release).columns
 
@@ -56,10 +64,9 @@ def read_off(release: Release) -> ReadOff:
     read = _READ.get(str(release.query["statistic"]))
     if read is None:
         return ReadOff(None)
-    names = cast("list[str]", release.query.get("columns", []))
     if release.query.get("keys") is None:
         try:
-            return ReadOff(_read(read, function(release), names, release.confidence))
+            return ReadOff(_read(read, function(release), release))
         except InvalidParameter as error:
             return ReadOff(None, (str(error),))
     parts = functions(release)
@@ -67,7 +74,7 @@ def read_off(release: Release) -> ReadOff:
     hidden: list[str] = []
     for key, part in parts.items():
         try:
-            columns = _read(read, part, names, release.confidence)
+            columns = _read(read, part, release)
         except InvalidParameter as error:
             hidden.append(f"{called(dict(zip(parts.columns, key, strict=True)))}: {error}")
             continue
@@ -80,17 +87,17 @@ def read_off(release: Release) -> ReadOff:
     return ReadOff(cast("Columns", found) or None, tuple(hidden))
 
 
-def _read(read: Reader, made: Function, names: Sequence[str], confidence: float) -> Columns | None:
+def _read(read: Reader, made: Function, release: Release) -> Columns | None:
     """Read a function.
 
     Raises:
         InvalidParameter: if there is more noise than data.
     """
-    made.require_records(confidence)
-    return read(made, names)
+    made.require_records(release.confidence)
+    return read(made, release)
 
 
-def _field(found: Function, names: Sequence[str]) -> Columns | None:
+def _field(found: Function, release: Release) -> Columns | None:
     """Read the quantiles of each column by itself."""
     match found:
         case ReleasedField():
@@ -98,7 +105,7 @@ def _field(found: Function, names: Sequence[str]) -> Columns | None:
             read: dict[str, list[object]] = {"column": [], "share below": [], "value": []}
             for axis in range(len(smooth.basis.sides)):
                 values = np.asarray(smooth.marginal(axis).project().quantile(_SHARES)).tolist()
-                name = names[axis] if axis < len(names) else f"coordinate {axis + 1}"
+                name = _name(release, axis, f"coordinate {axis + 1}")
                 read["column"] += [name] * len(_SHARES)
                 read["share below"] += _SHARES
                 read["value"] += values
@@ -107,7 +114,7 @@ def _field(found: Function, names: Sequence[str]) -> Columns | None:
             return None
 
 
-def _density(found: Function, names: Sequence[str]) -> Columns | None:  # noqa: ARG001
+def _density(found: Function, release: Release) -> Columns | None:  # noqa: ARG001
     match found:
         case ReleasedFunction():
             shown = found.smooth(select_bandwidth(found)).project()
@@ -117,13 +124,14 @@ def _density(found: Function, names: Sequence[str]) -> Columns | None:  # noqa: 
             return None
 
 
-def _survival(curve: Function, names: Sequence[str]) -> Columns | None:  # noqa: ARG001
+def _survival(curve: Function, release: Release) -> Columns | None:
     match curve:
         case SurvivalCurve():
             times = np.linspace(0.0, curve.until, _TIMES + 1)
             return {
                 "time": times.tolist(),
                 "share without the event": curve(times).tolist(),
+                **_ends(bands_of(curve, release.confidence), times, release),
                 "at risk": curve.at_risk(times).tolist(),
                 "stddev at risk": curve.at_risk_sd(times).tolist(),
             }
@@ -131,18 +139,41 @@ def _survival(curve: Function, names: Sequence[str]) -> Columns | None:  # noqa:
             return None
 
 
-def _regression(curve: Function, names: Sequence[str]) -> Columns | None:  # noqa: ARG001
+def _regression(curve: Function, release: Release) -> Columns | None:
     match curve:
         case RegressionCurve():
-            fit = curve.gaussian_process()
-            x, means = fit.grid(_TIMES + 1)
+            found = bands_of(curve, release.confidence)
+            x = np.linspace(float(found.noise.x[0]), float(found.noise.x[-1]), _TIMES + 1)
             return {
-                "x": x.tolist(),
-                "mean response": means.tolist(),
-                "stddev of the noise": fit.noise_sd(x).tolist(),
+                _name(release, 0, "x"): x.tolist(),
+                f"mean of {_name(release, 1, 'the response')}": _at(found.noise, x, "estimate"),
+                **_ends(found, x, release),
             }
         case _:
             return None
+
+
+def _ends(bands: Bands, places: Array, release: Release) -> Columns:
+    """Return the ends of the bands at some places; that for sampling where it holds."""
+    kinds = {"": bands.noise}
+    if independent_records(release.query):
+        kinds["total_"] = bands.total
+    return {
+        f"{kind}{end}": _at(band, places, end)
+        for kind, band in kinds.items()
+        for end in ("lower", "upper")
+    }
+
+
+def _at(band: Band, places: Array, name: str) -> list[float]:
+    """Return a curve of a band between its nodes; NaN beside a node where it is not known."""
+    found: list[float] = np.interp(places, band.x, getattr(band, name)).tolist()
+    return found
+
+
+def _name(release: Release, place: int, otherwise: str) -> str:
+    names = cast("list[str]", release.query.get("columns", []))
+    return names[place] if place < len(names) else otherwise
 
 
 _READ: Final[Mapping[str, Reader]] = {

@@ -8,6 +8,7 @@ from typing import Protocol, cast, final
 
 from neyman.arguments import given
 from neyman.errors import InvalidParameter
+from neyman.printable import printable
 
 __all__ = ["Count", "Language", "Numeral", "Quoted", "Value", "read_language"]
 
@@ -74,13 +75,13 @@ class Numeral:
 @final
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """Words that somebody else wrote, left as they are."""
+    """Words that somebody else wrote, on one line."""
 
     plain: str
 
     def written(self, language: Language) -> str:  # noqa: ARG002
-        """As they are."""
-        return self.plain
+        """As they are, but for signs that are not seen."""
+        return printable(self.plain)
 
 
 def read_language(name: str) -> Language:

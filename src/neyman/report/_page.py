@@ -1,15 +1,13 @@
 """A publication as one HTML file that needs no network."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 
-from neyman.aggregate import Columns
 from neyman.numerics import at_least, at_most
 from neyman.publish import Publication
-from neyman.released import Release, side_by_side
+from neyman.released import Release
 from neyman.report._asked import asked
 from neyman.report._functions import read_off
+from neyman.report._tables import answer_table, exactly, rows_table, safe, table_of
 from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
 from neyman.tradeoff import TradeOff
 
@@ -40,6 +38,8 @@ th, td { text-align: right; padding: .22rem .8rem; border-bottom: 1px solid var(
   white-space: nowrap; }
 th { color: var(--quiet); font-weight: 600; }
 td.text, th.text { text-align: left; }
+td { mso-number-format: "\\@"; }
+tr.few td { color: var(--quiet); }
 code { font-size: .88em; overflow-wrap: anywhere; }
 details { margin: .4rem 0; } summary { cursor: pointer; color: var(--accent); }
 @media print { body { background: none; } main { border: 0; margin: 0; padding: 0; }
@@ -66,14 +66,14 @@ def html(
     total = publication.total
     said = statement(total, publication.unit, publication.neighbors)
     body = [
-        f"<h1>{escape(publication.title)}</h1>",
-        *(f'<p class="quiet">{escape(note)}</p>' for note in notes),
+        f"<h1>{safe(publication.title)}</h1>",
+        *(f'<p class="quiet">{safe(note)}</p>' for note in notes),
         f'<p class="headline">Everything that this ledger ever released together satisfies '
-        f"<strong>{escape(str(total))}</strong>: whether the data are "
-        f"{escape(relation(publication.neighbors, publication.unit))}, is no easier to tell than "
-        f"{escape(likeness(total))}.</p>",
+        f"<strong>{safe(str(total))}</strong>: whether the data are "
+        f"{safe(relation(publication.neighbors, publication.unit))}, is no easier to tell than "
+        f"{safe(likeness(total))}.</p>",
         "<h2>The guarantee in words</h2>",
-        f"<p>{escape(said[0])}</p>",
+        f"<p>{safe(said[0])}</p>",
         _list(said[1:]),
         f"<figure>{tradeoff_svg}<figcaption class='quiet'>The two errors of the best test. The "
         "band between the proved bounds of the curve is drawn, and is thinner than the line."
@@ -95,33 +95,13 @@ def html(
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(publication.title)}</title><style>{_STYLE}</style></head>"
+        f"<title>{safe(publication.title)}</title><style>{_STYLE}</style></head>"
         f"<body><main>{''.join(body)}</main></body></html>\n"
     )
 
 
 def _list(sentences: Iterable[str]) -> str:
-    return "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int) -> str:
-    def row(tag: str, cells: Sequence[object]) -> str:
-        return "".join(
-            f"<{tag}{' class=text' if i < text_columns else ''}>{escape(_number(cell))}</{tag}>"
-            for i, cell in enumerate(cells)
-        )
-
-    lines = "".join(f"<tr>{row('td', cells)}</tr>" for cells in rows)
-    return (
-        f'<div class="scroll"><table><thead><tr>{row("th", head)}</tr></thead>'
-        f"<tbody>{lines}</tbody></table></div>"
-    )
-
-
-def _number(cell: object) -> str:
-    if isinstance(cell, float):
-        return f"{cell:,.1f}" if abs(cell) >= 1000 else f"{cell:.5g}"
-    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
+    return "<ul>" + "".join(f"<li>{safe(sentence)}</li>" for sentence in sentences) + "</ul>"
 
 
 def _views(curve: TradeOff) -> str:
@@ -133,7 +113,7 @@ def _views(curve: TradeOff) -> str:
         "advantage of the best attack": curve.advantage(),
     }
     rows = [(name, at_most(value, 6)) for name, value in values.items()]
-    return _table(("In other words", "at most"), rows, 1)
+    return rows_table(("In other words", "at most"), rows, 1)
 
 
 def _facts(publication: Publication) -> str:
@@ -149,21 +129,34 @@ def _facts(publication: Publication) -> str:
             ("Of its delta, set aside for groups that nobody declared", at_least(apart, 6)),
             ("Of that, spent so far", at_most(spent, 6)),
         ]
-    return "<h3>Terms</h3>" + _table(("Term", "Value"), rows, 2)
+    return "<h3>Terms</h3>" + rows_table(("Term", "Value"), rows, 2)
 
 
 def _release(name: str, release: Release, svg: str | None, ledger: str) -> str:
-    query = json.dumps(dict(release.query), ensure_ascii=False)
     picture = "" if svg is None or not release.groups else f"<figure>{svg}</figure>"
     return (
-        f"<h3>{escape(name)}</h3><p>{escape(asked(release))}</p>"
-        f'<p class="quiet">{escape(str(release.spending))}. Alone it satisfies '
-        f"{escape(str(release.guarantee.curve))}. Each interval holds the noise "
-        f"with at least {100 * release.confidence:g} % probability; it says nothing of sampling "
-        "error, or of rows that the limits cut and values that the bounds moved.</p>"
+        f"<h3>{safe(name)}</h3><p>{safe(asked(release))}</p>"
+        f'<p class="quiet">{safe(str(release.spending))}. Alone it satisfies '
+        f"{safe(str(release.guarantee.curve))}. {safe(_covered(release))}</p>"
         f"{_found(release)}{picture}{_answer(release, ledger)}<details>"
-        f"<summary>The question, exactly</summary><p><code>{escape(query)}"
-        f"</code></p><p><code>{escape(json.dumps(dict(release.mechanism)))}</code></p></details>"
+        f"<summary>The question, exactly</summary>{exactly(release.query)}"
+        f"<p>The noise:</p>{exactly(release.mechanism)}</details>"
+    )
+
+
+def _covered(release: Release) -> str:
+    """Say what the intervals of an answer cover, and what they do not."""
+    level = f"{100 * release.confidence:g} %"
+    if "coefficient" in release.columns:
+        return (
+            f"lower and upper are the ends of a {level} band for the noise, which holds the whole "
+            "curve at once; total_lower and total_upper, where they are shown, add the sampling of "
+            "independent rows. Bands are simulated estimates. They do not cover rows dropped by "
+            "contribution limits, or values clipped to the bounds."
+        )
+    return (
+        f"{level} intervals for the noise only. They do not cover sampling error, rows dropped by "
+        "contribution limits, or values clipped to the bounds."
     )
 
 
@@ -174,24 +167,17 @@ def _answer(release: Release, ledger: str) -> str:
         return "<p>No group is shown: no noisy count reached the threshold.</p>"
     if "coefficient" in release.columns:
         read, hidden = read_off(release)
-        shown = "" if read is None else _table(list(read), _rows(read), len(release.keys))
-        shown += "".join(f"<p>{escape(said)}.</p>" for said in hidden)
+        shown = "" if read is None else table_of(read, len(release.keys))
+        shown += "".join(f"<p>{safe(said)}.</p>" for said in hidden)
         return (
             f'{shown}<p class="quiet">The release itself is {length:,} coefficients: they are in '
-            f"the ledger {escape(ledger)} under the entry {escape(release.entry)}, which gives "
+            f"the ledger {safe(ledger)} under the entry {safe(release.entry)}, which gives "
             "them again, free, to whoever asks the same question.</p>"
         )
-    texts = len(release.keys) + ("term" in release.columns)
-    sides = side_by_side(release.query, release.columns, release.keys)
-    tables = [side.columns for side in sides] or [release.columns]
-    table = "".join(_table(list(columns), _rows(columns), texts) for columns in tables)
+    table = answer_table(release)
     if length <= _OPEN:
         return table
     return f"<details><summary>{length:,} rows</summary>{table}</details>"
-
-
-def _rows(columns: Columns) -> list[tuple[object, ...]]:
-    return list(zip(*columns.values(), strict=True))
 
 
 def _found(release: Release) -> str:
@@ -225,5 +211,5 @@ def _ledger(publication: Publication) -> str:
         deltas = [held[0].spending.delta for held in charged.values()]
         shares = [f"{at_most(100 * delta / apart, 4)} %" for delta in deltas]
         rows = [(*row, share) for row, share in zip(rows, shares, strict=True)]
-    share = _table(head, rows, 2)
-    return f"<p>Ledger <code>{escape(publication.ledger.name)}</code>.</p>{share}"
+    share = rows_table(head, rows, 2)
+    return f"<p>Ledger <code>{safe(publication.ledger.name)}</code>.</p>{share}"

@@ -6,7 +6,7 @@ from typing import final
 
 from sqlglot import exp
 
-from neyman.aggregate import Reading
+from neyman.aggregate import Columns, IntArray, Noise, Reading
 from neyman.arguments import check_type
 from neyman.errors import InvalidTable
 from neyman.numerics import text
@@ -43,7 +43,7 @@ class CountUnits(Statistic):
     @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
-        return CountReading.names
+        return ("count_units", *CountReading.names[1:])
 
     def describe(self) -> dict[str, object]:
         """Return the name."""
@@ -51,7 +51,7 @@ class CountUnits(Statistic):
 
     def reading(self, weight: int = 1) -> Reading:
         """Return the noisy counts as they are."""
-        return CountReading(weight)
+        return _Called("count_units", CountReading(weight))
 
 
 @final
@@ -107,7 +107,7 @@ class MeanPerUnit(Statistic):
     @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
-        return MeanReading.names
+        return ("mean_per_unit", *MeanReading.names[1:])
 
     def describe(self) -> dict[str, object]:
         """Return the name and the column."""
@@ -115,7 +115,7 @@ class MeanPerUnit(Statistic):
 
     def reading(self, weight: int = 1) -> Reading:
         """Return the ratios in the column's units, with Fieller's intervals."""
-        return Mean(self.column).reading(weight)
+        return _Called("mean_per_unit", Mean(self.column).reading(weight))
 
 
 @final
@@ -162,7 +162,7 @@ class SumPerUnit(Statistic):
     @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
-        return SumReading.names
+        return ("sum_per_unit", *SumReading.names[1:])
 
     def moved(self, k: Sequence[Tree]) -> Tree:
         """Whether the total lies outside its bounds."""
@@ -179,4 +179,18 @@ class SumPerUnit(Statistic):
 
     def reading(self, weight: int = 1) -> Reading:
         """Return the noisy sums in the column's units."""
-        return SumReading(self.total, weight)
+        return _Called("sum_per_unit", SumReading(self.total, weight))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """A reading whose first column has a name of its own."""
+
+    name: str
+    reading: Reading
+
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return the columns."""
+        first, *rest = self.reading.columns(noisy, noise, confidence).items()
+        return {self.name: first[1], **dict(rest)}

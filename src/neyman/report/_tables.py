@@ -1,0 +1,146 @@
+"""Tables of a page: text that harms nobody, numbers that people can read."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Final, cast
+
+from neyman.printable import printable
+from neyman.released import (
+    MARKED,
+    TOO_FEW,
+    Release,
+    Side,
+    counts_units,
+    is_amount,
+    noise_alone,
+    readable,
+)
+
+__all__ = ["answer_table", "exactly", "rows_table", "safe", "table_of"]
+
+_HEX: Final = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}")
+_LARGE: Final = 1000
+_PLACES: Final = 5
+
+
+def safe(shown: object) -> str:
+    """Return text as HTML shows it; signs that nobody sees are written as their numbers."""
+    return escape(printable(shown))
+
+
+def rows_table(head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int) -> str:
+    """Return a table; the first columns hold text.
+
+    A cell is text to a spreadsheet that the page is copied into, so that none of it is run.
+    """
+    return _table(head, [(False, [_number(cell) for cell in row]) for row in rows], text_columns)
+
+
+def table_of(columns: Mapping[str, Sequence[object]], text_columns: int) -> str:
+    """Return a table of columns of equal length, each with the same decimals throughout."""
+    return _table(list(columns), [(False, row) for row in _lined(columns)], text_columns)
+
+
+def answer_table(release: Release) -> str:
+    """Return an answer as a table, or as one for each of several statistics.
+
+    Rows that noise alone could have made are grey, and say so.
+    """
+    found: list[str] = []
+    for side in release.sides:
+        flags = noise_alone(side.query, side.columns)
+        columns = readable(side.query, side.columns, release.keys)
+        head = [_called(name, side) for name in columns]
+        texts = len(release.keys) + ("term" in columns)
+        rows = list(zip(flags or [False] * len(release.groups), _lined(columns), strict=True))
+        found.append(_table(head, rows, texts))
+        if any(flags) and is_amount(side.query):
+            found.append(f'<p class="quiet">{safe(MARKED)}.</p>')
+        elif any(flags):
+            found.append(
+                f'<p class="quiet">{safe(TOO_FEW)}: the interval is wider than half of what the '
+                "bounds allow, so noise alone could have made the number.</p>"
+            )
+    return "".join(found)
+
+
+def exactly(record: Mapping[str, object]) -> str:
+    """Return a record as a table of its names and values, numbers in decimals."""
+    return rows_table(("Name", "Value"), list(_flat(record, "")), 2)
+
+
+def _flat(record: Mapping[str, object], before: str) -> Iterable[tuple[str, str]]:
+    for name, value in record.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(cast("Mapping[str, object]", value), f"{before}{name}.")
+        else:
+            yield f"{before}{name}", _written(value)
+
+
+def _written(value: object) -> str:
+    match value:
+        case None | [] | {}:
+            return "none"
+        case str() if _HEX.fullmatch(value):
+            return f"{float.fromhex(value):.12g}"
+        case list():
+            return ", ".join(map(_written, cast("list[object]", value)))
+        case dict():
+            inside = cast("dict[str, object]", value)
+            return "; ".join(f"{name} {_written(part)}" for name, part in inside.items())
+        case _:
+            return str(value)
+
+
+def _called(name: str, side: Side) -> str:
+    """Return the head of a column: a count of units says whose."""
+    if name != "count" or not counts_units(side.query):
+        return name
+    unit = cast("Mapping[str, object]", side.query["unit"])
+    return f"number of {unit.get('entity')}"
+
+
+def _table(head: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], texts: int) -> str:
+    def row(tag: str, cells: Sequence[str]) -> str:
+        return "".join(
+            f"<{tag}{' class=text' if i < texts else ''}>{safe(cell)}</{tag}>"
+            for i, cell in enumerate(cells)
+        )
+
+    lines = "".join(
+        f"<tr{' class=few' if few else ''}>{row('td', cells)}</tr>" for few, cells in rows
+    )
+    return (
+        f'<div class="scroll"><table><thead><tr>{row("th", head)}</tr></thead>'
+        f"<tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _lined(columns: Mapping[str, Sequence[object]]) -> list[tuple[str, ...]]:
+    """Return the rows; the numbers of a column have the same decimals, so that they line up."""
+    return list(zip(*map(_column, columns.values()), strict=True))
+
+
+def _column(cells: Sequence[object]) -> list[str]:
+    sizes = [abs(x) for x in cells if isinstance(x, float) and math.isfinite(x)]
+    if not sizes or all(size == round(size) for size in sizes):
+        return [_whole(cell) for cell in cells]
+    # Five figures of the largest.
+    largest = max(sizes)
+    places = max(0, _PLACES - 1 - math.floor(math.log10(largest))) if largest else 0
+    if largest < 10**-_PLACES:
+        return [_number(cell) for cell in cells]
+    return [f"{x:,.{places}f}" if isinstance(x, float) else _number(x) for x in cells]
+
+
+def _whole(cell: object) -> str:
+    finite = isinstance(cell, float) and math.isfinite(cell)
+    return f"{cell:,.0f}" if finite else _number(cell)
+
+
+def _number(cell: object) -> str:
+    if isinstance(cell, float):
+        return f"{cell:,.0f}" if abs(cell) >= _LARGE else f"{cell:.5g}"
+    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
