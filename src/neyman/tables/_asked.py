@@ -45,7 +45,8 @@ def asked(
 
     Raises:
         UnknownColumn: if the view lacks a column.
-        InvalidTable: if a column's type does not fit its use, or the sums could leave 62 bits.
+        InvalidTable: if a column's type does not fit its use, the sums could leave 62 bits, or
+            functions of the user's could run in the place of the engine's own.
         EngineFailure: if the table is a file that has changed since it was opened.
     """
     refuse_no_keys(by)
@@ -59,6 +60,7 @@ def asked(
     query |= view.describe()
     salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
     statement = Question(statistic, unit, by, salt, max_rows).statement(view)
+    engine.refuse_stand_ins(statement)
     groups, width = groups_of(by), len(statistic.components)
     question = Aggregate(
         query=query,

@@ -114,7 +114,8 @@ class TableRecords:
         Raises:
             InvalidParameter: if there are not as many axes as columns, or more than 2^30 places.
             UnknownColumn: if the table lacks a column.
-            InvalidTable: if a column holds no numbers.
+            InvalidTable: if a column holds no numbers, or functions of the user's could run in the
+                place of the engine's own.
         """
         if len(axes) != len(self.columns):
             raise InvalidParameter(
@@ -136,6 +137,7 @@ class TableRecords:
         salt = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
         histogram = Histogram(self.columns, tuple(axes), self.unit_of, self.by, salt, self.max_rows)
         statement = histogram.statement(self.view)
+        self.engine.refuse_stand_ins(statement)
 
         def count() -> IntArray:
             found = self.engine.integers(statement, len(histogram.names) + 1)

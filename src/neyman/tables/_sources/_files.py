@@ -53,16 +53,20 @@ def _is_directory(path: Path) -> bool:
     return False
 
 
+def _pattern(path: str) -> str:
+    # DuckDB takes a path for a pattern; in brackets a sign stands for itself.
+    return path.translate(_GLOB)
+
+
 def _reader(
     path: str,
     function: Callable[[Tree, list[Tree]], Tree],
     **options: Tree,
 ) -> Tree:
-    # DuckDB takes a path for a pattern; in brackets a sign stands for itself.
     named: list[Tree] = [
         exp.EQ(this=exp.column(name), expression=value) for name, value in options.items()
     ]
-    return exp.Table(this=function(sql.text(path.translate(_GLOB)), named))
+    return exp.Table(this=function(sql.text(_pattern(path)), named))
 
 
 @final
@@ -96,6 +100,11 @@ class ParquetFile(Source):
         return
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """The path, as it is and as it is written for DuckDB."""
+        return self.file.path, _pattern(self.file.path)
+
+    @property
     def is_file(self) -> bool:
         """What its footer says of NaN must not be believed."""
         return True
@@ -117,7 +126,7 @@ class ParquetFile(Source):
             lambda path, _: exp.Anonymous(this="parquet_schema", expressions=[path]),
         )
         query = exp.select("name", "num_children").from_(footer)
-        with private_session(Room()) as connection:
+        with private_session(Room(), self.files) as connection:
             # DuckDB renames columns that differ by case; their own names are in the footer.
             nodes = connection.execute(query.sql(dialect="duckdb")).fetchall()
             refuse_alike(_top(nodes))
@@ -172,6 +181,11 @@ class CsvFile(Source):
     def host(self) -> None:
         """None: it is copied."""
         return
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """None: Python reads it."""
+        return ()
 
     @property
     def is_file(self) -> bool:
