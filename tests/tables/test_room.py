@@ -134,10 +134,12 @@ def test_a_join_takes_the_smaller_limit(tmp_path, settings):
 
 
 def test_what_is_spilled_is_the_users_alone_and_goes_away(tmp_path):
-    with private_session(Room.of("500MB", tmp_path)) as connection:
+    # 60 MB by DuckDB's count: less than may be asked for.
+    room = Room(2 * 10**8 + 60 * 10**8 // 85, str(tmp_path))
+    with private_session(room) as connection:
         (folder,) = tmp_path.iterdir()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        connection.execute("CREATE TABLE t AS SELECT md5(i::VARCHAR) AS x FROM range(9000000) s(i)")
+        connection.execute("CREATE TABLE t AS SELECT md5(i::VARCHAR) AS x FROM range(2000000) s(i)")
         assert any(folder.rglob("*"))
     assert list(tmp_path.iterdir()) == []
 
@@ -197,6 +199,4 @@ def test_a_private_connection_reads_nothing_but_its_file(tmp_path):
         # What Python hands over is read.
         connection.register("handed", here)
         assert connection.execute("FROM handed").fetchall() == [(3,)]
-        loaded = "SELECT loaded FROM duckdb_extensions() WHERE extension_name = 'parquet'"
-        assert connection.execute(loaded).fetchall() == [(True,)]
     assert not (tmp_path / "out.csv").exists()
