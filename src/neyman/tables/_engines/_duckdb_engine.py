@@ -1,6 +1,6 @@
 """DuckDB: embedded, out of core, over Parquet, CSV, Arrow and attached databases."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, final
@@ -127,12 +127,14 @@ class DuckDB(Engine):
             for place in range(len(self.sources))
         ]
         with together(self.sources, columns, self.room) as connection:
-            if self._host is not None:
-                # In the transaction that the statement runs in: what is found is what it calls.
-                refuse_stand_ins(self.name, lambda: stand_ins(connection, text))
-            found = interruptible(
-                lambda: connection.execute(text).fetchnumpy(), connection.interrupt
-            )
+
+            def work() -> Mapping[str, Any]:
+                if self._host is not None:
+                    # In the transaction that the statement runs in: what is found is what it calls.
+                    refuse_stand_ins(self.name, lambda: stand_ins(connection, text))
+                return connection.execute(text).fetchnumpy()
+
+            found = interruptible(work, connection.interrupt)
         return [np.asarray(part) for part in found.values()]
 
     @property

@@ -41,8 +41,8 @@ def stand_ins(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
         InvalidTable: if this DuckDB cannot say which functions the statement calls.
     """
     called, known = sorted(_called(connection, text)), _built_in()
-    marks = ", ".join("?" * len(called))
-    found = _overloads(connection, f" WHERE {_NAME} IN ({marks})", called)
+    marks = ", ?" * len(called)
+    found = _overloads(connection, f" WHERE {_NAME} IN (NULL{marks})", called)
     return [name for name in called if not found.get(name, set()) <= known.get(name, set())]
 
 
