@@ -198,42 +198,56 @@ class TestDuckDB:
             table.count()
 
 
+def in_spark(session):
+    """A sum in a session: of 1 and 20, cut at 10."""
+    frame = session.createDataFrame(pa.table({"x": [1.0, 20.0]}))
+    table = open_table(frame, unit=Rows(), bounds={"x": Bounds(0, 10, grid=1)}, name="t")
+    return lambda: table.sum("x")
+
+
 def test_functions_of_a_spark_session_are_refused(spark):
-    frame = spark.createDataFrame(pa.table({"x": [1.0, 20.0]}))
-    bounds = {"x": Bounds(0, 10, grid=1)}
-    table = open_table(frame, unit=Rows(), bounds=bounds, name="t")
-    spark.udf.register("sqrt", lambda a: a, "double")
-    before = table.sum("x")
+    session = spark.newSession()
+    ask = in_spark(session)
+    session.udf.register("sqrt", lambda a: a, "double")
+    before = ask()
     assert before.compute().tolist() == [11]
+    session.udf.register("Least", second, "double")
+    with refused("least", "Spark"):
+        ask()
+    with pytest.raises(EngineFailure, match=r"'least'.*stays charged"):
+        before.compute()
+    # Another session is not concerned.
+    assert in_spark(spark.newSession())().compute().tolist() == [11]
+
+
+def test_functions_of_a_spark_catalog_are_refused(spark):
+    session = spark.newSession()
+    ask = in_spark(session)
     try:
-        spark.udf.register("Least", second, "double")
-        with refused("least", "Spark"):
-            table.sum("x")
-        with pytest.raises(EngineFailure, match=r"'least'.*stays charged"):
-            before.compute()
-        spark.sql("DROP TEMPORARY FUNCTION least")
-        if spark.version >= "4.3":
-            # Before, Spark itself refuses a SQL function of a built-in's name.
-            spark.sql("CREATE TEMPORARY FUNCTION sum(a INT) RETURNS INT RETURN 7")
-            with refused("sum", "Spark"):
-                table.sum("x")
-            spark.sql("DROP TEMPORARY FUNCTION sum")
-        spark.sql("CREATE FUNCTION default.rint(a DOUBLE) RETURNS DOUBLE RETURN 7")
+        session.sql("CREATE FUNCTION default.rint(a DOUBLE) RETURNS DOUBLE RETURN 7")
         with refused("rint", "Spark"):
-            table.sum("x")
-        if spark.version >= "4.3":
-            spark.sql("SET spark.sql.path.enabled = true")
-            spark.sql("SET PATH = spark_catalog.default, system.builtin")
-            with pytest.raises(InvalidTable, match="write SET PATH = DEFAULT_PATH"):
-                table.count()
-            spark.sql("SET PATH = DEFAULT_PATH")
-            spark.sql("RESET spark.sql.path.enabled")
-        spark.sql("DROP FUNCTION default.rint")
-        assert before.compute().tolist() == [11]
+            ask()
     finally:
-        for name in ("least", "sum", "sqrt"):
-            spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {name}")
-        spark.sql("DROP FUNCTION IF EXISTS default.rint")
+        session.sql("DROP FUNCTION IF EXISTS default.rint")
+    assert ask().compute().tolist() == [11]
+
+
+def test_paths_and_temporary_functions_of_spark_are_refused(spark):
+    """Since 4.3: before, Spark itself refuses a SQL function of a built-in's name."""
+    if spark.version < "4.3":
+        pytest.skip("Spark has no path")
+    session = spark.newSession()
+    ask = in_spark(session)
+    session.sql("CREATE TEMPORARY FUNCTION sum(a INT) RETURNS INT RETURN 7")
+    with refused("sum", "Spark"):
+        ask()
+    session.sql("DROP TEMPORARY FUNCTION sum")
+    session.sql("SET spark.sql.path.enabled = true")
+    session.sql("SET PATH = spark_catalog.default, system.builtin")
+    with pytest.raises(InvalidTable, match="write SET PATH = DEFAULT_PATH"):
+        ask()
+    session.sql("SET PATH = DEFAULT_PATH")
+    assert ask().compute().tolist() == [11]
 
 
 def test_functions_and_casts_of_a_postgres_database_are_refused(postgres):
