@@ -48,7 +48,7 @@ class NotCertified(NeymanError, TypeError):
 
 
 class MissingExtra(NeymanError, ImportError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed, or of a version that was not tested."""
 
 
 class SensitivityMismatch(NeymanError, TypeError):

@@ -51,7 +51,8 @@ def asked(
 
     Raises:
         UnknownColumn: if the view lacks a column.
-        InvalidTable: if a column's type does not fit its use, or the sums could leave 62 bits.
+        InvalidTable: if a column's type does not fit its use, the sums could leave 62 bits, or
+            functions of the user's could run in the place of the engine's own.
         EngineFailure: if the table is a file that has changed since it was opened.
     """
     refuse_no_keys(by)
@@ -68,6 +69,7 @@ def asked(
     salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
     asks = Question(statistic, unit, by, salt, max_rows)
     statement = asks.statement(view)
+    engine.refuse_stand_ins(statement)
     groups, width, limits = groups_of(by), len(statistic.components), limits_of(unit, by, statistic)
     question = Aggregate(
         query=query,
@@ -115,6 +117,7 @@ def _companion(engine: Engine, view: View, asks: Question) -> Companion | None:
     both = replace(asks, companion=True)
     whole = () if asks.keys is None else asks.keys.by_value
     statement, own, by = both.statement(view), len(asks.statistic.components), asks.keys
+    engine.refuse_stand_ins(statement)
 
     def compute() -> tuple[IntArray | FoundGroups, IntArray]:
         if isinstance(by, UnknownKeys):

@@ -115,6 +115,7 @@ class TableRecords:
             return None
         histogram = self._histogram(axes, companion=True, ends=ends)
         statement = histogram.statement(self.view)
+        self.engine.refuse_stand_ins(statement)
 
         def compute() -> tuple[IntArray, IntArray]:
             found = self.engine.integers(statement, len(histogram.names) + 1)
@@ -138,10 +139,12 @@ class TableRecords:
         Raises:
             InvalidParameter: if there are not as many axes as columns, or more than 2^30 places.
             UnknownColumn: if the table lacks a column.
-            InvalidTable: if a column holds no numbers.
+            InvalidTable: if a column holds no numbers, or functions of the user's could run in the
+                place of the engine's own.
         """
         histogram = self._histogram(axes)
         statement = histogram.statement(self.view)
+        self.engine.refuse_stand_ins(statement)
         width = len(histogram.names) + 1
         return lambda: self._counts(self.engine.integers(statement, width), histogram)
 

@@ -1,5 +1,7 @@
 """DuckDB: embedded, out of core, over Parquet, CSV, Arrow and attached databases."""
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
@@ -9,11 +11,14 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
+from neyman.tables._engines._duckdb_functions import stand_ins
+from neyman.tables._engines._duckdb_session import own_session
 from neyman.tables._engines._duckdb_source import Source, together
 from neyman.tables._engines._engine import Engine
 from neyman.tables._engines._room import Room
 from neyman.tables._engines._running import interruptible
 from neyman.tables._engines._spelling import Spelling
+from neyman.tables._engines._stand_ins import refuse_stand_ins
 from neyman.tables._schema import Schema, called
 from neyman.tables._sql import Tree
 
@@ -97,6 +102,18 @@ class DuckDB(Engine):
         for source in self.sources:
             source.check()
 
+    def stand_ins(self, statement: exp.Query) -> Sequence[str]:
+        """Ask the user's connection, where there is one; a private one has no functions added."""
+        host = self._host
+        if host is None:
+            return ()
+        found: list[str] | None = None
+        with suppress(duckdb.Error), own_session(host) as cursor:
+            found = stand_ins(cursor, self.text(statement))
+        if found is None:
+            raise InvalidTable("the connection is closed or broken; open it, and the table again")
+        return found
+
     def text(self, statement: exp.Query) -> str:
         """Spell it."""
         return _SPELLING.text(statement)
@@ -110,10 +127,19 @@ class DuckDB(Engine):
             for place in range(len(self.sources))
         ]
         with together(self.sources, columns, self.room) as connection:
-            found = interruptible(
-                lambda: connection.execute(text).fetchnumpy(), connection.interrupt
-            )
+
+            def work() -> Mapping[str, Any]:
+                if self._host is not None:
+                    # In the transaction that the statement runs in: what is found is what it calls.
+                    refuse_stand_ins(self.name, lambda: stand_ins(connection, text))
+                return connection.execute(text).fetchnumpy()
+
+            found = interruptible(work, connection.interrupt)
         return [np.asarray(part) for part in found.values()]
+
+    @property
+    def _host(self) -> duckdb.DuckDBPyConnection | None:
+        return next((source.host for source in self.sources if source.host is not None), None)
 
     def is_interrupt(self, error: Exception) -> bool:
         """Tell Ctrl-C, which DuckDB swallows and puts an error of its own in place of."""

@@ -1,27 +1,45 @@
-"""A private DuckDB connection that reads nothing but what it is told to."""
+"""Connections of DuckDB that statements run on: a private one, and one to a user's database."""
 
 import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
 
 import duckdb
 
 from neyman.tables._engines._room import Room
 
-__all__ = ["private_session"]
+__all__ = ["own_session", "private_session"]
+
+_CLOSED = {
+    # No extension is fetched or loaded: Parquet is built in.
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    # No name in a statement stands for a variable of the program.
+    "python_enable_replacements": False,
+    "python_scan_all_frames": False,
+}
 
 
 @contextmanager
-def private_session(room: Room) -> Generator[duckdb.DuckDBPyConnection, None, None]:
+def private_session(
+    room: Room, files: Sequence[str] = ()
+) -> Generator[duckdb.DuckDBPyConnection, None, None]:
     """Open an in-memory database; what it spills goes to a directory of its own, then away.
 
     The directory is the user's alone (mode 0700). Left to itself DuckDB would write rows to `.tmp`
     in the working directory, which others may read.
+
+    Guarantee: no statement opens another file, network address or extension, or sees a variable of
+    the program, and no statement changes these settings. What Python registers is read.
+
+    Args:
+        room: memory, and where the directory is made.
+        files: the paths that a statement may read.
     """
     with tempfile.TemporaryDirectory(prefix="neyman-", dir=room.folder) as spill:
         settings: dict[str, str | bool | int | float | list[str]] = {
+            **_CLOSED,
             "temp_directory": spill,
-            "autoinstall_known_extensions": False,
         }
         if room.counted is not None:
             settings["memory_limit"] = f"{room.counted}B"
@@ -32,6 +50,32 @@ def private_session(room: Room) -> Generator[duckdb.DuckDBPyConnection, None, No
             # The least and greatest values that a Parquet file tells of leave NaN out, and by them
             # the optimizer takes it for decided that no value is NaN.
             connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+            connection.execute(f"SET allowed_paths = [{', '.join(map(_text, files))}]")
+            connection.execute(f"SET allowed_directories = [{_text(spill)}]")
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
             yield connection
         finally:
             connection.close()
+
+
+def _text(path: str) -> str:
+    return "'" + path.replace("'", "''") + "'"
+
+
+@contextmanager
+def own_session(
+    host: duckdb.DuckDBPyConnection,
+) -> Generator[duckdb.DuckDBPyConnection, None, None]:
+    """Open a cursor of the user's connection, in a transaction that is rolled back at the end.
+
+    All that is looked up through it is of one moment: rows, tables and functions. It has no
+    temporary objects, those of the user's connection included.
+
+    Guarantee: a name without a schema means what DuckDB itself means by it, whatever macros and
+    types the databases have.
+    """
+    with closing(host.cursor()) as cursor:
+        cursor.execute("SET SESSION search_path = 'system.main'")
+        cursor.execute("BEGIN TRANSACTION")
+        yield cursor

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Generator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import final
 
 import duckdb
@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
-from neyman.tables._engines._duckdb_session import private_session
+from neyman.tables._engines._duckdb_session import own_session, private_session
 from neyman.tables._engines._room import Room
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
@@ -61,6 +61,11 @@ class Source(ABC):
     def is_file(self) -> bool:
         """Whether a private database alone reads it rightly."""
 
+    @property
+    @abstractmethod
+    def files(self) -> tuple[str, ...]:
+        """The paths that a statement must be let read; none where Python hands the rows over."""
+
     @abstractmethod
     def at(self, place: int) -> "Source":
         """Return the same rows, called as nothing at another place of a statement is."""
@@ -97,7 +102,8 @@ def together(
         room: of a private connection; a user's keeps its own.
     """
     hosts = [source.host for source in sources if source.host is not None]
-    with closing(hosts[0].cursor()) if hosts else private_session(room) as connection:
+    files = [path for source in sources for path in source.files]
+    with own_session(hosts[0]) if hosts else private_session(room, files) as connection:
         for source, wanted in zip(sources, columns, strict=True):
             source.load(connection, wanted)
         yield connection
@@ -116,8 +122,13 @@ def _kind(declared: str) -> kind.Kind:
     return kind.kind_of(declared, _KINDS)
 
 
-def opened(read: Callable[[], Schema], what: str) -> Schema:
+def opened(read: Callable[[], Schema], what: str, should: str = "what its name says") -> Schema:
     """Return what `read` returns; DuckDB's own words about a failure are withheld.
+
+    Args:
+        read: asks DuckDB.
+        what: is read.
+        should: what it has to be.
 
     Raises:
         InvalidTable: if DuckDB fails.
@@ -126,5 +137,5 @@ def opened(read: Callable[[], Schema], what: str) -> Schema:
     with suppress(duckdb.Error):
         schema = read()
     if schema is None:
-        raise InvalidTable(f"{what} cannot be read; check that it is what its name says")
+        raise InvalidTable(f"{what} cannot be read; check that it is {should}")
     return schema

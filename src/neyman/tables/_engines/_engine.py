@@ -6,7 +6,7 @@ further than the threshold: in no error, log or repr.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -17,6 +17,7 @@ from neyman.aggregate import FoundGroups, IntArray
 from neyman.errors import EngineFailure, InvalidTable
 from neyman.tables._engines._found_groups import read_groups
 from neyman.tables._engines._room import Room
+from neyman.tables._engines._stand_ins import refuse_stand_ins
 from neyman.tables._schema import Schema
 from neyman.tables._sql import Tree
 
@@ -96,12 +97,35 @@ class Engine(ABC):
         """
 
     @abstractmethod
+    def stand_ins(self, statement: exp.Query) -> Sequence[str]:
+        """Name the functions of the user's that could run in the place of the engine's own.
+
+        No row is read.
+
+        Args:
+            statement: whose functions are looked for.
+        """
+
+    @final
+    def refuse_stand_ins(self, statement: exp.Query) -> None:
+        """Refuse a statement that could call functions of the user's; before the charge.
+
+        Raises:
+            InvalidTable: naming the functions.
+        """
+        refuse_stand_ins(self.name, lambda: self.stand_ins(statement))
+
+    @abstractmethod
     def text(self, statement: exp.Query) -> str:
         """Return a statement as this engine reads it."""
 
     @abstractmethod
     def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
-        """Run one statement and return its columns; whatever it raises is withheld."""
+        """Run one statement and return its columns; whatever it raises is withheld.
+
+        Raises:
+            InvalidTable: if functions of the user's could run, in words of our own, not withheld.
+        """
 
     @abstractmethod
     def is_interrupt(self, error: Exception) -> bool:
@@ -141,16 +165,23 @@ class Engine(ABC):
     ) -> T:
         self.check()
         answer: T | None = None
-        stopped = False
+        stopped, refused = False, ""
         try:
             answer = understood(self.read(statement))
         except KeyboardInterrupt:
             stopped = True
+        except InvalidTable as error:
+            refused = str(error)
         except Exception as error:
             stopped = self.is_interrupt(error)
         # Raised out here, so that the engine's own error does not come along as its context.
         if stopped:
             raise KeyboardInterrupt
+        if refused:
+            raise EngineFailure(
+                f"{refused}. It was found when the question ran: no answer was made, but the entry "
+                "stays charged; remove the cause and ask once more under the same entry id"
+            )
         if answer is None:
             raise EngineFailure(
                 f"{self.name} failed while it read the table, and its own words are withheld, for "

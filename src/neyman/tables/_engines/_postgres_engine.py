@@ -1,9 +1,10 @@
 """PostgreSQL: one statement in a read-only session of its own."""
 # pyright: basic, reportMissingImports=false
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -13,8 +14,10 @@ from sqlglot import exp
 from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._engines._engine import Engine
+from neyman.tables._engines._postgres_functions import stand_ins
 from neyman.tables._engines._postgres_words import SPELLING
 from neyman.tables._engines._running import interruptible
+from neyman.tables._engines._stand_ins import refuse_stand_ins
 from neyman.tables._schema import Schema
 from neyman.tables._sql import Tree
 
@@ -87,6 +90,17 @@ class Postgres(Engine):
     def check(self) -> None:
         """Nothing to compare."""
 
+    def stand_ins(self, statement: exp.Query) -> Sequence[str]:
+        """Ask the server, in a session of our own."""
+        found: list[str] | None = None
+        with suppress(Exception), session(self.access) as connection:
+            found = stand_ins(connection, statement, self.text(statement))
+        if found is None:
+            raise InvalidTable(
+                "PostgreSQL does not tell its functions; check that the server can be reached"
+            )
+        return found
+
     def text(self, statement: exp.Query) -> str:
         """Spell it."""
         return SPELLING.text(statement)
@@ -96,7 +110,11 @@ class Postgres(Engine):
         text = self.text(statement).encode()
         with session(self.access) as connection:
             cursor = connection.cursor(binary=True)
+            look = partial(stand_ins, connection, statement, text.decode())
+            refuse_stand_ins(self.name, look)
             rows = interruptible(lambda: cursor.execute(text).fetchall(), connection.cancel_safe)
+            # What came in between was there when the statement was read, or is not in it.
+            refuse_stand_ins(self.name, look)
             columns = zip(*rows, strict=True) if rows else [()] * len(cursor.description or ())
             return [np.array(column) for column in columns]
 

@@ -47,6 +47,8 @@ _KINDS = {
     "date": kind.DATE,
 }
 _SCHEMA = "public"
+# The first that can be told to read a step anew each time.
+_OLDEST = 12
 
 
 @final
@@ -54,6 +56,7 @@ _SCHEMA = "public"
 class _Found:
     """What the server says of a table, and of the tables beside it."""
 
+    release: int
     encoding: str | None
     server: str | None
     database: str
@@ -69,9 +72,9 @@ def postgres_table(connection: Any, table: str, name: str | None) -> Postgres:
     connections of our own to the same server, as the same user.
 
     Raises:
-        InvalidTable: if the connection is closed, cannot be opened again, or leads to a database
-            that is not in UTF-8; if there is no such table, or it is a view; or if the server
-            does not tell which one it is, and no name was given.
+        InvalidTable: if the connection is closed, cannot be opened again, or leads to a server
+            older than release 12 or to a database that is not in UTF-8; if there is no such table,
+            or it is a view; or if the server does not tell which one it is, and no name was given.
     """
     *schema, last = table.split(".", 1)
     place = (schema[0] if schema else _SCHEMA, last)
@@ -86,6 +89,11 @@ def postgres_table(connection: Any, table: str, name: str | None) -> Postgres:
         raise InvalidTable(
             "the connection to PostgreSQL is closed, or cannot be opened once more with what it "
             "was opened with; open it before the table, with a password that serves again"
+        )
+    if found.release < _OLDEST:
+        raise InvalidTable(
+            f"PostgreSQL must be of release {_OLDEST} or later; the server is of release "
+            f"{found.release}. Copy the table to a later one, or to a Parquet file"
         )
     if found.encoding != "UTF8":
         raise InvalidTable(
@@ -147,6 +155,7 @@ def _found(own: Any, place: tuple[str, str]) -> _Found:
         "FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
     ).fetchall()
     return _Found(
+        own.info.server_version // 10_000,
         own.info.parameter_status("server_encoding"),
         None if server is None else server[0],
         database,

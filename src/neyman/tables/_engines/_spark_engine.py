@@ -2,7 +2,7 @@
 # pyright: basic, reportMissingImports=false
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock, get_ident
@@ -16,7 +16,9 @@ from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._engines._engine import Engine
 from neyman.tables._engines._running import interruptible
+from neyman.tables._engines._spark_functions import stand_ins
 from neyman.tables._engines._spark_words import SPELLING
+from neyman.tables._engines._stand_ins import refuse_stand_ins
 from neyman.tables._schema import Schema
 from neyman.tables._sql import Tree
 
@@ -90,6 +92,10 @@ class Spark(Engine):
     def check(self) -> None:
         """Nothing to compare."""
 
+    def stand_ins(self, statement: exp.Query) -> Sequence[str]:
+        """Ask the session."""
+        return stand_ins(self.session, self.text(statement))
+
     def text(self, statement: exp.Query) -> str:
         """Spell it."""
         return SPELLING.text(statement)
@@ -116,10 +122,14 @@ class Spark(Engine):
 
     def _planned(self, text: str) -> Any:
         with self.lock, ExitStack() as undo:
+            refuse_stand_ins(self.name, lambda: stand_ins(self.session, text))
             for view, frame in zip(self.views, self.frames, strict=True):
                 frame().createOrReplaceTempView(view)
                 undo.callback(self.session.catalog.dropTempView, view)
-            return self.session.sql(text)
+            planned = self.session.sql(text)
+            # Now that every name in the statement stands for one function, and no row is read.
+            refuse_stand_ins(self.name, lambda: stand_ins(self.session, text))
+            return planned
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
 from neyman.tables._engines._spark_engine import Spark
+from neyman.tables._extra import TESTED, outside
 from neyman.tables._schema import Column, Schema
 
 __all__ = ["spark_frame", "spark_table"]
@@ -23,7 +24,6 @@ _KINDS = {
     "date": kind.DATE,
 }
 _TABLES = ("MANAGED", "EXTERNAL")
-_OLDEST = 4
 
 
 def spark_frame(data: Any, name: str | None) -> Spark:
@@ -35,7 +35,7 @@ def spark_frame(data: Any, name: str | None) -> Spark:
     """
     label = _named(f"the {type(data).__name__} of Spark is a plan and", name)
     _refuse_remote(data)
-    _refuse_old(data.sparkSession)
+    _refuse_untested(data.sparkSession)
     stream, drawn = _told(
         # Whether a plan is deterministic, the JVM alone tells.
         lambda: (data.isStreaming, not data._jdf.queryExecution().analyzed().deterministic()),  # noqa: SLF001
@@ -64,7 +64,7 @@ def spark_table(session: Any, table: str, name: str | None) -> Spark:
         "a catalog of Spark is called the same on every cluster, so that its table", name
     )
     _refuse_remote(session)
-    _refuse_old(session)
+    _refuse_untested(session)
     found = _told(
         lambda: session.catalog.getTable(table),
         f"the session of Spark has no table {table!r}; write its name, with catalog and database "
@@ -137,10 +137,14 @@ def _refuse_remote(given: Any) -> None:
         )
 
 
-def _refuse_old(session: Any) -> None:
-    version = str(session.version)
-    if int(version.partition(".")[0]) < _OLDEST:
-        raise InvalidTable(f"Spark {version} is too old; write pip install 'pyspark>={_OLDEST}'")
+def _refuse_untested(session: Any) -> None:
+    version, (first, beyond) = str(session.version), TESTED["pyspark"]
+    if outside(version, first, beyond):
+        raise InvalidTable(
+            f"Spark must be at least {first} and below {beyond}, the versions that neyman was "
+            f"tested with; the session is of Spark {version}. Write "
+            f"pip install 'pyspark>={first},<{beyond}', or copy the table to a Parquet file"
+        )
 
 
 def _told(ask: Callable[[], _Told], problem: str) -> _Told:

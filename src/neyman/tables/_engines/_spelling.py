@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeAlias, final
 
-from sqlglot import exp
+from sqlglot import TokenType, exp, tokenize
 
 from neyman.tables._sql import Tree
 
-__all__ = ["Spelling", "Words", "in_digits"]
+__all__ = ["Spelling", "Words", "in_digits", "words_before_brackets"]
 
 _PLAIN = re.compile(r"[0-9A-Za-z.:+-]*")
 
@@ -50,3 +51,18 @@ def in_digits(node: exp.Literal, decoded: Callable[[str], Tree]) -> Tree:
     if not node.is_string or _PLAIN.fullmatch(node.this):
         return node
     return decoded(node.this.encode().hex())
+
+
+def words_before_brackets(text: str, dialect: str) -> set[str]:
+    """Return all that a statement can call, in lower case: each bare word before a bracket.
+
+    Some of them are no calls, as IN is none.
+    """
+    tokens = tokenize(text, dialect)
+    return {
+        word.text.lower()
+        for word, after in pairwise(tokens)
+        if after.token_type == TokenType.L_PAREN
+        and word.token_type not in {TokenType.IDENTIFIER, TokenType.STRING}
+        and word.text.isidentifier()
+    }

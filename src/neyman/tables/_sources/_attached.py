@@ -47,12 +47,22 @@ class AttachedTable(Source):
 
     def schema(self) -> Schema:
         """Ask the catalog."""
-        return opened(self._schema, f"the table {'.'.join(self.place)}")
+        return opened(
+            self._schema,
+            f"the table {'.'.join(self.place)}",
+            "what its name says, and that no generated column of it calls a macro of the database, "
+            "which could mix the rows of many units",
+        )
 
     @property
     def host(self) -> duckdb.DuckDBPyConnection:
         """The user's connection."""
         return self.connection
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """None: its database is open."""
+        return ()
 
     @property
     def is_file(self) -> bool:
@@ -63,8 +73,10 @@ class AttachedTable(Source):
         """Its full name serves at all places."""
         return self
 
-    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
-        """Nothing: it is there."""
+    def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:  # noqa: ARG002
+        """Look whether it is still a table: a view of its name could mix the rows of many units."""
+        if self.place not in _catalog(connection).places:
+            raise InvalidTable(f"{'.'.join(self.place)} is no table any more; open another")
 
     def check(self) -> None:
         """Nothing to compare."""

@@ -55,16 +55,20 @@ def _is_directory(path: Path) -> bool:
     return False
 
 
+def _pattern(path: str) -> str:
+    # DuckDB takes a path for a pattern; in brackets a sign stands for itself.
+    return path.translate(_GLOB)
+
+
 def _reader(
     path: str,
     function: Callable[[Tree, list[Tree]], Tree],
     **options: Tree,
 ) -> Tree:
-    # DuckDB takes a path for a pattern; in brackets a sign stands for itself.
     named: list[Tree] = [
         exp.EQ(this=exp.column(name), expression=value) for name, value in options.items()
     ]
-    return exp.Table(this=function(sql.text(path.translate(_GLOB)), named))
+    return exp.Table(this=function(sql.text(_pattern(path)), named))
 
 
 @final
@@ -111,6 +115,11 @@ class ParquetFile(Source):
     def host(self) -> None:
         """None: any connection reads it."""
         return
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The path, as it is and as it is written for DuckDB."""
+        return self.file.path, _pattern(self.file.path)
 
     @property
     def is_file(self) -> bool:
@@ -192,7 +201,7 @@ def _parquet(path: str, *, numbered: bool = False) -> Tree:
 def _footer(path: str) -> Schema:
     footer = _reader(path, lambda path, _: exp.Anonymous(this="parquet_schema", expressions=[path]))
     query = exp.select("name", "num_children").from_(footer)
-    with private_session(Room()) as connection:
+    with private_session(Room(), (path, _pattern(path))) as connection:
         # DuckDB renames columns that differ by case; their own names are in the footer.
         names = _top(connection.execute(query.sql(dialect="duckdb")).fetchall())
         refuse_alike(names)
@@ -252,6 +261,11 @@ class CsvFile(Source):
     def host(self) -> None:
         """None: it is copied."""
         return
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """None: Python reads it."""
+        return ()
 
     @property
     def is_file(self) -> bool:

@@ -59,6 +59,11 @@ class Frame(Source):
         return
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """None: it lies in memory."""
+        return ()
+
+    @property
     def is_file(self) -> bool:
         """It lies in memory."""
         return False
