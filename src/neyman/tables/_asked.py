@@ -16,6 +16,7 @@ from neyman.tables._keys._keys import Keys
 from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._mistakes import refuse_no_keys
 from neyman.tables._statements._found import new_groups, unknown_groups
+from neyman.tables._statements._identity import statement_digest
 from neyman.tables._statements._statement import Question, groups_of
 from neyman.tables._statistics._statistic import Statistic, sensitivity_of
 from neyman.tables._unit import Unit
@@ -61,7 +62,8 @@ def asked(
     statement = Question(statistic, unit, by, salt, max_rows).statement(view)
     groups, width = groups_of(by), len(statistic.components)
     question = Aggregate(
-        query=query,
+        # What a statistic says of itself is for people: a parameter may be missing there.
+        query=query | {"computation": statement_digest(statement)},
         source=engine.identity,
         unit=unit.label,
         sensitivity=sensitivity_of(statistic.components, unit, groups),

@@ -3,19 +3,20 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
 import numpy as np
 
-from neyman.aggregate import Columns, IntArray
+from neyman.aggregate import Columns, Counter, IntArray
 from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
 from neyman.tables._engines._engine import Engine
 from neyman.tables._keys._keys import Keys
 from neyman.tables._statements._histogram import Histogram
+from neyman.tables._statements._identity import statement_digest
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
@@ -108,7 +109,7 @@ class TableRecords:
             | self.view.describe()
         )
 
-    def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
+    def counter(self, axes: Sequence[Nodes]) -> Counter:
         """Return what runs one statement.
 
         Raises:
@@ -143,4 +144,4 @@ class TableRecords:
             counts[found[:, 0] if self.by is not None else 0, found[:, -2]] = found[:, -1]
             return counts[:, :places].reshape(-1)
 
-        return count
+        return Counter(statement_digest(statement), count)
