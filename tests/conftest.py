@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,9 @@ from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# So that tests of several rooms can share the fuzzer; last, for rooms are called like packages.
+sys.path.append(str(Path(__file__).parent))
 
 # A deadline and the check of slow generation measure the load of the machine, not the code.
 settings.register_profile(

@@ -73,7 +73,7 @@ def _object(value: object) -> object:
     known = [vars(base).get("__slots__") for base in kind.__mro__[:-1]]
     held = getattr(value, "__dict__", None)
     # What a class of C holds does not show.
-    if callable(value) or (held is None and None in known):
+    if callable(value) or (held is None and None in (known or [None])):
         raise InvalidParameter(
             f"a {kind.__name__} was given as a part of a question, and two of them cannot be told "
             "apart; write numbers, text, or a frozen dataclass of such"

@@ -9,7 +9,6 @@ import numpy as np
 
 from neyman.aggregate import Aggregate, IntArray
 from neyman.arguments import check_list, check_type
-from neyman.digests import digest
 from neyman.errors import InvalidTable
 from neyman.sensitivity import Sensitivity
 from neyman.tables import Count, Keys, Table, UnknownKeys
@@ -72,9 +71,8 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
         np.add.at(found, index, cells.compute())
         return found
 
-    computation = digest(cells.query["computation"], index, size)
     return Aggregate(
-        query=dict(cells.query) | {"margin": list(names), "computation": computation},
+        query=dict(cells.query) | {"margin": list(names)},
         source=cells.source,
         unit=cells.unit,
         sensitivity=folded(cells.sensitivity, most, size),
