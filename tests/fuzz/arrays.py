@@ -133,8 +133,6 @@ def _machine(data: ArrayData, neighbors: str, most: int, *, loss: str) -> Any:  
     )
 
 
-functional_refused = NeymanError("kernel machines are of a public number of records")
-
 ASKS: Mapping[str, Callable[..., Aggregate]] = {
     "density": _density,
     "field": _field,

@@ -125,7 +125,7 @@ def checks(
     while done < number:
         if isinstance(world, Files):
             world.start()
-        data, kind = data_of(draw), draw.choice(kinds)
+        data, kind = data_of(draw, world.lacks), draw.choice(kinds)
         gone = [found for _ in range(3) if (found := gone_of(draw, data, kind)) is not None]
         asks = [change(ask_of(draw, data, kind), data) for _ in range(4)]
         for found in _checked(world, data, asks, list(dict.fromkeys(gone)), draw):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -16,11 +16,16 @@ import pytest
 
 from fuzz.questions import Places
 from fuzz.tables import Data, Relation
-from neyman.tables._engines import _duckdb_engine, _duckdb_source, _postgres_engine
+from neyman.tables._engines import (
+    _duckdb_engine,
+    _duckdb_source,
+    _postgres_engine,
+    _postgres_source,
+)
 from neyman.tables._engines._duckdb_session import private_session
 from neyman.tables._engines._room import Room
 
-__all__ = ["Files", "Frames", "Held", "HeldPostgres", "World", "held"]
+__all__ = ["Files", "Frames", "Held", "HeldPostgres", "SparkFrames", "World", "held", "serving"]
 
 
 class World(ABC):
@@ -29,9 +34,11 @@ class World(ABC):
     Attributes:
         stays: whether a question that was asked of some rows can be run again over those that are
             placed now.
+        lacks: types of columns that there are none of.
     """
 
     stays: ClassVar[bool] = False
+    lacks: ClassVar[Collection[str]] = ()
 
     @abstractmethod
     def place(self, data: Data) -> Places:
@@ -143,27 +150,82 @@ def _text(cell: Any) -> str:
 
 
 class HeldPostgres(World):
-    """Tables of a PostgreSQL server, filled anew, that one session of ours reads."""
+    """Tables of a PostgreSQL server, filled anew, that one session reads: see `serving`."""
 
     stays: ClassVar[bool] = True
+    lacks: ClassVar[Collection[str]] = ("uint64",)
 
-    def __init__(self, connection: Any, store: Any, patch: pytest.MonkeyPatch):
-        self.store = store
+    def __init__(self, connection: Any):
+        self.connection = connection
+        self.there: dict[str, Relation] = {}
+
+    def place(self, data: Data) -> Places:
+        with self.connection.transaction(), self.connection.cursor() as cursor:
+            # Nothing here is to outlive anything.
+            cursor.execute("SET LOCAL synchronous_commit = off")
+            for name, part in data.items():
+                if self.there.get(name) != part or _nan(part):
+                    self._fill(cursor, name, part)
+        return {name: ((self.connection, name), None) for name in data}
+
+    def _fill(self, cursor: Any, name: str, part: Relation) -> None:
+        before = self.there.get(name)
+        if before is None or before.columns != part.columns:
+            columns = ", ".join(f"{column} {_POSTGRES[kind]}" for column, kind in part.columns)
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            cursor.execute(f"CREATE UNLOGGED TABLE {name} ({columns})")
+        else:
+            cursor.execute(f"DELETE FROM {name}")
+        if part.rows:
+            with cursor.copy(f"COPY {name} FROM STDIN") as copy:
+                for row in part.rows:
+                    copy.write_row(row)
+        self.there[name] = part
+
+
+@contextmanager
+def serving(connection: Any) -> Iterator[HeldPostgres]:
+    """Run all statements in one session, with the settings of the library's own."""
+    with (
+        _postgres_engine.session(connection.info.get_parameters()) as own,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        # Compiling a statement takes longer than running it over a few rows.
+        own.execute("SET jit = off")
 
         @contextmanager
         def session(access: Any) -> Iterator[Any]:  # noqa: ARG001
             yield own
 
-        own = self._own(connection)
         patch.setattr(_postgres_engine, "session", session)
+        patch.setattr(_postgres_source, "session", session)
+        yield HeldPostgres(connection)
 
-    def _own(self, connection: Any) -> Any:
-        import psycopg
 
-        own = psycopg.connect(**connection.info.get_parameters(), autocommit=True)
-        for setting in _postgres_engine._SETTINGS:
-            own.execute(setting)
-        return own
+class SparkFrames(World):
+    """Data frames of a session of Spark, through the public interface."""
+
+    lacks: ClassVar[Collection[str]] = ("uint64",)
+
+    def __init__(self, session: Any):
+        self.session = session
 
     def place(self, data: Data) -> Places:
-        return {name: self.store(name, part.arrow()) for name, part in data.items()}
+        made = self.session.createDataFrame
+        return {name: (made(part.arrow()), name) for name, part in data.items()}
+
+
+_POSTGRES = {
+    "text": "text",
+    "int64": "bigint",
+    "int8": "smallint",
+    "bool": "boolean",
+    "date": "date",
+    "double": "double precision",
+    "float": "real",
+    "decimal": "numeric(38, 9)",
+}
+
+
+def _nan(part: Relation) -> bool:
+    return any(cell != cell for row in part.rows for cell in row)

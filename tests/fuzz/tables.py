@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -146,10 +146,16 @@ class Gone:
     turned: bool = False
 
 
-def data_of(draw: Random) -> Data:
-    """Draw the four tables; few distinct values in each column, and some rows twice."""
-    unit = draw.choice(_UNITS)
-    kinds = {"x": draw.choice(_NUMBERS), "y": draw.choice(_NUMBERS), "z": draw.choice(_NUMBERS)}
+def data_of(draw: Random, lacks: Collection[str] = ()) -> Data:
+    """Draw the four tables; few distinct values in each column, and some rows twice.
+
+    Args:
+        draw: the source of all.
+        lacks: types that no column is to have.
+    """
+    unit = draw.choice([kind for kind in _UNITS if kind not in lacks])
+    numbers = [kind for kind in _NUMBERS if kind not in lacks]
+    kinds = {name: draw.choice(numbers) for name in "xyz"}
     columns = [("u", unit), ("g", "text"), ("k", "int64"), ("d", "date"), ("b", "bool")]
     columns += [("x", kinds["x"]), ("y", kinds["y"]), ("f", "int64")]
     pools = {name: _pool(draw, kind) for name, kind in [*columns, ("z", kinds["z"])]}
