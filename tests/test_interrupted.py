@@ -45,7 +45,7 @@ def mentioned(folders: list[str]) -> list[bytes]:
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks into /proc")
 @pytest.mark.parametrize(
     ("whom", "sign"),
-    [("worker", signal.SIGINT), ("worker", signal.SIGKILL), ("run", signal.SIGINT)],
+    [("worker", signal.SIGKILL), ("run", signal.SIGKILL), ("run", signal.SIGINT)],
 )
 def test_an_interrupted_run_leaves_nothing_behind(tmp_path, start_postgres, whom, sign):
     assert start_postgres is not None  # Skipped where there is no PostgreSQL.
@@ -63,6 +63,8 @@ def test_an_interrupted_run_leaves_nothing_behind(tmp_path, start_postgres, whom
         assert waited(told.exists)
         worker, *folders = told.read_text().splitlines()
         assert mentioned(folders)
+        # By itself this does not end a process of xdist.
+        os.kill(int(worker), signal.SIGINT)
         os.kill(run.pid if whom == "run" else int(worker), sign)
         assert waited(lambda: not any(map(os.path.exists, folders)))
         assert waited(lambda: not mentioned(folders))
