@@ -23,7 +23,7 @@ from neyman.tables._joins import _public_join
 from neyman.tables._statements import _statement
 from neyman.tables._statements._bounding import Bounding
 
-SMALL, FOUND, LARGE = 140, 40, int(os.environ.get("NEYMAN_FUZZ", "100000"))
+SMALL, FOUND, LARGE = 100, 24, int(os.environ.get("NEYMAN_FUZZ", "100000"))
 SEED = int(os.environ.get("NEYMAN_FUZZ_SEED", "1"))
 
 
@@ -155,7 +155,7 @@ TWINS = {
 def test_a_broken_twin_is_found_and_its_case_made_small(monkeypatch, twin):
     broken, change, kinds = TWINS[twin]
     with held() as world:
-        sound(world, list(checks(world, Random(2), 12, kinds=kinds, change=change)))
+        sound(world, list(checks(world, Random(2), 6, kinds=kinds, change=change)))
         broken(monkeypatch)
         found = checks(world, Random(2), 60, kinds=kinds, change=change)
         bad = next(check for check in found if check.wrong)
@@ -180,7 +180,7 @@ def test_a_statistic_whose_fields_cannot_be_drawn_says_what_to_add():
 def test_files_and_databases_through_the_public_interface(tmp_path):
     draw = Random(SEED)
     world = Files(tmp_path, draw)
-    sound(world, list(checks(world, draw, 24)))
+    sound(world, list(checks(world, draw, 12)))
 
 
 def _named(ask: Ask) -> str:
