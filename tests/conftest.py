@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,9 @@ from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# So that tests of several rooms can share the fuzzer; last, for rooms are called like packages.
+sys.path.append(str(Path(__file__).parent))
 
 # A deadline and the check of slow generation measure the load of the machine, not the code.
 settings.register_profile(
@@ -61,11 +65,51 @@ def _version(package: str) -> str:
         return f"no {package}"
 
 
+_WATCH = """
+import os, shutil, signal, sys, time
+from pathlib import Path
+
+folder = Path(sys.argv[1])
+sys.stdin.read()
+try:
+    server = int((folder / "data" / "postmaster.pid").read_text().split()[0])
+    os.kill(server, signal.SIGQUIT)
+    for _ in range(300):
+        os.kill(server, 0)
+        time.sleep(0.1)
+except (OSError, ValueError, IndexError):
+    pass
+shutil.rmtree(folder, ignore_errors=True)
+"""
+
+
+class Watch:
+    """Takes a folder away, and a PostgreSQL server in it, when this process ends in any way.
+
+    A process of its own waits for the end of a pipe, which the kernel closes whatever happens; it
+    is in a session of its own, so that neither Ctrl-C nor the end of a terminal reaches it.
+    """
+
+    def __init__(self, folder: Path):
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-c", _WATCH, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def end(self) -> None:
+        """Let it do so now."""
+        self.process.communicate(timeout=60)
+
+
 class PostgresServer:
     """A PostgreSQL server on a socket in a directory of its own. It does not run as root."""
 
     def __init__(self, binaries: Path, folder: Path):
         self.binaries, self.folder = binaries, folder
+        self.watch = Watch(folder)
         root = os.geteuid() == 0
         self.user = "postgres" if root else pwd.getpwuid(os.geteuid()).pw_name
         self.switch = self.user if root else None
@@ -115,6 +159,21 @@ def missing() -> Callable[[str], None]:
 
 
 @pytest.fixture(scope="session")
+def watched() -> Iterator[Callable[[str], Path]]:
+    """Make folders that are gone after the run, however it ends."""
+    watches: list[Watch] = []
+
+    def make(prefix: str) -> Path:
+        folder = Path(tempfile.mkdtemp(prefix=prefix))
+        watches.append(Watch(folder))
+        return folder
+
+    yield make
+    for watch in watches:
+        watch.end()
+
+
+@pytest.fixture(scope="session")
 def start_postgres(missing: Callable[[str], None]) -> Iterator[Callable[[], PostgresServer]]:
     """Start servers, which end with the run."""
     if find_spec("psycopg") is None:
@@ -133,8 +192,7 @@ def start_postgres(missing: Callable[[str], None]) -> Iterator[Callable[[], Post
 
     yield start
     for server in servers:
-        server.stop(mode="immediate")
-        shutil.rmtree(server.folder, ignore_errors=True)
+        server.watch.end()
 
 
 @pytest.fixture(scope="session")

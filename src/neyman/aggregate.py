@@ -18,6 +18,7 @@ __all__ = [
     "Columns",
     "Companion",
     "Countable",
+    "Counter",
     "FoundGroups",
     "IntArray",
     "KeyText",
@@ -82,6 +83,21 @@ class Reading(Protocol):
         ...
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """What counts private records at public nodes.
+
+    Attributes:
+        digest: of all that decides which record counts where, derived from what will run.
+        count: gives one count for each place, int64, group by group, the last axis running fastest.
+            The data are read when it is called, not before.
+    """
+
+    digest: str
+    count: Callable[[], IntArray] = field(repr=False)
+
+
 class Countable(Protocol):
     """Private records with one or more numbers each, which can be counted at public nodes.
 
@@ -141,15 +157,11 @@ class Countable(Protocol):
         """
         ...
 
-    def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
-        """Return what counts them: the data are read when it is called, not before.
+    def counter(self, axes: Sequence[Nodes]) -> Counter:
+        """Return what counts them.
 
         Args:
             axes: one for each number. A record at no node of some axis counts for nothing.
-
-        Returns:
-            A function that gives one count for each place, int64, group by group, the last axis
-            running fastest.
         """
         ...
 
@@ -245,7 +257,9 @@ class Aggregate:
     (docs/decisions/0001-lazy-aggregate.md).
 
     Attributes:
-        query: public description of the question, JSON-able; part of an entry's identity.
+        query: public record of the question, JSON-able, and the entry's identity. Under
+            "computation" it holds a digest of what makes integers of rows, derived from what will
+            run: two questions whose integers can differ have two records, whatever the rest says.
         source: which dataset it is asked of. Hidden: a digest of private rows is not public.
         unit: who is protected, in words.
         sensitivity: of the integers to one unit.

@@ -219,13 +219,18 @@ def test_a_bandwidth_that_does_not_fit_is_told_with_its_query(spec):
         plan(read_spec(spec), spec.parent)
 
 
+def said(question):
+    """The record, but for the statement: that of a file reads other types than that of a frame."""
+    return {name: part for name, part in question.query.items() if name != "computation"}
+
+
 def test_records_of_a_spec_are_those_of_python(spec):
     _, delays, *_ = plan(read_spec(spec), spec.parent).steps
     people = table(
         unit=Entity("who", max_rows=2),
         bounds={"x": Bounds(-60, 180, grid=1)},
     )
-    assert delays.aggregate.query == density(people, "x", records=3_000).query
+    assert said(delays.aggregate) == said(density(people, "x", records=3_000))
     domain = Interval(-60, 180, outside="clip")
     of_array = functional.density(VALUES, domain=domain, records=3_000, **DECLARED)
     of_table = density(table(), "x", domain=domain, records=3_000)
@@ -239,7 +244,7 @@ def test_records_of_a_map_in_a_spec_are_those_of_python(spec):
     field, _ = plan(read_spec(spec), spec.parent).steps
     box = Box(Interval(-60, 180, outside="clip"), Circle(24))
     people = table(unit=Entity("who", max_rows=2))
-    assert field.aggregate.query == density(people, ["x", "days"], domain=box, records=500).query
+    assert said(field.aggregate) == said(density(people, ["x", "days"], domain=box, records=500))
 
 
 def test_a_column_of_whole_numbers_is_told_by_its_type():
@@ -303,13 +308,13 @@ def test_a_spec_publishes_maps_and_regressions(spec, capsys):
         unit=Entity("who", max_rows=2),
         bounds={"days": Bounds(0, 30, grid=1)},
     )
-    assert (
-        field.aggregate.query == density(people, ["x", "days"], domain=box, bandwidth=(12, 2)).query
+    assert said(field.aggregate) == said(
+        density(people, ["x", "days"], domain=box, bandwidth=(12, 2))
     )
     drop = Interval(-60, 180, outside="drop")
     pilot = functional.regression_pilot(drop, 3_000)
     same = regression(people, x="x", y="days", domain=drop, bandwidth=pilot)
-    assert curve.aggregate.query == same.query
+    assert said(curve.aggregate) == said(same)
 
 
 @pytest.mark.parametrize(

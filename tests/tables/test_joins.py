@@ -155,7 +155,7 @@ def test_every_question_goes_over_joined_rows():
     assert table.mean("stars", KEYS).compute().shape == (6,)
     assert table.count(Keys({"city": ["x"], "carrier": ["AA"]})).compute().tolist() == [4]
     nodes = Nodes(start=0.0, end=5.0, step=1.0, number=6, closed=False, dropped=False)
-    counts = table.countable("stars").counter([nodes])()
+    counts = table.countable("stars").counter([nodes]).count()
     assert counts.tolist() == [0, 2, 2, 1, 0, 0]
     assert table.countable("stars").describe()["made"][1]["join_public"]["rows"] == 2
 

@@ -1,13 +1,14 @@
 """Records in arrays of memory, counted at public nodes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self, final
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import Columns, IntArray
+from neyman.aggregate import Columns, Counter, IntArray
+from neyman.digests import digest
 from neyman.functional._private import public_number, real, source
 from neyman.functional._units import Units, check_units
 from neyman.nodes import Nodes, histogram
@@ -93,7 +94,7 @@ class ArrayRecords:
         """None: of arrays nothing is told."""
         return
 
-    def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
+    def counter(self, axes: Sequence[Nodes]) -> Counter:
         """Return what counts them."""
 
         def count() -> IntArray:
@@ -101,4 +102,5 @@ class ArrayRecords:
             kept = [c if self.units is None else self.units.kept(c) for c in self.columns]
             return histogram(axes, kept)
 
-        return count
+        most = None if self.units is None else self.units.max_values
+        return Counter(digest(axes, most), count)

@@ -14,6 +14,7 @@ from neyman.aggregate import (
     refuse_key_names,
     repeated,
 )
+from neyman.digests import digest
 from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Sensitivity
@@ -36,6 +37,7 @@ def asked(
     records: Countable,
     declared: Mapping[str, object],
     *,
+    rule: object,
     axes: Sequence[Nodes],
     one: Sensitivity,
     size: int,
@@ -48,6 +50,7 @@ def asked(
     Args:
         records: private; they say who is protected and how much of one unit counts.
         declared: the statistic, its rules and what was declared: the public record, JSON-able.
+        rule: what makes integers of counts; all that it holds tells this question from others.
         axes: of the places that records are counted at.
         one: how far one record moves the integers.
         size: how many integers, of each group.
@@ -66,7 +69,7 @@ def asked(
             "larger bandwidth or grid, at most 2^24 integers together"
         )
     refuse_key_names(records.keys, reading.names)
-    count, companion = records.counter(axes), records.companion(axes, ends=ends)
+    counter, companion = records.counter(axes), records.companion(axes, ends=ends)
 
     def made(counts: IntArray) -> IntArray:
         return sums(counts.reshape(groups, -1)).reshape(-1)
@@ -76,13 +79,18 @@ def asked(
         return [sums(_even(size, places)[np.newaxis]).reshape(-1) for size in sizes]
 
     return Aggregate(
-        query={**declared, "records": records.records, **records.describe()},
+        query={
+            **declared,
+            "records": records.records,
+            **records.describe(),
+            "computation": digest(counter.digest, rule),
+        },
         source=records.source,
         unit=records.unit,
         sensitivity=records.bound(one),
         size=size * groups,
         reading=reading,
-        compute=lambda: made(count()),
+        compute=lambda: made(counter.count()),
         keys=repeated(records.keys, reading.rows),
         # Where the number of records is public, groups of other sizes would not be read rightly.
         imagined=imagined if records.records is None else None,

@@ -135,6 +135,7 @@ def density_of(
             "basis": basis.record(),
             "rules": basis.rules,
         },
+        rule=basis,
         axes=basis.axes,
         one=basis.sensitivity(countable.neighbors),
         size=basis.size,

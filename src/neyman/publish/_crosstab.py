@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Columns, IntArray, Noise, refuse_key_names
 from neyman.arguments import brief, check_list, check_type
+from neyman.digests import digest
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.publish._contingency import put_together
 from neyman.publish._contingency_table import ContingencyTable, NonNegativeTable
@@ -92,9 +93,16 @@ def crosstab(
         places = np.arange(len(by))
         return [layout.stacked((n + places) // len(by), weights) for n in sizes]
 
-    record = {"statistic": "crosstab", "margins": layout.names[1:], "weights": list(weights)}
+    counted = [(w, part.index, part.size) for w, part in zip(weights, layout.parts, strict=True)]
+    record = {
+        "statistic": "crosstab",
+        "margins": layout.names[1:],
+        "weights": list(weights),
+        "whole": whole,
+        "computation": digest(cells.query["computation"], counted),
+    }
     return Aggregate(
-        query=dict(cells.query) | record | {"whole": whole},
+        query=dict(cells.query) | record,
         source=cells.source,
         unit=cells.unit,
         sensitivity=_stacked(weights, moves),

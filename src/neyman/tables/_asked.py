@@ -1,6 +1,5 @@
 """A question of a statistic: what is public of it, and what computes it later."""
 
-import hashlib
 import json
 from dataclasses import replace
 from typing import Final, TypeAlias
@@ -22,7 +21,8 @@ from neyman.tables._statements._companion import (
     companion_sensitivity,
 )
 from neyman.tables._statements._found import new_groups, unknown_groups
-from neyman.tables._statements._statement import Question, groups_of, limits_of
+from neyman.tables._statements._identity import statement_digest
+from neyman.tables._statements._statement import Question, groups_of, limits_of, salt_of
 from neyman.tables._statistics._statistic import Statistic, sensitivity_of
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
@@ -66,13 +66,13 @@ def asked(
         "rules": _RULES,
     }
     query |= view.describe()
-    salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
-    asks = Question(statistic, unit, by, salt, max_rows)
+    asks = Question(statistic, unit, by, salt_of(view, unit, by), max_rows)
     statement = asks.statement(view)
     engine.refuse_stand_ins(statement)
     groups, width, limits = groups_of(by), len(statistic.components), limits_of(unit, by, statistic)
     question = Aggregate(
-        query=query,
+        # What a statistic says of itself is for people: a parameter may be missing there.
+        query=query | {"computation": statement_digest(statement)},
         source=engine.identity,
         unit=unit.label,
         sensitivity=sensitivity_of(statistic.components, limits),

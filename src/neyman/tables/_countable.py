@@ -1,15 +1,14 @@
 """Columns of a table whose rows can be counted at public nodes."""
 
-import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
 import numpy as np
 
-from neyman.aggregate import Columns, Companion, IntArray
+from neyman.aggregate import Columns, Companion, Counter, IntArray
 from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
@@ -17,7 +16,8 @@ from neyman.tables._engines._engine import Engine
 from neyman.tables._keys._keys import Keys
 from neyman.tables._statements._companion import WIDTH, companion_record, companion_sensitivity
 from neyman.tables._statements._histogram import Histogram
-from neyman.tables._statements._statement import limits_of
+from neyman.tables._statements._identity import statement_digest
+from neyman.tables._statements._statement import limits_of, salt_of
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
@@ -133,7 +133,7 @@ class TableRecords:
             compute=compute,
         )
 
-    def counter(self, axes: Sequence[Nodes]) -> Callable[[], IntArray]:
+    def counter(self, axes: Sequence[Nodes]) -> Counter:
         """Return what runs one statement.
 
         Raises:
@@ -146,7 +146,11 @@ class TableRecords:
         statement = histogram.statement(self.view)
         self.engine.refuse_stand_ins(statement)
         width = len(histogram.names) + 1
-        return lambda: self._counts(self.engine.integers(statement, width), histogram)
+
+        def count() -> IntArray:
+            return self._counts(self.engine.integers(statement, width), histogram)
+
+        return Counter(statement_digest(statement), count)
 
     def _counts(self, found: IntArray, histogram: Histogram) -> IntArray:
         places = histogram.places
@@ -173,8 +177,7 @@ class TableRecords:
                 f"{places} places in each of {self.groups} groups were asked for, of 8 bytes each; "
                 "write fewer groups or a larger bandwidth or grid, at most 2^28 together"
             )
-        asked = self.describe() | {"axes": [axis.record() for axis in axes]}
-        salt = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        salt = salt_of(self.view, self.unit_of, self.by)
         return Histogram(
             self.columns,
             tuple(axes),

@@ -2,10 +2,10 @@
 
 import os
 import shutil
-import tempfile
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -74,7 +74,7 @@ _POSTGRES = {
 
 
 @pytest.fixture(scope="session")
-def spark(missing: Callable[[str], None]) -> Iterator[Any]:
+def spark(missing: Callable[[str], None], watched: Callable[[str], Path]) -> Iterator[Any]:
     """Spark in this process: two cores, no more partitions than rows need, a quick compiler."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         missing("java")
@@ -84,6 +84,9 @@ def spark(missing: Callable[[str], None]) -> Iterator[Any]:
         missing("pyspark")
     from neyman.tables import local_spark
 
+    # Where Spark keeps tables and what does not fit. The machine itself ends with this process,
+    # whose end of a pipe it reads.
+    folder = watched("neyman-spark-")
     with warnings.catch_warnings():
         # PySpark warns of the newest pandas, which is not used here.
         warnings.simplefilter("ignore")
@@ -93,7 +96,8 @@ def spark(missing: Callable[[str], None]) -> Iterator[Any]:
                 "spark.sql.shuffle.partitions": "2",
                 "spark.default.parallelism": "2",
                 "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-                "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="neyman-spark-"),
+                "spark.sql.warehouse.dir": str(folder / "warehouse"),
+                "spark.local.dir": str(folder),
             }
         )
         yield session

@@ -36,7 +36,8 @@ def md5(*parts: object) -> str:
 
 def kept(rows: list[tuple[str, str, float]], question: Any, unit: Entity) -> dict[int, list[int]]:
     """Plain Python: r rows of a pair by their digests, m of a unit by the second halves."""
-    salt = hashlib.sha256(json.dumps(question.query, sort_keys=True).encode()).hexdigest()
+    said = {name: question.query[name] for name in ("unit", "keys")}
+    salt = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
     limits = unit.limits(["g"], len(GROUPS))
     # Where r is m, the cut to m does the other's work.
     first = None if limits.cut_total == limits.rows else limits.rows
@@ -102,4 +103,4 @@ def test_the_first_rows_are_counted_at_their_places(store):
             hashed.append((md5(salt, 0, k, seen[k], u), k))
         for _, k in sorted(hashed)[:20] if len(places) > 20 else hashed:
             expected[k] += 1
-    assert (records.counter([nodes])() == expected).all()
+    assert (records.counter([nodes]).count() == expected).all()

@@ -65,7 +65,7 @@ def in_memory(rows):
 
 def counted(given, unit, axes, by) -> list[int]:
     names = [f"x{i}" for i in range(len(axes))]
-    return open_table(**given, unit=unit).countable(*names, by=by).counter(axes)().tolist()
+    return open_table(**given, unit=unit).countable(*names, by=by).counter(axes).count().tolist()
 
 
 def by_numpy(rows, axes, by) -> list[int]:

@@ -96,6 +96,7 @@ def curve_mean(
     )
     return question.aggregate(
         {"radius": text(bound)},
+        bound,
         norm**2 * int(SCALE) ** 2,
         float(bound) / SCALE / (records or 1),
         compute,

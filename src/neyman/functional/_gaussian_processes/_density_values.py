@@ -108,6 +108,7 @@ def density_at(
     )
     return question.aggregate(
         {"domain": domain.record(), "bandwidth": text(h)},
+        (sides, h, neighbors),
         columns.l2_squared(neighbors),
         columns.peak / (columns.scale * (records or 1)),
         compute,

@@ -99,6 +99,7 @@ def kernel_machine(
             "regularization": text(machine.regularization),
             "steps": machine.steps,
         },
+        machine,
         in_lattice(distance, whitening.size),
         1 / scale,
         compute,

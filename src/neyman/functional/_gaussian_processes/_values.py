@@ -9,6 +9,7 @@ from typing import Final, final
 import numpy as np
 
 from neyman.aggregate import Aggregate, Columns, IntArray, Noise
+from neyman.digests import digest
 from neyman.functional._gaussian_processes._whitening import Whitening
 from neyman.numerics import Array
 from neyman.sensitivity import Neighbors, Sensitivity
@@ -79,16 +80,29 @@ class Question:
     def aggregate(
         self,
         declared: Mapping[str, object],
+        rule: object,
         l2_squared: Fraction,
         step: float,
         compute: Callable[[], IntArray],
         factor: Array | None = None,
     ) -> Aggregate:
-        """Return the question, not yet computed."""
-        size = self.whitening.size
+        """Return the question, not yet computed.
+
+        Args:
+            declared: the public record of the rest, JSON-able.
+            rule: what makes integers of records, the points apart; all that it holds tells this
+                question from others.
+            l2_squared: of the integers.
+            step: what one lattice unit of a whitened coordinate stands for.
+            compute: gives the integers.
+            factor: what undoes the whitening; that of the points by default.
+        """
+        size, points = self.whitening.size, self.whitening
         query = {"statistic": self.statistic, "rules": _RULES, "records": self.records}
+        # Not the factor: its last bits are those of a machine.
+        rules = digest(self.statistic, points.kernel, points.points, points.nugget, rule)
         return Aggregate(
-            query=query | dict(self.whitening.record()) | dict(declared),
+            query=query | dict(points.record()) | dict(declared) | {"computation": rules},
             source=self.source,
             unit=self.unit,
             sensitivity=Sensitivity(

@@ -161,6 +161,7 @@ def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggreg
             "channels": channels.record(),
             "rules": _RULES,
         },
+        rule=channels,
         axes=channels.axes,
         one=_sensitivity(both, records.neighbors),
         size=sum(basis.size for basis in both),

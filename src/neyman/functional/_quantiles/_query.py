@@ -90,6 +90,7 @@ def quantiles_of(
             "basis": basis.record(),
             "rules": basis.rules,
         },
+        rule=basis,
         axes=basis.axes,
         one=basis.sensitivity(records.neighbors),
         size=basis.size,

@@ -132,6 +132,7 @@ def regression_of(
             "channels": channels.record(),
             "rules": _RULES,
         },
+        rule=channels,
         axes=axes,
         one=pair_sensitivity(channels, records.neighbors),
         size=channels.size,

@@ -5,6 +5,8 @@ parts    group j and component sums s0, s1, ... of the rows that are left after 
 answer   component sums per group, clamped to a public range; with the companion a row more
 """
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
@@ -24,7 +26,7 @@ from neyman.tables._statistics._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
-__all__ = ["Question", "groups_of", "limits_of", "unit_rows"]
+__all__ = ["Question", "groups_of", "limits_of", "salt_of", "unit_rows"]
 
 
 @final
@@ -193,6 +195,20 @@ def limits_of(
     if statistic is not None and statistic.per_unit:
         unit = unit.once()
     return unit.limits(() if keys is None else keys.by_value, groups_of(keys))
+
+
+def salt_of(view: View, unit: Unit, keys: Keys | UnknownKeys | None) -> str:
+    """Return what the pseudo-random choice of a unit's rows begins with, hexadecimal.
+
+    It is the same for all questions about the same groups of the same rows under the same limits,
+    so that a count and a mean beside it keep the rows of the same groups of a unit.
+    """
+    said = {
+        "unit": unit.describe(() if keys is None else keys.by_value),
+        "keys": None if keys is None else keys.describe(),
+        **view.describe(),
+    }
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def _add(component: Component, k: Sequence[Tree]) -> Tree:

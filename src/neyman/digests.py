@@ -1,0 +1,85 @@
+"""What tells one computation from another: a digest of its parameters, found and not listed."""
+
+import hashlib
+import json
+from datetime import date
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.errors import InvalidParameter
+
+__all__ = ["digest"]
+
+
+def digest(*parts: object) -> str:
+    """Return a SHA-256 digest of values, of everything that they hold, and of their classes.
+
+    No list of parameters is kept by hand, so none can be forgotten: of an object all attributes
+    count, whatever its own record says of them. It is the same in every process and on every
+    machine.
+
+    Args:
+        *parts: numbers, text, bytes, dates, None, NumPy arrays, lists, mappings, and objects that
+            hold such.
+
+    Raises:
+        InvalidParameter: if one holds something else, such as a function.
+
+    >>> digest(Fraction(1, 2)) == digest(0.5)
+    False
+    """
+    return hashlib.sha256(json.dumps([_written(part) for part in parts]).encode()).hexdigest()
+
+
+def _written(value: object) -> object:
+    """Return lists of text that differ wherever two values do."""
+    match value:
+        case None | bool() | int() | str():
+            return [type(value).__name__, str(value)]
+        case float():
+            return ["float", value.hex()]
+        case Fraction() | date():
+            return [type(value).__name__, str(value)]
+        case np.generic():
+            return _array(np.asarray(cast("object", value)))
+        case bytes():
+            return ["bytes", value.hex()]
+        case np.ndarray():
+            return _array(cast("npt.NDArray[Any]", value))
+        case list() | tuple():
+            return ["list", *map(_written, cast("list[object]", value))]
+        case dict():
+            pairs = cast("dict[object, object]", value).items()
+            return ["dict", *([_written(key), _written(held)] for key, held in pairs)]
+        case _:
+            return _object(value)
+
+
+def _array(array: npt.NDArray[Any]) -> object:
+    if array.dtype.hasobject:
+        raise InvalidParameter(
+            f"an array of dtype {array.dtype} was given; write one of numbers or fixed-width text"
+        )
+    held = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+    return ["array", array.dtype.str, list(array.shape), held]
+
+
+def _object(value: object) -> object:
+    """Return the class of an object, and all that it holds."""
+    kind = type(value)
+    known = [vars(base).get("__slots__") for base in kind.__mro__[:-1]]
+    held = getattr(value, "__dict__", None)
+    # What a class of C holds does not show.
+    if callable(value) or (held is None and None in (known or [None])):
+        raise InvalidParameter(
+            f"a {kind.__name__} was given as a part of a question, and two of them cannot be told "
+            "apart; write numbers, text, or a frozen dataclass of such"
+        )
+    slots = (name for part in known for name in ([part] if isinstance(part, str) else part or ()))
+    # An abstract base may name what its heirs hold.
+    names = sorted(name for name in {*slots, *(held or ())} if hasattr(value, name))
+    attributes = [[name, _written(getattr(value, name))] for name in names]
+    return [f"{kind.__module__}.{kind.__qualname__}", *attributes]
