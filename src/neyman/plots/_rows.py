@@ -29,33 +29,30 @@ class Rows:
         labels: of the rows.
         values: NaN where none is.
         intervals: of the noise, lower and upper.
-        wider: noise and sampling, if the answer has it.
     """
 
     labels: Sequence[str]
     values: Array
     intervals: tuple[Array, Array]
-    wider: tuple[Array, Array] | None = None
 
     def at(self, places: Sequence[int]) -> "Rows":
         """Return some of the rows."""
         chosen = list(places)
         lower, upper = self.intervals
-        wider = None if self.wider is None else (self.wider[0][chosen], self.wider[1][chosen])
         labels = [self.labels[i] for i in chosen]
-        return Rows(labels, self.values[chosen], (lower[chosen], upper[chosen]), wider)
+        return Rows(labels, self.values[chosen], (lower[chosen], upper[chosen]))
 
     def draw(
         self, axes: Axes, what: str, truth: Sequence[float] | None = None, *, ticks: int = 9
     ) -> None:
         """Draw them; an end that is infinite lies at the edge of the picture."""
         places = np.arange(len(self.values))
-        shown = [self.values, *self.intervals, *(self.wider or ()), np.array(truth or [], float)]
+        shown = [self.values, *self.intervals, np.array(truth or [], float)]
         least, most = _span(np.concatenate(shown))
-        for ends, alpha, width in ((self.wider, 0.2, 8), (self.intervals, 0.4, 4)):
-            if ends is not None:
-                lower, upper = (np.clip(np.nan_to_num(end, nan=least), least, most) for end in ends)
-                axes.hlines(places, lower, upper, color=ACCENT, linewidth=width, alpha=alpha)
+        lower, upper = (
+            np.clip(np.nan_to_num(end, nan=least), least, most) for end in self.intervals
+        )
+        axes.hlines(places, lower, upper, color=ACCENT, linewidth=4, alpha=0.4)
         # Open where the noise leaves the interval without an end.
         for end, place, marker in ((self.intervals[0], least, "<"), (self.intervals[1], most, ">")):
             (endless,) = np.nonzero(~np.isfinite(end))
@@ -86,18 +83,16 @@ def height(rows: int) -> float:
     return 0.9 + 0.24 * max(rows, 2)
 
 
-def rows_of(release: Release, value: str, *, wider: bool = False) -> Rows:
+def rows_of(release: Release, value: str) -> Rows:
     """Return the rows of a release, by the name of the column of its values."""
 
     def column(name: str) -> Array:
         return np.array(cast("list[float]", release.columns[name]), np.float64)
 
-    total = wider and "total_lower" in release.columns
     return Rows(
         release.groups,
         column(value),
         (column("lower"), column("upper")),
-        (column("total_lower"), column("total_upper")) if total else None,
     )
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final, cast, final
 
 from neyman.aggregate import Columns
@@ -11,6 +12,7 @@ from neyman.errors import InvalidParameter
 from neyman.released._counted import in_counted
 from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
+from neyman.released._interval_notes import interval_notes
 from neyman.released._keys_asked import called, keys_asked
 from neyman.released._side_by_side import side_by_side
 from neyman.released._tabular import Tabular
@@ -22,9 +24,7 @@ _SHOWN: Final = 20
 _FORMAT: Final = "neyman.release"
 _VERSION: Final = 1
 _ROWS: Final = "rows"
-
-_LEFT_OUT = "not in the interval: sampling error, rows that limits cut, values that bounds moved"
-_TOTAL = "; total_lower, total_upper: noise and sampling of independent rows"
+_WIDEST: Final = 100
 
 
 @final
@@ -102,6 +102,11 @@ class Release(Tabular):
             return f"{self.threshold:,} steps of the noise"
         return in_counted(self.query, self.threshold, self.count_weight)
 
+    @property
+    def interval_notes(self) -> list[str]:
+        """What the intervals cover, what they do not, and why there is none where there is none."""
+        return interval_notes(self.query, tuple(self.columns), self.confidence)
+
     def to_text(self, *, rows: int | None = None) -> str:
         """Return a table for people, with the guarantee and the cost.
 
@@ -132,11 +137,7 @@ class Release(Tabular):
 
     def _said(self) -> list[str]:
         """Return what the columns mean."""
-        total = any(name.endswith("total_lower") for name in self.columns)
-        lines = [
-            f"lower, upper: {100 * self.confidence:g} % noise interval{_TOTAL if total else ''}",
-            _LEFT_OUT,
-        ]
+        lines = [line for note in self.interval_notes for line in wrap(note, _WIDEST)]
         if self.shown_from is None:
             return lines
         return [f"groups: those whose noisy count is {self.shown_from} or more", *lines]

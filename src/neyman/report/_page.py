@@ -158,9 +158,7 @@ def _release(name: str, release: Release, svg: str | None, ledger: str) -> str:
     return (
         f"<h3>{escape(name)}</h3><p>{escape(asked(release))}</p>"
         f'<p class="quiet">{escape(str(release.spending))}. Alone it satisfies '
-        f"{escape(str(release.guarantee.curve))}. Each interval holds the noise "
-        f"with at least {100 * release.confidence:g} % probability; it says nothing of sampling "
-        "error, or of rows that the limits cut and values that the bounds moved.</p>"
+        f"{escape(str(release.guarantee.curve))}. {escape(' '.join(release.interval_notes))}</p>"
         f"{_found(release)}{picture}{_answer(release, ledger)}<details>"
         f"<summary>The question, exactly</summary><p><code>{escape(query)}"
         f"</code></p><p><code>{escape(json.dumps(dict(release.mechanism)))}</code></p></details>"

@@ -88,6 +88,11 @@ class TableRecords:
         """The keys, one list a column."""
         return {} if self.by is None else self.by.to_columns()
 
+    @property
+    def unit_records(self) -> int:
+        """Most rows of one unit in one group."""
+        return self.unit_of.limits(self.groups).rows
+
     def bound(self, one: Sensitivity) -> Sensitivity:
         """Multiply by the most rows that count of one unit, in the most groups."""
         limits = self.unit_of.limits(self.groups)
