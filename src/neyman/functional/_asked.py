@@ -74,7 +74,12 @@ def asked(
         return [sums(_even(size, places)[np.newaxis]).reshape(-1) for size in sizes]
 
     return Aggregate(
-        query={**declared, "records": records.records, **records.describe()},
+        query={
+            **declared,
+            "records": records.records,
+            "unit_records": records.unit_records,
+            **records.describe(),
+        },
         source=records.source,
         unit=records.unit,
         sensitivity=records.bound(one),
