@@ -50,9 +50,7 @@ def density(rng, mu, seed):
 def lives(rng, mu, seed):
     life, until = rng.exponential(LIVES, UNITS), rng.uniform(2, 14, UNITS)
     table = opened({"time": np.minimum(life, until), "seen": (life <= until).astype(int)}, {})
-    question = publish.survival(
-        table, duration="time", observed="seen", horizon=10, bandwidth=0.5
-    )
+    question = publish.survival(table, duration="time", observed="seen", horizon=10, bandwidth=0.5)
     return function_of(question, mu, seed)
 
 

@@ -69,11 +69,7 @@ class ReleasedField(Function):
     def of_release(cls, release: Released) -> Self:
         """Make it of a release of `functional.density` on a `Box`, at its own bandwidths."""
         basis = field_of(cast("Mapping[str, object]", release.query["basis"]))
-        return cls(
-            basis,
-            *Noisy.of_release(release),
-            basis.bandwidth,
-        )
+        return cls(basis, *Noisy.of_release(release), basis.bandwidth)
 
     @classmethod
     def of_record(cls, record: Mapping[str, object]) -> Self:
@@ -204,14 +200,8 @@ class ReleasedField(Function):
         axis = whole("axis", axis, 0, self.basis.dimensions - 1)
         integers = along(self.basis, (axis,), self.integers)
         margin = Margin(self.basis.whole, self.basis.coordinates[axis])
-        return ReleasedFunction(
-            margin,
-            integers,
-            self.stddev,
-            self.records,
-            self.unit_records,
-            self.bandwidth[axis],
-        )
+        noisy = Noisy(integers, self.stddev, self.records, self.unit_records)
+        return ReleasedFunction(margin, *noisy, self.bandwidth[axis])
 
     def plane(self, first: int, second: int) -> "ReleasedField":
         """Return the density of two of three coordinates, the other integrated out: free.
@@ -336,9 +326,8 @@ class ReleasedField(Function):
         if not total:
             width = noise.width(lift, own, level, generator, repetitions)
             return FieldBand(axes, estimate, estimate - width * own, estimate + width * own, width)
-        sampling = FieldSampling.of(
-            self.project(), axes, self.bandwidth, self.count / self.unit_records
-        )
+        units = self.count / self.unit_records
+        sampling = FieldSampling.of(self.project(), axes, self.bandwidth, units)
         moments = sampling.moments
         spread = np.sqrt(own**2 + moments.spread.value)
         width = noise.width(lift, spread, level, generator, repetitions, sampling)
