@@ -248,7 +248,7 @@ def test_no_exact_value_is_in_any_repr(ledger):
 def test_a_release_prints_its_value_interval_cost_and_rest(ledger):
     text = str(ny.release(question(Source()), NOISE, ledger, entry="a"))
     for part in (
-        "95 % noise interval",
+        "95 % interval for the noise only",
         "gdp(mu=0.1)",
         "one row",
         "mu^2 0.01, 1 % of",

@@ -140,6 +140,11 @@ class Countable(Protocol):
         """The public keys of the groups, in order; empty where there is one group of all."""
         ...
 
+    @property
+    def unit_records(self) -> int:
+        """Most records of one unit that count in one group; they may all be alike."""
+        ...
+
     def bound(self, one: Sensitivity) -> Sensitivity:
         """Return how far a unit moves what one record moves so far."""
         ...

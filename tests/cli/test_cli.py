@@ -96,7 +96,7 @@ def test_the_report_is_one_file_without_network(folder, capsys):
     for part in ("gdp(mu=1)", "What is not protected", "all rows of one who", "visits.ledger"):
         assert part in text
     assert not [mark for mark in ('src="http', 'href="http', "@import") if mark in text]
-    assert "95 % noise interval" in capsys.readouterr().out
+    assert "95 % interval for the noise only" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_progress_is_drawn_for_a_terminal_and_cleared(folder):
     assert "1/2 visits" in drawn
     assert "2/2 minutes" in drawn
     assert drawn.rstrip().endswith("\x1b[K")
-    assert b"noise interval" in out
+    assert b"interval for the noise only" in out
 
 
 def test_a_later_failure_says_what_is_stored(folder, capsys, monkeypatch):

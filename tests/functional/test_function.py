@@ -237,7 +237,7 @@ def test_noise_read_at_wider_bandwidths_is_as_the_docs_say(target, table):
             functional.Basis(domain, Fraction(1, 200), target, False),
             functional.Basis(domain, h, functional.Density(), False),
         ):
-            f = functional.ReleasedFunction(basis, (0,) * basis.size, 2.0**24, 1000, h)
+            f = functional.ReleasedFunction(basis, (0,) * basis.size, 2.0**24, 1000, 1, h)
             parts.append(f.noise_parts(0)[0])
         found.append(math.sqrt(parts[0] / parts[1]))
     np.testing.assert_allclose(found, table, atol=0.006)

@@ -82,7 +82,7 @@ def drawn(counts, mu, repetitions, shares, times=1.0):
     random = np.random.default_rng(1)
     exact = np.broadcast_to(basis.sums(np.atleast_2d(counts)), (repetitions, basis.size))
     noisy = np.rint(exact + times * random.normal(0, noise.stddev, exact.shape)).astype(np.int64)
-    columns = QuantileReading(basis, shares).columns(noisy.reshape(-1), noise, 0.95)
+    columns = QuantileReading(basis, shares, 1).columns(noisy.reshape(-1), noise, 0.95)
     return {name: np.reshape(column, (repetitions, -1)) for name, column in columns.items()}
 
 

@@ -306,9 +306,9 @@ def test_weights_and_made_functions_refuse_too(wrong):
         with pytest.raises(InvalidParameter, match=next(iter(fields))):
             functional.Basis(**good | fields)
     with pytest.raises(InvalidParameter):
-        functional.ReleasedFunction(F.basis, F.integers, wrong, None, F.bandwidth)
+        functional.ReleasedFunction(F.basis, F.integers, wrong, None, 1, F.bandwidth)
     with pytest.raises(InvalidParameter):
-        functional.SurvivalCurve(wrong, S.integers, S.stddev, None)
+        functional.SurvivalCurve(wrong, S.integers, S.stddev, None, 1)
 
 
 @pytest.mark.parametrize("junk", [b"", b"junk", b"PK\x03\x04junk", b"\x93NUMPY"], ids=repr)

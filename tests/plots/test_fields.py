@@ -18,7 +18,7 @@ def released(box, bandwidth, values):
     columns = question.reading.columns(question.compute(), ny.Gaussian(scale=1), 0.9)
     basis = FieldBasis.of_record(question.query["basis"])
     integers = tuple(columns["coefficient"])
-    return ReleasedField(basis, integers, 2.0**20, question.query["records"], basis.bandwidth)
+    return ReleasedField(basis, integers, 2.0**20, question.query["records"], 1, basis.bandwidth)
 
 
 def test_a_field_is_drawn_with_the_line_around_what_is_no_noise():

@@ -33,7 +33,7 @@ def test_a_density_is_drawn_with_both_its_bands():
     integers = np.zeros(basis.size, np.int64)
     integers[0] = 1000 * basis.amplitudes[0]
     integers[1] = 300 * basis.amplitudes[1]
-    f = ReleasedFunction(basis, tuple(integers.tolist()), 2.0**24, None, basis.bandwidth)
+    f = ReleasedFunction(basis, tuple(integers.tolist()), 2.0**24, None, 1, basis.bandwidth)
     (axes,) = plots.density(f, level=0.9).axes
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
         "noise and sampling, 90 % band of the whole curve",
@@ -60,7 +60,7 @@ def test_a_survival_curve_is_drawn_up_to_where_it_is_known():
     )
     columns = question.reading.columns(question.compute(), ny.Gaussian(scale=1), 0.9)
     curve = SurvivalCurve(
-        TwoChannels(Fraction(10), Fraction(1, 2), True), tuple(columns["coefficient"]), 1.0, None
+        TwoChannels(Fraction(10), Fraction(1, 2), True), tuple(columns["coefficient"]), 1.0, None, 1
     )
     (axes,) = plots.survival(
         curve, generator=np.random.default_rng(1), level=0.9, repetitions=20
@@ -90,7 +90,7 @@ def test_a_regression_curve_is_drawn_where_it_is_known():
     )
     columns = question.reading.columns(question.compute(), ny.Gaussian(scale=2**24), 0.9)
     channels = RegressionCurve.of_release(_Answer(question.query, columns)).channels
-    curve = RegressionCurve(channels, tuple(columns["coefficient"]), 2.0**24, None)
+    curve = RegressionCurve(channels, tuple(columns["coefficient"]), 2.0**24, None, 1)
     fit = curve.nadaraya_watson(0.05)
     (axes,) = plots.regression(
         fit,

@@ -427,7 +427,7 @@ def test_a_table_is_printed_and_has_frames(made, tmp_path):
     lines = str(table).splitlines()
     assert lines[0].split() == list(columns)
     assert lines[1].split()[:2] == ["x", "5"]
-    assert lines[-1].startswith("lower, upper: 90 % noise interval")
+    assert lines[-1].startswith("lower, upper: 90 % interval for the noise")
     table.to_parquet(tmp_path / "t.parquet")
     assert parquet.read_table(tmp_path / "t.parquet").to_pydict() == columns
     assert table.to_pandas().to_dict("list") == columns

@@ -48,16 +48,33 @@ def test_several_features_by_group(table, ledger):
     assert answer.columns["term"] == ["(intercept)", "x", "z"] * 2
     # Six deviations and more of noise and sampling together: 0.012 and 0.01 or so.
     assert answer.columns["estimate"] == pytest.approx([1, 0.5, -0.25] * 2, abs=0.15)
-    for low, high, lowest, highest in zip(
-        *(answer.columns[end] for end in ("lower", "upper", "total_lower", "total_upper")),
-        strict=True,
-    ):
-        assert lowest < low < high < highest
-    assert "noise and sampling" in str(answer)
+    for low, high in zip(answer.columns["lower"], answer.columns["upper"], strict=True):
+        assert low < high
 
 
-def test_an_answer_without_totals_does_not_speak_of_them(table, ledger):
-    assert "sampling of" not in str(released(table.covariance("x", "y"), ledger, "c", mu=1))
+@pytest.mark.parametrize("which", ["coefficient", "covariance", "correlation"])
+def test_an_answer_without_an_interval_for_the_population_says_why(table, ledger, which):
+    question = (
+        publish.linear_regression(table, "y", ["x"])
+        if which == "coefficient"
+        else getattr(table, which)("x", "y")
+    )
+    answer = released(question, ledger, "a", mu=1)
+    assert not any("total" in name for name in answer.columns)
+    said = " ".join(str(answer).split())
+    assert f"No interval of a {which} for the population: its sampling error depends on" in said
+    assert "noise and sampling" not in said
+
+
+def test_a_mean_has_an_interval_for_the_population_beside_others_too(table, ledger):
+    x = table.measured("x")
+    alone = released(table.mean("x"), ledger, "mean", mu=1)
+    beside = released(table.statistics([Count(), Mean(x)]), ledger, "both", mu=1)
+    for answer, name in ((alone, ""), (beside, "mean_x_")):
+        low, inner = answer.columns[f"{name}total_lower"], answer.columns[f"{name}lower"]
+        assert low[0] < inner[0]
+        assert "rows of one unit may be alike" in " ".join(str(answer).split())
+    assert "No interval of a count for the population" in str(beside)
 
 
 def test_a_poisson_count_reads_a_stored_count_again_for_nothing(table, ledger):

@@ -242,6 +242,8 @@ def test_statistics_side_by_side_are_printed_one_block_each():
 
 def test_the_footer_says_what_the_interval_leaves_out_and_nothing_of_now():
     text = str(MADE)
-    assert "not in the interval: sampling error, rows that limits cut, values that bounds" in text
+    assert (
+        "lower, upper: 95 % interval for the noise only. It does not cover sampling error" in text
+    )
     assert "75 % left when read; a stored answer, not charged again" in text
     assert "now" not in text

@@ -27,18 +27,18 @@ class Fixed:
 
 
 def test_counts():
-    found = Count().reading().columns(np.array([3, -1]), Fixed(), 0.95)
+    found = Count().reading(unit_rows=1).columns(np.array([3, -1]), Fixed(), 0.95)
     assert found == {
         "count": [3, -1],
         "stddev": [2.0, 2.0],
         "lower": [-1, -5],
         "upper": [7, 3],
     }
-    assert Count().reading().columns(np.array([3]), Fixed(), 0.5)["upper"] == [4]
+    assert Count().reading(unit_rows=1).columns(np.array([3]), Fixed(), 0.5)["upper"] == [4]
 
 
 def test_sums_are_in_the_columns_units():
-    found = Sum(COLUMN).reading().columns(np.array([3, -1]), Fixed(), 0.95)
+    found = Sum(COLUMN).reading(unit_rows=1).columns(np.array([3, -1]), Fixed(), 0.95)
     assert found == {
         "sum": [1.5, -0.5],
         "stddev": [1.0, 1.0],
@@ -49,7 +49,9 @@ def test_sums_are_in_the_columns_units():
 
 def test_sums_beyond_double_precision_do_not_overflow():
     bounds = Bounds(-(10.0**250), 10.0**250, grid=10.0**250)
-    found = Sum(Measured("x", bounds)).reading().columns(np.array([2**62]), Fixed(), 0.95)
+    found = (
+        Sum(Measured("x", bounds)).reading(unit_rows=1).columns(np.array([2**62]), Fixed(), 0.95)
+    )
     assert found["sum"] == [2**62 * 1e250]
 
 
@@ -57,7 +59,7 @@ def test_means():
     # Steps -2..6, centre 2 (1.0), weight 4; n = 10, s = 5 steps: mean (2 + .5) / 2.
     mean = Mean(COLUMN)
     assert (mean.centre, mean.weight) == (2, 4)
-    found = mean.reading().columns(np.array([40, 5, -4, 3]), Fixed(), 0.95)
+    found = mean.reading(unit_rows=1).columns(np.array([40, 5, -4, 3]), Fixed(), 0.95)
     assert found["mean"][0] == 1.25
     assert math.isnan(found["mean"][1])
     assert found["count"] == [10.0, -1.0]
@@ -69,7 +71,7 @@ def test_means():
 
 
 def test_means_stay_inside_the_bounds():
-    found = Mean(COLUMN).reading().columns(np.array([4, 400]), Fixed(), 0.95)
+    found = Mean(COLUMN).reading(unit_rows=1).columns(np.array([4, 400]), Fixed(), 0.95)
     assert (found["mean"], found["upper"]) == ([3.0], [3.0])
 
 
@@ -77,7 +79,7 @@ def test_means_stay_inside_the_bounds():
 def test_a_reading_has_the_promised_columns(statistic):
     width = len(statistic.components)
     noisy = np.ones(2 * width, dtype=np.int64)
-    found = statistic.reading().columns(noisy, Fixed(), 0.95)
+    found = statistic.reading(unit_rows=1).columns(noisy, Fixed(), 0.95)
     assert list(found) == [*statistic.names]
     assert {len(column) for column in found.values()} == {2}
 

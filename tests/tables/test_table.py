@@ -342,8 +342,8 @@ def test_components_are_clamped_by_the_statement(fill):
         def describe(self):
             return {"statistic": "broken"}
 
-        def reading(self):
-            return Sum(self.column).reading()
+        def reading(self, *, unit_rows, weight=1):
+            return Sum(self.column).reading(unit_rows=unit_rows, weight=weight)
 
     source = fill("few", ("x INTEGER",), [(1,), (1,), (-1,)])
     table = open_table(source, unit=Rows(), bounds={"x": Bounds(-1, 1, 1)}, name="few")

@@ -129,8 +129,10 @@ def test_names_tell_statistic_and_column(fill):
     read = found.reading.columns(np.zeros(found.size, np.int64), ny.Gaussian(scale=9), 0.95)
     assert list(read) == [
         *("count", "count_stddev", "count_lower", "count_upper"),
-        *("mean_x", "mean_x_lower", "mean_x_upper", "mean_x_count"),
-        *("mean_y", "mean_y_lower", "mean_y_upper", "mean_y_count"),
+        *("mean_x", "mean_x_lower", "mean_x_upper"),
+        *("mean_x_total_lower", "mean_x_total_upper", "mean_x_count"),
+        *("mean_y", "mean_y_lower", "mean_y_upper"),
+        *("mean_y_total_lower", "mean_y_total_upper", "mean_y_count"),
         *("sum_x", "sum_x_stddev", "sum_x_lower", "sum_x_upper"),
     ]
     assert {len(column) for column in read.values()} == {2}

@@ -82,6 +82,11 @@ class ArrayRecords:
         """None."""
         return {}
 
+    @property
+    def unit_records(self) -> int:
+        """The most values that count of one unit."""
+        return 1 if self.units is None else self.units.max_values
+
     def bound(self, one: Sensitivity) -> Sensitivity:
         """Multiply by the most values that count of one unit."""
         return one if self.units is None else one.of_many(self.units.max_values)

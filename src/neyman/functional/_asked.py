@@ -83,6 +83,7 @@ def asked(
             **declared,
             "records": records.records,
             **records.describe(),
+            "unit_records": records.unit_records,
             "computation": digest(counter.digest, rule),
         },
         source=records.source,

@@ -39,7 +39,7 @@ from neyman.numerics._laws._mixture_law import GaussianMixtureLaw, Shifts
 from neyman.numerics._laws._simple_laws import AtomicLaw, NormalLaw
 from neyman.numerics._laws._weighted import WeightedLosses
 from neyman.numerics._root import proved_root
-from neyman.numerics._special import log_ndtr, ndtri, poisson_mean, student
+from neyman.numerics._special import beta_quantile, log_ndtr, ndtri, poisson_mean, student
 
 __all__ = [
     "DELTA",
@@ -68,6 +68,7 @@ __all__ = [
     "around",
     "at_least",
     "at_most",
+    "beta_quantile",
     "ceil_float",
     "complement",
     "dominated",

@@ -86,3 +86,13 @@ def poisson_mean(events: Array, p: Array) -> Array:
     from scipy.special import gammaincinv as function
 
     return np.asarray(cast("Array", function(events, p)))
+
+
+def beta_quantile(first: Array, second: Array, p: Array) -> Array:
+    """Return the p-quantile of the beta law of these shapes, each above 0.
+
+    Error: found within 1e-8 of p for shapes up to 2^20; far beyond that the root can be lost.
+    """
+    from scipy.special import betaincinv as function
+
+    return np.asarray(cast("Array", function(first, second, p)))

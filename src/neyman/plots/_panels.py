@@ -24,12 +24,11 @@ _TICKS = 4
 def coefficients(release: Release) -> Figure:
     """Draw a linear regression, one panel a term, for their units differ.
 
-    The dark bars are noise intervals of all coefficients of a group at once, the light ones add the
-    sampling error.
+    The bars are noise intervals of all coefficients of a group at once.
     """
     names = cast("list[str]", release.columns["term"])
     terms = list(dict.fromkeys(names))
-    rows = rows_of(release, "estimate", wider=True)
+    rows = rows_of(release, "estimate")
     response = str(cast("dict[str, object]", release.query["response"])["column"])
     groups = len(names) // len(terms)
     picture = figure(*_size(len(terms), height(groups)))
@@ -41,8 +40,8 @@ def coefficients(release: Release) -> Figure:
         chosen.draw(axes, what, ticks=_TICKS)
     picture.suptitle(
         turned(
-            f"{words(response)}: coefficients, {100 * release.confidence:g} % intervals of noise "
-            "(dark), with sampling (light)"
+            f"{words(response)}: coefficients, "
+            f"{100 * release.confidence:g} % intervals of the noise"
         ),
         color=INK,
         fontsize=9,

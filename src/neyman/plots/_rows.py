@@ -30,7 +30,6 @@ class Rows:
         labels: of the rows.
         values: NaN where none is.
         intervals: of the noise, lower and upper.
-        wider: noise and sampling, if the answer has it.
         few: which of them noise alone could have made.
         amounts: whether these are counts or sums, which are drawn all the same, in grey; in the
             place of other numbers words stand.
@@ -39,7 +38,6 @@ class Rows:
     labels: Sequence[str]
     values: Array
     intervals: tuple[Array, Array]
-    wider: tuple[Array, Array] | None
     few: npt.NDArray[np.bool_]
     amounts: bool
 
@@ -47,10 +45,9 @@ class Rows:
         """Return some of the rows."""
         chosen = list(places)
         lower, upper = self.intervals
-        wider = None if self.wider is None else (self.wider[0][chosen], self.wider[1][chosen])
         labels = [self.labels[i] for i in chosen]
         ends = lower[chosen], upper[chosen]
-        return Rows(labels, self.values[chosen], ends, wider, self.few[chosen], self.amounts)
+        return Rows(labels, self.values[chosen], ends, self.few[chosen], self.amounts)
 
     def draw(
         self, axes: Axes, what: str, truth: Sequence[float] | None = None, *, ticks: int = 9
@@ -58,21 +55,16 @@ class Rows:
         """Draw them; words stand in the place of what noise alone could have made."""
         places = np.arange(len(self.values))
         drawn = ~self.few | self.amounts
-        parts = [self.values, *self.intervals, *(self.wider or ())]
+        parts = [self.values, *self.intervals]
         shown = [*(part[drawn] for part in parts), np.array(truth or [], float)]
         least, most = _span(np.concatenate(shown))
         colours = np.where(self.few, QUIET, ACCENT)
-        for ends, alpha, width in ((self.wider, 0.2, 8), (self.intervals, 0.4, 4)):
-            if ends is not None:
-                lower, upper = (np.clip(end, least, most) for end in ends)
-                axes.hlines(
-                    places[drawn],
-                    lower[drawn],
-                    upper[drawn],
-                    colors=colours[drawn].tolist(),
-                    linewidth=width,
-                    alpha=alpha,
-                )
+        lower, upper = (
+            np.clip(np.nan_to_num(end, nan=least), least, most)[drawn] for end in self.intervals
+        )
+        axes.hlines(
+            places[drawn], lower, upper, colors=colours[drawn].tolist(), linewidth=4, alpha=0.4
+        )
         for place in places[~drawn]:
             say_too_few(axes, float(place))
         known = np.isfinite(self.values) & drawn
@@ -98,19 +90,17 @@ def height(rows: int) -> float:
     return 0.9 + 0.24 * max(rows, 2)
 
 
-def rows_of(release: Release, value: str, *, wider: bool = False) -> Rows:
+def rows_of(release: Release, value: str) -> Rows:
     """Return the rows of a release, by the name of the column of its values."""
 
     def column(name: str) -> Array:
         return np.array(cast("list[float]", release.columns[name]), np.float64)
 
-    total = wider and "total_lower" in release.columns
     flags = noise_alone(release.query, release.columns)
     return Rows(
         release.groups,
         column(value),
         (column("lower"), column("upper")),
-        (column("total_lower"), column("total_upper")) if total else None,
         np.array(flags, bool),
         is_amount(release.query),
     )

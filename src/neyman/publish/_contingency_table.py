@@ -251,5 +251,5 @@ def _rounded(values: Floats, total: int) -> IntArray:
 def _text(columns: Columns, confidence: float) -> str:
     return (
         f"{text_of(columns, rows=_SHOWN)}\n"
-        f"lower, upper: {100 * confidence:g} % noise interval of each cell (not sampling error)"
+        f"lower, upper: {100 * confidence:g} % interval for the noise of each cell only"
     )

@@ -15,9 +15,9 @@ def linear_regression(
     """Ask for the least squares of a column on an intercept and other columns, in each group.
 
     The answer has a row for each coefficient: term, estimate, stddev (of the noise, to first
-    order), lower and upper (noise, of all coefficients of a group at once), total_lower and
-    total_upper (noise and sampling, an estimate) and count. `regression` is the curve of one
-    feature, without a line.
+    order), lower and upper (noise, of all coefficients of a group at once) and count. There is no
+    interval for a population, because its sampling error depends on products of four columns, which
+    are not released. `regression` is the curve of one feature, without a line.
 
     Args:
         table: from `open_table`, with bounds of every column.

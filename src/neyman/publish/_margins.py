@@ -11,7 +11,7 @@ from neyman.aggregate import Aggregate, IntArray
 from neyman.arguments import check_list, check_type
 from neyman.errors import InvalidTable
 from neyman.sensitivity import Sensitivity
-from neyman.tables import Count, Keys, Table, UnknownKeys
+from neyman.tables import Keys, Table, UnknownKeys
 
 __all__ = ["MOST", "folded", "margin_index", "margins"]
 
@@ -77,7 +77,7 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
         unit=cells.unit,
         sensitivity=folded(cells.sensitivity, most, size),
         size=size,
-        reading=Count().reading(),
+        reading=cells.reading,
         compute=lambda: made(cells.compute()),
         keys={} if kept is None else kept.to_columns(),
         sql=cells.sql,

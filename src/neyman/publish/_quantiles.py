@@ -39,8 +39,8 @@ def quantiles(
     Returns:
         The question, for `release`, whose columns are for each group and p the `quantile`; its
         noise interval `lower`, `upper`, for the quantile of the rows; `total_lower`, `total_upper`,
-        for that of the population, if they are drawn independently; and the noisy `count` of rows.
-        Where that is not told from 0 the quantile is NaN, and the intervals are the bounds.
+        for that of the population, if the units are drawn independently; and the noisy `count` of
+        rows. Where that is not told from 0 the quantile is NaN, and the intervals are the bounds.
 
     Raises:
         UnknownColumn: if the table lacks a column.

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final, cast, final
 
 from neyman.aggregate import Columns
@@ -13,6 +14,7 @@ from neyman.released._companion import Companion
 from neyman.released._counted import in_counted
 from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
+from neyman.released._interval_notes import interval_notes
 from neyman.released._keys_asked import called, keys_asked
 from neyman.released._limits_said import limits_said
 from neyman.released._side_by_side import Side, side_by_side
@@ -41,8 +43,7 @@ _NO_ROWS = (
     "the interval is wider than half of what the bounds allow, so noise alone could have made the "
     "number; .columns holds it"
 )
-_LEFT_OUT = "not in the interval: sampling error, rows that limits cut, values that bounds moved"
-_TOTAL = "; total_lower, total_upper: noise and sampling of independent rows"
+_WIDEST: Final = 100
 
 
 @final
@@ -134,6 +135,11 @@ class Release(Tabular):
         """
         return {side.name: noise_alone(side.query, side.columns) for side in self.sides}
 
+    @property
+    def interval_notes(self) -> list[str]:
+        """What the intervals cover, what they do not, and why there is none where there is none."""
+        return interval_notes(self.query, tuple(self.columns), self.confidence)
+
     def to_text(self, *, rows: int | None = None) -> str:
         """Return a table for people, with the guarantee and the cost.
 
@@ -185,14 +191,9 @@ class Release(Tabular):
 
     def _said(self) -> list[str]:
         """Return what the columns mean."""
-        total = any(name.endswith("total_lower") for name in self.columns)
-        lines = [
-            f"lower, upper: {100 * self.confidence:g} % noise interval{_TOTAL if total else ''}",
-            _LEFT_OUT,
-            *self._explained,
-        ]
-        if self.companion is not None:
-            lines += self.companion.sentences
+        told = () if self.companion is None else self.companion.sentences
+        notes = [*self._explained, *told, *self.interval_notes]
+        lines = [line for note in notes for line in wrap(note, _WIDEST)]
         if self.shown_from is None:
             return lines
         return [f"groups: those whose noisy count is {self.shown_from} or more", *lines]

@@ -76,11 +76,12 @@ def readable(
     an amount has a mark in a last column.
     """
     flags, value = noise_alone(query, columns), value_of(query, columns)
-    shown: dict[str, list[object]] = {name: list(cells) for name, cells in columns.items()}
+    shown: dict[str, list[object]] = {name: list[object](cells) for name, cells in columns.items()}
     if not any(flags):
         return shown
     if is_amount(query):
-        return shown | {"": [MARK if flag else "" for flag in flags]}
+        marks: list[object] = [MARK if flag else "" for flag in flags]
+        return {**shown, "": marks}
     for name, cells in shown.items():
         if name not in _LABELS and name not in keys:
             said = TOO_FEW if name == value else ""

@@ -167,8 +167,8 @@ def _ends(bands: Bands, places: Array, release: Release) -> Columns:
 
 def _at(band: Band, places: Array, name: str) -> list[float]:
     """Return a curve of a band between its nodes; NaN beside a node where it is not known."""
-    found: list[float] = np.interp(places, band.x, getattr(band, name)).tolist()
-    return found
+    ends = {"lower": band.lower, "upper": band.upper}
+    return np.interp(places, band.x, ends[name]).tolist()
 
 
 def _name(release: Release, place: int, otherwise: str) -> str:

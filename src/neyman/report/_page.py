@@ -154,10 +154,7 @@ def _covered(release: Release) -> str:
             "independent rows. Bands are simulated estimates. They do not cover rows dropped by "
             "contribution limits, or values clipped to the bounds."
         )
-    return (
-        f"{level} intervals for the noise only. They do not cover sampling error, rows dropped by "
-        "contribution limits, or values clipped to the bounds."
-    )
+    return " ".join(release.interval_notes)
 
 
 def _answer(release: Release, ledger: str) -> str:

@@ -76,7 +76,7 @@ def _flat(record: Mapping[str, object], before: str) -> Iterable[tuple[str, str]
         if isinstance(value, Mapping) and value:
             yield from _flat(cast("Mapping[str, object]", value), f"{before}{name}.")
         else:
-            yield f"{before}{name}", _written(value)
+            yield f"{before}{name}", _written(cast("object", value))
 
 
 def _written(value: object) -> str:

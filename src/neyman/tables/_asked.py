@@ -77,7 +77,7 @@ def asked(
         unit=unit.label,
         sensitivity=sensitivity_of(statistic.components, limits),
         size=(groups or 0) * width,
-        reading=statistic.reading(),
+        reading=statistic.reading(unit_rows=limits.rows),
         compute=lambda: _integers(engine, statement, groups or 0, width),
         sql=lambda: engine.text(statement),
         imagined=lambda sizes: imagined(statistic, sizes),

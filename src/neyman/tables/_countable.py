@@ -90,6 +90,11 @@ class TableRecords:
         """The keys, one list a column."""
         return {} if self.by is None else self.by.to_columns()
 
+    @property
+    def unit_records(self) -> int:
+        """Most rows of one unit in one group."""
+        return limits_of(self.unit_of, self.by).rows
+
     def bound(self, one: Sensitivity) -> Sensitivity:
         """Multiply by the most rows that count of one unit, in the most groups."""
         return limits_of(self.unit_of, self.by).bound(one)

@@ -45,6 +45,7 @@ class ReleasedFunction(Function):
         integers: as released.
         stddev: of the noise on each integer.
         records: n where it is public, else None.
+        unit_records: most records of one unit, r.
         bandwidth: h of the kernel as read, at least that of the basis.
     """
 
@@ -55,6 +56,7 @@ class ReleasedFunction(Function):
     integers: tuple[int, ...] = field(repr=False)
     stddev: float
     records: int | None
+    unit_records: int
     bandwidth: Fraction
 
     @classmethod
@@ -95,7 +97,7 @@ class ReleasedFunction(Function):
                 f"{text(pilot)} on this domain; write one in [{float(pilot):.6g}, "
                 f"{float(most):.6g}]"
             )
-        if not Noisy(self.integers, self.stddev, self.records).fits(
+        if not Noisy(self.integers, self.stddev, self.records, self.unit_records).fits(
             self.basis.size, counted=self.basis.counted
         ):
             raise InvalidParameter(
@@ -302,7 +304,7 @@ class ReleasedFunction(Function):
             "kind": self.kind,
             "basis": self.basis.record(),
             "bandwidth": text(self.bandwidth),
-            **Noisy(self.integers, self.stddev, self.records).record(),
+            **Noisy(self.integers, self.stddev, self.records, self.unit_records).record(),
         }
 
     @property

@@ -12,7 +12,9 @@ high more often than too low. By the first term of Cornish and Fisher the bound 
 
     e - m <= u sd(m) + c(m),    c(m) = ((u^2 - 1) / 6) M(m) / (n^2 sd(m)^2)
 
-M the third central moment of a kernel. The other side would be shortened by c(m), and is not:
+M the third central moment of a kernel. With at most r records of a unit, which may all be alike, n
+is their number over r: a sum of r equal kernels has r times the variance of r independent ones,
+and no sum of r has more. The other side would be shortened by c(m), and is not:
 where few records are near, the expansion is not good enough to take something off.
 """
 
@@ -38,6 +40,8 @@ class Smoothed(Protocol):
     def bandwidth(self) -> Fraction: ...
     @property
     def count(self) -> float: ...
+    @property
+    def unit_records(self) -> int: ...
     def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array: ...
     def noise_parts(self, derivative: int) -> tuple[float, float]: ...
     def circle_density(self) -> Array: ...
@@ -58,7 +62,7 @@ class Sampled(NamedTuple):
         spread: of the mean.
         second: r = E K^2 / E K at each point.
         third: t = E K^3 / E K.
-        records: n.
+        records: n, over the most records of one unit.
     """
 
     spread: Spread
@@ -73,7 +77,7 @@ def sampled(function: Smoothed, points: int) -> Sampled:
     The ratios are taken as if one more record lay near: where there is none, as for a density
     that is level, r = K(0) / sqrt(2) and t = K(0)^2 / sqrt(3).
     """
-    basis, n = function.basis, function.count
+    basis, n = function.basis, function.count / function.unit_records
     m, length = basis.circle_nodes, basis.period
     terms = np.zeros(m // 2 + 1, np.complex128)
     found = multipliers(length, basis.highest, float(function.bandwidth))

@@ -51,6 +51,7 @@ class ReleasedField(Function):
         integers: as released.
         stddev: of the noise on each integer.
         records: n where it is public, else None.
+        unit_records: most records of one unit, r.
         bandwidth: h_1, ..., h_d of the kernel as read, each at least that of the basis.
     """
 
@@ -61,17 +62,14 @@ class ReleasedField(Function):
     integers: tuple[int, ...] = field(repr=False)
     stddev: float
     records: int | None
+    unit_records: int
     bandwidth: tuple[Fraction, ...]
 
     @classmethod
     def of_release(cls, release: Released) -> Self:
         """Make it of a release of `functional.density` on a `Box`, at its own bandwidths."""
         basis = field_of(cast("Mapping[str, object]", release.query["basis"]))
-        return cls(
-            basis,
-            *Noisy.of_release(release),
-            basis.bandwidth,
-        )
+        return cls(basis, *Noisy.of_release(release), basis.bandwidth)
 
     @classmethod
     def of_record(cls, record: Mapping[str, object]) -> Self:
@@ -98,7 +96,7 @@ class ReleasedField(Function):
                 "write one for each axis, within "
                 + " and ".join(f"[{low:.6g}, {high:.6g}]" for low, high in reach)
             )
-        if not Noisy(self.integers, self.stddev, self.records).fits(
+        if not Noisy(self.integers, self.stddev, self.records, self.unit_records).fits(
             self.basis.size, counted=self.basis.counted
         ):
             raise InvalidParameter(
@@ -202,7 +200,8 @@ class ReleasedField(Function):
         axis = whole("axis", axis, 0, self.basis.dimensions - 1)
         integers = along(self.basis, (axis,), self.integers)
         margin = Margin(self.basis.whole, self.basis.coordinates[axis])
-        return ReleasedFunction(margin, integers, self.stddev, self.records, self.bandwidth[axis])
+        noisy = Noisy(integers, self.stddev, self.records, self.unit_records)
+        return ReleasedFunction(margin, *noisy, self.bandwidth[axis])
 
     def plane(self, first: int, second: int) -> "ReleasedField":
         """Return the density of two of three coordinates, the other integrated out: free.
@@ -327,7 +326,8 @@ class ReleasedField(Function):
         if not total:
             width = noise.width(lift, own, level, generator, repetitions)
             return FieldBand(axes, estimate, estimate - width * own, estimate + width * own, width)
-        sampling = FieldSampling.of(self.project(), axes, self.bandwidth, self.count)
+        units = self.count / self.unit_records
+        sampling = FieldSampling.of(self.project(), axes, self.bandwidth, units)
         moments = sampling.moments
         spread = np.sqrt(own**2 + moments.spread.value)
         width = noise.width(lift, spread, level, generator, repetitions, sampling)
@@ -384,7 +384,7 @@ class ReleasedField(Function):
             "kind": self.kind,
             "basis": self.basis.record(),
             "bandwidth": [text(h) for h in self.bandwidth],
-            **Noisy(self.integers, self.stddev, self.records).record(),
+            **Noisy(self.integers, self.stddev, self.records, self.unit_records).record(),
         }
 
     @property

@@ -56,6 +56,7 @@ class SurvivalCurve(Function):
         integers: as released, those of the events first.
         stddev: of the noise on each.
         records: n where it is public, else None.
+        unit_records: most records of one unit, r.
     """
 
     kind: ClassVar[str] = "survival"
@@ -65,6 +66,7 @@ class SurvivalCurve(Function):
     integers: tuple[int, ...] = field(repr=False)
     stddev: float
     records: int | None
+    unit_records: int
 
     @classmethod
     def of_release(cls, release: Released) -> Self:
@@ -93,6 +95,7 @@ class SurvivalCurve(Function):
         check_type("channels", channels, TwoChannels, instead)
         check_type("integers", self.integers, tuple, instead)
         check_type("stddev", self.stddev, float, instead)
+        _ = whole("unit_records", self.unit_records, 1, 2**62)
         size = channels.events.size + channels.censored.size
         typed = all(type(value) is int for value in self.integers)
         known = self.records is None if channels.counted else type(self.records) is int
@@ -197,9 +200,12 @@ class SurvivalCurve(Function):
         nodes, shown = self._shown()
         shares = self._empty()
         people, masses = self._people(self._counts(shares))
+        # As many units as there are at least, all records of each alike.
+        r = self.unit_records
+        units = max(round(people / r), 1)
         found = [
             self._simulated(
-                generator.multinomial(people, masses) if sampling else people * masses,
+                r * generator.multinomial(units, masses) if sampling else people * masses,
                 generator,
                 shares,
             )[: nodes.size]
@@ -220,7 +226,7 @@ class SurvivalCurve(Function):
             "version": VERSION,
             "kind": self.kind,
             "channels": self.channels.record(),
-            **Noisy(self.integers, self.stddev, self.records).record(),
+            **Noisy(self.integers, self.stddev, self.records, self.unit_records).record(),
         }
 
     # -- how ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from neyman.aggregate import Columns, IntArray, Noise
 from neyman.functional._quantiles._step_basis import StepBasis
 from neyman.functional._quantiles._step_counts import StepCounts
 from neyman.functional._told import told
-from neyman.numerics import Array
+from neyman.numerics import Array, ndtri
 
 __all__ = ["QuantileReading"]
 
@@ -35,19 +35,22 @@ class QuantileReading:
     negative at the quantile and not positive one step before, so each end can only fail where the
     noise at one place known beforehand is beyond z: the level holds for any data.
 
-    The total interval adds z^2 n p (1 - p) to (z s)^2, the variance of a share of n independent
-    records, and is for the quantile of what they are drawn from; at p = 0 and 1 it is open to the
-    bound.
+    The total interval is for the quantile of what the units are drawn from. With at most r records
+    of a unit, all of which may be alike, it adds (z sqrt(r n p (1 - p)) + r / 2)^2 to (z s)^2: the
+    variance of r times a binomial count of n / r trials, and half of its step. At p = 0 and 1 it is
+    open to the bound.
 
     A group whose number of rows is not told from 0 has no quantile: NaN, in whole bounds.
 
     Attributes:
         basis: the grid.
         probabilities: p, each in [0, 1].
+        unit_records: most records of one unit, r.
     """
 
     basis: StepBasis
     probabilities: tuple[Fraction, ...]
+    unit_records: int
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,8 +77,7 @@ class QuantileReading:
         shares = [float(p) for p in self.probabilities]
         reach = np.stack([width * solved.length(p) for p in shares])
         hidden = width * math.sqrt(solved.variance[-1])
-        # Noise that never moves anything is no noise.
-        z = width / noise.stddev if noise.stddev else 0.0
+        z = float(ndtri(np.array((1 + confidence) / 2)))
         values = self.basis.values
         found: list[Array] = []
         for counts in solved.up_to:
@@ -103,8 +105,9 @@ class QuantileReading:
         place = np.minimum(np.searchsorted(_monotone(counts), ranks), last)
         apart = counts - ranks[:, None]
         own = _ends(apart, reach, place)
-        spread = np.sqrt(reach**2 + z * z * n * (p * (1 - p))[:, None])
-        both = _ends(apart, spread, place)
+        between, r = p * (1 - p), self.unit_records
+        sampling = np.where(between > 0, z * np.sqrt(r * n * between) + r / 2, 0.0)
+        both = _ends(apart, np.hypot(reach, sampling[:, None]), place)
         lower = np.where(p == 0, 0, both.lower)
         upper = np.where(p == 1, last, both.upper)
         return np.stack([place, own.lower, own.upper, lower, upper])

@@ -94,7 +94,7 @@ def quantiles_of(
         axes=basis.axes,
         one=basis.sensitivity(records.neighbors),
         size=basis.size,
-        reading=QuantileReading(basis, shares),
+        reading=QuantileReading(basis, shares, records.unit_records),
         sums=basis.sums,
     )
 

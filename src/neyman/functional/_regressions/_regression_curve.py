@@ -8,6 +8,7 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._curves._function import ReleasedFunction
@@ -38,6 +39,7 @@ class RegressionCurve(Function):
         integers: as released, those of the counts first.
         stddev: of the noise on each.
         records: n where it is public, else None.
+        unit_records: most records of one unit, r.
     """
 
     kind: ClassVar[str] = "regression"
@@ -47,6 +49,7 @@ class RegressionCurve(Function):
     integers: tuple[int, ...] = field(repr=False)
     stddev: float
     records: int | None
+    unit_records: int
 
     @classmethod
     def of_release(cls, release: Released) -> Self:
@@ -70,6 +73,7 @@ class RegressionCurve(Function):
         Raises:
             InvalidParameter: if the integers are not those of the channels.
         """
+        _ = whole("unit_records", self.unit_records, 1, 2**62)
         size, counted = self.channels.size, self.channels.counted
         typed = all(type(value) is int and abs(value) < 2**63 for value in self.integers)
         known = self.records is None if counted else type(self.records) is int and self.records > 0
@@ -88,7 +92,9 @@ class RegressionCurve(Function):
         """The density of x, with all its views; its bandwidth is the least."""
         basis = self.channels.counts
         integers = self.integers[: basis.size]
-        return ReleasedFunction(basis, integers, self.stddev, self.records, basis.bandwidth)
+        return ReleasedFunction(
+            basis, integers, self.stddev, self.records, self.unit_records, basis.bandwidth
+        )
 
     @property
     def noisy_count(self) -> NoisyCount:
@@ -155,7 +161,7 @@ class RegressionCurve(Function):
             "version": VERSION,
             "kind": self.kind,
             "channels": self.channels.record(),
-            **Noisy(self.integers, self.stddev, self.records).record(),
+            **Noisy(self.integers, self.stddev, self.records, self.unit_records).record(),
         }
 
     def _read(self) -> tuple[Table, Sums]:
@@ -165,7 +171,7 @@ class RegressionCurve(Function):
                 f"the released number of records is {count:.6g}, so there is no curve: the noise "
                 "is larger than the data; spend more"
             )
-        table = Table.of(self.channels, self.stddev)
+        table = Table.of(self.channels, self.stddev, self.unit_records)
         return table, table.sums(np.array(self.integers, dtype=np.float64), self.records)
 
     def _within(self, bandwidth: Real, most: float) -> float:

@@ -190,9 +190,12 @@ class RegressionFit:
         found = np.empty((repetitions, masses.size))
         if sampling:
             draws = process.draws(table, sums, generator, repetitions)
+            # As many units as there are at least, the records of each at one place.
+            r = table.unit_records
+            units = max(round(people / r), 1)
             for row, (curve, residual) in zip(found, draws, strict=True):
-                counts = generator.multinomial(people, shares).astype(np.float64)
-                rest = np.sqrt(residual * counts)
+                counts = r * generator.multinomial(units, shares).astype(np.float64)
+                rest = np.sqrt(r * residual * counts)
                 totals = counts * curve + rest * generator.standard_normal(masses.size)
                 row[:] = self._simulated(counts, totals, generator) - curve
             return found

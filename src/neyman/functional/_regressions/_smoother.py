@@ -42,6 +42,7 @@ class Table:
         channels: of the release.
         deviations: of the noise of the two sums; of the real and the imaginary part of term j it
             is this over r_j.
+        unit_records: most records of one unit.
         period, closed, places, weights, frequencies, shares, step, size: L; whether the domain is
             a circle; the nodes, as distances from the lower end; how much of a cell is a node's;
             w_j; r_j; between nodes; how many on the whole circle.
@@ -49,6 +50,7 @@ class Table:
 
     channels: PairChannels
     deviations: tuple[float, float]
+    unit_records: int
     period: float
     closed: bool
     step: float
@@ -59,7 +61,7 @@ class Table:
     shares: Array = field(repr=False)
 
     @classmethod
-    def of(cls, channels: PairChannels, stddev: float) -> Self:
+    def of(cls, channels: PairChannels, stddev: float, unit_records: int) -> Self:
         """Lay out the nodes of a release with noise of this standard deviation."""
         basis = channels.responses
         period, closed = basis.period, basis.domain.closed
@@ -73,6 +75,7 @@ class Table:
         return cls(
             channels,
             (first, first * COUNTED / channels.steps),
+            unit_records,
             period,
             closed,
             step,

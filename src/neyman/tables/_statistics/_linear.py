@@ -81,6 +81,6 @@ class LinearRegression(OfMoments):
             "features": [feature.describe() for feature in self.features],
         }
 
-    def reading(self, weight: int = 1) -> Reading:
-        """Return the coefficients in the columns' units, with their intervals."""
+    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:  # noqa: ARG002
+        """Return the coefficients in the columns' units, with intervals of the noise."""
         return LinearReading(self.layout, weight)

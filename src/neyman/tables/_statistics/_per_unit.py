@@ -49,7 +49,7 @@ class CountUnits(Statistic):
         """Return the name."""
         return {"statistic": "count_units"}
 
-    def reading(self, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:  # noqa: ARG002
         """Return the noisy counts as they are."""
         return _Called("count_units", CountReading(weight))
 
@@ -113,9 +113,10 @@ class MeanPerUnit(Statistic):
         """Return the name and the column."""
         return {"statistic": "mean_per_unit"} | self.column.describe()
 
-    def reading(self, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
         """Return the ratios in the column's units, with Fieller's intervals."""
-        return _Called("mean_per_unit", Mean(self.column).reading(weight))
+        mean = Mean(self.column).reading(unit_rows=unit_rows, weight=weight)
+        return _Called("mean_per_unit", mean)
 
 
 @final
@@ -177,7 +178,7 @@ class SumPerUnit(Statistic):
         total = [text(self.total.lower), text(self.total.upper)]
         return {"statistic": "sum_per_unit", "total": total} | self.column.describe()
 
-    def reading(self, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:  # noqa: ARG002
         """Return the noisy sums in the column's units."""
         return _Called("sum_per_unit", SumReading(self.total, weight))
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from neyman.aggregate import Columns, IntArray, Noise
 from neyman.tables._bounds import Bounds
-from neyman.tables._statistics._sampling import poisson_ends
+from neyman.tables._statistics._cone import Ends, Floats
+from neyman.tables._statistics._sampling import poisson_ends, share_reach, widened
 
 __all__ = ["CountReading", "MeanReading", "PoissonReading", "SumReading"]
 
@@ -41,14 +42,21 @@ class CountReading:
 @final
 @dataclass(frozen=True, slots=True)
 class PoissonReading:
-    """Noisy counts, and the means of Poisson numbers of rows that they do not reject.
+    """Noisy counts or sums, and the means that they do not reject, of a Poisson number of units.
 
     Half of what the confidence leaves is for the noise, half for the Poisson law, so that the
     total interval holds with the confidence at least, for every mean.
+
+    Attributes:
+        plain: reads the counts or sums.
+        step: what an integer of 1 stands for.
+        largest: what one unit adds at most, above 0; none adds less than 0.
     """
 
-    names: ClassVar = (*CountReading.names, "total_lower", "total_upper")
-    weight: int = 1
+    more: ClassVar = ("total_lower", "total_upper")
+    plain: "CountReading | SumReading"
+    step: Fraction
+    largest: int | Fraction
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
@@ -56,13 +64,12 @@ class PoissonReading:
         width = noise.half_width(each)
         exact = [int(value) for value in noisy.tolist()]
         low, high = (
-            np.array([(value + end) / self.weight for value in exact]) for end in (-width, width)
+            np.array([float((value + end) * self.step) for value in exact])
+            for end in (-width, width)
         )
-        lower, upper = poisson_ends(low, high, each)
-        return CountReading(self.weight).columns(noisy, noise, confidence) | {
-            "total_lower": lower.tolist(),
-            "total_upper": upper.tolist(),
-        }
+        ends = poisson_ends(low, high, float(self.largest), each)
+        more = {name: end.tolist() for name, end in zip(self.more, ends, strict=True)}
+        return self.plain.columns(noisy, noise, confidence) | more
 
 
 @final
@@ -94,30 +101,50 @@ class MeanReading:
     mean = grid (c + a s / n_a), with n_a the noisy weighted count; NaN where n_a <= 0. The ratio
     has no standard deviation, so none is given.
 
+    No spread is released, so the total interval takes the largest that the bounds allow, at the
+    end of the noise interval that is nearest to their middle (`share_reach`).
+
     Attributes:
         bounds: of the column.
         centre: c, in grid steps.
         weight: a, in grid steps.
         factor: that both integers were multiplied by.
+        unit_rows: most rows of one unit, r.
     """
 
-    names: ClassVar = ("mean", "lower", "upper", "count")
+    names: ClassVar = ("mean", "lower", "upper", "total_lower", "total_upper", "count")
     bounds: Bounds
     centre: int
     weight: int
-    factor: int = 1
+    factor: int
+    unit_rows: int
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
         pairs = [(int(n), int(s)) for n, s in noisy.reshape(-1, 2).tolist()]
         ends = [noise.ratio_interval(s, n, confidence) for n, s in pairs]
         means = [self._units(Fraction(s, n)) if n > 0 else nan for n, s in pairs]
+        lower, upper = ([self._end(end[side]) for end in ends] for side in (0, 1))
+        one, width = self.weight * self.factor, noise.half_width(confidence)
+        fewest = np.array([(n - width) / one for n, _ in pairs])
+        total = self._totals(np.array([means, lower, upper]), fewest, confidence)
         return {
             "mean": means,
-            "lower": [self._end(low) for low, _ in ends],
-            "upper": [self._end(high) for _, high in ends],
-            "count": [n / (self.weight * self.factor) for n, _ in pairs],
+            "lower": lower,
+            "upper": upper,
+            "total_lower": total[0].tolist(),
+            "total_upper": total[1].tolist(),
+            "count": [n / one for n, _ in pairs],
         }
+
+    def _totals(self, values: Floats, fewest: Floats, confidence: float) -> Ends:
+        """Return the total interval of means with their noise intervals, shape (3, groups)."""
+        lower, upper = float(self.bounds.lower), float(self.bounds.upper)
+        mean, *ends = np.clip((values - lower) / (upper - lower), 0.0, 1.0)
+        reach = share_reach(np.clip(0.5, *ends), fewest / self.unit_rows, confidence)
+        total = widened(mean, (ends[0], ends[1]), reach)
+        low, high = (lower + (upper - lower) * end for end in total)
+        return np.clip(low, lower, values[1]), np.clip(high, values[2], upper)
 
     def _end(self, ratio: float) -> float:
         # Beyond 2 the end is outside the bounds anyway; infinity has no fraction.

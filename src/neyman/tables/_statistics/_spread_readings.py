@@ -16,7 +16,7 @@ import numpy as np
 from neyman.aggregate import Columns, IntArray, Noise
 from neyman.tables._statistics._cone import Cone, Ends, Floats
 from neyman.tables._statistics._moments import Layout
-from neyman.tables._statistics._sampling import widened
+from neyman.tables._statistics._sampling import mean_reach, share_reach, widened
 
 __all__ = ["CorrelationReading", "CovarianceReading", "NoisySums", "VarianceReading"]
 
@@ -88,6 +88,7 @@ class VarianceReading:
     Attributes:
         layout: of the sums.
         weight: that the integers were multiplied by.
+        unit_rows: most rows of one unit, r.
     """
 
     names: ClassVar = (
@@ -97,6 +98,7 @@ class VarianceReading:
     )
     layout: Layout
     weight: int
+    unit_rows: int
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
@@ -117,23 +119,27 @@ class VarianceReading:
         ]
         return _named(self.names, parts)
 
-    @staticmethod
     def _totals(
-        sums: NoisySums, spread: tuple[Floats, Floats, Floats], means: tuple[Floats, Ends]
+        self, sums: NoisySums, spread: tuple[Floats, Floats, Floats], means: tuple[Floats, Ends]
     ) -> tuple[Ends, Ends]:
-        """Sampling: var / n for the mean, and at most var ((1 + |m|)^2 - var) / n for the variance.
+        """Sampling: of the mean by the variance, and never more than by the bounds alone.
 
-        For |u - m| <= 1 + |m|, so that the fourth moment is at most (1 + |m|)^2 var.
+        The variance is a mean of squares (u - m)^2, which are between 0 and (1 + |m|)^2.
         """
         (variance, low, high), (mean, ends) = spread, means
-        rows, confidence = sums.fewest(), sums.confidence
-        n = np.maximum(rows, 2.0)
-        mean_whole = widened(mean, ends, np.sqrt(high / (n - 1)), rows, confidence)
-        far = (1 + np.minimum(np.max(np.abs(ends), axis=0), 1.0)) ** 2
-        most = np.minimum(high, far / 2)
-        error = np.sqrt(most * (far - most) / n)
-        lower, upper = widened(variance, (low, high), error, rows, confidence)
-        upper = upper * n / (n - 1)
+        trials, confidence = sums.fewest() / self.unit_rows, sums.confidence
+        ends = _clipped(ends[0], -1, 1), _clipped(ends[1], -1, 1)
+        by_spread = mean_reach(high, (1 + ends[1], 1 - ends[0]), trials, confidence)
+        by_bounds = share_reach((1 + np.clip(0.0, *ends)) / 2, trials, confidence)
+        down, up = (
+            np.minimum(one, 2 * other) for one, other in zip(by_spread, by_bounds, strict=True)
+        )
+        mean_whole = widened(mean, ends, (down, up))
+        far = (1 + np.minimum(np.max(np.abs(mean_whole), axis=0), 1.0)) ** 2
+        down, up = share_reach(np.clip(0.5, low / far, high / far), trials, confidence)
+        lower, upper = widened(variance, (low, high), (far * down, far * up))
+        # The mean of the rows is nearer to them than that of the population.
+        upper = np.where(trials > 1, upper * trials / np.maximum(trials - 1, 1e-9), 1.0)
         return (_clipped(lower, 0, 1), _clipped(upper, 0, 1)), mean_whole
 
 

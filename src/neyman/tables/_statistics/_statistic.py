@@ -143,10 +143,12 @@ class Statistic(ABC):
         return 1
 
     @abstractmethod
-    def reading(self, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
         """Return how the noisy integers are read, group by group.
 
         Args:
+            unit_rows: most rows of one unit in one group, r. They may all be alike, and intervals
+                for the population must allow for it.
             weight: that all of them were multiplied by, beside other statistics (`Together`).
         """
 

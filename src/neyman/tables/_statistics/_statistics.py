@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import final
 
 from neyman.aggregate import Reading
+from neyman.errors import InvalidParameter
 from neyman.tables._sql import Tree, integer
 from neyman.tables._statistics._readings import (
     CountReading,
@@ -27,8 +29,9 @@ class Count(Statistic):
     """Rows of each group, whatever their values: each adds 1.
 
     Attributes:
-        poisson: whether the answer also has the interval of the mean of a Poisson number of rows,
-            noise and sampling together. The question is the same, and so is its entry in a ledger.
+        poisson: whether the answer also has the interval of the mean, if the number of units is a
+            Poisson number: noise and sampling together. The question is the same, and so is its
+            entry in a ledger.
     """
 
     poisson: bool = False
@@ -46,27 +49,44 @@ class Count(Statistic):
     @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
-        return PoissonReading.names if self.poisson else CountReading.names
+        return (*CountReading.names, *PoissonReading.more) if self.poisson else CountReading.names
 
     def describe(self) -> dict[str, object]:
         """Return the name."""
         return {"statistic": "count"}
 
-    def reading(self, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
         """Return the noisy counts as they are."""
-        return PoissonReading(weight) if self.poisson else CountReading(weight)
+        plain = CountReading(weight)
+        return PoissonReading(plain, Fraction(1, weight), unit_rows) if self.poisson else plain
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Sum(Statistic):
-    """Sum of a column: each row adds its grid integer k."""
+    """Sum of a column: each row adds its grid integer k.
+
+    Attributes:
+        column: whose values are added up.
+        poisson: as for `Count`; of values that are not negative.
+    """
 
     column: Measured
+    poisson: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a column without bounds."""
+        """Refuse a column without bounds, and Poisson sums of negative values.
+
+        Raises:
+            InvalidParameter: saying what to write.
+        """
         check_measured("column", self.column)
+        if self.poisson and self.column.bounds.lower < 0:
+            raise InvalidParameter(
+                "poisson=True needs values that are not negative; column "
+                f"{self.column.column!r} has {self.column.bounds!r}. Write bounds from 0, or leave "
+                "poisson=True out"
+            )
 
     @property
     def columns(self) -> tuple[Measured, ...]:
@@ -81,15 +101,19 @@ class Sum(Statistic):
     @property
     def names(self) -> tuple[str, ...]:
         """Columns of the answer."""
-        return SumReading.names
+        return (*SumReading.names, *PoissonReading.more) if self.poisson else SumReading.names
 
     def describe(self) -> dict[str, object]:
         """Return the name and the column."""
         return {"statistic": "sum"} | self.column.describe()
 
-    def reading(self, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
         """Return the noisy sums in the column's units."""
-        return SumReading(self.column.bounds, weight)
+        bounds = self.column.bounds
+        plain = SumReading(bounds, weight)
+        if not self.poisson:
+            return plain
+        return PoissonReading(plain, bounds.grid / weight, unit_rows * bounds.upper)
 
 
 @final
@@ -143,6 +167,6 @@ class Mean(Statistic):
         """Return the name and the column."""
         return {"statistic": "mean"} | self.column.describe()
 
-    def reading(self, weight: int = 1) -> Reading:
-        """Return the ratios in the column's units, with Fieller's intervals."""
-        return MeanReading(self.column.bounds, self.centre, self.weight, weight)
+    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
+        """Return the ratios in the column's units, with Fieller's intervals and in total."""
+        return MeanReading(self.column.bounds, self.centre, self.weight, weight, unit_rows)

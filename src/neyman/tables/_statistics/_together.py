@@ -115,11 +115,15 @@ class Together(Statistic):
             "weights": list(self.weights),
         }
 
-    def reading(self, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
         """Return what reads each with its weight taken off again."""
         return _Side(
             tuple(
-                (len(part.components), _prefixed(part), part.reading(weight * own))
+                (
+                    len(part.components),
+                    _prefixed(part),
+                    part.reading(unit_rows=unit_rows, weight=weight * own),
+                )
                 for part, own in zip(self.parts, self.weights, strict=True)
             )
         )
