@@ -26,10 +26,6 @@ def test_no_unit_moves_an_answer_of_postgres_beyond_its_bounds(postgres):
         assert sound(world, 40, 1)["attained"]
 
 
-def test_no_unit_moves_an_answer_of_spark_beyond_its_bounds(spark):
-    assert sound(SparkFrames(spark), 4, 1)["checks"] == 4
-
-
 @pytest.mark.soak
 def test_many_neighbours_on_postgres(postgres, capsys):
     with serving(postgres) as world:
