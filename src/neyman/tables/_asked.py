@@ -11,7 +11,7 @@ from sqlglot import exp
 from neyman.aggregate import Aggregate, FoundGroups, IntArray, refuse_key_names, repeated
 from neyman.errors import InvalidTable
 from neyman.tables._engines._engine import Engine
-from neyman.tables._imagined import imagined
+from neyman.tables._imagined import ImaginedRows
 from neyman.tables._keys._keys import Keys
 from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._mistakes import refuse_no_keys
@@ -58,7 +58,8 @@ def asked(
     }
     query |= view.describe()
     salt = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()
-    statement = Question(statistic, unit, by, salt, max_rows).statement(view)
+    counted = Question(statistic, unit, by, salt, max_rows)
+    statement = counted.statement(view)
     groups, width = groups_of(by), len(statistic.components)
     question = Aggregate(
         query=query,
@@ -69,7 +70,7 @@ def asked(
         reading=statistic.reading(),
         compute=lambda: _integers(engine, statement, groups or 0, width),
         sql=lambda: engine.text(statement),
-        imagined=lambda sizes: imagined(statistic, sizes),
+        imagined=ImaginedRows(counted, engine, view),
     )
     match by:
         case None:
