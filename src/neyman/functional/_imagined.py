@@ -97,13 +97,13 @@ class ImaginedCounts:
 
     def _shape(self, counts: IntArray) -> Shape:
         if len(self.axes) == 1:
-            return {"nodes": _quantiles(counts).tolist()}
+            return {"nodes": tuple(_quantiles(counts).tolist())}
         if self.size > _MOST_SUMS:
             raise InvalidParameter(
                 f"a likeness of a function of several columns can hold {_MOST_SUMS} integers; this "
                 f"one has {self.size}. Leave like= out, or write a larger bandwidth"
             )
-        return {"one_row": [float(f"{mean:.{_DIGITS}g}") for mean in self._of(counts)]}
+        return {"one_row": tuple(float(f"{mean:.{_DIGITS}g}") for mean in self._of(counts))}
 
     def _divided(self, laws: list[Between]) -> Array:
         shares = np.ones(1)
@@ -117,15 +117,17 @@ class ImaginedCounts:
 
 def _at_nodes(law: Between, axis: Nodes) -> Array:
     """Return the share of values at each node; what is beyond the outermost is at them."""
-    edges = (np.arange(1, axis.number) - 0.5) * (axis.step / (axis.end - axis.start))
-    return np.diff(law.below(edges), prepend=0.0, append=1.0)
+    places = np.arange(1, axis.number, dtype=np.float64) - 0.5
+    below = law.below(np.float64(axis.step / (axis.end - axis.start)) * places)
+    return np.diff(np.concatenate([np.zeros(1), below, np.ones(1)]))
 
 
 def _quantiles(counts: IntArray) -> IntArray:
     """Return the node that each share of the records, 0, 1/200, ..., 1, is at or below."""
-    reached = np.cumsum(counts)
+    reached = np.asarray(np.cumsum(counts), dtype=np.int64)
     ranks = np.maximum(np.arange(_QUANTILES + 1) * (reached[-1] / _QUANTILES), 0.5)
-    return np.minimum(np.searchsorted(reached, ranks), len(counts) - 1)
+    found = np.asarray(np.searchsorted(reached, ranks), dtype=np.int64)
+    return np.minimum(found, len(counts) - 1)
 
 
 def _counts(nodes: IntArray, places: int) -> IntArray:

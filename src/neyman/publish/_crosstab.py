@@ -266,7 +266,7 @@ class _ImaginedCells:
             raise InvalidTable("like= needs a question of a table; write spread=, or leave it out")
         found = self.inner.counted(public)
         rows = sum(found.kept)
-        shares = [float(f"{kept / rows:.{_DIGITS}g}") for kept in found.kept]
+        shares = tuple(float(f"{kept / rows:.{_DIGITS}g}") for kept in found.kept)
         return replace(found, kept=(rows,), shape={"cells": shares})
 
     def shaped(self, shape: Shape) -> Array:

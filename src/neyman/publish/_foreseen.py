@@ -20,7 +20,7 @@ from neyman.functional import (
     function,
 )
 from neyman.mechanisms import Mechanism
-from neyman.publish._stand_ins import BEST, LIKE, SPREAD, TYPICAL, WORST, Group, StandIns
+from neyman.publish._stand_ins import LIKE, SPREAD, TYPICAL, Group, StandIns
 
 __all__ = ["Foreseen", "Known", "foreseen_by"]
 
@@ -50,14 +50,10 @@ class Known:
             return f"no information: all of [{low:.6g}, {high:.6g}]"
         return "nothing known" if self.half_width is None else f"± {_short(self.half_width)}"
 
-    @property
-    def _rank(self) -> tuple[bool, float]:
-        return self.half_width is None, self.half_width or 0.0
-
     @staticmethod
     def worst(found: Iterable["Known"]) -> "Known":
         """Return the one that says least."""
-        return max(found, key=lambda known: known._rank)
+        return max(found, key=lambda known: (known.half_width is None, known.half_width or 0.0))
 
     def to_json(self) -> dict[str, object]:
         """Return it, JSON-able."""
@@ -75,8 +71,8 @@ class Foreseen:
         records: how many rows count in the group that it holds for; None where the noise is the
             same for all, and whatever the rows are like.
         group: which group that is, for people; "" where there is one.
-        cases: "at best", rows spread evenly over the bounds; "typical", skewed ones; "at worst";
-            and, where they were given, "spread" and "like".
+        cases: "at best", or of a function "spread evenly", rows spread evenly over the bounds;
+            "typical", skewed ones; "at worst"; and, where they were given, "spread" and "like".
     """
 
     name: str
@@ -115,10 +111,11 @@ class Foreseen:
         if self.records is None:
             spread = "" if self.stddev is None else f"stddev {_short(self.stddev)}"
             return [str(self.planned), spread]
-        told = [_told(self.cases[case], case) for case in (BEST, TYPICAL, WORST)]
-        names = {SPREAD: "the spread given", LIKE: f"like = {like}"}
-        said = [f"({name}: {self.cases[case]})" for case, name in names.items() if case in self.cases]
-        return [*told, *said]
+        names = {SPREAD: SPREAD, LIKE: f"like = {like}"}
+        return [
+            f"({names[case]}: {known})" if case in names else _told(known, case)
+            for case, known in self.cases.items()
+        ]
 
     def to_json(self) -> dict[str, object]:
         """Return it, JSON-able."""
@@ -150,13 +147,11 @@ class _Width(NamedTuple):
     upper: float
 
 
-_Read: TypeAlias = Callable[[IntArray], Mapping[str, _Width]]
+_Read: TypeAlias = Callable[[IntArray], Iterable[tuple[str, _Width]]]
 _Found: TypeAlias = dict[str, dict[tuple[str, int], Known]]
 
 
-def foreseen_by(
-    rows: StandIns, mechanism: Mechanism, confidence: float
-) -> tuple[Foreseen, ...]:
+def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tuple[Foreseen, ...]:
     """Return every number for each group; once, where its noise is always the same.
 
     Args:
@@ -168,21 +163,23 @@ def foreseen_by(
     if not rows.cases:
         return (Foreseen("integer", None, "", {TYPICAL: plain}),)
     read = _reader(rows, mechanism, confidence)
-    hidden = read(next(rows.integers(BEST, 0)))
+    first = next(iter(rows.cases))
+    # Of a curve its bands are read, and not where it lies.
+    curve = rows.aggregate.query.get("statistic") in _FUNCTIONS
+    hidden = {} if curve else dict(read(rows.integers(first, 0)))
     sizes = list(dict.fromkeys(group.records for group in rows.groups))
     # Of one size alone nothing shows whether it makes a difference.
     others = [] if len(sizes) > 1 else [2 * n if n < 2**52 else n // 2 for n in sizes]
     found: _Found = {}
     for size in (*sizes, *others):
-        for case in (BEST,) if size in others else tuple(rows.cases):
+        for case in (first,) if size in others else rows.cases:
             seen: dict[str, list[Known]] = {}
-            for integers in rows.integers(case, size):
-                for name, width in read(integers).items():
-                    seen.setdefault(name, []).append(_known(width, hidden.get(name)))
+            for name, width in read(rows.integers(case, size)) if rows.cases[case] else ():
+                seen.setdefault(name, []).append(_known(width, hidden.get(name)))
             for name, known in seen.items():
                 found.setdefault(name, {})[case, size] = Known.worst(known)
     asked = [(case, size) for size in sizes for case in rows.cases if rows.cases[case]]
-    asked += [(BEST, size) for size in others]
+    asked += [(first, size) for size in others]
     return tuple(
         number
         for name, widths in found.items()
@@ -195,10 +192,10 @@ def _reader(rows: StandIns, mechanism: Mechanism, confidence: float) -> _Read:
     query = rows.aggregate.query
     numbers = _FUNCTIONS.get(str(query.get("statistic")))
 
-    def read(integers: IntArray) -> Mapping[str, _Width]:
+    def read(integers: IntArray) -> Iterable[tuple[str, _Width]]:
         columns = rows.aggregate.reading.columns(integers, mechanism, confidence)
         if numbers is None:
-            return dict(_numbers(columns))
+            return _numbers(columns)
         # Of one group, which is made up.
         answer, found = _Answer({**query, "keys": None}, columns), dict[str, _Width]()
         for name, of in numbers.items():
@@ -206,7 +203,7 @@ def _reader(rows: StandIns, mechanism: Mechanism, confidence: float) -> _Read:
             # Where noise hides so few rows, nothing is known of the curve, and that is said.
             with suppress(InvalidParameter):
                 found[name] = of(answer, confidence)
-        return found
+        return found.items()
 
     return read
 
@@ -227,21 +224,27 @@ def _shown(
     cases: Iterable[str],
 ) -> Iterator[Foreseen]:
     """Leave the size out where neither it nor the rows make a difference."""
-    every = {(known.stddev, known.half_width) for known in (widths[one] for one in asked)}
-    if len(every) == 1:
-        ((stddev, half),) = every
-        if half is not None:
-            yield Foreseen(name, None, "", {TYPICAL: Known(stddev, half)})
-            return
+    every = [widths[one] for one in asked]
+    # A quantile can be one value of the grid whatever the noise is.
+    told = every[0].half_width and any(known.all_of is None for known in every)
+    if told and len({_digits(known) for known in every}) == 1:
+        yield Foreseen(name, None, "", {TYPICAL: Known(every[0].stddev, every[0].half_width)})
+        return
     for group in groups:
         known = {case: widths.get((case, group.records), _NOTHING) for case in cases}
         yield Foreseen(name, group.records, group.label, known)
 
 
+def _digits(known: Known) -> tuple[str, str]:
+    """Return the numbers without what rounding does to them."""
+    return f"{known.stddev or 0.0:.9g}", f"{known.half_width or 0.0:.9g}"
+
+
 def _told(known: Known, case: str) -> str:
     """Write one case; where an interval says nothing, what it is comes after the case."""
     said, colon, whole = str(known).partition(": ")
-    return f"{said} {case}{colon}{whole}"
+    called = "typically" if case == TYPICAL and not said.startswith("±") else case
+    return f"{said} {called}{colon}{whole}"
 
 
 def _short(number: float) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self, TypeAlias, cast, final
@@ -75,7 +75,7 @@ class Likeness:
         if record.get("format") != _FORMAT or record.get("version") != 1:
             raise InvalidParameter(
                 f"a likeness must be a record of format {_FORMAT!r}, version 1; got "
-                f"{str(record.get('format')):.40}, version {str(record.get('version')):.40}. Write "
+                f"{record.get('format')!s:.40}, version {record.get('version')!s:.40}. Write "
                 "what publish.likeness(...).to_json() returned"
             )
         try:

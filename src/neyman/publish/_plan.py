@@ -13,8 +13,8 @@ from neyman.ledger import Ledger, Store
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
 from neyman.publish._bill import Bill
-from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._likeness import label_of, public_of
+from neyman.publish._plan_preview import ChargePreview, PlanPreview
 from neyman.publish._preview import Preview, foreseen
 from neyman.publish._stand_ins import of_question, refuse_unknown, spreads_of
 from neyman.released import Release

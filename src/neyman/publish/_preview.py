@@ -86,8 +86,9 @@ class Preview:
         like = "" if self.like is None else self.like.label
         rows = [[self._called(one.name), one.size, *one.widths(like)] for one in self.numbers]
         longest = max(map(len, rows))
-        widths = [max((len(row[i]) for row in rows if i < len(row)), default=0)
-                  for i in range(longest)]
+        widths = [
+            max((len(row[i]) for row in rows if i < len(row)), default=0) for i in range(longest)
+        ]
         return ["   ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
     def _called(self, name: str) -> str:
@@ -137,7 +138,8 @@ def preview(
     quotient or of a curve depends on how many rows a group has and on what they are like. So the
     very statement is run of made-up rows, and its integers are read as an answer would be:
 
-        at best     values spread evenly over the bounds
+        at best     values spread evenly over the bounds; of a function called "spread evenly",
+                    for values in one place can do better
         typical     mean and standard deviation at 5 % of the range, correlations of 0.3
         at worst    of a mean, variance or covariance the widest interval that there can be
 

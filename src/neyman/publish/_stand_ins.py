@@ -7,14 +7,13 @@ from typing import Final, NamedTuple, cast, final
 
 import numpy as np
 
-from neyman.aggregate import Aggregate, IntArray, MadeUp, Spreads
+from neyman.aggregate import Aggregate, IntArray, Spreads
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, exact
 from neyman.publish._likeness import Likeness, Public, likeness_of
 
 __all__ = [
-    "BEST",
     "LIKE",
     "SPREAD",
     "TYPICAL",
@@ -30,6 +29,8 @@ __all__ = [
 _SIZES: Final = (100, 1_000, 10_000, 100_000)
 
 BEST: Final = "at best"
+# Of a function, such as quantiles, rows in one place can do better.
+EVENLY: Final = "spread evenly"
 TYPICAL: Final = "typical"
 WORST: Final = "at worst"
 SPREAD: Final = "spread"
@@ -55,7 +56,8 @@ class StandIns:
     Attributes:
         aggregate: the question.
         groups: those that are shown.
-        cases: by name, what one row adds; of several the widest interval is that of the case.
+        cases: by name, what one row adds, rows spread evenly first; of several the widest interval
+            is that of the case.
         like: what the public rows are like, where some were given.
     """
 
@@ -70,10 +72,10 @@ class StandIns:
         width = next((case[0].size for case in self.cases.values() if case), self.aggregate.size)
         return self.aggregate.size // width
 
-    def integers(self, case: str, records: int) -> Iterator[IntArray]:
-        """Return what so many rows of a case add up to."""
-        for one in self.cases[case]:
-            yield np.clip(np.rint(records * one), -_MOST, _MOST).astype(np.int64)
+    def integers(self, case: str, records: int) -> IntArray:
+        """Return what so many rows of a case add up to, a group for each part of the case."""
+        summed = np.rint(records * np.concatenate(self.cases[case]))
+        return np.clip(summed, -_MOST, _MOST).astype(np.int64)
 
 
 def of_question(
@@ -101,8 +103,9 @@ def of_question(
     if imagined is None:
         return StandIns(aggregate, _groups(0, records, known), {}, known)
     made = imagined.made_up({name: spreads[name] for name in imagined.columns if name in spreads})
-    cases: dict[str, tuple[Array, ...]] = {BEST: (made.even,), TYPICAL: (made.typical,)}
-    cases[WORST] = () if made.ends is None else tuple(_between(made))
+    first = EVENLY if made.ends is None else BEST
+    cases: dict[str, tuple[Array, ...]] = {first: (made.even,), TYPICAL: (made.typical,)}
+    cases[WORST] = () if made.ends is None else tuple(_between(*made.ends))
     if made.spread is not None:
         cases[SPREAD] = (made.spread,)
     if known is not None:
@@ -124,16 +127,15 @@ def spreads_of(spread: Mapping[str, tuple[Real, Real]]) -> Spreads:
         check_type(f"spread of {column!r}", pair, tuple | list, instead)
         if len(cast("Sequence[object]", pair)) != 2:
             raise InvalidParameter(
-                f"spread of {column!r} must be a mean and a standard deviation; {len(pair)} numbers "
-                f"were given. Write {instead}"
+                f"spread of {column!r} must be a mean and a standard deviation; {len(pair)} "
+                f"numbers were given. Write {instead}"
             )
         mean, sd = (float(exact(part, f"spread of {column!r}")) for part in pair)
         found[column] = (mean, sd)
     return found
 
 
-def _between(made: MadeUp) -> Iterator[Array]:
-    low, high = made.ends or ()
+def _between(low: Array, high: Array) -> Iterator[Array]:
     for share in _SHARES:
         yield (1 - share) * low + share * high
 

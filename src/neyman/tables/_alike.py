@@ -77,7 +77,7 @@ def _repeated(public: View, private: View) -> View:
     if private.made[:done] != public.made:
         raise _other_steps()
     for step in private.made[done:]:
-        match step["step"]:
+        match step.get("step"):
             case "where":
                 public = public.where(read_expression(step["condition"]))
             case "with_columns":

@@ -4,7 +4,7 @@
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, final
 
 import numpy as np
@@ -21,7 +21,7 @@ from neyman.tables._sources._frames import frame
 from neyman.tables._sql import integer
 from neyman.tables._statements._statement import Question, groups_of
 from neyman.tables._statistics._statistic import Component, Measured, Statistic
-from neyman.tables._unit import Rows, Unit
+from neyman.tables._unit import Rows
 from neyman.tables._view import View
 
 __all__ = ["ImaginedRows"]
@@ -46,8 +46,8 @@ class ImaginedRows:
     """
 
     question: Question
-    engine: Engine
-    view: View
+    engine: Engine = field(repr=False)
+    view: View = field(repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class ImaginedRows:
             rows=alike.rows(),
             kept=tuple(kept.tolist()),
             limited=alike.unit == self.question.unit,
-            shape={"one_row": [float(f"{mean:.{_DIGITS}g}") for mean in means]},
+            shape={"one_row": tuple(float(f"{mean:.{_DIGITS}g}") for mean in means)},
         )
 
     def shaped(self, shape: Shape) -> Array:
@@ -118,7 +118,7 @@ class ImaginedRows:
         rows = [len(case[0]) for case in parts]
         # Longer than the name of any column.
         key = "k" * (1 + max((len(name) for name in self.columns), default=0))
-        columns = {
+        columns: dict[str, object] = {
             name: np.concatenate([case[i] for case in parts]) for i, name in enumerate(self.columns)
         }
         columns[key] = np.repeat(np.arange(len(cases)), rows)

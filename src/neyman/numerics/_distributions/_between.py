@@ -1,4 +1,6 @@
 """A law between 0 and 1 of given mean and standard deviation: what a column may look like."""
+# scipy carries no types of its own.
+# pyright: reportMissingTypeStubs=false
 
 import math
 from dataclasses import dataclass
@@ -53,15 +55,15 @@ class Between:
         most = math.sqrt((mean - lower) * (upper - mean))
         if not 0 <= sd <= most * (1 + 1e-9):
             raise InvalidParameter(
-                f"the standard deviation of {name!r} must be at most {most:.6g}, for values between "
-                f"{lower:g} and {upper:g} with mean {mean:g}; got {sd:g}. Write that of the values "
-                "after they are moved to the bounds"
+                f"the standard deviation of {name!r} must be at most {most:.6g}, for values "
+                f"between {lower:g} and {upper:g} with mean {mean:g}; got {sd:g}. Write that of the "
+                "values after they are moved to the bounds"
             )
         return cls((mean - lower) / (upper - lower), min(sd, most) / (upper - lower))
 
     @property
     def _shape(self) -> tuple[float, float] | None:
-        """a and b; None where the law is one point, or two."""
+        """A and b; None where the law is one point, or two."""
         if not self.sd:
             return None
         total = self.mean * (1 - self.mean) / self.sd**2 - 1
