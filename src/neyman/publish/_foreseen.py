@@ -225,8 +225,8 @@ def _shown(
 ) -> Iterator[Foreseen]:
     """Leave the size out where neither it nor the rows make a difference."""
     every = [widths[one] for one in asked]
-    # A quantile can be one value of the grid whatever the noise is.
-    told = every[0].half_width and any(known.all_of is None for known in every)
+    # Without a deviation of its own it is a quotient or a quantile, alike by chance.
+    told = every[0].stddev is not None and every[0].half_width
     if told and len({_digits(known) for known in every}) == 1:
         yield Foreseen(name, None, "", {TYPICAL: Known(every[0].stddev, every[0].half_width)})
         return

@@ -61,7 +61,8 @@ class Preview:
         released = "1 integer" if self.integers == 1 else f"{self.integers:,} integers"
         size = f"{many}, {released}" if self.groups else "groups that nobody declared"
         lines = [
-            f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}",
+            f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}; "
+            f"{100 * self.confidence:g} % noise intervals",
             *(() if self.shown is None else (str(self.shown),)),
             *self._assumed(),
             *self._lines(),
@@ -79,7 +80,7 @@ class Preview:
                 f"{self.like.rows:,} rows count{cut}"
             )
         elif self.groups > 1 and any(number.records is not None for number in self.numbers):
-            yield "groups of equal size are assumed; like= takes the sizes from public rows"
+            yield "groups of equal size are assumed; like, public rows, would say how they are"
 
     def _lines(self) -> list[str]:
         """Write a line for each number, its parts below each other; the last is not padded."""
@@ -175,7 +176,13 @@ def preview(
     ...                       bounds={"minutes": ny.Bounds(0, 120, grid=1)})
     >>> question = table.mean("minutes")
     >>> noise = ny.Gaussian.calibrate(question.sensitivity, mu=0.5)
-    >>> print(preview(question, noise, records=10_000, spread={"minutes": (35, 20)}))
+    >>> seen = preview(question, noise, records=10_000, spread={"minutes": (35, 20)})
+    >>> for case, known in seen.numbers[0].cases.items():
+    ...     print(case, known)
+    at best ± 0.0333
+    typical ± 0.0449
+    at worst ± 0.0471
+    spread ± 0.0361
     """
     check_type("aggregate", aggregate, Aggregate, "a question, such as table.count()")
     check_type("mechanism", mechanism, Mechanism, "its noise, such as Gaussian.calibrate(...)")

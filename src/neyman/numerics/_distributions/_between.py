@@ -56,8 +56,8 @@ class Between:
         if not 0 <= sd <= most * (1 + 1e-9):
             raise InvalidParameter(
                 f"the standard deviation of {name!r} must be at most {most:.6g}, for values "
-                f"between {lower:g} and {upper:g} with mean {mean:g}; got {sd:g}. Write that of the "
-                "values after they are moved to the bounds"
+                f"between {lower:g} and {upper:g} with mean {mean:g}; got {sd:g}. Write that "
+                "of the values after they are moved to the bounds"
             )
         return cls((mean - lower) / (upper - lower), min(sd, most) / (upper - lower))
 
