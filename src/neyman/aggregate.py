@@ -18,12 +18,17 @@ __all__ = [
     "Columns",
     "Companion",
     "Countable",
+    "Counted",
     "Counter",
     "FoundGroups",
+    "Imagined",
     "IntArray",
     "KeyText",
+    "MadeUp",
     "Noise",
     "Reading",
+    "Shape",
+    "Spreads",
     "UnknownGroups",
     "refuse_key_names",
     "repeated",
@@ -33,11 +38,18 @@ __all__ = [
 COMPANION: Final = 4
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
+_Floats: TypeAlias = npt.NDArray[np.float64]
 Columns: TypeAlias = dict[str, list[str] | list[int] | list[float] | list[bool]]
 
 
 KeyText: TypeAlias = tuple[str, ...]
 """The key of a group that nobody declared: a canonical text for each column."""
+
+Spreads: TypeAlias = Mapping[str, tuple[float, float]]
+"""By column, a public guess of its mean and standard deviation, in its own units."""
+
+Shape: TypeAlias = Mapping[str, Sequence[float]]
+"""What the rows of a group are like, JSON-able: made by `Imagined.counted`, read by `shaped`."""
 
 
 class Noise(Protocol):
@@ -131,6 +143,11 @@ class Countable(Protocol):
         ...
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What each of their numbers is called."""
+        ...
+
+    @property
     def groups(self) -> int:
         """In how many groups they are counted apart; 1 where there is one of all."""
         ...
@@ -153,6 +170,22 @@ class Countable(Protocol):
         """Return what is public about them, JSON-able: a part of the query's record."""
         ...
 
+    def like(self, public: object) -> "tuple[Countable, int, bool]":
+        """Return public rows to be counted in the same way.
+
+        Args:
+            public: a table, as `open_table` gives it.
+
+        Returns:
+            The rows, how many there are before filters, and whether limits of a unit apply.
+
+        Raises:
+            InvalidParameter: if these are the private records, or are in arrays.
+            InvalidTable: if the rows cannot be made in the steps of the private ones.
+            UnknownColumn: if it lacks a column.
+        """
+        ...
+
     def companion(self, axes: Sequence[Nodes], *, ends: bool) -> "Companion | None":
         """Return what counts them and tells what limits did; None where a unit has one record.
 
@@ -167,6 +200,80 @@ class Countable(Protocol):
 
         Args:
             axes: one for each number. A record at no node of some axis counts for nothing.
+        """
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeUp:
+    """What one row adds to the integers of its group, on average over rows that are made up.
+
+    Attributes:
+        even: rows spread evenly over the bounds, columns independent: the best case.
+        typical: skewed rows; each column has mean and standard deviation at 5 % of its range.
+        spread: rows of the means and standard deviations that were given; None without any.
+        ends: of rows that all lie at the lower bounds, and at the upper ones, between which the
+            worst case of a mean or a variance lies; None where they say nothing.
+    """
+
+    even: _Floats
+    typical: _Floats
+    spread: _Floats | None
+    ends: tuple[_Floats, _Floats] | None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What a question finds in public rows.
+
+    Attributes:
+        source: which dataset they are.
+        rows: how many there are, before filters and limits.
+        kept: how many of them count, in each group.
+        limited: whether limits of a unit were applied, or each row counts as a unit.
+        shape: what those are like.
+    """
+
+    source: str
+    rows: int
+    kept: tuple[int, ...]
+    limited: bool
+    shape: Shape
+
+
+class Imagined(Protocol):
+    """Rows that stand for the private ones in a preview: made up, or public. No row is private."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns whose values matter."""
+        ...
+
+    def made_up(self, spreads: Spreads) -> MadeUp:
+        """Return what made-up rows add.
+
+        Raises:
+            InvalidParameter: if no values between the bounds have such a mean and deviation.
+        """
+        ...
+
+    def counted(self, public: object) -> Counted:
+        """Ask the question of a public table, as `open_table` gives it, under its own limits.
+
+        Raises:
+            InvalidParameter: if it holds the private rows, or no row of it counts.
+            InvalidTable: if its rows cannot be made in the steps of the private ones.
+            UnknownColumn: if it lacks a column.
+        """
+        ...
+
+    def shaped(self, shape: Shape) -> _Floats:
+        """Return what one row adds on average, of rows that `counted` found to be like this.
+
+        Raises:
+            InvalidParameter: if it is the shape of another question.
         """
         ...
 
@@ -275,8 +382,8 @@ class Aggregate:
         unknown: the groups, where nobody declared them: `compute` then returns the integers of as
             many as there are, `size` is 0, and `unknown.find` gives the keys with them.
         sql: gives the text of the statement that is run, where there is one; public.
-        imagined: gives the integers of one group of made-up records, spread evenly over the bounds,
-            for each of several sizes; for previews. Public, for no row has a part in it.
+        imagined: rows that stand for the private ones in previews. Public, for no private row has
+            a part in it.
         compute: runs the query; returns an int64 vector of length `size`.
         companion: tells what limits and bounds did to the answer, where a unit can have several
             rows.
@@ -292,7 +399,7 @@ class Aggregate:
     keys: Columns = field(default_factory=Columns, repr=False)
     sql: Callable[[], str] | None = field(default=None, repr=False)
     unknown: UnknownGroups | None = field(default=None, repr=False)
-    imagined: Callable[[Sequence[int]], list[IntArray]] | None = field(default=None, repr=False)
+    imagined: Imagined | None = field(default=None, repr=False)
     companion: Companion | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -311,7 +418,7 @@ class Aggregate:
         """How much one row adds to the count that a group is shown by; None of declared groups."""
         if self.unknown is None or self.imagined is None:
             return None
-        return int(self.imagined([1])[0][self.unknown.count])
+        return round(float(self.imagined.made_up({}).even[self.unknown.count]))
 
 
 def repeated(keys: Columns, rows: int) -> Columns:

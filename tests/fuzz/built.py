@@ -49,7 +49,7 @@ def statistics(*, everywhere: bool = False) -> Iterator[type[Statistic]]:
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
-        own = kind.__module__.startswith("neyman.")
+        own = kind.__module__.startswith("neyman.") and not kind.__name__.startswith("_")
         # A dataclass with slots leaves the class behind that it was made of.
         real = getattr(inspect.getmodule(kind), kind.__qualname__, kind) is kind
         if not inspect.isabstract(kind) and (own or everywhere) and real and kind not in seen:

@@ -298,7 +298,7 @@ def test_a_user_previews_releases_and_asks_again(folder, capsys):
     spec = write(folder, 'by = "cells"\nmargins = [["a"], []]\n')
     assert main(["release", str(spec), "--preview", "--records", "1000"]) == 0
     foreseen = capsys.readouterr().out
-    assert "count by a and b                any   2.021        ± 4.461\n" in foreseen
+    assert "count by a and b   any group   ± 4.46   stddev 2.02\n" in foreseen
     assert "count in total" in foreseen
     assert not (folder / "t.ledger").exists()
     assert main(["release", str(spec), "--report", "page.html"]) == 0

@@ -43,8 +43,8 @@ def test_the_budget_is_spent_and_never_passed(wishes, mu):
 
 
 def test_half_widths_are_the_same_multiple_of_those_wanted():
-    wishes = [Wish(QUESTIONS[0], 2000), Wish(QUESTIONS[1], 10_000), Wish(QUESTIONS[2], 1.5)]
-    fitted = fit(wishes, mu=0.01, records=1_000_000)
+    wishes = [Wish(QUESTIONS[0], 400), Wish(QUESTIONS[1], 2_000), Wish(QUESTIONS[2], 0.02)]
+    fitted = fit(wishes, mu=0.05, records=1_000_000)
     widths = [seen.numbers[0].half_width for seen in fitted.previews]
     times = [width / float(wish.half_width) for width, wish in zip(widths, wishes, strict=True)]
     assert fitted.factor == max(times)

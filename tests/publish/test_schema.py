@@ -207,8 +207,8 @@ def test_the_preview_and_the_open_places_of_the_docs_are_what_is_printed(
     assert capsys.readouterr().err in page
     first = (ROOT / "docs/howto/publish.md").read_text(encoding="utf-8").split("```toml\n")[1]
     (tmp_path / "visits.toml").write_text(first.split("```")[0], encoding="utf-8")
-    sizes = ["--records", "400", "--records", "4000"]
-    assert main(["release", "visits.toml", "--preview", *sizes]) == 0
+    known = ["--records", "4000", "--spread", "minutes", "35", "20"]
+    assert main(["release", "visits.toml", "--preview", *known]) == 0
     assert capsys.readouterr().out in page
 
 

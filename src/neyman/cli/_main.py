@@ -145,7 +145,22 @@ def _add_release(commands: Any) -> None:
         "--records",
         action="append",
         metavar="N",
-        help="with --preview: about how many rows a group has, known in public; may be repeated",
+        help="with --preview: about how many rows the table has, known in public; may be repeated",
+    )
+    release.add_argument(
+        "--like",
+        type=Path,
+        metavar="FILE",
+        help="with --preview: a public table like the private one, .parquet or .csv, whose rows "
+        "stand for the private ones",
+    )
+    release.add_argument(
+        "--spread",
+        action="append",
+        nargs=3,
+        metavar=("COLUMN", "MEAN", "SD"),
+        help="with --preview: a public guess of a column's mean and standard deviation; may be "
+        "repeated",
     )
     release.add_argument(
         "--sql", action="store_true", help="with --preview: print the statements, too"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from neyman.cli._after import after_the_answer, shown_first
 from neyman.cli._files import check_target, replace_whole
-from neyman.cli._numbers import whole
+from neyman.cli._numbers import number, whole
 from neyman.cli._price import price
 from neyman.cli._say import complain, say, say_json
 from neyman.errors import InvalidParameter
@@ -24,8 +24,9 @@ _MOST_DRAWN = 60
 
 def run(options: argparse.Namespace) -> int:
     """Publish what a spec asks for."""
-    if (options.records or options.sql) and not options.preview:
-        complain("neyman release: --records and --sql go with --preview")
+    if (options.records or options.sql or options.like or options.spread) and not options.preview:
+        said = "--records, --like, --spread and --sql go with --preview"
+        complain(f"neyman release: {said}")
         return 2
     prepared = plan(read_spec(options.spec), options.spec.resolve().parent)
     if options.preview:
@@ -61,7 +62,11 @@ def _show(publication: Publication, options: argparse.Namespace) -> None:
 def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
     """Print what the release would cost and look like; return 0 if the ledger can pay it."""
     sizes = [whole(given, "--records") for given in options.records or ()]
-    found = prepared.preview(records=sizes) if sizes else prepared.preview()
+    spread = {
+        column: (number(mean, "--spread"), number(sd, "--spread"))
+        for column, mean, sd in options.spread or ()
+    }
+    found = prepared.preview(records=sizes or None, like=options.like, spread=spread)
     if options.json:
         say_json(found.to_json())
     else:

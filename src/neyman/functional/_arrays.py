@@ -7,8 +7,9 @@ from typing import Self, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import Columns, Counter, IntArray
+from neyman.aggregate import Columns, Countable, Counter, IntArray
 from neyman.digests import digest
+from neyman.errors import InvalidParameter
 from neyman.functional._private import public_number, real, source
 from neyman.functional._units import Units, check_units
 from neyman.nodes import Nodes, histogram
@@ -28,9 +29,11 @@ class ArrayRecords:
         unit: who is protected, in words.
         neighbors: the neighbouring relation.
         units: whose each record is, where one unit can have several; under add_remove only.
+        names: what the caller calls the columns.
     """
 
     columns: tuple[npt.NDArray[np.generic], ...] = field(repr=False)
+    names: tuple[str, ...]
     name: str
     unit: str
     neighbors: Neighbors
@@ -55,7 +58,10 @@ class ArrayRecords:
         arrays = tuple(real(column, called).reshape(-1) for called, column in columns)
         public_number(arrays[0], neighbors)
         check_units(units, arrays[0], counted=neighbors == "add_remove")
-        return cls(columns=arrays, name=name, unit=unit, neighbors=neighbors, units=units)
+        names = tuple(called for called, _ in columns)
+        return cls(
+            columns=arrays, names=names, name=name, unit=unit, neighbors=neighbors, units=units
+        )
 
     @property
     def source(self) -> str:
@@ -94,6 +100,13 @@ class ArrayRecords:
     def describe(self) -> dict[str, object]:
         """Return the most values that count of one unit."""
         return {"max_values": None if self.units is None else self.units.max_values}
+
+    def like(self, public: object) -> tuple[Countable, int, bool]:  # noqa: ARG002
+        """Refuse: a public table stands for a table."""
+        raise InvalidParameter(
+            "like= needs a question of a table; this one is of an array. Open the records with "
+            "open_table(...) and ask publish.density or the like of the table, or write spread="
+        )
 
     def companion(self, axes: Sequence[Nodes], *, ends: bool) -> None:  # noqa: ARG002
         """None: of arrays nothing is told."""

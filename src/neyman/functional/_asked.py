@@ -1,10 +1,7 @@
 """A question of whatever can be counted at public nodes."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
-
-import numpy as np
 
 from neyman.aggregate import (
     Aggregate,
@@ -16,6 +13,7 @@ from neyman.aggregate import (
 )
 from neyman.digests import digest
 from neyman.errors import InvalidParameter
+from neyman.functional._imagined import ImaginedCounts
 from neyman.nodes import Nodes
 from neyman.sensitivity import Sensitivity
 
@@ -74,10 +72,6 @@ def asked(
     def made(counts: IntArray) -> IntArray:
         return sums(counts.reshape(groups, -1)).reshape(-1)
 
-    def imagined(sizes: Sequence[int]) -> list[IntArray]:
-        places = math.prod(axis.number for axis in axes)
-        return [sums(_even(size, places)[np.newaxis]).reshape(-1) for size in sizes]
-
     return Aggregate(
         query={
             **declared,
@@ -94,13 +88,8 @@ def asked(
         compute=lambda: made(counter.count()),
         keys=repeated(records.keys, reading.rows),
         # Where the number of records is public, groups of other sizes would not be read rightly.
-        imagined=imagined if records.records is None else None,
         companion=None if companion is None else companion.after(made),
+        imagined=(
+            ImaginedCounts(records, tuple(axes), size, sums) if records.records is None else None
+        ),
     )
-
-
-def _even(number: int, places: int) -> IntArray:
-    """Return counts of made-up records, the same at each place to within one."""
-    whole, rest = divmod(number, places)
-    ends = np.arange(places + 1, dtype=np.int64) * rest // places
-    return whole + np.diff(ends)

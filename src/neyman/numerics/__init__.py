@@ -8,6 +8,7 @@ from neyman.numerics._bisect import first_double
 from neyman.numerics._bracket import ULP, Array, Bracket, around, complement, exp_outward, outward
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._digits import at_least, at_most
+from neyman.numerics._distributions._between import EVEN, TYPICAL, Between
 from neyman.numerics._distributions._normal import (
     gaussian_log_delta,
     normal_quantile_gap,
@@ -43,13 +44,16 @@ from neyman.numerics._special import beta_quantile, log_ndtr, ndtri, poisson_mea
 
 __all__ = [
     "DELTA",
+    "EVEN",
     "MOST_SUM_BITS",
     "P_ABOVE",
     "Q_ABOVE",
+    "TYPICAL",
     "ULP",
     "Array",
     "AtomicLaw",
     "Atoms",
+    "Between",
     "BothWays",
     "Bracket",
     "ComplexArray",

@@ -10,6 +10,7 @@ from neyman.publish._bill import Bill
 from neyman.publish._compile import plan
 from neyman.publish._crosstab import crosstab
 from neyman.publish._fit import Fitted, Wish, fit
+from neyman.publish._likeness import Likeness, likeness
 from neyman.publish._linear import linear_regression
 from neyman.publish._margins import margins
 from neyman.publish._plan import Charge, Plan, Step, bill
@@ -29,6 +30,7 @@ __all__ = [
     "ChargePreview",
     "ContingencyTable",
     "Fitted",
+    "Likeness",
     "NonNegativeTable",
     "Plan",
     "PlanPreview",
@@ -44,6 +46,7 @@ __all__ = [
     "density",
     "fit",
     "json_schema",
+    "likeness",
     "linear_regression",
     "margins",
     "plan",

@@ -62,6 +62,12 @@ def plan(spec: Spec, folder: Path) -> Plan:
         unit=steps[0].aggregate.unit,
         neighbors=steps[0].aggregate.sensitivity.neighbors,
         delta_for_groups=spec.budget.delta_for_groups,
+        like=None if spec.data.like is None else folder / spec.data.like,
+        spread={
+            name: (column.spread[0], column.spread[1])
+            for name, column in spec.columns.items()
+            if column.spread is not None
+        },
     )
 
 

@@ -2,17 +2,29 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import Aggregate, Columns, IntArray, Noise, refuse_key_names
+from neyman.aggregate import (
+    Aggregate,
+    Columns,
+    Counted,
+    Imagined,
+    IntArray,
+    MadeUp,
+    Noise,
+    Shape,
+    Spreads,
+    refuse_key_names,
+)
 from neyman.arguments import brief, check_list, check_type
 from neyman.digests import digest
 from neyman.errors import InvalidParameter, InvalidTable
+from neyman.numerics import Array
 from neyman.publish._contingency import put_together
 from neyman.publish._contingency_table import ContingencyTable, NonNegativeTable
 from neyman.publish._margins import MOST, folded, margin_index
@@ -29,6 +41,9 @@ _FINE: Final = 16
 _MOST_PARTS: Final = 10**6
 # A reading without noise, as of `bias`, has no precision to divide by.
 _LEAST: Final = 2.0**-30
+# A row of a preview is divided into so many parts, and digits of the share of a cell in it.
+_PARTS: Final = 2**30
+_DIGITS: Final = 3
 _NAMES: Final = ("margin", "count", "lower", "upper", "unbiased", "stddev")
 
 
@@ -89,10 +104,6 @@ def crosstab(
     def compute() -> IntArray:
         return layout.stacked(cells.compute(), weights)
 
-    def imagined(sizes: Sequence[int]) -> list[IntArray]:
-        places = np.arange(len(by))
-        return [layout.stacked((n + places) // len(by), weights) for n in sizes]
-
     counted = [(w, part.index, part.size) for w, part in zip(weights, layout.parts, strict=True)]
     record = {
         "statistic": "crosstab",
@@ -111,7 +122,7 @@ def crosstab(
         compute=compute,
         keys=layout.keys(),
         sql=cells.sql,
-        imagined=imagined,
+        imagined=_ImaginedCells(layout, tuple(weights), cells.imagined),
         companion=None
         if cells.companion is None
         else cells.companion.after(lambda found: layout.stacked(found, weights)),
@@ -232,6 +243,53 @@ def _weights(shares: Sequence[int], moves: Sequence[Sensitivity]) -> tuple[int, 
 
 def _square(move: Sensitivity) -> Fraction:
     return move.l2_squared or Fraction(1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _ImaginedCells:
+    """Cells that stand for the private ones: equal, or those of public rows.
+
+    Attributes:
+        layout: of cells and margins.
+        weights: of each.
+        inner: what stands for the rows of the cells.
+    """
+
+    layout: _Layout
+    weights: tuple[int, ...]
+    inner: Imagined | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """None: each row counts 1."""
+        return ()
+
+    def made_up(self, spreads: Spreads) -> MadeUp:  # noqa: ARG002
+        """Fill every cell alike."""
+        cells = len(self.layout.by)
+        even = self.shaped({"cells": [1 / cells] * cells})
+        return MadeUp(even=even, typical=even, spread=None, ends=None)
+
+    def counted(self, public: object) -> Counted:
+        """Count public rows in the cells, of which the table is one group."""
+        if self.inner is None:
+            raise InvalidTable("like= needs a question of a table; write spread=, or leave it out")
+        found = self.inner.counted(public)
+        rows = sum(found.kept)
+        shares = tuple(float(f"{kept / rows:.{_DIGITS}g}") for kept in found.kept)
+        return replace(found, kept=(rows,), shape={"cells": shares})
+
+    def shaped(self, shape: Shape) -> Array:
+        """Return what a row adds to cells and margins."""
+        shares = np.array(shape.get("cells", ()), dtype=np.float64)
+        if shares.size != len(self.layout.by) or not np.all((shares >= 0) & (shares <= 1)):
+            raise InvalidParameter(
+                f"a likeness of this table must have the shares of {len(self.layout.by)} cells; "
+                "another was given. Make one of this question: publish.likeness(question, table)"
+            )
+        cells = np.rint(_PARTS * shares).astype(np.int64)
+        return self.layout.stacked(cells, self.weights) / float(_PARTS)
 
 
 def _stacked(weights: Sequence[int], moves: Sequence[Sensitivity]) -> Sensitivity:

@@ -1,24 +1,30 @@
 """A budget divided over a batch, so that every answer is as exact as it was asked to be."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Final, Self, final
 
-from neyman.aggregate import Aggregate, IntArray
-from neyman.arguments import check_type, whole
+from neyman.aggregate import Aggregate, Spreads
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Gaussian, Laplace, Mechanism
 from neyman.numerics import Real, exact_positive
-from neyman.publish._preview import SIZES, Preview, compared, preview
+from neyman.publish._foreseen import Foreseen
+from neyman.publish._likeness import Public, public_of
+from neyman.publish._preview import Preview, foreseen
+from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of
 from neyman.sensitivity import Sensitivity
 
 __all__ = ["Fitted", "Wish", "fit"]
 
 # Shares are so many parts of the budget.
 _FINE: Final = 2**40
-_ROUNDS: Final = 8
+_ROUNDS: Final = 32
+# Shares are good where all half-widths are so nearly the same multiple.
+_CLOSE: Final = 1.002
 
 
 @final
@@ -79,6 +85,8 @@ def fit(
     epsilon: Real | None = None,
     records: int | None = None,
     confidence: float = 0.95,
+    like: object = None,
+    spread: Mapping[str, tuple[Real, Real]] = MappingProxyType({}),
 ) -> Fitted:
     """Divide a budget over a batch so that all half-widths are the same multiple of those wanted.
 
@@ -94,14 +102,17 @@ def fit(
         wishes: at least one.
         mu: the budget, for Gaussian noise; or
         epsilon: the budget, for Laplace noise.
-        records: a public size of a group, for which intervals are computed where they depend on
-            it, as those of means do; not needed where none of those wished for does.
+        records: how many rows the table has, a public number, for intervals that depend on it, as
+            those of means do; not needed where none of those wished for does, or with `like`.
         confidence: of the intervals, in (0, 1).
+        like: public rows like the private ones, as for `preview`. Without them and without a spread
+            rows are typical ones, skewed, and not those of the best case.
+        spread: mean and standard deviation by column, as for `preview`.
 
     Raises:
         InvalidParameter: if there is no wish, not one budget, a half-width is not positive, a
             number is not among those of its question, has no interval at such a size, or depends on
-            a size that is not given.
+            a size that is not given; or if `like` or `spread` is unusable.
         SensitivityMismatch: if a question does not bound the norm that the noise needs.
 
     Error: the batch never costs more than the budget, and less by at most 1e-11 of it a question.
@@ -109,9 +120,10 @@ def fit(
         whole steps.
     """
     _check(wishes)
-    sizes = SIZES if records is None else [whole("records", records, 1, 2**53)]
     kind, budget = _budget(mu, epsilon)
-    wanted = [_Wanted.of(wish, sizes) for wish in wishes]
+    spreads, public = spreads_of(spread), None if like is None else public_of(like)
+    refuse_unknown(spreads, [wish.aggregate for wish in wishes])
+    wanted = [_Wanted.of(wish, records, public, spreads) for wish in wishes]
     shares = [budget / len(wishes)] * len(wishes)
     trials: list[_Trial] = []
     for _ in range(_ROUNDS):
@@ -120,11 +132,12 @@ def fit(
             for wish, share in zip(wishes, shares, strict=True)
         ]
         previews = [
-            preview(one.question, noise, records=sizes, confidence=confidence)
-            for one, noise in zip(wanted, noises, strict=True)
+            foreseen(one.rows, noise, confidence) for one, noise in zip(wanted, noises, strict=True)
         ]
-        times = [one.times(seen, records) for one, seen in zip(wanted, previews, strict=True)]
+        times = [one.times(seen) for one, seen in zip(wanted, previews, strict=True)]
         trials.append(_Trial(noises, previews, times))
+        if max(times) <= _CLOSE * min(times):
+            break
         shares = _divided(shares, times, kind.power, budget)
     best = min(trials, key=lambda trial: trial.factor)
     questions = zip((wish.aggregate for wish in wishes), best.noises, strict=True)
@@ -150,43 +163,43 @@ class _Trial:
 class _Wanted:
     """A wish made ready to be tried with one noise after the other."""
 
-    question: Aggregate
+    rows: StandIns
+    sized: bool
     number: str | None
     half_width: float
 
     @classmethod
-    def of(cls, wish: Wish, sizes: Sequence[int]) -> Self:
-        """Make up the integers of its preview once for all noises."""
-        question, width = wish.aggregate, float(exact_positive(wish.half_width, "half_width"))
-        if question.imagined is None:
-            return cls(question, wish.number, width)
-        integers = question.imagined(compared(sizes))
+    def of(cls, wish: Wish, records: int | None, public: Public | None, spreads: Spreads) -> Self:
+        """Make up the rows of its preview once for all noises."""
+        width = float(exact_positive(wish.half_width, "half_width"))
+        rows = of_question(wish.aggregate, records, public, spreads)
+        sized = records is not None or public is not None
+        return cls(rows, sized, wish.number, width)
 
-        def again(_sizes: Sequence[int]) -> list[IntArray]:
-            return integers
-
-        return cls(replace(question, imagined=again), wish.number, width)
-
-    def times(self, seen: Preview, size: int | None) -> float:
+    def times(self, seen: Preview) -> float:
         """Return the half-width that is seen, over the one that is wanted."""
+        first = self._found(seen)
+        if not self.sized and first.records is not None:
+            raise InvalidParameter(
+                f"the interval of {first.name!r} depends on how many rows a group has; write "
+                "records=, a public number of rows of the table"
+            )
+        if first.planned.half_width is None:
+            raise InvalidParameter(
+                f"the interval of {first.name!r} is not known for a group of {first.records:,} "
+                "rows under so small a budget; write larger records=, or a larger budget"
+            )
+        return first.planned.half_width / self.half_width
+
+    def _found(self, seen: Preview) -> Foreseen:
+        """Return the number, of the smallest group."""
         numbers = [number for number in seen.numbers if self.number in (None, number.name)]
         if not numbers:
             known = ", ".join(dict.fromkeys(repr(number.name) for number in seen.numbers))
             raise InvalidParameter(
                 f"number={self.number!r} was given of a question with {known}; write one of them"
             )
-        first = numbers[0]
-        if size is None and first.records is not None:
-            raise InvalidParameter(
-                f"the interval of {first.name!r} depends on how many rows a group has; write "
-                "records=, a public size"
-            )
-        if first.half_width is None:
-            raise InvalidParameter(
-                f"the interval of {first.name!r} is not known for a group of {first.size} rows "
-                "under so small a budget; write larger records=, or a larger budget"
-            )
-        return first.half_width / self.half_width
+        return numbers[0]
 
 
 def _check(wishes: Sequence[Wish]) -> None:

@@ -1,16 +1,16 @@
 """The noise of every number of an answer, read off made-up integers as an answer would be."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from statistics import NormalDist
-from typing import Final, NamedTuple, final
+from typing import Final, NamedTuple, TypeAlias, final
 
 import numpy as np
 
-from neyman.aggregate import Aggregate, Columns, IntArray
+from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     RegressionCurve,
@@ -20,8 +20,45 @@ from neyman.functional import (
     function,
 )
 from neyman.mechanisms import Mechanism
+from neyman.publish._stand_ins import LIKE, SPREAD, TYPICAL, Group, StandIns
 
-__all__ = ["Foreseen", "foreseen_by"]
+__all__ = ["Foreseen", "Known", "foreseen_by"]
+
+# What a plan can rest on, from the first of these that there is; never on the best case, for rows
+# are worse than that in 99 of 100 public columns.
+_PLANNED: Final = (LIKE, SPREAD, TYPICAL)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Known:
+    """How much an answer says of one number, where rows are as in one case.
+
+    Attributes:
+        stddev: of the noise; None where there is none, as of a quotient.
+        half_width: half of the noise interval; None where it is not finite.
+        all_of: the interval, where it is as wide as that of a group of no rows: it says nothing.
+    """
+
+    stddev: float | None
+    half_width: float | None
+    all_of: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        if self.all_of is not None:
+            low, high = self.all_of
+            return f"no information: all of [{low:.6g}, {high:.6g}]"
+        return "nothing known" if self.half_width is None else f"± {_short(self.half_width)}"
+
+    @staticmethod
+    def worst(found: Iterable["Known"]) -> "Known":
+        """Return the one that says least."""
+        return max(found, key=lambda known: (known.half_width is None, known.half_width or 0.0))
+
+    def to_json(self) -> dict[str, object]:
+        """Return it, JSON-able."""
+        whole = None if self.all_of is None else list(self.all_of)
+        return {"stddev": self.stddev, "half_width": self.half_width, "all_of": whole}
 
 
 @final
@@ -31,47 +68,68 @@ class Foreseen:
 
     Attributes:
         name: of the number.
-        records: the size of the group that it holds for; None where it is the same for all.
-        stddev: of the noise; None where there is none, as of a quotient.
-        half_width: half of the noise interval; None where nothing is known.
+        records: how many rows count in the group that it holds for; None where the noise is the
+            same for all, and whatever the rows are like.
+        group: which group that is, for people; "" where there is one.
+        cases: "at best", or of a function "spread evenly", rows spread evenly over the bounds;
+            "typical", skewed ones; "at worst"; and, where they were given, "spread" and "like".
     """
 
     name: str
     records: int | None
-    stddev: float | None
-    half_width: float | None
+    group: str
+    cases: Mapping[str, Known]
+
+    @property
+    def planned(self) -> Known:
+        """What to plan with: as public rows, a given spread or, without these, typical rows do."""
+        return next((self.cases[case] for case in _PLANNED if case in self.cases), _NOTHING)
+
+    @property
+    def stddev(self) -> float | None:
+        """Of the noise, in the case to plan with."""
+        return self.planned.stddev
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of the interval in the case to plan with; None where nothing is known then."""
+        return None if self.planned.all_of is not None else self.planned.half_width
 
     @property
     def size(self) -> str:
         """The size of the group, for people."""
-        return "any" if self.records is None else f"{self.records:,}"
+        if self.records is None:
+            return "any group"
+        return f"n = {self.records:,}" + (f" ({self.group})" if self.group else "")
 
-    @property
-    def spread(self) -> str:
-        """The standard deviation, for people."""
-        return "" if self.stddev is None else f"{self.stddev:.4g}"
+    def widths(self, like: str) -> list[str]:
+        """Return the intervals of all cases, for people.
 
-    @property
-    def width(self) -> str:
-        """The interval about the number, for people."""
-        return "unknown" if self.half_width is None else f"± {self.half_width:.4g}"
+        Args:
+            like: what the public rows are called.
+        """
+        if self.records is None:
+            spread = "" if self.stddev is None else f"stddev {_short(self.stddev)}"
+            return [str(self.planned), spread]
+        names = {SPREAD: SPREAD, LIKE: f"like = {like}"}
+        return [
+            f"({names[case]}: {known})" if case in names else _told(known, case)
+            for case, known in self.cases.items()
+        ]
 
     def to_json(self) -> dict[str, object]:
         """Return it, JSON-able."""
         return {
             "name": self.name,
             "records": self.records,
+            "group": self.group,
             "stddev": self.stddev,
             "half_width": self.half_width,
+            "cases": {case: known.to_json() for case, known in self.cases.items()},
         }
 
 
-class _Width(NamedTuple):
-    stddev: float | None
-    half_width: float | None
-
-
-_UNKNOWN: Final = _Width(None, None)
+_NOTHING: Final = Known(None, None)
 
 
 class _Answer(NamedTuple):
@@ -81,54 +139,116 @@ class _Answer(NamedTuple):
     columns: Columns
 
 
-def foreseen_by(
-    aggregate: Aggregate,
-    mechanism: Mechanism,
-    made: Mapping[int, IntArray],
-    told: Collection[int],
-    confidence: float,
-) -> tuple[Foreseen, ...]:
-    """Return every number for groups of each size; once, where its noise is always the same.
+class _Width(NamedTuple):
+    """An interval, with the deviation of its noise; infinite or NaN where it is not known."""
+
+    stddev: float | None
+    lower: float
+    upper: float
+
+
+_Read: TypeAlias = Callable[[IntArray], Iterable[tuple[str, _Width]]]
+_Found: TypeAlias = dict[str, dict[tuple[str, int], Known]]
+
+
+def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tuple[Foreseen, ...]:
+    """Return every number for each group; once, where its noise is always the same.
 
     Args:
-        aggregate: the question.
-        mechanism: its noise.
-        made: by size, the integers of one made-up group; none where nobody can make some up. Of
-            two sizes at least, for of one nothing says whether it makes a difference.
-        told: those of the sizes that were asked for.
+        rows: those that stand for the private ones.
+        mechanism: the noise.
         confidence: of the intervals.
     """
-    plain = _Width(mechanism.stddev, float(mechanism.half_width(confidence)))
-    if not made:
-        return (Foreseen("integer", None, *plain),)
-    found: dict[str, dict[int, _Width]] = {}
-    for size, integers in made.items():
-        columns = aggregate.reading.columns(integers, mechanism, confidence)
-        # Of one group, which is made up.
-        answer = _Answer({**aggregate.query, "keys": None}, columns)
-        numbers = _FUNCTIONS.get(str(aggregate.query.get("statistic")))
-        if numbers is None:
-            for name, width in _numbers(columns):
-                found.setdefault(name, {})[size] = width
-            continue
-        for name, read in numbers.items():
-            held = found.setdefault(name, {})
-            # Where noise hides so few rows, nothing is known of the curve, and that is said.
-            with suppress(InvalidParameter):
-                held[size] = read(answer, confidence)
+    plain = Known(mechanism.stddev, float(mechanism.half_width(confidence)))
+    if not rows.cases:
+        return (Foreseen("integer", None, "", {TYPICAL: plain}),)
+    read = _reader(rows, mechanism, confidence)
+    first = next(iter(rows.cases))
+    # Of a curve its bands are read, and not where it lies.
+    curve = rows.aggregate.query.get("statistic") in _FUNCTIONS
+    hidden = {} if curve else dict(read(rows.integers(first, 0)))
+    sizes = list(dict.fromkeys(group.records for group in rows.groups))
+    # Of one size alone nothing shows whether it makes a difference.
+    others = [] if len(sizes) > 1 else [2 * n if n < 2**52 else n // 2 for n in sizes]
+    found: _Found = {}
+    for size in (*sizes, *others):
+        for case in (first,) if size in others else rows.cases:
+            seen: dict[str, list[Known]] = {}
+            for name, width in read(rows.integers(case, size)) if rows.cases[case] else ():
+                seen.setdefault(name, []).append(_known(width, hidden.get(name)))
+            for name, known in seen.items():
+                found.setdefault(name, {})[case, size] = Known.worst(known)
+    asked = [(case, size) for size in sizes for case in rows.cases if rows.cases[case]]
+    asked += [(first, size) for size in others]
     return tuple(
-        Foreseen(name, size, *width)
+        number
         for name, widths in found.items()
-        for size, width in _merged(widths, list(made))
-        if size is None or size in told
+        for number in _shown(name, widths, asked, rows.groups, tuple(rows.cases))
     )
 
 
-def _merged(widths: Mapping[int, _Width], sizes: Sequence[int]) -> list[tuple[int | None, _Width]]:
-    """Leave the size out where it makes no difference, and say where nothing is known."""
-    every = [widths.get(size, _UNKNOWN) for size in sizes]
-    same = len(set(every)) == 1 and None not in every[0]
-    return [(None, every[0])] if same else list(zip(sizes, every, strict=True))
+def _reader(rows: StandIns, mechanism: Mechanism, confidence: float) -> _Read:
+    """Return what reads the integers of one group as an answer would be read."""
+    query = rows.aggregate.query
+    numbers = _FUNCTIONS.get(str(query.get("statistic")))
+
+    def read(integers: IntArray) -> Iterable[tuple[str, _Width]]:
+        columns = rows.aggregate.reading.columns(integers, mechanism, confidence)
+        if numbers is None:
+            return _numbers(columns)
+        # Of one group, which is made up.
+        answer, found = _Answer({**query, "keys": None}, columns), dict[str, _Width]()
+        for name, of in numbers.items():
+            found[name] = _UNKNOWN
+            # Where noise hides so few rows, nothing is known of the curve, and that is said.
+            with suppress(InvalidParameter):
+                found[name] = of(answer, confidence)
+        return found.items()
+
+    return read
+
+
+def _known(width: _Width, hidden: _Width | None) -> Known:
+    half = (width.upper - width.lower) / 2
+    if not math.isfinite(half):
+        return Known(width.stddev, None)
+    same = hidden is not None and (width.lower, width.upper) == (hidden.lower, hidden.upper)
+    return Known(width.stddev, half, (width.lower, width.upper) if same else None)
+
+
+def _shown(
+    name: str,
+    widths: Mapping[tuple[str, int], Known],
+    asked: Iterable[tuple[str, int]],
+    groups: Iterable[Group],
+    cases: Iterable[str],
+) -> Iterator[Foreseen]:
+    """Leave the size out where neither it nor the rows make a difference."""
+    every = [widths[one] for one in asked]
+    # Without a deviation of its own it is a quotient or a quantile, alike by chance.
+    told = every[0].stddev is not None and every[0].half_width
+    if told and len({_digits(known) for known in every}) == 1:
+        yield Foreseen(name, None, "", {TYPICAL: Known(every[0].stddev, every[0].half_width)})
+        return
+    for group in groups:
+        known = {case: widths.get((case, group.records), _NOTHING) for case in cases}
+        yield Foreseen(name, group.records, group.label, known)
+
+
+def _digits(known: Known) -> tuple[str, str]:
+    """Return the numbers without what rounding does to them."""
+    return f"{known.stddev or 0.0:.9g}", f"{known.half_width or 0.0:.9g}"
+
+
+def _told(known: Known, case: str) -> str:
+    """Write one case; where an interval says nothing, what it is comes after the case."""
+    said, colon, whole = str(known).partition(": ")
+    called = "typically" if case == TYPICAL and not said.startswith("±") else case
+    return f"{said} {called}{colon}{whole}"
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
 
 
 def _numbers(columns: Columns) -> Iterator[tuple[str, _Width]]:
@@ -141,10 +261,9 @@ def _numbers(columns: Columns) -> Iterator[tuple[str, _Width]]:
             continue
         labels = _labels(columns, low)
         for i, (lower, upper) in enumerate(zip(columns[low], columns[high], strict=True)):
-            half = (float(upper) - float(lower)) / 2
             spread = columns.get(f"{prefix}stddev")
             stddev = None if spread is None else float(spread[i])
-            yield labels[i], _Width(stddev, half if math.isfinite(half) else None)
+            yield labels[i], _Width(stddev, float(lower), float(upper))
 
 
 def _labels(columns: Columns, low: str) -> list[str]:
@@ -157,8 +276,15 @@ def _labels(columns: Columns, low: str) -> list[str]:
     return [" ".join([name, *(str(columns[mark][i]) for mark in marks)]) for i in range(rows)]
 
 
+_UNKNOWN: Final = _Width(None, -math.inf, math.inf)
+
+
 def _pointwise(stddev: float, confidence: float) -> _Width:
-    return _Width(stddev, NormalDist().inv_cdf((1 + confidence) / 2) * stddev)
+    return _about(stddev, NormalDist().inv_cdf((1 + confidence) / 2) * stddev)
+
+
+def _about(stddev: float, width: float) -> _Width:
+    return _Width(stddev, -width, width)
 
 
 def _density_rows(answer: _Answer, confidence: float) -> _Width:
@@ -170,7 +296,7 @@ def _density(answer: _Answer, confidence: float) -> _Width:
     band = released.band(confidence, "noise")
     middle = band.x.size // 2
     width = float(band.upper[middle] - band.lower[middle]) / 2
-    return _Width(float(released.noise_sd(band.x[middle])), width)
+    return _about(float(released.noise_sd(band.x[middle])), width)
 
 
 def _field_rows(answer: _Answer, confidence: float) -> _Width:

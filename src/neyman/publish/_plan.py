@@ -1,10 +1,11 @@
 """Everything that is asked, compiled and priced before the first charge."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import final
 
 from neyman.accounting import Budget, budget_for
@@ -15,8 +16,10 @@ from neyman.ledger import Ledger, Store
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
 from neyman.publish._bill import Bill
+from neyman.publish._likeness import label_of, public_of
 from neyman.publish._plan_preview import ChargePreview, PlanPreview
-from neyman.publish._preview import SIZES, preview
+from neyman.publish._preview import Preview, foreseen
+from neyman.publish._stand_ins import of_question, refuse_unknown, spreads_of
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 from neyman.tradeoff import TradeOff, compose
@@ -103,6 +106,8 @@ class Plan:
         unit: who is protected.
         neighbors: the neighbouring relation.
         delta_for_groups: how much of the cap's delta is set aside for unknown groups.
+        like: public rows that previews rest on: a file.
+        spread: means and standard deviations by column that previews rest on.
     """
 
     title: str
@@ -113,6 +118,8 @@ class Plan:
     unit: str
     neighbors: Neighbors
     delta_for_groups: Real | None = None
+    like: Path | None = None
+    spread: Mapping[str, tuple[Real, Real]] = field(default_factory=dict[str, tuple[Real, Real]])
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -137,18 +144,37 @@ class Plan:
         """What the ledger spends, and how releases are charged to it."""
         return budget_for(self.cap, self.delta_for_groups)
 
-    def preview(self, *, records: Sequence[int] = SIZES, confidence: float = 0.95) -> PlanPreview:
-        """Say what everything would cost and look like; nothing is charged, no row is read.
+    def preview(
+        self,
+        *,
+        records: int | Sequence[int] | None = None,
+        confidence: float = 0.95,
+        like: object = None,
+        spread: Mapping[str, tuple[Real, Real]] = MappingProxyType({}),
+    ) -> PlanPreview:
+        """Say what everything would cost and look like; nothing is charged, no private row read.
 
         Args:
-            records: sizes of groups that intervals are told for, public.
+            records: as for `publish.preview`.
             confidence: of the intervals, in (0, 1).
+            like: as for `publish.preview`, for every query; the plan's own by default.
+            spread: as for `publish.preview`, beside the plan's own.
 
         Raises:
-            InvalidParameter: if a size or the confidence is unusable.
+            InvalidParameter: as `publish.preview` does.
+            InvalidTable: if a query cannot be asked of the public rows.
             LedgerMismatch: if the ledger was created with another cap, unit or relation.
             EntryConflict: if an entry stands for something else in the ledger.
         """
+        known = self.like if like is None else like
+        public, label = None if known is None else public_of(known), label_of(known)
+        spreads = spreads_of({**self.spread, **spread})
+        refuse_unknown(spreads_of(spread), [step.aggregate for step in self.steps])
+
+        def seen(step: Step) -> Preview:
+            rows = of_question(step.aggregate, records, public, spreads, label)
+            return foreseen(rows, step.mechanism, confidence)
+
         priced = bill(self)
         return PlanPreview(
             title=self.title,
@@ -162,12 +188,7 @@ class Plan:
                     batched=charge.batched,
                     curve=charge.curve,
                     cost=cost,
-                    questions={
-                        step.entry: preview(
-                            step.aggregate, step.mechanism, records=records, confidence=confidence
-                        )
-                        for step in charge.steps
-                    },
+                    questions={step.entry: seen(step) for step in charge.steps},
                 )
                 for charge, cost in zip(self.charges, priced.costs, strict=True)
             ),

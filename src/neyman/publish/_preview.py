@@ -1,23 +1,22 @@
 """What an answer would look like, before anything is charged or any row is read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast, final
+from types import MappingProxyType
+from typing import cast, final
 
 from neyman.aggregate import Aggregate
-from neyman.arguments import check_type, whole
-from neyman.errors import InvalidParameter
+from neyman.arguments import check_type
 from neyman.mechanisms import Mechanism
+from neyman.numerics import Real
 from neyman.printable import printable_lines
 from neyman.publish._foreseen import Foreseen, foreseen_by
+from neyman.publish._likeness import Likeness, label_of, public_of
 from neyman.publish._shown import Shown, shown_by
-from neyman.released import text_of
+from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of
 from neyman.tradeoff import TradeOff
 
-__all__ = ["SIZES", "Preview", "compared", "preview"]
-
-# Sizes of groups for which intervals are told where none is named.
-SIZES: Final = (100, 1_000, 10_000, 100_000)
+__all__ = ["Preview", "foreseen", "preview"]
 
 
 @final
@@ -34,6 +33,7 @@ class Preview:
         confidence: of the intervals.
         numbers: of one group, what their noise does to them.
         shown: which groups are shown, where nobody declared them.
+        like: what the public rows are like that stand for the private ones, where some were given.
         sql: the statement that would be run, where there is one.
     """
 
@@ -46,6 +46,7 @@ class Preview:
     numbers: tuple[Foreseen, ...]
     sql: str | None = field(repr=False)
     shown: Shown | None = None
+    like: Likeness | None = None
 
     def __str__(self) -> str:
         return self.to_text()
@@ -61,20 +62,43 @@ class Preview:
         released = "1 integer" if self.integers == 1 else f"{self.integers:,} integers"
         size = f"{many}, {released}" if self.groups else "groups that nobody declared"
         lines = [
-            f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}",
+            f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}; "
+            f"{100 * self.confidence:g} % noise intervals",
             *(() if self.shown is None else (str(self.shown),)),
-            text_of(
-                {
-                    "number": [number.name for number in self.numbers],
-                    "rows of the group": [number.size for number in self.numbers],
-                    "stddev": [number.spread for number in self.numbers],
-                    f"{100 * self.confidence:g} % interval": [n.width for n in self.numbers],
-                }
-            ),
+            *self._assumed(),
+            *self._lines(),
         ]
         if sql and self.sql is not None:
             lines.append(printable_lines(self.sql))
         return "\n".join(lines)
+
+    def _assumed(self) -> Iterator[str]:
+        """Say which rows the sizes of groups are those of."""
+        if self.like is not None:
+            cut = "" if self.like.limited else ", which names no units: limits cut none of them"
+            yield (
+                f"like {self.like.label}: {100 * self.like.kept:.3g} % of its "
+                f"{self.like.rows:,} rows count{cut}"
+            )
+        elif self.groups > 1 and any(number.records is not None for number in self.numbers):
+            yield "groups of equal size are assumed; like, public rows, would say how they are"
+
+    def _lines(self) -> list[str]:
+        """Write a line for each number, its parts below each other; the last is not padded."""
+        like = "" if self.like is None else self.like.label
+        rows = [[self._called(one.name), one.size, *one.widths(like)] for one in self.numbers]
+        longest = max(map(len, rows))
+        widths = [
+            max((len(row[i]) for row in rows if i < len(row)), default=0) for i in range(longest)
+        ]
+        return ["   ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+    def _called(self, name: str) -> str:
+        """Return the name of a number, with the columns that it is of."""
+        other = self.query.get("other")
+        second = cast("Mapping[str, object]", other).get("column") if other else None
+        columns = [column for column in (self.query.get("column"), second) if column]
+        return " ".join([name, ", ".join(map(str, columns))]).rstrip()
 
     @property
     def _noise(self) -> Mapping[str, object]:
@@ -96,46 +120,56 @@ class Preview:
             "confidence": self.confidence,
             "numbers": [number.to_json() for number in self.numbers],
             "shown": None if self.shown is None else self.shown.to_json(),
+            "like": None if self.like is None else self.like.to_json(),
             "sql": self.sql,
         }
-
-
-def compared(sizes: Sequence[int]) -> list[int]:
-    """Return the sizes to make groups up of: one more where it is one, to tell what depends on it.
-
-    Args:
-        sizes: those asked for.
-    """
-    if len(sizes) > 1:
-        return list(sizes)
-    return [*sizes, *(2 * size if size < 2**52 else size // 2 for size in sizes)]
 
 
 def preview(
     aggregate: Aggregate,
     mechanism: Mechanism,
     *,
-    records: Sequence[int] = SIZES,
+    records: int | Sequence[int] | None = None,
     confidence: float = 0.95,
+    like: object = None,
+    spread: Mapping[str, tuple[Real, Real]] = MappingProxyType({}),
 ) -> Preview:
     """Say what a release would look like: its noise in the units of its numbers, and its SQL.
 
     The noise of a count or a sum is the same whatever is in the table. That of a mean, of another
-    quotient or of a curve depends on how many rows a group has: it is told for groups of given
-    sizes whose made-up rows are spread evenly over the bounds. Nothing is charged, no row is read.
+    quotient or of a curve depends on how many rows a group has and on what they are like. So the
+    very statement is run of made-up rows, and its integers are read as an answer would be:
+
+        at best     values spread evenly over the bounds; of a function called "spread evenly",
+                    for values in one place can do better
+        typical     mean and standard deviation at 5 % of the range, correlations of 0.3
+        at worst    of a mean, variance or covariance the widest interval that there can be
+
+    and, where they are given, of rows with the means and deviations of `spread`, or of public rows,
+    `like`. Nothing is charged, and no private row is read.
 
     Args:
         aggregate: the question.
         mechanism: its noise.
-        records: sizes of groups, public.
+        records: how many rows the table has, public; one number or several. With `like` a part of
+            them counts, and groups have its shares; without, all count, in groups of equal size.
+            By default as many as `like` has, or some powers of ten.
         confidence: of the intervals, in (0, 1).
+        like: public rows like the private ones: the path of a .parquet or .csv file, a data frame,
+            a table from `open_table`, what `likeness` returned, or the path of its JSON.
+        spread: by column, its mean and standard deviation, a public guess in the column's units, of
+            values after they are moved to the bounds. Columns that are not named are typical.
 
     Raises:
-        InvalidParameter: if a size or the confidence is unusable.
+        InvalidParameter: if a number of rows, the confidence or the spread is unusable, or `like`
+            holds the private rows.
+        InvalidTable: if the public rows cannot be made in the steps of the private ones.
+        UnknownColumn: if the public rows lack a column.
         SensitivityMismatch: if the question does not bound the norm that the noise needs.
 
     Error: exact where a number has the same noise in groups of all sizes; of other numbers the
-        interval is that of one release whose noise happened to be 0.
+        interval is that of one release whose noise happened to be 0. "at worst" is found by a
+        search among rows at the two bounds, and can be 1 % less than the supremum.
 
     >>> import neyman as ny, pyarrow as pa
     >>> rows = pa.table({"minutes": [30.0, 60.0]})
@@ -143,29 +177,39 @@ def preview(
     ...                       bounds={"minutes": ny.Bounds(0, 120, grid=1)})
     >>> question = table.mean("minutes")
     >>> noise = ny.Gaussian.calibrate(question.sensitivity, mu=0.5)
-    >>> for number in preview(question, noise, records=[100, 10_000]).numbers:
-    ...     print(number.name, number.records, round(number.half_width, 2))
-    mean 100 3.34
-    mean 10000 0.03
+    >>> seen = preview(question, noise, records=10_000, spread={"minutes": (35, 20)})
+    >>> for case, known in seen.numbers[0].cases.items():
+    ...     print(case, known)
+    at best ± 0.0333
+    typical ± 0.0449
+    at worst ± 0.0471
+    spread ± 0.0361
     """
     check_type("aggregate", aggregate, Aggregate, "a question, such as table.count()")
     check_type("mechanism", mechanism, Mechanism, "its noise, such as Gaussian.calibrate(...)")
-    check_type("records", records, Sequence, "a list of sizes, such as records=[1000]")
-    sizes = sorted({whole("records", size, 1, 2**53) for size in records})
-    if not sizes:
-        raise InvalidParameter("records of no sizes was given; write at least one, such as [1000]")
-    imagined = aggregate.imagined
-    several = compared(sizes)
-    made = {} if imagined is None else dict(zip(several, imagined(several), strict=True))
-    width = next((integers.size for integers in made.values()), aggregate.size)
+    label = label_of(like)
+    spreads, public = spreads_of(spread), None if like is None else public_of(like)
+    refuse_unknown(spreads, [aggregate])
+    return foreseen(of_question(aggregate, records, public, spreads, label), mechanism, confidence)
+
+
+def foreseen(rows: StandIns, mechanism: Mechanism, confidence: float) -> Preview:
+    """Return the preview of rows that stand for the private ones.
+
+    Raises:
+        InvalidParameter: if the confidence is unusable.
+        SensitivityMismatch: if the question does not bound the norm that the noise needs.
+    """
+    aggregate = rows.aggregate
     return Preview(
         query=dict(aggregate.query),
         mechanism=mechanism.describe(),
         curve=mechanism.tradeoff(aggregate.sensitivity),
-        groups=aggregate.size // width,
+        groups=rows.answered,
         integers=aggregate.size,
         confidence=confidence,
-        numbers=foreseen_by(aggregate, mechanism, made, sizes, confidence),
+        numbers=foreseen_by(rows, mechanism, confidence),
         sql=None if aggregate.sql is None else aggregate.sql(),
         shown=shown_by(aggregate, mechanism, confidence),
+        like=rows.like,
     )

@@ -33,6 +33,8 @@ class Data(Section):
     """The most that the process holds, such as "2GB"; at least "500MB"."""
     temporary_directory: str | None = None
     """A folder, relative to the spec; private rows that memory does not hold go under it."""
+    like: str | None = None
+    """A public table like this one, for previews: .parquet, .csv, or the .json of a likeness."""
 
 
 class Column(Section):
@@ -44,6 +46,8 @@ class Column(Section):
     """The most that counts; what is above is moved here."""
     grid: Positive
     """The step between values that are told apart; divides both bounds."""
+    spread: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    """For previews: [mean, standard deviation], a public guess, of values within the bounds."""
 
     def bounds(self) -> Bounds:
         """Return them.

@@ -10,7 +10,7 @@ from sqlglot import exp
 from neyman.aggregate import Aggregate, Companion, FoundGroups, IntArray, refuse_key_names, repeated
 from neyman.errors import InvalidTable
 from neyman.tables._engines._engine import Engine
-from neyman.tables._imagined import imagined
+from neyman.tables._imagined import ImaginedRows
 from neyman.tables._keys._keys import Keys
 from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._mistakes import refuse_no_keys
@@ -80,7 +80,7 @@ def asked(
         reading=statistic.reading(unit_rows=limits.rows),
         compute=lambda: _integers(engine, statement, groups or 0, width),
         sql=lambda: engine.text(statement),
-        imagined=lambda sizes: imagined(statistic, sizes),
+        imagined=ImaginedRows(asks, engine, view),
         companion=_companion(engine, view, asks),
     )
     match by:

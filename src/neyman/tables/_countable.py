@@ -3,15 +3,16 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, final
 
 import numpy as np
 
-from neyman.aggregate import Columns, Companion, Counter, IntArray
+from neyman.aggregate import Columns, Companion, Countable, Counter, IntArray
 from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
+from neyman.tables._alike import Alike
 from neyman.tables._engines._engine import Engine
 from neyman.tables._keys._keys import Keys
 from neyman.tables._statements._companion import WIDTH, companion_record, companion_sensitivity
@@ -81,6 +82,11 @@ class TableRecords:
         return tuple(found is not None and found.is_whole for found in ranges)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.columns
+
+    @property
     def groups(self) -> int:
         """The number of keys, or one."""
         return 1 if self.by is None else len(self.by)
@@ -113,6 +119,12 @@ class TableRecords:
             }
             | self.view.describe()
         )
+
+    def like(self, public: object) -> tuple[Countable, int, bool]:
+        """Return those of a public table, made in the same steps."""
+        alike = Alike.of(public, self.engine, self.view, self.unit_of)
+        made = replace(self, engine=alike.engine, view=alike.view, unit_of=alike.unit)
+        return made, alike.rows(), alike.unit == self.unit_of
 
     def companion(self, axes: Sequence[Nodes], *, ends: bool) -> Companion | None:
         """Return what counts them and tells what limits did; None where each row is a unit."""

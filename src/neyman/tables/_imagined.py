@@ -1,59 +1,229 @@
-"""What a statistic would add up of made-up rows: for previews, which touch no others."""
+"""What a statistic adds up of rows that are made up, or public: for previews."""
 # pyarrow carries no types of its own.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
-from collections.abc import Sequence
-from fractions import Fraction
-from typing import Final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, final
 
 import numpy as np
 
-from neyman.aggregate import IntArray
-from neyman.numerics import Array
+from neyman.aggregate import Counted, IntArray, MadeUp, Reading, Shape, Spreads
+from neyman.errors import InvalidParameter
+from neyman.numerics import EVEN, TYPICAL, Array, Between
+from neyman.tables._alike import Alike
 from neyman.tables._engines._duckdb_engine import DuckDB
+from neyman.tables._engines._engine import Engine
+from neyman.tables._keys._keys import Keys
+from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._sources._frames import frame
-from neyman.tables._statements._statement import Question
-from neyman.tables._statistics._statistic import Measured, Statistic
+from neyman.tables._sql import Tree, integer
+from neyman.tables._statements._companion import MARK
+from neyman.tables._statements._statement import Question, groups_of
+from neyman.tables._statistics._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Rows
 from neyman.tables._view import View
 
-__all__ = ["imagined"]
+__all__ = ["ImaginedRows"]
 
-_ROWS: Final = 1024
+_ROWS: Final = 4096
 _MOST: Final = 2**62
-# Fractional parts of multiples of these fill a square and a cube evenly.
-_STEPS: Final = (1 / _ROWS, *(np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0]) % 1).tolist())
+# Digits of what a row adds on average: a variance is a small difference of large ones.
+_DIGITS: Final = 12
+# Of columns that are guessed; a row has a value of the common rank in each with the root of it.
+_CORRELATION: Final = 0.3
 
 
-def imagined(statistic: Statistic, sizes: Sequence[int]) -> list[IntArray]:
-    """Return the integers of one group of each size, its rows spread evenly over the bounds.
+@final
+@dataclass(frozen=True, slots=True)
+class ImaginedRows:
+    """Rows that stand for those of a question: its own statement is run of them.
 
-    The very statement that is run of private rows is run of 1024 made-up ones, and its sums are
-    scaled; columns vary independently of each other.
+    Attributes:
+        question: what is asked.
+        engine: reads the private rows, and is not asked.
+        view: of the private rows.
     """
-    import pyarrow as pa
 
-    columns = {
-        measured.column: _spread(measured, _STEPS[i % len(_STEPS)])
-        for i, measured in enumerate(statistic.columns)
-    }
-    rows = pa.table(columns or {"neyman_none": np.zeros(_ROWS)})
-    source = frame(rows, "made up")
-    engine = DuckDB((source,), source.schema())
-    limit = max(component.limit for component in statistic.components)
-    # Where sums of so many rows would not fit, they are clamped, as those of private rows.
-    question = Question(statistic, Rows(), None, "", min(_ROWS, max(_MOST // limit, 1)))
-    statement = question.statement(View(engine.schema, engine.relation))
-    (sums,) = engine.integers(statement, 1 + len(statistic.components))[:, 1:].tolist()
-    return [np.array([_scaled(total, size) for total in sums], dtype=np.int64) for size in sizes]
+    question: Question
+    engine: Engine = field(repr=False)
+    view: View = field(repr=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those of the statistic."""
+        return tuple(measured.column for measured in self.question.statistic.columns)
+
+    def made_up(self, spreads: Spreads) -> MadeUp:
+        """Run the statement of made-up rows, a group for each case."""
+        measured = self.question.statistic.columns
+        guessed = [_between(one, spreads) for one in measured]
+        cases = [
+            [_even(one, i) for i, one in enumerate(measured)],
+            _guessed(measured, [TYPICAL] * len(measured)),
+            _guessed(measured, guessed),
+            [np.array([float(one.bounds.lower)]) for one in measured],
+            [np.array([float(one.bounds.upper)]) for one in measured],
+        ]
+        even, typical, spread, low, high = self._sums(cases)
+        named = any(one.column in spreads for one in measured)
+        return MadeUp(
+            even=even, typical=typical, spread=spread if named else None, ends=(low, high)
+        )
+
+    def counted(self, public: object) -> Counted:
+        """Run the statement of public rows, with their number."""
+        alike = Alike.of(public, self.engine, self.view, self.question.unit)
+        asked = self.question
+        counting = Question(
+            _Counting(asked.statistic), alike.unit, asked.keys, asked.salt, asked.max_rows
+        )
+        width = 1 + len(asked.statistic.components)
+        found = _integers(alike.engine, counting, alike.view, width)
+        kept = found[:, 0]
+        if not kept.any():
+            raise InvalidParameter(
+                "a row of the public table must count in the question; none does. Write a table "
+                "with rows in its groups, whose values are known"
+            )
+        means = found[:, 1:].sum(axis=0) / kept.sum()
+        return Counted(
+            source=alike.engine.identity,
+            rows=alike.rows(),
+            kept=tuple(kept.tolist()),
+            limited=alike.unit == self.question.unit,
+            shape={"one_row": tuple(float(f"{mean:.{_DIGITS}g}") for mean in means)},
+        )
+
+    def shaped(self, shape: Shape) -> Array:
+        """Return what one row adds."""
+        found = np.array(shape.get("one_row", ()), dtype=np.float64)
+        limits = [component.limit for component in self.question.statistic.components]
+        if found.size != len(limits) or not np.all(np.abs(found) <= np.array(limits, np.float64)):
+            raise InvalidParameter(
+                f"a likeness of this question must have {len(limits)} sums within its bounds; "
+                "another was given. Make one of this question: publish.likeness(question, table)"
+            )
+        return found
+
+    def _sums(self, cases: Sequence[Sequence[Array]]) -> Iterator[Array]:
+        """Return what a row of each case adds on average."""
+        import pyarrow as pa
+
+        statistic = self.question.statistic
+        # Rows whose sum still fits: of the largest integers few.
+        most = max(component.limit for component in statistic.components)
+        fit = min(_ROWS, _MOST // most)
+        parts = [[column[:fit] for column in case] or [np.zeros(1)] for case in cases]
+        rows = [len(case[0]) for case in parts]
+        # Longer than the name of any column.
+        key = "k" * (1 + max((len(name) for name in self.columns), default=0))
+        columns: dict[str, object] = {
+            name: np.concatenate([case[i] for case in parts]) for i, name in enumerate(self.columns)
+        }
+        columns[key] = np.repeat(np.arange(len(cases)), rows)
+        source = frame(pa.table(columns), "made up")
+        engine = DuckDB((source,), source.schema())
+        keys = Keys({key: list(range(len(cases)))})
+        made = Question(statistic, Rows(), keys, "", fit)
+        found = _integers(
+            engine, made, View(engine.schema, engine.relation), len(statistic.components)
+        )
+        return iter(found / np.array(rows)[:, None])
 
 
-def _scaled(total: int, size: int) -> int:
-    return min(max(-_MOST, round(Fraction(total * size, _ROWS))), _MOST)
+@final
+@dataclass(frozen=True, slots=True)
+class _Counting(Statistic):
+    """A statistic, and before it the number of rows that it is of."""
+
+    inner: Statistic
+
+    @property
+    def columns(self) -> tuple[Measured, ...]:
+        return self.inner.columns
+
+    @property
+    def complete(self) -> bool:
+        return self.inner.complete
+
+    @property
+    def per_unit(self) -> bool:
+        return self.inner.per_unit
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return (Component(lambda _: integer(1), 1, 1), *self.inner.components)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.inner.names
+
+    def describe(self) -> dict[str, object]:
+        return self.inner.describe()
+
+    def moved(self, k: Sequence[Tree]) -> Tree | None:
+        return self.inner.moved(k)
+
+    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
+        return self.inner.reading(unit_rows=unit_rows, weight=weight)
 
 
-def _spread(measured: Measured, step: float) -> Array:
+def _integers(engine: Engine, question: Question, view: View, width: int) -> IntArray:
+    """Return the integers of every group, a row for each."""
+    statement = question.statement(view)
+    if isinstance(question.keys, UnknownKeys):
+        return engine.groups(statement, len(question.keys.columns), width, MARK[1])[0].integers
+    found = engine.integers(statement, 1 + width)
+    answer = np.zeros((groups_of(question.keys) or 0, width), np.int64)
+    answer[found[:, 0]] = found[:, 1:]
+    return answer
+
+
+def _between(measured: Measured, spreads: Spreads) -> Between:
+    """Return the law of a column's values, as parts of the range; the typical one if not given."""
+    if measured.column not in spreads:
+        return TYPICAL
     lower, upper = float(measured.bounds.lower), float(measured.bounds.upper)
-    places = (np.arange(_ROWS) + 0.5) * step % 1.0
-    return np.asarray(lower + (upper - lower) * places, dtype=np.float64)
+    return Between.of(measured.column, *spreads[measured.column], lower, upper)
+
+
+def _even(measured: Measured, place: int) -> Array:
+    """Return values spread evenly over the bounds, unlike those of columns at other places."""
+    return _scaled(measured, EVEN.quantile(_ranks(place)))
+
+
+def _guessed(measured: Sequence[Measured], laws: Sequence[Between]) -> list[Array]:
+    """Return values of each law that are correlated with each other, on the grid."""
+    common, found = _ranks(0), list[Array]()
+    for i, (one, law) in enumerate(zip(measured, laws, strict=True)):
+        own, chosen, rounded = (_ranks(3 * i + j) for j in (1, 2, 3))
+        ranks = np.where(chosen < _CORRELATION**0.5, common, own)
+        lower, grid = float(one.bounds.lower), float(one.bounds.grid)
+        # Rounded up as often as it takes to keep the mean, so that coarse grids keep it too.
+        steps = np.floor((_scaled(one, law.quantile(ranks)) - lower) / grid + rounded)
+        found.append(np.minimum(lower + grid * steps, float(one.bounds.upper)))
+    return found
+
+
+def _scaled(measured: Measured, parts: Array) -> Array:
+    lower, upper = float(measured.bounds.lower), float(measured.bounds.upper)
+    return lower + (upper - lower) * parts
+
+
+def _ranks(place: int) -> Array:
+    """Return numbers in (0, 1) that fill it evenly, and with those of other places a cube."""
+    if not place:
+        return (np.arange(_ROWS) + 0.5) / _ROWS
+    return (np.arange(_ROWS) + 0.5) * np.sqrt(_prime(place)) % 1.0
+
+
+def _prime(place: int) -> int:
+    """Return the place-th prime: no two roots of them are in a rational proportion."""
+    number = 1
+    for _ in range(place):
+        number += 1
+        while any(number % divisor == 0 for divisor in range(2, int(number**0.5) + 1)):
+            number += 1
+    return number

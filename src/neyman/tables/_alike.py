@@ -1,0 +1,97 @@
+"""A public table in the place of the private one: made in the same steps, asked the same."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, Self, cast, final, runtime_checkable
+
+from neyman.arguments import check_type
+from neyman.errors import InvalidParameter, InvalidTable
+from neyman.tables._engines._engine import Engine
+from neyman.tables._expressions._read import read_expression
+from neyman.tables._statements._statement import Question
+from neyman.tables._statistics._statistics import Count
+from neyman.tables._unit import Rows, Unit
+from neyman.tables._view import View
+
+__all__ = ["Alike"]
+
+_MOST = 2**62
+
+
+@runtime_checkable
+class _Opened(Protocol):
+    """A `Table`, which stands above this."""
+
+    @property
+    def engine(self) -> Engine: ...
+    @property
+    def view(self) -> View: ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Public rows, to be asked what private ones are asked.
+
+    Attributes:
+        engine: reads them.
+        view: with the private table's own filters and columns.
+        unit: that of the question; `Rows()` where the public table does not name units.
+    """
+
+    engine: Engine
+    view: View
+    unit: Unit
+
+    @classmethod
+    def of(cls, public: object, engine: Engine, view: View, unit: Unit) -> Self:
+        """Make the public rows in the steps in which the private ones were made.
+
+        Raises:
+            InvalidParameter: if they are the private rows.
+            InvalidTable: if there is a step that only their owner can repeat, such as a join.
+            UnknownColumn: if they lack a column.
+        """
+        check_type("public", public, _Opened, "a public table, from open_table(...)")
+        opened = cast("_Opened", public)
+        if not set(opened.engine.identities).isdisjoint(engine.identities):
+            raise InvalidParameter(
+                "the public table must hold other rows than the private one, for what it is like "
+                "is shown without noise; the table itself was given. Write a published table, one "
+                "of another year, or simulated rows"
+            )
+        made = _repeated(opened.view, view)
+        named = unit.entity is not None and unit.entity in made.schema.names
+        return cls(opened.engine, made, unit if named else Rows())
+
+    def rows(self) -> int:
+        """Return how many rows there are after joins and before filters."""
+        whole = View(self.view.schema, self.view.relation, joins=self.view.joins)
+        statement = Question(Count(), Rows(), None, "", _MOST).statement(whole)
+        return int(self.engine.integers(statement, 2)[:, 1].sum())
+
+
+def _repeated(public: View, private: View) -> View:
+    """Return the public rows with the steps that they lack."""
+    done = len(public.made)
+    if private.made[:done] != public.made:
+        raise _other_steps()
+    for step in private.made[done:]:
+        match step.get("step"):
+            case "where":
+                public = public.where(read_expression(step["condition"]))
+            case "with_columns":
+                forms = cast("Mapping[str, object]", step["columns"])
+                made = {name: read_expression(form) for name, form in forms.items()}
+                public = public.with_columns(made)
+            case _:
+                raise _other_steps()
+    return public
+
+
+def _other_steps() -> InvalidTable:
+    return InvalidTable(
+        "the public table must be joined as the private one is; the private one is joined, and "
+        "the public one is not, or otherwise. Open it with open_table(...), join public tables to "
+        "it in the same order, and give the result"
+    )
