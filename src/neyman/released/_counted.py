@@ -14,7 +14,7 @@ def counted(query: Mapping[str, object]) -> str:
 def counts_units(query: Mapping[str, object]) -> bool:
     """Return whether a count is one of units: of each at most one row counts in a group."""
     unit = query.get("unit")
-    record = cast("Mapping[str, object]", unit) if isinstance(unit, Mapping) else {}
+    record = cast("Mapping[str, object]", unit if isinstance(unit, Mapping) else {})
     one = record.get("max_rows_per_group") == 1 and "entity" in record
     statistic = query.get("statistic")
     return statistic == "count_units" or (statistic == "count" and one)

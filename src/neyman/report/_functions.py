@@ -146,7 +146,9 @@ def _regression(curve: Function, release: Release) -> Columns | None:
             x = np.linspace(float(found.noise.x[0]), float(found.noise.x[-1]), _TIMES + 1)
             return {
                 _name(release, 0, "x"): x.tolist(),
-                f"mean of {_name(release, 1, 'the response')}": _at(found.noise, x, "estimate"),
+                f"mean of {_name(release, 1, 'the response')}": _at(
+                    found.noise, x, found.noise.estimate
+                ),
                 **_ends(found, x, release),
             }
         case _:
@@ -159,15 +161,15 @@ def _ends(bands: Bands, places: Array, release: Release) -> Columns:
     if independent_records(release.query):
         kinds["total_"] = bands.total
     return {
-        f"{kind}{end}": _at(band, places, end)
+        f"{kind}{end}": _at(band, places, curve)
         for kind, band in kinds.items()
-        for end in ("lower", "upper")
+        for end, curve in (("lower", band.lower), ("upper", band.upper))
     }
 
 
-def _at(band: Band, places: Array, name: str) -> list[float]:
+def _at(band: Band, places: Array, curve: Array) -> list[float]:
     """Return a curve of a band between its nodes; NaN beside a node where it is not known."""
-    found: list[float] = np.interp(places, band.x, getattr(band, name)).tolist()
+    found: list[float] = np.interp(places, band.x, curve).tolist()
     return found
 
 
