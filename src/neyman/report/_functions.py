@@ -9,18 +9,16 @@ from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Band,
-    Bands,
     Function,
     RegressionCurve,
     ReleasedField,
     ReleasedFunction,
     SurvivalCurve,
-    bands_of,
     function,
     functions,
-    independent_records,
     select_bandwidth,
 )
+from neyman.functional._bands import Bands, bands_of, independent_records
 from neyman.numerics import Array
 from neyman.released import Release, called
 
