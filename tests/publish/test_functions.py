@@ -300,7 +300,7 @@ def test_a_spec_publishes_maps_and_regressions(spec, capsys):
     spec.write_text(HEAD + MORE)
     assert main(["release", str(spec), "--report", str(spec.parent / "r.html")]) == 0
     said = capsys.readouterr().out
-    assert "mean response" in said
+    assert "mean of days" in said
     assert said.count("\n") < 60
     field, curve = plan(read_spec(spec), spec.parent).steps
     box = Box(Interval(-60, 180, outside="clip"), Circle(24))

@@ -171,3 +171,46 @@ def test_coefficients_stay_in_the_ledger(page_of, by):
     assert "<th>coefficient</th>" not in page
     assert "in the ledger a.ledger under the entry entry " in page
     assert len(page) < 40_000
+
+
+def test_no_text_of_a_row_or_a_spec_reaches_the_page_as_it_is(tmp_path):
+    wicked = '\x1b[2J\u202e<script>alert("x")</script>\n=cmd|calc'
+    rows = pa.table({"g": [wicked] * 3000, "x": [1.0] * 3000})
+    bounds = {"x": ny.Bounds(0, 2, grid=1)}
+    table = ny.open_table(rows, unit=ny.Rows(), bounds=bounds, name="t")
+    ledger = ny.Ledger.open(
+        tmp_path / "l", cap=ny.gdp(2) @ ny.approx_dp(0, 1e-6), unit="one row",
+        neighbors="add_remove", delta_for_groups=1e-6,
+    )  # fmt: skip
+    question = table.mean("x", ny.UnknownKeys("g"))
+    noise = ny.Gaussian.calibrate(question.sensitivity, mu=1)
+    shown = ny.Thresholded.calibrate(question.sensitivity, noise=noise, delta=1e-7)
+    release = ny.release(question, shown, ledger, entry="q")
+    assert release.groups == [wicked]
+    assert str(release).replace("\n", "").isprintable()
+    publication = Publication(
+        title=wicked,
+        names=(wicked,),
+        releases=(release,),
+        cap=ledger.cap,
+        total=ledger.total(),
+        unit=ledger.unit,
+        neighbors=ledger.neighbors,
+        ledger=tmp_path / "l",
+    )
+    page = html(publication, tradeoff_svg="", release_svgs={}, notes=[wicked])
+    assert "<script" not in page
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", page)
+    assert page.count("\\x1b[2J\\u202e&lt;script&gt;") >= 4
+    # A spreadsheet that the page is copied into takes every cell for text.
+    assert 'mso-number-format: "\\@"' in page
+
+
+def test_the_question_is_said_in_decimals_and_not_as_json():
+    from neyman.report._tables import exactly
+
+    told = exactly({"basis": {"lower": "0x1.2000000000000p+4"}, "keys": None, "p": ["1/2", "x"]})
+    assert "0x" not in told
+    assert "{" not in told
+    assert "<td class=text>basis.lower</td><td class=text>18</td>" in told
+    assert "<td class=text>p</td><td class=text>1/2, x</td>" in told

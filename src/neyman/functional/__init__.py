@@ -1,7 +1,6 @@
 """Curves as releases: the coefficients are released, the function is a view of them."""
 
 from neyman.functional._abstract import Function
-from neyman.functional._bands import Bands, bands_of, independent_records
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Circle, Domain, Interval, Side
 from neyman.functional._bases._target import Cumulative, Density, Scales, Target, Weights
@@ -30,7 +29,7 @@ from neyman.functional._gaussian_processes._simulated import (
     simulate_grid,
     simulate_line,
 )
-from neyman.functional._generator import Generator, public_generator
+from neyman.functional._generator import Generator
 from neyman.functional._lifetimes._survival import survival, survival_of
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
 from neyman.functional._pilot import pilot_bandwidth
@@ -53,7 +52,6 @@ from neyman.functional._units import Units
 
 __all__ = [
     "Band",
-    "Bands",
     "Basis",
     "Box",
     "Circle",
@@ -90,7 +88,6 @@ __all__ = [
     "Target",
     "Units",
     "Weights",
-    "bands_of",
     "curve_mean",
     "density",
     "density_at",
@@ -98,7 +95,6 @@ __all__ = [
     "density_of",
     "function",
     "functions",
-    "independent_records",
     "kernel_machine",
     "load",
     "load_functions",
@@ -106,7 +102,6 @@ __all__ = [
     "mean_norm",
     "normal_risk",
     "pilot_bandwidth",
-    "public_generator",
     "quantiles",
     "quantiles_of",
     "read",

@@ -78,6 +78,8 @@ def rational(written: object) -> Fraction | None:
     """
     if isinstance(written, int):
         return Fraction(written) if written.bit_length() <= MOST_BITS else None
+    if not isinstance(written, str | float | Fraction | Decimal):
+        return None
     parts = [_decimal(part) for part in str(written).split("/", 2)]
     match parts:
         case [Fraction() as whole]:

@@ -14,8 +14,8 @@ from neyman.functional import (
     ProjectedField,
     ReleasedField,
     Side,
-    public_generator,
 )
+from neyman.functional._generator import public_generator
 from neyman.numerics import Array
 from neyman.plots._style import INK, figure, plain, words
 

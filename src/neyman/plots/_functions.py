@@ -18,8 +18,8 @@ from neyman.functional import (
     RegressionFit,
     ReleasedFunction,
     SurvivalCurve,
-    public_generator,
 )
+from neyman.functional._generator import public_generator
 from neyman.numerics import Array
 from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure, plain, words
 

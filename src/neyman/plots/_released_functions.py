@@ -18,12 +18,11 @@ from neyman.functional import (
     ReleasedField,
     ReleasedFunction,
     SurvivalCurve,
-    bands_of,
     function,
     functions,
-    independent_records,
     select_bandwidth,
 )
+from neyman.functional._bands import bands_of, independent_records
 from neyman.plots._fields import draw_field, heatmap
 from neyman.plots._functions import draw_density, draw_regression, draw_survival
 from neyman.plots._panels import panels

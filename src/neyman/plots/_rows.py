@@ -10,6 +10,7 @@ from typing import cast, final
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.ticker import StrMethodFormatter
 
 from neyman.numerics import Array
 from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, say_too_few, tick, turned
@@ -79,7 +80,10 @@ class Rows:
             axes.plot(truth, places, "|", color=TRUTH, markersize=11, mew=1.6, label=TRUE)
         clean(axes).set_yticks(places, [tick(label) for label in self.labels])
         axes.set_xlim(least, most)
-        axes.locator_params(axis="x", nbins=ticks)
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.6g}"))
+        # The longer its numbers, the fewer there is room for.
+        figures = len(f"{max(abs(least), abs(most)):,.6g}")
+        axes.locator_params(axis="x", nbins=max(2, min(ticks, 4 * ticks // max(figures - 1, 4))))
         axes.set_ylim(max(len(places), 1) - 0.5, -0.5)
         axes.grid(axis="x", color=QUIET, alpha=0.25)
         axes.set_xlabel(turned(what, 8 * ticks), color=INK)

@@ -44,7 +44,7 @@ _MEANT: Final = {
 _QUERY: Final = 2
 # Of a spec with thousands of mistakes only the first are looked into, and told.
 _MOST_LOOKED_AT: Final = 500
-_MOST_TOLD: Final = 50
+_MOST_TOLD: Final = 200
 
 
 def read_spec(path: Path) -> Spec:

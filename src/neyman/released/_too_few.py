@@ -80,8 +80,8 @@ def readable(
     if not any(flags):
         return shown
     if is_amount(query):
-        marks: list[object] = [MARK if flag else "" for flag in flags]
-        return {**shown, "": marks}
+        shown[""] = [MARK if flag else "" for flag in flags]
+        return shown
     for name, cells in shown.items():
         if name not in _LABELS and name not in keys:
             said = TOO_FEW if name == value else ""

@@ -9,18 +9,16 @@ from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Band,
-    Bands,
     Function,
     RegressionCurve,
     ReleasedField,
     ReleasedFunction,
     SurvivalCurve,
-    bands_of,
     function,
     functions,
-    independent_records,
     select_bandwidth,
 )
+from neyman.functional._bands import Bands, bands_of, independent_records
 from neyman.numerics import Array
 from neyman.released import Release, called
 
@@ -146,7 +144,9 @@ def _regression(curve: Function, release: Release) -> Columns | None:
             x = np.linspace(float(found.noise.x[0]), float(found.noise.x[-1]), _TIMES + 1)
             return {
                 _name(release, 0, "x"): x.tolist(),
-                f"mean of {_name(release, 1, 'the response')}": _at(found.noise, x, "estimate"),
+                f"mean of {_name(release, 1, 'the response')}": _at(
+                    found.noise, x, found.noise.estimate
+                ),
                 **_ends(found, x, release),
             }
         case _:
@@ -159,16 +159,16 @@ def _ends(bands: Bands, places: Array, release: Release) -> Columns:
     if independent_records(release.query):
         kinds["total_"] = bands.total
     return {
-        f"{kind}{end}": _at(band, places, end)
+        f"{kind}{end}": _at(band, places, curve)
         for kind, band in kinds.items()
-        for end in ("lower", "upper")
+        for end, curve in (("lower", band.lower), ("upper", band.upper))
     }
 
 
-def _at(band: Band, places: Array, name: str) -> list[float]:
+def _at(band: Band, places: Array, curve: Array) -> list[float]:
     """Return a curve of a band between its nodes; NaN beside a node where it is not known."""
-    ends = {"lower": band.lower, "upper": band.upper}
-    return np.interp(places, band.x, ends[name]).tolist()
+    found: list[float] = np.interp(places, band.x, curve).tolist()
+    return found
 
 
 def _name(release: Release, place: int, otherwise: str) -> str:

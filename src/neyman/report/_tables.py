@@ -73,8 +73,9 @@ def exactly(record: Mapping[str, object]) -> str:
 
 def _flat(record: Mapping[str, object], before: str) -> Iterable[tuple[str, str]]:
     for name, value in record.items():
-        if isinstance(value, Mapping) and value:
-            yield from _flat(cast("Mapping[str, object]", value), f"{before}{name}.")
+        inside = cast("Mapping[str, object]", value if isinstance(value, Mapping) else {})
+        if inside:
+            yield from _flat(inside, f"{before}{name}.")
         else:
             yield f"{before}{name}", _written(cast("object", value))
 
@@ -86,7 +87,7 @@ def _written(value: object) -> str:
         case str() if _HEX.fullmatch(value):
             return f"{float.fromhex(value):.12g}"
         case list():
-            return ", ".join(map(_written, cast("list[object]", value)))
+            return ", ".join(_written(part) for part in cast("list[object]", value))
         case dict():
             inside = cast("dict[str, object]", value)
             return "; ".join(f"{name} {_written(part)}" for name, part in inside.items())

@@ -4,6 +4,7 @@ from datetime import date, datetime
 from numbers import Integral
 from typing import TypeAlias
 
+from neyman.arguments import written
 from neyman.errors import InvalidTable
 
 __all__ = ["Key", "key_of", "key_text"]
@@ -47,4 +48,4 @@ def key_of(value: object, column: str) -> Key:
             fix = "rows without a key are dropped and cannot be asked for; leave it out"
         case _:
             fix = "write text, integers, booleans or dates"
-    raise InvalidTable(f"{value!r} is no key of column {column!r}; {fix}")
+    raise InvalidTable(f"{written(value)} is no key of column {column!r}; {fix}")

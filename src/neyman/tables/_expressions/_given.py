@@ -6,6 +6,7 @@ from fractions import Fraction
 from numbers import Integral
 from typing import Any, cast
 
+from neyman.arguments import written
 from neyman.errors import InvalidParameter
 from neyman.tables._expressions._term import Value
 from neyman.tables._types import LARGEST, SMALLEST
@@ -52,7 +53,7 @@ def _double(given: Any) -> float:
         value = float("inf")
     if value and not SMALLEST <= abs(value) <= LARGEST:
         raise InvalidParameter(
-            f"the number {given!r:.40} is not 0 nor of a magnitude in [2^-200, 2^200]; write one"
+            f"the number {written(given)} is not 0 nor of a magnitude in [2^-200, 2^200]; write one"
         )
     if isinstance(given, Integral) and value != int(given):
         raise InvalidParameter(
