@@ -151,17 +151,17 @@ def key_lists(type_: str) -> list[Any]:
 
 
 def always_true(value: Expression, schema: Any) -> Expression:
-    """Whatever a value is, it has to be computed for this, and is one of three."""
+    """Whatever a value is, it has to be computed for this, and is neither NaN nor infinite."""
     (type_,) = value.types(schema)
     match type_:
         case Type.TRUTH:
-            return value | ~value | value.is_null()
+            return value.coalesce(True) | ~value.coalesce(False)
         case Type.TEXT:
-            return (value < "m") | (value >= "m") | value.is_null()
+            return value.coalesce("") >= ""
         case Type.DAY:
-            return (value < DAY) | (value >= DAY) | value.is_null()
+            return value.coalesce(DAY) >= date(1, 1, 1)
         case Type.NUMBER:
-            return (value < 0) | (value >= 0) | value.is_null()
+            return (value * 0).coalesce(0) == 0
 
 
 def whole(type_: str) -> tuple[Expression, list[Any]]:
