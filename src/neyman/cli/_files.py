@@ -6,7 +6,7 @@ from pathlib import Path
 
 from neyman.errors import InvalidParameter
 
-__all__ = ["check_target", "replace_whole"]
+__all__ = ["check_target", "is_page", "replace_whole"]
 
 
 def check_target(
@@ -44,3 +44,9 @@ def replace_whole(path: Path, write: Callable[[Path], object]) -> None:
     part = path.with_name(f"{path.name}.part")
     write(part)
     part.replace(path)
+
+
+def is_page(place: Path) -> bool:
+    """Return whether a file is a page, such as a report."""
+    with place.open("rb") as file:
+        return file.read(15).lower() == b"<!doctype html>"

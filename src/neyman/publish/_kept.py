@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import reduce
-from operator import or_
 
 from neyman.aggregate import Aggregate, IntArray
 from neyman.publish._asked import Asked
@@ -26,7 +25,7 @@ def share_kept(asked: Asked, own: IntArray | None) -> float | None:
     if asked.query.per_unit and own is not None:
         whole, kept, lost = (int(part) for part in own[:3])
         return (whole + kept) / (whole + kept + lost) if own[:3].any() else None
-    for column in (() if asked.query.statistic_name == "several" else asked.query.bounds):
+    for column in () if asked.query.statistic_name == "several" else asked.query.bounds:
         table = table.where(~col(column).is_null())
     rows = replace(table, unit=Rows())
     every = int(counted(rows.count(asked.by))[0].sum())
@@ -44,4 +43,8 @@ def share_moved(asked: Asked, question: Aggregate, own: IntArray | None) -> floa
         return int(own[3]) / units if companion.record["bounds"] and units else None
     held = [outside(name, asked.table.bounds[name]) for name in asked.query.bounds]
     rows = row_count(asked.table)
-    return row_count(asked.table, reduce(or_, held)) / rows if held and rows else None
+    return (
+        row_count(asked.table, reduce(lambda one, other: one | other, held)) / rows
+        if held and rows
+        else None
+    )

@@ -2,11 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple, final
 
-import numpy as np
-
-from neyman.aggregate import IntArray
 from neyman.errors import InvalidParameter, SpecError
 from neyman.publish._asked import Asked
 from neyman.publish._numbers_of import Number, Place, counted, read
@@ -14,7 +12,7 @@ from neyman.publish._rehearsal import Searched
 from neyman.publish._wide import UNLIMITED
 from neyman.tables import Entity
 
-__all__ = ["most_rows", "searched"]
+__all__ = ["searched"]
 
 _STATISTICS: Final = ("count", "sum", "mean")
 _LADDER: Final = tuple(part * 10**power for power in range(13) for part in (1, 2, 3, 5))
@@ -22,9 +20,7 @@ _LADDER: Final = tuple(part * 10**power for power in range(13) for part in (1, 2
 _ONE: Final = 0.682689492137
 
 
-def searched(
-    asked: Asked, truth: Mapping[Place, Number], limits: Sequence[int]
-) -> Searched | None:
+def searched(asked: Asked, truth: Mapping[Place, Number], limits: Sequence[int]) -> Searched | None:
     """Return the RMSE of each limit; None where the statistic is none that is searched for.
 
     Args:
@@ -35,46 +31,63 @@ def searched(
     unit = asked.table.unit
     if not isinstance(unit, Entity) or asked.query.statistic_name not in _STATISTICS:
         return None
-    most = most_rows(asked)
+    trials = _Trials(asked, truth, {})
+    most = trials.most_rows()
     tried = limits or [*(limit for limit in _LADDER if limit < most), most]
     errors = {
         limit: error
-        for limit in sorted({*tried, min(unit.max_rows, most) if not limits else unit.max_rows})
-        if (error := _error(asked, truth, limit)) is not None
+        for limit in sorted({*tried, unit.max_rows if limits else min(unit.max_rows, most)})
+        if (error := trials.at(limit).error) is not None
     }
     return Searched(now=unit.max_rows, most=most, rmse=errors) if errors else None
 
 
-def _error(asked: Asked, truth: Mapping[Place, Number], limit: int) -> float | None:
-    try:
-        question = asked.question(asked.table.bounded(max_rows=limit))
-        noise = asked.noise(question)
-    except (InvalidParameter, SpecError):
-        return None
-    integers, keys, _ = counted(question)
-    found = read(question, integers, keys, noise, _ONE)
-    squares = [
-        (number.value - truth[place].value) ** 2 + number.half_width**2
-        for place, number in found.items()
-        if place in truth
-    ]
-    error = math.sqrt(sum(squares) / len(squares)) if squares else math.inf
-    return error if math.isfinite(error) else None
+class _Trial(NamedTuple):
+    """A limit, tried: what its companion tells, and the RMSE; None where there is no noise."""
+
+    told: tuple[int, ...]
+    error: float | None
 
 
-def most_rows(asked: Asked) -> int:
-    """Return the least limit from which on no larger one keeps more rows of any unit."""
+@final
+@dataclass(frozen=True, slots=True)
+class _Trials:
+    """Limits that were tried, so that none is twice."""
 
-    def told(limit: int) -> IntArray:
-        own = counted(asked.table.bounded(max_rows=limit).count(asked.by))[2]
-        return np.zeros(0, np.int64) if own is None else own
+    asked: Asked
+    truth: Mapping[Place, Number]
+    done: dict[int, _Trial]
 
-    every = told(UNLIMITED)
-    high = 1
-    while high < UNLIMITED and not np.array_equal(told(high), every):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if np.array_equal(told(middle), every) else (middle, high)
-    return high
+    def at(self, limit: int) -> _Trial:
+        """Try a limit."""
+        if limit not in self.done:
+            self.done[limit] = self._tried(limit)
+        return self.done[limit]
+
+    def most_rows(self) -> int:
+        """Return the least limit from which on no larger one keeps more rows of any unit."""
+        every = self.at(UNLIMITED).told
+        steps = (*_LADDER, UNLIMITED)
+        place = next(i for i, limit in enumerate(steps) if self.at(limit).told == every)
+        low, high = (0, *steps)[place], steps[place]
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.at(middle).told == every else (middle, high)
+        return high
+
+    def _tried(self, limit: int) -> _Trial:
+        question = self.asked.question(self.asked.table.bounded(max_rows=limit))
+        integers, keys, own = counted(question)
+        told = () if own is None else tuple(own.tolist())
+        try:
+            noise = self.asked.noise(question)
+        except (InvalidParameter, SpecError):
+            return _Trial(told, None)
+        found = read(question, integers, keys, noise, _ONE)
+        squares = [
+            (number.value - self.truth[place].value) ** 2 + number.half_width**2
+            for place, number in found.items()
+            if place in self.truth and place.name in _STATISTICS
+        ]
+        error = math.sqrt(sum(squares) / len(squares)) if squares else math.inf
+        return _Trial(told, error if math.isfinite(error) else None)

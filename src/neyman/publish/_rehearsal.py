@@ -171,7 +171,8 @@ class Rehearsal:
         """Return a line for each number: the group in the middle, and the worst beside it."""
         made = [_line(row) for row in self.rows]
         names = list(made[0]) if made else []
-        return {name: [line[name] for line in made] for name in names}
+        found = {name: [line[name] for line in made] for name in names}
+        return {name: cells for name, cells in found.items() if any(cells)}
 
     def verdicts(self) -> tuple[str, ...]:
         """Return what is to be said of each number."""

@@ -93,7 +93,9 @@ class _Answer:
         bounded = _exact(asked.question(table))
         truth, wide = bounded, True
         try:
-            truth = _exact(asked.question(widened(table)))
+            open_wide = widened(table, asked.query.bounds)
+            if open_wide is not table:
+                truth = _exact(asked.question(open_wide))
         except (InvalidTable, InvalidParameter, SpecError):
             wide = False
         return cls(
@@ -102,9 +104,7 @@ class _Answer:
             noise=noise,
             integers=integers,
             keys=keys,
-            limited=numbers_of(
-                question.reading.columns(integers, NOISELESS, _CONFIDENCE), keys
-            ),
+            limited=numbers_of(question.reading.columns(integers, NOISELESS, _CONFIDENCE), keys),
             bounded=bounded,
             truth=truth,
             wide=wide,
@@ -151,9 +151,7 @@ class _Answer:
             note="" if self.wide else _NOT_WIDER,
         )
 
-    def _group(
-        self, place: Place, number: Number, widths: Number, held: "_Held"
-    ) -> RehearsedGroup:
+    def _group(self, place: Place, number: Number, widths: Number, held: "_Held") -> RehearsedGroup:
         half = widths.half_width
         return RehearsedGroup(
             key=dict(place.key),
@@ -247,7 +245,9 @@ def _function(
             moved=moved,
             runs=0,
             searched=None,
-            verdict=verdict(asked, name, [Judged(None, None, None, g.half_width) for g in groups], None),
+            verdict=verdict(
+                asked, name, [Judged(None, None, None, g.half_width) for g in groups], None
+            ),
             note="a curve has no one truth",
         )
         for name, groups in found.items()

@@ -42,7 +42,7 @@ def verdict(asked: Asked, name: str, judged: Sequence[Judged], best: Searched | 
     said: list[str] = []
     cut = sum(_moved(one.limited, one.bounded, one.half_width) for one in judged)
     if cut:
-        said.append(_limits(asked, name, best) + _of(cut, len(judged)))
+        said.append(_limits(asked, name, best, _of(cut, len(judged))))
     bound = sum(_moved(one.bounded, one.truth, one.half_width) for one in judged)
     if bound:
         said.append(f"bounds move the {name} by more than its interval{_of(bound, len(judged))}")
@@ -58,13 +58,13 @@ def _moved(one: float | None, other: float | None, half_width: float | None) -> 
     return abs(one - other) > max(half_width, 1e-9 * abs(other))
 
 
-def _limits(asked: Asked, name: str, best: Searched | None) -> str:
+def _limits(asked: Asked, name: str, best: Searched | None, where: str) -> str:
     unit = asked.table.unit
     if best is None or not isinstance(unit, Entity):
-        return f"limits move the {name} by more than its interval"
+        return f"limits move the {name} by more than its interval{where}"
     if best.now < best.most:
-        return f"limits: at most {best.now:,} of {best.most:,} rows count; {best}"
-    return f"limits of rows in each group cut rows, whatever max_rows is; {best}"
+        return f"limits: at most {best.now:,} of {best.most:,} rows count{where}; {best}"
+    return f"limits of rows in each group cut rows, whatever max_rows is{where}; {best}"
 
 
 def _of(some: int, every: int) -> str:

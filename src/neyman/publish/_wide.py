@@ -1,9 +1,10 @@
 """Public rows without limits, and within bounds that move nothing."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from neyman.errors import InvalidParameter, InvalidTable
+from neyman.errors import InvalidTable
 from neyman.tables import Bounds, Expression, Rows, Table, Unit, col
 
 __all__ = ["UNLIMITED", "free", "outside", "row_count", "widened"]
@@ -38,28 +39,34 @@ def outside(column: str, bounds: Bounds) -> Expression:
     return (col(column) < float(bounds.lower)) | (col(column) > float(bounds.upper))
 
 
-def widened(table: Table) -> Table:
+def widened(table: Table, columns: Iterable[str]) -> Table:
     """Return a public table within bounds, on the same grids, that no value lies outside.
+
+    Args:
+        table: with bounds.
+        columns: those of them that matter; others stay as they are.
 
     Raises:
         InvalidTable: if a column has values that no bounds reach.
     """
-    bounds = {name: _around(table, name, held) for name, held in table.bounds.items()}
+    held = {name: table.bounds[name] for name in columns if name in table.bounds}
+    wide = {name: _around(table, name, bounds) for name, bounds in held.items()}
+    if wide == held:
+        return table
     # As few as there are, so that sums of wide columns stay in the machine's integers.
-    return replace(table, bounds=bounds, max_table_rows=max(row_count(table), 1))
+    return replace(table.with_bounds(wide), max_table_rows=max(row_count(table), 1))
 
 
 def _around(table: Table, name: str, bounds: Bounds) -> Bounds:
-    lower, upper, span = bounds.lower, bounds.upper, bounds.upper - bounds.lower
+    span = bounds.upper - bounds.lower
     for _ in range(_DOUBLINGS):
+        if not row_count(table, outside(name, bounds)):
+            return bounds
+        below = row_count(table, col(name) < float(bounds.lower)) > 0
+        above = row_count(table, col(name) > float(bounds.upper)) > 0
         try:
-            held = Bounds(lower, upper, bounds.grid)
-        except (InvalidTable, InvalidParameter):
+            bounds = Bounds(bounds.lower - below * span, bounds.upper + above * span, bounds.grid)
+        except InvalidTable:
             break
-        below = row_count(table, col(name) < float(lower))
-        above = row_count(table, col(name) > float(upper))
-        if not below and not above:
-            return held
-        lower, upper = lower - (span if below else 0), upper + (span if above else 0)
         span *= 2
     raise InvalidTable(f"column {name!r} has values that no bounds on its grid reach")

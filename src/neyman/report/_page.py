@@ -13,7 +13,7 @@ from neyman.report._functions import read_off
 from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
 from neyman.tradeoff import TradeOff
 
-__all__ = ["html"]
+__all__ = ["html", "listed", "page", "table"]
 
 # Longer answers open on demand.
 _OPEN = 20
@@ -74,7 +74,7 @@ def html(
         f"{escape(likeness(total))}.</p>",
         "<h2>The guarantee in words</h2>",
         f"<p>{escape(said[0])}</p>",
-        _list(said[1:]),
+        listed(said[1:]),
         f"<figure>{tradeoff_svg}<figcaption class='quiet'>The two errors of the best test. The "
         "band between the proved bounds of the curve is drawn, and is thinner than the line."
         "</figcaption></figure>",
@@ -86,25 +86,33 @@ def html(
             for name, release in zip(publication.names, publication.releases, strict=True)
         ),
         "<h2>What is not protected</h2>",
-        _list(NOT_PROTECTED),
+        listed(NOT_PROTECTED),
         "<h2>What is taken for granted</h2>",
-        _list(publication.releases[0].guarantee.assumptions if publication.releases else ()),
+        listed(publication.releases[0].guarantee.assumptions if publication.releases else ()),
         "<h2>The ledger</h2>",
         _ledger(publication),
     ]
+    return page(publication.title, body)
+
+
+def page(title: str, body: Iterable[str]) -> str:
+    """Return a page in the style of all of them; the body is HTML."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(publication.title)}</title><style>{_STYLE}</style></head>"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
         f"<body><main>{''.join(body)}</main></body></html>\n"
     )
 
 
-def _list(sentences: Iterable[str]) -> str:
+def listed(sentences: Iterable[str]) -> str:
+    """Return sentences as a list; they are escaped."""
     return "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int) -> str:
+    """Return a table; its cells are escaped, and the first columns are text."""
+
     def row(tag: str, cells: Sequence[object]) -> str:
         return "".join(
             f"<{tag}{' class=text' if i < text_columns else ''}>{escape(_number(cell))}</{tag}>"
@@ -133,7 +141,7 @@ def _views(curve: TradeOff) -> str:
         "advantage of the best attack": curve.advantage(),
     }
     rows = [(name, at_most(value, 6)) for name, value in values.items()]
-    return _table(("In other words", "at most"), rows, 1)
+    return table(("In other words", "at most"), rows, 1)
 
 
 def _facts(publication: Publication) -> str:
@@ -149,7 +157,7 @@ def _facts(publication: Publication) -> str:
             ("Of its delta, set aside for groups that nobody declared", at_least(apart, 6)),
             ("Of that, spent so far", at_most(spent, 6)),
         ]
-    return "<h3>Terms</h3>" + _table(("Term", "Value"), rows, 2)
+    return "<h3>Terms</h3>" + table(("Term", "Value"), rows, 2)
 
 
 def _release(name: str, release: Release, svg: str | None, ledger: str) -> str:
@@ -174,7 +182,7 @@ def _answer(release: Release, ledger: str) -> str:
         return "<p>No group is shown: no noisy count reached the threshold.</p>"
     if "coefficient" in release.columns:
         read, hidden = read_off(release)
-        shown = "" if read is None else _table(list(read), _rows(read), len(release.keys))
+        shown = "" if read is None else table(list(read), _rows(read), len(release.keys))
         shown += "".join(f"<p>{escape(said)}.</p>" for said in hidden)
         return (
             f'{shown}<p class="quiet">The release itself is {length:,} coefficients: they are in '
@@ -184,10 +192,10 @@ def _answer(release: Release, ledger: str) -> str:
     texts = len(release.keys) + ("term" in release.columns)
     sides = side_by_side(release.query, release.columns, release.keys)
     tables = [side.columns for side in sides] or [release.columns]
-    table = "".join(_table(list(columns), _rows(columns), texts) for columns in tables)
+    shown = "".join(table(list(columns), _rows(columns), texts) for columns in tables)
     if length <= _OPEN:
-        return table
-    return f"<details><summary>{length:,} rows</summary>{table}</details>"
+        return shown
+    return f"<details><summary>{length:,} rows</summary>{shown}</details>"
 
 
 def _rows(columns: Columns) -> list[tuple[object, ...]]:
@@ -225,5 +233,5 @@ def _ledger(publication: Publication) -> str:
         deltas = [held[0].spending.delta for held in charged.values()]
         shares = [f"{at_most(100 * delta / apart, 4)} %" for delta in deltas]
         rows = [(*row, share) for row, share in zip(rows, shares, strict=True)]
-    share = _table(head, rows, 2)
+    share = table(head, rows, 2)
     return f"<p>Ledger <code>{escape(publication.ledger.name)}</code>.</p>{share}"
