@@ -26,7 +26,7 @@ def share_kept(asked: Asked, own: IntArray | None) -> float | None:
         whole, kept, lost = (int(part) for part in own[:3])
         return (whole + kept) / (whole + kept + lost) if own[:3].any() else None
     for column in () if asked.query.statistic_name == "several" else asked.query.bounds:
-        table = table.where(~col(column).is_null())
+        table = table.where(~col(column).as_number().is_null())
     rows = replace(table, unit=Rows())
     every = int(counted(rows.count(asked.by))[0].sum())
     return int(counted(table.count(asked.by))[0].sum()) / every if every else None

@@ -199,8 +199,9 @@ class Rehearsal:
 
 
 def _badness(group: RehearsedGroup) -> tuple[bool, float, float]:
-    width = group.half_width
-    return width is None, group.off, width or 0.0
+    width = group.half_width or 0.0
+    # Of groups that nothing moves, the one whose noise is large beside its number.
+    return group.half_width is None, group.off, width / max(abs(group.limited or 0.0), 1e-9)
 
 
 def _line(row: RehearsedNumber) -> dict[str, str]:

@@ -36,7 +36,15 @@ def row_count(table: Table, condition: Expression | None = None) -> int:
 
 def outside(column: str, bounds: Bounds) -> Expression:
     """Say that a value is moved to its bounds."""
-    return (col(column) < float(bounds.lower)) | (col(column) > float(bounds.upper))
+    return _below(column, bounds) | _above(column, bounds)
+
+
+def _below(column: str, bounds: Bounds) -> Expression:
+    return col(column).as_number() < float(bounds.lower)
+
+
+def _above(column: str, bounds: Bounds) -> Expression:
+    return col(column).as_number() > float(bounds.upper)
 
 
 def widened(table: Table, columns: Iterable[str]) -> Table:
@@ -62,8 +70,8 @@ def _around(table: Table, name: str, bounds: Bounds) -> Bounds:
     for _ in range(_DOUBLINGS):
         if not row_count(table, outside(name, bounds)):
             return bounds
-        below = row_count(table, col(name) < float(bounds.lower)) > 0
-        above = row_count(table, col(name) > float(bounds.upper)) > 0
+        below = row_count(table, _below(name, bounds)) > 0
+        above = row_count(table, _above(name, bounds)) > 0
         try:
             bounds = Bounds(bounds.lower - below * span, bounds.upper + above * span, bounds.grid)
         except InvalidTable:
