@@ -36,7 +36,7 @@ def searched(asked: Asked, truth: Mapping[Place, Number], limits: Sequence[int])
     tried = limits or [*(limit for limit in _LADDER if limit < most), most]
     errors = {
         limit: error
-        for limit in sorted({*tried, unit.max_rows if limits else min(unit.max_rows, most)})
+        for limit in sorted({*tried, unit.max_rows})
         if (error := trials.at(limit).error) is not None
     }
     return Searched(now=unit.max_rows, most=most, rmse=errors) if errors else None

@@ -7,9 +7,11 @@ from typing import Final, final
 from neyman.aggregate import Columns
 from neyman.released import called, text_of
 
-__all__ = ["NOTICE", "Rehearsal", "RehearsedGroup", "RehearsedNumber", "Searched"]
+__all__ = ["NEAR", "NOTICE", "Rehearsal", "RehearsedGroup", "RehearsedNumber", "Searched"]
 
 NOTICE: Final = "REHEARSAL: not private. Public rows only."
+# Limits whose error is at most so many times the least are as good.
+NEAR: Final = 1.05
 
 
 @final
@@ -79,7 +81,13 @@ class Searched:
     def flat(self) -> tuple[int, ...]:
         """The limits within 5 % of the best."""
         least = self.rmse[self.best]
-        return tuple(limit for limit, error in self.rmse.items() if error <= 1.05 * least)
+        return tuple(limit for limit, error in self.rmse.items() if error <= NEAR * least)
+
+    @property
+    def times(self) -> float:
+        """How many times the least RMSE that of the query's own limit is; 1 where it has none."""
+        least = self.rmse[self.best]
+        return self.rmse.get(self.now, least) / least if least else 1.0
 
     def __str__(self) -> str:
         flat = ", ".join(f"{limit:,}" for limit in self.flat)
@@ -206,9 +214,9 @@ def _badness(group: RehearsedGroup) -> tuple[bool, float, float]:
 
 def _line(row: RehearsedNumber) -> dict[str, str]:
     middle, worst, several = row.median, row.worst, len(row.groups) > 1
-    held, off = _share(middle.held), f"{middle.off:.2g}"
+    held, off = _share(middle.held), _times(middle.off)
     if several:
-        held, off = f"{held}; {_share(worst.held)}", f"{off}; {worst.off:.2g}"
+        held, off = f"{held}; {_share(worst.held)}", f"{off}; {_times(worst.off)}"
     return {
         "query": row.entry,
         "number": row.number,
@@ -233,6 +241,10 @@ def _number(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _times(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _share(value: float | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from neyman.publish._asked import Asked
-from neyman.publish._rehearsal import Searched
+from neyman.publish._rehearsal import NEAR, Searched
 from neyman.tables import Entity
 
 __all__ = ["Judged", "verdict"]
@@ -37,12 +37,17 @@ def verdict(asked: Asked, name: str, judged: Sequence[Judged], best: Searched | 
     if not judged:
         return "no group is there"
     hidden = [_hidden(asked, name, one) for one in judged]
-    if all(hidden):
-        return "no information at this budget"
+    better = best is not None and best.times > NEAR
     said: list[str] = []
+    if all(hidden):
+        return "no information at this budget" + (f"; {best}" if better else "")
     cut = sum(_moved(one.limited, one.bounded, one.half_width) for one in judged)
     if cut:
         said.append(_limits(asked, name, best, _of(cut, len(judged))))
+    elif best is not None and better:
+        said.append(
+            f"limits: max_rows {best.now:,} errs {best.times:.2g} times as much as the best; {best}"
+        )
     bound = sum(_moved(one.bounded, one.truth, one.half_width) for one in judged)
     if bound:
         said.append(f"bounds move the {name} by more than its interval{_of(bound, len(judged))}")
