@@ -9,10 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from neyman.cli import main
-from neyman.errors import InvalidParameter, UnknownColumn
+from neyman.errors import InvalidParameter, InvalidTable, UnknownColumn
 from neyman.publish import NOTICE, read_spec, rehearse
 from neyman.publish._queries import QUERIES
 from neyman.report import rehearsal_html
+from neyman.tables import Rows, open_table
+from neyman.tables._engines._duckdb_engine import DuckDB
 
 HEAD = """
 title = "Visits <b>"
@@ -152,6 +154,28 @@ def test_the_rows_of_the_spec_are_refused(rehearsed, tmp_path):
         with pytest.raises(InvalidParameter, match=f"{name} has the content of own.parquet"):
             rehearse(spec, tmp_path, data=tmp_path / name)
     assert not (tmp_path / "own.ledger").exists()
+
+
+def test_no_question_is_asked_of_the_private_rows(rehearsed, tmp_path, monkeypatch):
+    own = open_table(tmp_path / "own.parquet", unit=Rows()).engine.identity
+    asked, integers = [], DuckDB.integers
+    monkeypatch.setattr(
+        DuckDB, "integers", lambda self, *rest: asked.append(self) or integers(self, *rest)
+    )
+    rehearsed(COUNT, limit=1)
+    assert asked
+    assert own not in [engine.identity for engine in asked]
+
+
+def test_what_is_no_file_is_refused(rehearsed, tmp_path):
+    rehearsed(COUNT)
+    spec = read_spec(tmp_path / "s.toml")
+    with pytest.raises(InvalidParameter, match="data of type Table"):
+        rehearse(spec, tmp_path, data=PUBLIC)
+    with pytest.raises(InvalidParameter, match="joins of type list"):
+        rehearse(spec, tmp_path, data="public.parquet", joins=["a"])
+    with pytest.raises(InvalidTable, match=r"none\.parquet"):
+        rehearse(spec, tmp_path, data=tmp_path / "none.parquet")
 
 
 def test_private_joins_need_public_tables_in_their_place(rehearsed, tmp_path):

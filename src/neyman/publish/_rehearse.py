@@ -56,6 +56,9 @@ def rehearse(
         public ones.
     """
     check_type("spec", spec, Spec, "a spec, from read_spec(path)")
+    check_type("joins", joins, Mapping, 'public files by NAME, such as {"stays": "stays.parquet"}')
+    for name, path in (("data", data), *joins.items()):
+        check_type(name, path, str | Path, "the path of a file of public rows")
     runs = whole("runs", runs, 1, 10**6)
     limits = [whole("max_rows", limit, 1, 2**40) for limit in max_rows]
     replaced = {name: Path(path).resolve() for name, path in joins.items()}
