@@ -1,6 +1,5 @@
 """The numbers of an answer that have an interval, each with its group."""
 
-import math
 from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias, cast
@@ -103,8 +102,3 @@ def _named(columns: Columns, low: str) -> tuple[str, list[str]]:
 
 def _before(columns: Columns, low: str) -> Iterator[str]:
     return (name for name in takewhile(lambda name: name != low, columns) if name != "stddev")
-
-
-def finite(value: float) -> float | None:
-    """Return a number, or None where there is none."""
-    return value if math.isfinite(value) else None
