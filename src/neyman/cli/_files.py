@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from neyman.errors import InvalidParameter
 
-__all__ = ["check_target", "replace_whole"]
+__all__ = ["check_target", "is_page", "replace_whole"]
 
 
 def check_target(
@@ -80,3 +80,9 @@ def _sync(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def is_page(place: Path) -> bool:
+    """Return whether a file is a page, such as a report."""
+    with place.open("rb") as file:
+        return file.read(15).lower() == b"<!doctype html>"

@@ -75,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_init(commands)
     _add_schema(commands)
+    _add_rehearse(commands)
     _add_release(commands)
     _add_density(commands)
     _add_ledger(commands)
@@ -166,6 +167,42 @@ def _add_release(commands: Any) -> None:
         "--sql", action="store_true", help="with --preview: print the statements, too"
     )
     release.set_defaults(module="_release")
+
+
+def _add_rehearse(commands: Any) -> None:
+    rehearse = commands.add_parser(
+        "rehearse",
+        help="try a spec on public rows before anything is spent",
+        description="Try a spec on public rows, such as last year's. It shows for each number what "
+        "limits, bounds and noise do to it, and which max_rows is best. The ledger is not opened "
+        "and nothing is charged. The answers are not private.",
+        epilog=_EPILOG,
+    )
+    rehearse.add_argument("spec", type=Path, metavar="SPEC.toml", help="what to release")
+    rehearse.add_argument(
+        "--data", type=Path, required=True, metavar="PUBLIC", help="a file of public rows"
+    )
+    rehearse.add_argument(
+        "--join",
+        action="append",
+        metavar="NAME=PATH",
+        help="a public file for the table of [join.NAME], or for the file that [unit.through] "
+        "points to; may be repeated",
+    )
+    rehearse.add_argument(
+        "--report", type=Path, metavar="FILE.html", help="write a page that people can read"
+    )
+    rehearse.add_argument("--json", action="store_true", help="print JSON, with all groups")
+    rehearse.add_argument(
+        "--runs", default="200", metavar="N", help="answers with noise to look at; 200 by default"
+    )
+    rehearse.add_argument(
+        "--try",
+        dest="tried",
+        metavar="max_rows=1,2,5,10",
+        help="limits to try; by default 1, 2, 3, 5, 10, ... to the most rows of one unit",
+    )
+    rehearse.set_defaults(module="_rehearse")
 
 
 def _add_density(commands: Any) -> None:

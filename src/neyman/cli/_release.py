@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from neyman.cli._after import after_the_answer, shown_first
-from neyman.cli._files import check_target, replace_whole
+from neyman.cli._files import check_target, is_page, replace_whole
 from neyman.cli._numbers import number, whole
 from neyman.cli._price import price
 from neyman.cli._say import complain, say, say_json
@@ -121,7 +121,7 @@ def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
     from neyman.plots import released, to_svg, tradeoff
     from neyman.report import html
 
-    check_target("--report", path, inputs, "report", _is_page)
+    check_target("--report", path, inputs, "report", is_page)
 
     def write(publication: Publication) -> None:
         pictures: dict[str, str] = {}
@@ -136,8 +136,3 @@ def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
         replace_whole(path, lambda file: file.write(page.encode()))
 
     return write
-
-
-def _is_page(place: Path) -> bool:
-    with place.open("rb") as file:
-        return file.read(15).lower() == b"<!doctype html>"

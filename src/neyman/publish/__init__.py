@@ -19,6 +19,9 @@ from neyman.publish._preview import Preview, preview
 from neyman.publish._publish import Publication, publish
 from neyman.publish._quantiles import quantiles
 from neyman.publish._read import read_spec
+from neyman.publish._rehearsal import NOTICE as NOTICE
+from neyman.publish._rehearsal import Rehearsal, RehearsedGroup, RehearsedNumber, Searched
+from neyman.publish._rehearse import rehearse
 from neyman.publish._schema import json_schema
 from neyman.publish._spec import Spec
 from neyman.publish._template import template
@@ -36,6 +39,10 @@ __all__ = [
     "PlanPreview",
     "Preview",
     "Publication",
+    "Rehearsal",
+    "RehearsedGroup",
+    "RehearsedNumber",
+    "Searched",
     "Spec",
     "Step",
     "Wish",
@@ -55,6 +62,7 @@ __all__ = [
     "quantiles",
     "read_spec",
     "regression",
+    "rehearse",
     "survival",
     "template",
 ]

@@ -1,12 +1,13 @@
 """What bounds cost: an answer of public data with them and without, before anything is spent."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import final
 
 from neyman.aggregate import Aggregate, Columns
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter, InvalidTable
+from neyman.publish._noiseless import NOISELESS
 from neyman.released import text_of
 from neyman.tables import Bounds, Rows, Table
 
@@ -37,33 +38,6 @@ class Bias:
 
     def __str__(self) -> str:
         return text_of(self.columns, rows=_SHOWN, keys=len(self.keys))
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Noiseless:
-    """No noise: the readings then give exact answers."""
-
-    stddev: float = field(default=0.0, init=False)
-    normal: bool = field(default=True, init=False)
-
-    def half_width(self, confidence: float) -> int:  # noqa: ARG002
-        """None."""
-        return 0
-
-    def ratio_interval(
-        self,
-        numerator: int,
-        denominator: int,
-        confidence: float,  # noqa: ARG002
-    ) -> tuple[float, float]:
-        """Return the ratio."""
-        ratio = numerator / denominator if denominator else float("nan")
-        return ratio, ratio
-
-    def radius(self, rank: int, size: int, confidence: float) -> float:  # noqa: ARG002
-        """None."""
-        return 0.0
 
 
 def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias:
@@ -174,7 +148,7 @@ def _refuse_other_rows(questions: Sequence[Aggregate], public: Table) -> None:
 
 
 def _exact(question: Aggregate) -> Columns:
-    return question.reading.columns(question.compute(), _Noiseless(), 0.5)
+    return question.reading.columns(question.compute(), NOISELESS, 0.5)
 
 
 def _compared(keys: Columns, answers: Sequence[Columns]) -> Columns:

@@ -9,6 +9,7 @@ from typing import Final, Self, final
 
 from neyman.aggregate import Aggregate, Spreads
 from neyman.arguments import check_type
+from neyman.divided import divided
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Gaussian, Laplace, Mechanism
 from neyman.numerics import Real, exact_positive
@@ -126,13 +127,17 @@ def fit(
     wanted = [_Wanted.of(wish, records, public, spreads) for wish in wishes]
     shares = [budget / len(wishes)] * len(wishes)
     trials: list[_Trial] = []
+    asked = [wish.aggregate for wish in wishes]
     for _ in range(_ROUNDS):
         noises = [
             kind.make(wish.aggregate.sensitivity, share)
             for wish, share in zip(wishes, shares, strict=True)
         ]
         previews = [
-            foreseen(one.rows, noise, confidence) for one, noise in zip(wanted, noises, strict=True)
+            foreseen(one.rows, part, confidence)
+            for one, part in zip(
+                wanted, divided(list(zip(asked, noises, strict=True))), strict=True
+            )
         ]
         times = [one.times(seen) for one, seen in zip(wanted, previews, strict=True)]
         trials.append(_Trial(noises, previews, times))

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias, final
 
 import numpy as np
 
-from neyman.aggregate import Columns, IntArray
+from neyman.aggregate import Aggregate, Columns, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     RegressionCurve,
@@ -22,7 +22,7 @@ from neyman.functional import (
 from neyman.mechanisms import Mechanism
 from neyman.publish._stand_ins import LIKE, SPREAD, TYPICAL, Group, StandIns
 
-__all__ = ["Foreseen", "Known", "foreseen_by"]
+__all__ = ["Foreseen", "Known", "foreseen_by", "widths_of"]
 
 # What a plan can rest on, from the first of these that there is; never on the best case, for rows
 # are worse than that in 99 of 100 public columns.
@@ -162,7 +162,7 @@ def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tupl
     plain = Known(mechanism.stddev, float(mechanism.half_width(confidence)))
     if not rows.cases:
         return (Foreseen("integer", None, "", {TYPICAL: plain}),)
-    read = _reader(rows, mechanism, confidence)
+    read = widths_of(rows.aggregate, mechanism, confidence)
     first = next(iter(rows.cases))
     # Of a curve its bands are read, and not where it lies.
     curve = rows.aggregate.query.get("statistic") in _FUNCTIONS
@@ -187,13 +187,13 @@ def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tupl
     )
 
 
-def _reader(rows: StandIns, mechanism: Mechanism, confidence: float) -> _Read:
+def widths_of(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> _Read:
     """Return what reads the integers of one group as an answer would be read."""
-    query = rows.aggregate.query
+    query = aggregate.query
     numbers = _FUNCTIONS.get(str(query.get("statistic")))
 
     def read(integers: IntArray) -> Iterable[tuple[str, _Width]]:
-        columns = rows.aggregate.reading.columns(integers, mechanism, confidence)
+        columns = aggregate.reading.columns(integers, mechanism, confidence)
         if numbers is None:
             return _numbers(columns)
         # Of one group, which is made up.

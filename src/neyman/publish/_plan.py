@@ -171,9 +171,9 @@ class Plan:
         spreads = spreads_of({**self.spread, **spread})
         refuse_unknown(spreads_of(spread), [step.aggregate for step in self.steps])
 
-        def seen(step: Step) -> Preview:
-            rows = of_question(step.aggregate, records, public, spreads, label)
-            return foreseen(rows, step.mechanism, confidence)
+        def seen(part: Part) -> Preview:
+            rows = of_question(part.aggregate, records, public, spreads, label)
+            return foreseen(rows, part, confidence)
 
         priced = bill(self)
         return PlanPreview(
@@ -188,7 +188,10 @@ class Plan:
                     batched=charge.batched,
                     curve=charge.curve,
                     cost=cost,
-                    questions={step.entry: seen(step) for step in charge.steps},
+                    questions={
+                        step.entry: seen(part)
+                        for step, part in zip(charge.steps, charge.parts, strict=True)
+                    },
                 )
                 for charge, cost in zip(self.charges, priced.costs, strict=True)
             ),

@@ -7,6 +7,7 @@ from typing import cast, final
 
 from neyman.aggregate import Aggregate
 from neyman.arguments import check_type
+from neyman.divided import SHARE, Part, divided
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
 from neyman.printable import printable_lines
@@ -133,6 +134,7 @@ def preview(
     confidence: float = 0.95,
     like: object = None,
     spread: Mapping[str, tuple[Real, Real]] = MappingProxyType({}),
+    companion: Real = SHARE,
 ) -> Preview:
     """Say what a release would look like: its noise in the units of its numbers, and its SQL.
 
@@ -159,6 +161,7 @@ def preview(
             a table from `open_table`, what `likeness` returned, or the path of its JSON.
         spread: by column, its mean and standard deviation, a public guess in the column's units, of
             values after they are moved to the bounds. Columns that are not named are typical.
+        companion: the share of the budget that the release would spend on it, as of `release`.
 
     Raises:
         InvalidParameter: if a number of rows, the confidence or the spread is unusable, or `like`
@@ -190,21 +193,23 @@ def preview(
     label = label_of(like)
     spreads, public = spreads_of(spread), None if like is None else public_of(like)
     refuse_unknown(spreads, [aggregate])
-    return foreseen(of_question(aggregate, records, public, spreads, label), mechanism, confidence)
+    rows = of_question(aggregate, records, public, spreads, label)
+    (part,) = divided([(aggregate, mechanism)], companion)
+    return foreseen(rows, part, confidence)
 
 
-def foreseen(rows: StandIns, mechanism: Mechanism, confidence: float) -> Preview:
+def foreseen(rows: StandIns, part: Part, confidence: float) -> Preview:
     """Return the preview of rows that stand for the private ones.
 
     Raises:
         InvalidParameter: if the confidence is unusable.
         SensitivityMismatch: if the question does not bound the norm that the noise needs.
     """
-    aggregate = rows.aggregate
+    aggregate, mechanism = rows.aggregate, part.noise
     return Preview(
         query=dict(aggregate.query),
         mechanism=mechanism.describe(),
-        curve=mechanism.tradeoff(aggregate.sensitivity),
+        curve=part.curve,
         groups=rows.answered,
         integers=aggregate.size,
         confidence=confidence,

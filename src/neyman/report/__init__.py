@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from neyman.report._functions import figures as figures
     from neyman.report._functions import read_off as read_off
     from neyman.report._page import html as html
+    from neyman.report._rehearsal import rehearsal_html as rehearsal_html
 
 __all__ = [
     "Explanation",
@@ -21,6 +22,7 @@ __all__ = [
     "figures",
     "html",
     "read_off",
+    "rehearsal_html",
 ]
 
 _LATER = {
@@ -28,6 +30,7 @@ _LATER = {
     "figures": "neyman.report._functions",
     "html": "neyman.report._page",
     "read_off": "neyman.report._functions",
+    "rehearsal_html": "neyman.report._rehearsal",
 }
 
 

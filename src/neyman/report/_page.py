@@ -11,7 +11,7 @@ from neyman.report._tables import answer_table, exactly, rows_table, safe, table
 from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
 from neyman.tradeoff import TradeOff
 
-__all__ = ["html"]
+__all__ = ["html", "listed", "page"]
 
 # Longer answers open on demand.
 _OPEN = 20
@@ -74,7 +74,7 @@ def html(
         f"{safe(likeness(total))}.</p>",
         "<h2>The guarantee in words</h2>",
         f"<p>{safe(said[0])}</p>",
-        _list(said[1:]),
+        listed(said[1:]),
         f"<figure>{tradeoff_svg}<figcaption class='quiet'>The two errors of the best test. The "
         "band between the proved bounds of the curve is drawn, and is thinner than the line."
         "</figcaption></figure>",
@@ -86,21 +86,27 @@ def html(
             for name, release in zip(publication.names, publication.releases, strict=True)
         ),
         "<h2>What is not protected</h2>",
-        _list(NOT_PROTECTED),
+        listed(NOT_PROTECTED),
         "<h2>What is taken for granted</h2>",
-        _list(publication.releases[0].guarantee.assumptions if publication.releases else ()),
+        listed(publication.releases[0].guarantee.assumptions if publication.releases else ()),
         "<h2>The ledger</h2>",
         _ledger(publication),
     ]
+    return page(publication.title, body)
+
+
+def page(title: str, body: Iterable[str]) -> str:
+    """Return a page in the style of all of them; the body is HTML."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{safe(publication.title)}</title><style>{_STYLE}</style></head>"
+        f"<title>{safe(title)}</title><style>{_STYLE}</style></head>"
         f"<body><main>{''.join(body)}</main></body></html>\n"
     )
 
 
-def _list(sentences: Iterable[str]) -> str:
+def listed(sentences: Iterable[str]) -> str:
+    """Return sentences as a list."""
     return "<ul>" + "".join(f"<li>{safe(sentence)}</li>" for sentence in sentences) + "</ul>"
 
 
@@ -171,10 +177,10 @@ def _answer(release: Release, ledger: str) -> str:
             f"the ledger {safe(ledger)} under the entry {safe(release.entry)}, which gives "
             "them again, free, to whoever asks the same question.</p>"
         )
-    table = answer_table(release)
+    shown = answer_table(release)
     if length <= _OPEN:
-        return table
-    return f"<details><summary>{length:,} rows</summary>{table}</details>"
+        return shown
+    return f"<details><summary>{length:,} rows</summary>{shown}</details>"
 
 
 def _found(release: Release) -> str:

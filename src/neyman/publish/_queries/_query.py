@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, ClassVar, Self, TypeAlias, cast
+from typing import Annotated, ClassVar, Final, Self, TypeAlias, cast, get_args
 
 from pydantic import Field, model_validator
 
@@ -15,6 +15,8 @@ from neyman.publish._section import Count, Delta, NoiseName, Part, Positive, Sec
 from neyman.tables import Keys, Table, UnknownKeys
 
 __all__ = ["Groups", "Query", "declared"]
+
+_PER_UNIT: Final = ("count_units", "mean_per_unit", "sum_per_unit")
 
 Groups: TypeAlias = Keys | UnknownKeys | None
 
@@ -95,6 +97,16 @@ class Query(Section, ABC):
     def bounds(self) -> Mapping[str, str]:
         """The columns that must have bounds in [columns], and what else may be written instead."""
         return {}
+
+    @property
+    def statistic_name(self) -> str:
+        """What the spec calls the statistic."""
+        return str(get_args(type(self).model_fields["statistic"].annotation)[0])
+
+    @property
+    def per_unit(self) -> bool:
+        """Whether it is of units, and not of their rows."""
+        return self.statistic_name in _PER_UNIT
 
     @property
     def limited(self) -> bool:

@@ -1,0 +1,76 @@
+"""`neyman rehearse`."""
+
+import argparse
+from pathlib import Path
+
+from neyman.cli._files import check_target, is_page, replace_whole
+from neyman.cli._numbers import WrongUsage, whole
+from neyman.cli._say import complain, say, say_json
+from neyman.publish import Rehearsal, read_spec, rehearse
+
+__all__ = ["run"]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Try a spec on public rows; nothing is charged."""
+    try:
+        joins, limits = _joins(options.join or []), _limits(options.tried)
+    except WrongUsage as error:
+        complain(f"neyman rehearse: {error}")
+        return 2
+    if options.report is not None:
+        inputs = {options.spec, options.data, *joins.values()}
+        check_target("--report", options.report, inputs, "report", is_page)
+    found = rehearse(
+        read_spec(options.spec),
+        options.spec.resolve().parent,
+        data=options.data,
+        joins=joins,
+        runs=whole(options.runs, "--runs"),
+        max_rows=limits,
+    )
+    if options.json:
+        say_json(found.to_json())
+    else:
+        say(found.to_text())
+    if options.report is not None:
+        _write(options.report, found)
+    return 0
+
+
+def _write(path: Path, found: Rehearsal) -> None:
+    from neyman.report import rehearsal_html
+
+    page = rehearsal_html(found)
+    replace_whole(path, lambda file: file.write(page.encode()))
+
+
+def _joins(given: list[str]) -> dict[str, Path]:
+    """Read NAME=PATH, once for each name.
+
+    Raises:
+        WrongUsage: if one is written otherwise, or a name stands twice.
+    """
+    joins: dict[str, Path] = {}
+    for written in given:
+        name, equals, path = written.partition("=")
+        if not (name and equals and path):
+            raise WrongUsage(f"--join {written!r} was given; write NAME=PATH")
+        if name in joins:
+            raise WrongUsage(f"--join {name} was given twice; write each name once")
+        joins[name] = Path(path)
+    return joins
+
+
+def _limits(given: str | None) -> list[int]:
+    """Read max_rows=1,2,5.
+
+    Raises:
+        WrongUsage: if it is written otherwise.
+    """
+    if given is None:
+        return []
+    name, _, listed = given.partition("=")
+    if name != "max_rows" or not listed:
+        raise WrongUsage(f"--try {given!r} was given; write it such as max_rows=1,2,5,10")
+    return [whole(part, "--try max_rows") for part in listed.split(",")]

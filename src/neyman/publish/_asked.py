@@ -1,0 +1,112 @@
+"""A query of a spec, with all that it is asked of."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Self, final
+
+from neyman.aggregate import Aggregate
+from neyman.divided import SHARE, divided
+from neyman.errors import InvalidParameter, InvalidTable, SpecError
+from neyman.mechanisms import Mechanism, Thresholded
+from neyman.publish._form import expression_of
+from neyman.publish._noise import NOISES, USUAL
+from neyman.publish._plan import Step
+from neyman.publish._queries import Query
+from neyman.publish._queries._query import Groups
+from neyman.tables import Table
+
+__all__ = ["Asked", "named"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query with its table, not compiled yet.
+
+    Attributes:
+        query: as the spec has it.
+        table: the rows that it is about, with the limits that it is asked under.
+        by: its groups.
+    """
+
+    query: Query
+    table: Table = field(repr=False)
+    by: Groups
+
+    @classmethod
+    def of(cls, query: Query, table: Table, by: Groups) -> Self:
+        """Take only the rows that a query is about, and its own limits where it has some."""
+        with named(f"query {query.entry!r}"):
+            if query.where is not None:
+                table = table.where(expression_of(query.where))
+            if query.limited:
+                table = table.bounded(
+                    max_rows=query.max_rows, max_rows_per_group=query.max_rows_per_group
+                )
+        return cls(query, table, by)
+
+    def question(self, table: Table) -> Aggregate:
+        """Ask a table, this one or a like one.
+
+        Raises:
+            SpecError, InvalidTable: if it does not go with the table.
+        """
+        with named(f"query {self.query.entry!r}"):
+            return self.query.ask(table, self.by)
+
+    def noise(self, question: Aggregate) -> Mechanism:
+        """Calibrate the noise to what the query may spend.
+
+        Raises:
+            SpecError, InvalidParameter: if there is no such noise.
+        """
+        query, sensitivity = self.query, question.sensitivity
+        ((key, share),) = query.spends.items()
+        kind = NOISES[query.noise or USUAL[key]]
+        noise = kind.calibrated(query.entry, sensitivity, key, share)
+        if query.delta is None:
+            return noise
+        with named(f"query {query.entry!r}"):
+            return Thresholded.calibrate(sensitivity, noise=noise, delta=query.delta)
+
+    def drawn(self, question: Aggregate) -> Mechanism:
+        """Return the noise that is drawn: that of the budget which the companion leaves.
+
+        Raises:
+            SpecError, InvalidParameter: if there is no such noise.
+        """
+        return divided([(question, self.noise(question))], self._companion)[0].noise
+
+    @property
+    def _companion(self) -> Fraction:
+        given = self.query.companion
+        return SHARE if given is None else Fraction(given)
+
+    def step(self) -> Step:
+        """Return the question with its noise.
+
+        Raises:
+            SpecError, InvalidTable, InvalidParameter: if it cannot be asked so.
+        """
+        question = self.question(self.table)
+        noise, query = self.noise(question), self.query
+        return Step(
+            entry=query.entry,
+            aggregate=question,
+            mechanism=noise,
+            companion=self._companion,
+            batch=query.batch,
+        )
+
+
+@contextmanager
+def named(place: str) -> Generator[None]:
+    """Say of a mistake which part of the spec it is in."""
+    try:
+        yield
+    except InvalidParameter as error:
+        raise SpecError(f"{place}: {error}") from error
+    except InvalidTable as error:
+        raise type(error)(f"{place}: {error}") from error

@@ -1,0 +1,97 @@
+"""What is to be said of a number, in words."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from neyman.publish._asked import Asked
+from neyman.publish._rehearsal import NEAR, Searched
+from neyman.tables import Entity
+
+__all__ = ["Judged", "verdict"]
+
+# From here on an interval says nothing beside what was known before.
+_ALL = 0.9
+# Numbers whose own size tells whether the noise is large.
+_SIZED = ("count", "sum", "units", "variance", "standard_deviation")
+_BOUNDED = ("mean", "quantile")
+
+
+class Judged(NamedTuple):
+    """A number of one group.
+
+    Attributes:
+        limited: under limits and bounds.
+        bounded: without limits.
+        truth: without bounds, too.
+        half_width: of the noise; None where nothing is known.
+    """
+
+    limited: float | None
+    bounded: float | None
+    truth: float | None
+    half_width: float | None
+
+
+def verdict(asked: Asked, name: str, judged: Sequence[Judged], best: Searched | None) -> str:
+    """Return what is to be said of a number of all groups."""
+    if not judged:
+        return "no group is there"
+    hidden = [_hidden(asked, name, one) for one in judged]
+    better = best is not None and best.times > NEAR
+    said: list[str] = []
+    if all(hidden):
+        return "no information at this budget" + (f"; {best}" if better else "")
+    cut = sum(_moved(one.limited, one.bounded, one.half_width) for one in judged)
+    if cut:
+        said.append(_limits(asked, name, best, _of(cut, len(judged))))
+    elif best is not None and better:
+        said.append(
+            f"limits: max_rows {best.now:,} errs {best.times:.2g} times as much as the best; {best}"
+        )
+    bound = sum(_moved(one.bounded, one.truth, one.half_width) for one in judged)
+    if bound:
+        said.append(f"bounds move the {name} by more than its interval{_of(bound, len(judged))}")
+    if any(hidden):
+        said.append(f"too few rows in {sum(hidden)} of {len(judged)} groups")
+    return "; ".join(said) or "ok"
+
+
+def _moved(one: float | None, other: float | None, half_width: float | None) -> bool:
+    if one is None or other is None or half_width is None:
+        return False
+    # Two readings of the same rows differ by their rounding.
+    return abs(one - other) > max(half_width, 1e-9 * abs(other))
+
+
+def _limits(asked: Asked, name: str, best: Searched | None, where: str) -> str:
+    unit = asked.table.unit
+    if best is None or not isinstance(unit, Entity):
+        return f"limits move the {name} by more than its interval{where}"
+    if best.now < best.most:
+        return f"limits: at most {best.now:,} of {best.most:,} rows count{where}; {best}"
+    return f"limits of rows in each group cut rows, whatever max_rows is{where}; {best}"
+
+
+def _of(some: int, every: int) -> str:
+    return f" in {some} of {every} groups" if every > 1 else ""
+
+
+def _hidden(asked: Asked, name: str, one: Judged) -> bool:
+    if one.half_width is None:
+        return True
+    scale = _scale(asked, name, one)
+    return scale is not None and one.half_width > _ALL * scale
+
+
+def _scale(asked: Asked, name: str, one: Judged) -> float | None:
+    """Return the half-width that says nothing; None where each finite one says something."""
+    if name.startswith("correlation"):
+        return 1.0
+    if name.startswith(_BOUNDED):
+        bounds = asked.table.bounds
+        held = [column for column in asked.query.bounds if column in bounds]
+        named = [column for column in held if name.endswith(f"_{column}")] or held
+        return float(bounds[named[0]].upper - bounds[named[0]].lower) / 2 if named else None
+    if name.startswith(_SIZED) and one.limited is not None:
+        return abs(one.limited)
+    return None

@@ -1,0 +1,50 @@
+"""A rehearsal as one HTML file that needs no network."""
+
+from collections.abc import Sequence
+
+from neyman.publish import NOTICE, Rehearsal, RehearsedNumber
+from neyman.released import called
+from neyman.report._page import listed, page
+from neyman.report._tables import rows_table, safe
+
+__all__ = ["rehearsal_html"]
+
+_HEAD = ("Group", "Truth", "Within limits", "Noise ±", "Interval holds the truth")
+
+
+def rehearsal_html(rehearsal: Rehearsal) -> str:
+    """Return the page of a rehearsal. It says first that it is not private."""
+    columns = rehearsal.to_columns()
+    body = [
+        f'<p class="headline"><strong>{safe(NOTICE)}</strong></p>',
+        f"<h1>{safe(rehearsal.title)}</h1>",
+        '<p class="quiet">Nothing was charged. Every number is of public rows, most of them '
+        "without noise. The private rows give others.</p>",
+        listed(rehearsal.notes) if rehearsal.notes else "",
+        "<h2>Every number</h2>",
+        rows_table(list(columns), list(zip(*columns.values(), strict=True)), 2),
+        '<p class="quiet">Of several groups, the numbers are those of the group in the middle. '
+        "After a semicolon stands the worst group.</p>",
+        "<h2>Verdicts</h2>",
+        listed(rehearsal.verdicts()),
+        *(_groups(row) for row in rehearsal.rows if len(row.groups) > 1),
+    ]
+    return page(f"REHEARSAL: {rehearsal.title}", body)
+
+
+def _groups(row: RehearsedNumber) -> str:
+    """Return a number in all its groups, opened on demand."""
+    rows = [
+        (called(one.key), *map(_cell, (one.truth, one.limited, one.half_width, one.held)))
+        for one in row.groups
+    ]
+    said = f"{row.entry}, {row.number}: {len(rows):,} groups"
+    return f"<details><summary>{safe(said)}</summary>{_table(rows)}</details>"
+
+
+def _table(rows: Sequence[Sequence[object]]) -> str:
+    return rows_table(_HEAD, rows, 1)
+
+
+def _cell(value: float | None) -> float | str:
+    return "" if value is None else value
