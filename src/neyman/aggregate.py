@@ -104,10 +104,12 @@ class Counter:
         digest: of all that decides which record counts where, derived from what will run.
         count: gives one count for each place, int64, group by group, the last axis running fastest.
             The data are read when it is called, not before.
+        check: as of an `Aggregate`.
     """
 
     digest: str
     count: Callable[[], IntArray] = field(repr=False)
+    check: Callable[[], None] = field(default=lambda: None, repr=False)
 
 
 class Countable(Protocol):
@@ -387,6 +389,8 @@ class Aggregate:
         compute: runs the query; returns an int64 vector of length `size`.
         companion: tells what limits and bounds did to the answer, where a unit can have several
             rows.
+        check: looks once more, before the charge, whether the query can be run as it was built: an
+            engine may have other functions by now. No row is read.
     """
 
     query: Mapping[str, object]
@@ -401,6 +405,7 @@ class Aggregate:
     unknown: UnknownGroups | None = field(default=None, repr=False)
     imagined: Imagined | None = field(default=None, repr=False)
     companion: Companion | None = field(default=None, repr=False)
+    check: Callable[[], None] = field(default=lambda: None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a question that protects nobody in words.

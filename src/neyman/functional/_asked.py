@@ -89,6 +89,7 @@ def asked(
         keys=repeated(records.keys, reading.rows),
         # Where the number of records is public, groups of other sizes would not be read rightly.
         companion=None if companion is None else companion.after(made),
+        check=counter.check,
         imagined=(
             ImaginedCounts(records, tuple(axes), size, sums) if records.records is None else None
         ),

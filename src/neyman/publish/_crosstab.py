@@ -123,6 +123,7 @@ def crosstab(
         keys=layout.keys(),
         sql=cells.sql,
         imagined=_ImaginedCells(layout, tuple(weights), cells.imagined),
+        check=cells.check,
         companion=None
         if cells.companion is None
         else cells.companion.after(lambda found: layout.stacked(found, weights)),

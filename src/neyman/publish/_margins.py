@@ -82,6 +82,7 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
         keys={} if kept is None else kept.to_columns(),
         sql=cells.sql,
         companion=None if cells.companion is None else cells.companion.after(made),
+        check=cells.check,
     )
 
 

@@ -82,6 +82,7 @@ def asked(
         sql=lambda: engine.text(statement),
         imagined=ImaginedRows(asks, engine, view),
         companion=_companion(engine, view, asks),
+        check=lambda: engine.refuse_stand_ins(statement),
     )
     match by:
         case None:

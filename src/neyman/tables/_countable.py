@@ -167,7 +167,9 @@ class TableRecords:
         def count() -> IntArray:
             return self._counts(self.engine.integers(statement, width), histogram)
 
-        return Counter(statement_digest(statement), count)
+        return Counter(
+            statement_digest(statement), count, lambda: self.engine.refuse_stand_ins(statement)
+        )
 
     def _counts(self, found: IntArray, histogram: Histogram) -> IntArray:
         places = histogram.places

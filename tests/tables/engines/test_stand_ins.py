@@ -124,18 +124,43 @@ class TestDuckDB:
         with pytest.raises(EngineFailure, match=f"'{name}'"):
             before.compute()
 
-    def test_what_comes_after_the_question_is_found_when_it_runs(self, connection, tmp_path):
+    def test_what_comes_after_the_question_is_refused_before_the_charge(self, connection, tmp_path):
         asked = visits(connection).sum("cost")
         connection.execute("CREATE MACRO least(a, b) AS 99")
         ledger = ny.Ledger.open(
             tmp_path / "l", cap=ny.gdp(1), unit=asked.unit, neighbors="add_remove"
         )
         noise = ny.Gaussian.calibrate(asked.sensitivity, mu=Fraction(1, 2))
-        with pytest.raises(EngineFailure, match=r"'least'.*stays charged") as failed:
+        with refused("least"):
             ny.release(asked, noise, ledger, entry="sum")
+        assert ledger.entries() == ()
+        with pytest.raises(EngineFailure, match=r"'least'.*stays charged") as failed:
+            asked.compute()
         assert failed.value.__context__ is None
         connection.execute("DROP MACRO least")
         assert ny.release(asked, noise, ledger, entry="sum").entry == "sum"
+
+    def test_functions_are_looked_for_before_the_charge_of_every_kind_of_question(
+        self, connection, tmp_path
+    ):
+        table = visits(connection)
+        cells = Keys({"patient": [0, 1]})
+        questions = [
+            table.count(cells),
+            ny.publish.density(table, "cost", bandwidth=1),
+            ny.publish.quantiles(table, "cost", [0.5]),
+            ny.publish.crosstab(table, cells, margins=[], whole=True),
+        ]
+        connection.execute("CREATE MACRO least(a, b) AS 99")
+        connection.execute("CREATE MACRO floor(a) AS 99")
+        ledger = ny.Ledger.open(
+            tmp_path / "l", cap=ny.gdp(1), unit=table.protects, neighbors="add_remove"
+        )
+        for question in questions:
+            noise = ny.Gaussian.calibrate(question.sensitivity, mu=Fraction(1, 9))
+            with pytest.raises(InvalidTable, match="functions of its own only"):
+                ny.release(question, noise, ledger, entry="x")
+        assert ledger.entries() == ()
 
     def test_nothing_is_charged_where_the_question_is_refused(self, connection):
         connection.execute("CREATE MACRO least(a, b) AS 99")
