@@ -11,6 +11,7 @@ import neyman as ny
 from neyman import plots, publish
 from neyman.cli import main
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
+from neyman.publish._noiseless import NOISELESS
 from neyman.tables import Bins, Entity, Keys, Rows, UnknownKeys, open_table
 
 BY = Keys({"a": ["x", "y", "z"], "b": [True, False], "c": Bins([0, 1, 2, 3, 4], outside="drop")})
@@ -165,7 +166,7 @@ def test_intervals_hold(noise, shares):
     """200 draws, 45 intervals each: that 95 % of them hold fails by chance below 1e-9."""
     question = asked(opened(), shares=shares)
     exact = question.compute()
-    truth = np.array(question.reading.columns(exact, publish._bias._Noiseless(), 0.5)["unbiased"])
+    truth = np.array(question.reading.columns(exact, NOISELESS, 0.5)["unbiased"])
     draw = np.random.default_rng(3)
     held = np.zeros(len(truth))
     for _ in range(200):

@@ -299,9 +299,9 @@ HEAD = (
 def test_a_spec_publishes_maps_and_regressions(spec, capsys):
     spec.write_text(HEAD + MORE)
     assert main(["release", str(spec), "--report", str(spec.parent / "r.html")]) == 0
-    said = capsys.readouterr().out
-    assert "mean of days" in said
-    assert said.count("\n") < 60
+    printed = capsys.readouterr().out
+    assert "mean of days" in printed
+    assert printed.count("\n") < 60
     field, curve = plan(read_spec(spec), spec.parent).steps
     box = Box(Interval(-60, 180, outside="clip"), Circle(24))
     people = table(

@@ -133,7 +133,7 @@ LIMITS = "; at most 3 rows of one who"
     [
         (lambda t: t.count(BY), f"count by g{LIMITS} (1 a g)"),
         (lambda t: t.mean("x"), f"mean of x{LIMITS}"),
-        (lambda t: t.count_units(BY), "count by g; each who once in each group"),
+        (lambda t: t.count_units(BY), "number of who by g; each who once in each group"),
         (lambda t: t.correlation("x", "y", BY), f"correlation of x and y by g{LIMITS} (1 a g)"),
         (
             lambda t: publish.linear_regression(t, "y", ["x"], by=BY),
@@ -145,7 +145,7 @@ LIMITS = "; at most 3 rows of one who"
         ),
         (
             lambda t: t.where(ny.col("x") > 3).count(),
-            f"number of who, of the rows that a condition keeps{LIMITS}",
+            f"count, of the rows that a condition keeps{LIMITS}",
         ),
         (
             lambda t: publish.quantiles(t, "x", [0.25, 0.5], by=BY),

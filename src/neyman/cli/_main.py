@@ -53,8 +53,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _failed(why: str, error: BaseException | None = None) -> int:
-    told = "\n".join([f"neyman: {why}", *getattr(error, "__notes__", ())])
-    complain(told)
+    complain("\n".join([f"neyman: {why}", *getattr(error, "__notes__", ())]))
     return 1
 
 

@@ -46,6 +46,11 @@ class Step:
     companion: Fraction = SHARE
     batch: str | None = None
 
+    @property
+    def curve(self) -> TradeOff:
+        """What it guarantees, and is charged for, if it has a companion of its own."""
+        return divided([(self.aggregate, self.mechanism)], self.companion)[0].curve
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)

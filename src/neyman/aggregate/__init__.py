@@ -1,0 +1,35 @@
+"""What the rooms that see data hand to the door: exact integers with a typed sensitivity."""
+
+from neyman.aggregate._aggregate import (
+    Aggregate,
+    Companion,
+    FoundGroups,
+    UnknownGroups,
+    refuse_key_names,
+    repeated,
+)
+from neyman.aggregate._countable import Countable, Counter
+from neyman.aggregate._imagined import Counted, Imagined, MadeUp, Shape, Spreads
+from neyman.aggregate._readings import COMPANION, Columns, IntArray, KeyText, Noise, Reading
+
+__all__ = [
+    "COMPANION",
+    "Aggregate",
+    "Columns",
+    "Companion",
+    "Countable",
+    "Counted",
+    "Counter",
+    "FoundGroups",
+    "Imagined",
+    "IntArray",
+    "KeyText",
+    "MadeUp",
+    "Noise",
+    "Reading",
+    "Shape",
+    "Spreads",
+    "UnknownGroups",
+    "refuse_key_names",
+    "repeated",
+]

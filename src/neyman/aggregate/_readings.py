@@ -1,0 +1,61 @@
+"""Integers, the noise on them, and how both become columns that people read."""
+
+from typing import Final, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["COMPANION", "Columns", "IntArray", "KeyText", "Noise", "Reading"]
+
+# How many integers a companion has.
+COMPANION: Final = 4
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+Columns: TypeAlias = dict[str, list[str] | list[int] | list[float] | list[bool]]
+
+
+KeyText: TypeAlias = tuple[str, ...]
+"""The key of a group that nobody declared: a canonical text for each column."""
+
+
+class Noise(Protocol):
+    """What is known in public of the noise added to each integer, in lattice units."""
+
+    @property
+    def stddev(self) -> float:
+        """Standard deviation of the noise on one integer."""
+        ...
+
+    @property
+    def normal(self) -> bool:
+        """Whether sums of it are normal, but for rounding."""
+        ...
+
+    def half_width(self, confidence: float) -> int:
+        """Smallest integer h with P(|noise| <= h) >= confidence."""
+        ...
+
+    def ratio_interval(
+        self, numerator: int, denominator: int, confidence: float
+    ) -> tuple[float, float]:
+        """Every s/n that the noisy pair does not reject at this confidence, as one interval.
+
+        s and n are the integers before noise; the ends are infinite where the noisy
+        denominator does not tell n from 0.
+        """
+        ...
+
+    def radius(self, rank: int, size: int, confidence: float) -> float:
+        """R with P(|P K| <= R) >= confidence, K the noise on `size` integers.
+
+        P is any fixed orthogonal projection of this rank.
+        """
+        ...
+
+
+class Reading(Protocol):
+    """How public noisy integers become the columns that a person reads. Post-processing."""
+
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return named columns of equal length: values and noise intervals, group by group."""
+        ...
