@@ -64,8 +64,8 @@ def test_both_together_cost_exactly_what_gaussian_noise_alone_does(share, mu):
         (part,) = divided([(question, noise)], share)
         assert part.curve == noise.tradeoff(question.sensitivity) == ny.gdp(mu)
         taken = part.beside.tradeoff(question.companion.sensitivity)
-        assert taken == ny.gdp(squared=Fraction(share) * Fraction(mu) ** 2)
-        assert part.noise.variance == noise.variance / (1 - Fraction(share))
+        assert taken == ny.gdp(squared=Fraction(str(share)) * Fraction(mu) ** 2)
+        assert part.noise.variance == noise.variance / (1 - Fraction(str(share)))
 
 
 def epsilon_of(mechanism, sensitivity):
@@ -181,9 +181,10 @@ def test_what_is_charged_is_what_the_question_says_it_costs(tmp_path):
 def test_a_companion_lies_near_the_exact_one(tmp_path):
     ledger = opened(tmp_path / "b.ledger", ny.gdp(20))
     question = TABLE.mean("x")
-    _, exact = question.companion.compute()
+    found, exact = question.companion.compute()
     assert exact.tolist() == [2000 * 1024, 1000 * 256, 1000 * 768, 600 * 1024]
-    held = []
+    known = replace(question.companion, compute=lambda: (found, exact))
+    question, held = replace(question, companion=known), []
     for i in range(30):
         said = ny.release(question, gaussian(question), ledger, entry=str(i)).companion
         held += [
@@ -225,15 +226,10 @@ def test_noise_that_cannot_be_divided_leaves_the_companion_to_the_next():
     assert [part.beside is not None for part in parts] == [False, True]
 
 
-def huge(answer):
-    """Return the columns of an answer, rounded to what noise does not change."""
-    return [round(value, -3) for value in answer]
-
-
-def test_stored_values_are_split_right_and_replayed(ledger):
+def test_stored_values_are_split_right_and_replayed(tmp_path):
     asked = [TABLE.count(KEYS), TABLE.mean("x"), TABLE.sum("x"), TABLE.count_units()]
     pairs = [(question, ny.Gaussian(scale=1)) for question in asked]
-    ledger = opened(ledger.path.with_name("wide.ledger"), ny.gdp(10))
+    ledger = opened(tmp_path / "b.ledger", ny.gdp(10))
     releases = ny.release_batch(pairs, ledger, entry="batch")
     again = ny.release_batch(pairs, ledger, entry="batch")
     assert again == releases
@@ -257,12 +253,11 @@ def test_groups_that_nobody_declared_have_one_too(tmp_path):
     asked = [TABLE.count(UnknownKeys("g")), TABLE.mean("x", UnknownKeys("g"))]
 
     def noise(question):
-        inner = ny.Laplace.calibrate(question.sensitivity, 2)
+        inner = ny.Laplace.calibrate(question.sensitivity, Fraction(1, 2))
         return Thresholded.calibrate(question.sensitivity, noise=inner, delta=1e-8)
 
     single = ny.release(asked[0], noise(asked[0]), ledger, entry="a")
     assert single.columns["g"] == ["a", "b"]
-    assert single.companion.missing > 0
     assert abs(single.companion.units - UNITS) <= 3 * single.companion.units_half_width
     assert ny.release(asked[0], noise(asked[0]), ledger, entry="a") == single
     pairs = [(question, noise(question)) for question in asked]

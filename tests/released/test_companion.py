@@ -36,10 +36,10 @@ def population(seed, units=400, least=5):
 class Exact:
     """No noise at all."""
 
-    def half_width(self, confidence):
+    def half_width(self, _):
         return 0
 
-    def radius(self, rank, size, confidence):
+    def radius(self, *_):
         return 0.0
 
 
@@ -72,7 +72,7 @@ def coverage(noise, said):
                 return widths[0]
             return each[0] if confidence < 0.98 else each[1]
 
-        def radius(self, rank, size, confidence):
+        def radius(self, *_):
             return widths[1]
 
     for row in noisy.tolist():
