@@ -11,6 +11,8 @@ from neyman.errors import InvalidParameter
 __all__ = ["Companion"]
 
 _PARTS: Final = 1024
+# No number is larger; of NaN every comparison is false.
+_MOST: Final = 1e300
 # From here on a share of units that are cut, or of values that are moved, is a warning.
 _WARNED: Final = 0.01
 # From here on a half-width, as a share of all units, leaves the share of those cut unknown.
@@ -62,7 +64,8 @@ class Companion:
         r rows, the rows that are missing are at least r S (1 + S / B): S / B is the mean of lost
         over kept rows of a unit, and that quotient is convex (Jensen). S is taken at the lower end
         and B at the upper end of their intervals, each of which fails on that side with half of
-        what the confidence leaves.
+        what the confidence leaves. Of a unit that is cut 1/1024 at least is kept, so B is at least
+        S / 1023.
 
         Args:
             record: what is public of them (`neyman.aggregate.Companion`).
@@ -73,7 +76,7 @@ class Companion:
         whole, kept, lost, moved = (value / _PARTS for value in noisy)
         width = noise.half_width(confidence) / _PARTS
         least, limit = record["least"], record["limit"]
-        lower, upper = lost - width, max(kept + width, math.ulp(1))
+        lower, upper = lost - width, max(kept + width, (lost - width) / (_PARTS - 1))
         rows = int(str(least)) * lower * (1 + lower / upper) if lower > 0 else 0.0
         return Companion(
             entity=str(record["entity"]),
@@ -150,15 +153,28 @@ class Companion:
         Raises:
             InvalidParameter: if the record is malformed.
         """
-        kinds = {"entity": str, "of": str, "limit": int | None, "missing": int}
-        kinds |= {"moved": int | float | None}
         for name in (field.name for field in fields(Companion)):
-            if name not in record or not isinstance(record[name], kinds.get(name, int | float)):
+            if name not in record or not _fits(name, record[name]):
                 raise InvalidParameter(
-                    f"the record of a release's companion lacks {name}, or has another type there; "
-                    "write what Release.to_json gives"
+                    f"the record of a release's companion lacks {name}, or has another type or an "
+                    "impossible value there; write what Release.to_json gives"
                 )
         return Companion(**{field.name: record[field.name] for field in fields(Companion)})  # pyright: ignore[reportArgumentType]
+
+
+def _fits(name: str, value: object) -> bool:
+    """Whether a value is one that `to_json` writes."""
+    if name in ("entity", "of"):
+        return isinstance(value, str) and (name == "entity" or value in ("rows", "groups"))
+    if value is None:
+        return name in ("limit", "moved")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if name in ("limit", "missing"):
+        return isinstance(value, int) and (name == "limit") <= value <= _MOST
+    if name == "confidence":
+        return 0 < value < 1
+    return abs(value) <= _MOST and (value >= 0 or not name.endswith("half_width"))
 
 
 def _sum_width(noise: Noise, terms: int, confidence: float) -> float:
