@@ -142,7 +142,7 @@ def drawn(pool, units, part, runs, seed, *, poisson=False):
 
 def read(part, exact, m, mu, seed, unit_rows=None):
     statistic, _, one = integers_of(part)
-    unit = Entity("patient", max_rows=m).limits(1)
+    unit = Entity("patient", max_rows=m).limits((), 1)
     noise = ny.Gaussian.calibrate(one.of_many(unit.rows, 1, unit.total), mu=mu)
     noisy = noise.add_noise(exact.reshape(-1), SeededBits(seed))
     reading = statistic.reading(unit_rows=m if unit_rows is None else unit_rows)

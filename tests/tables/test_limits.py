@@ -160,7 +160,7 @@ def test_limits_of_one_question():
     assert r_of(table.count(BY_SEX)) == 5
     units = table.count_units(BY_SEX)
     assert (units.sensitivity.l1, r_of(units)) == (2, 1)
-    assert units.query == table.bounded(max_rows_per_group=1).count(BY_SEX).query
+    assert units.query["statistic"] == "count_units"
     with pytest.raises(InvalidTable, match="need a unit that can have several rows"):
         open_table(pa.table({"x": [1]}), unit=Rows(), name="t").bounded(max_rows=2)
 
