@@ -13,7 +13,7 @@ from fuzz.built import Built
 from fuzz.engines import Files, World
 from fuzz.questions import Ask, ask_of
 from fuzz.tables import Data, Gone, Relation, data_of, gone_of, without
-from neyman.aggregate import Aggregate
+from neyman.aggregate import Aggregate, FoundGroups
 from neyman.errors import EngineFailure, NeymanError
 from neyman.sensitivity import Sensitivity
 
@@ -36,6 +36,21 @@ class Moved:
 
 
 @dataclass(frozen=True)
+class Answers:
+    """The integers of a question, and of its companion where it has one.
+
+    Attributes:
+        own: of the question.
+        beside: the four of the companion.
+        same: whether the companion's statement gives the same own integers.
+    """
+
+    own: Answer
+    beside: Answer
+    same: bool = True
+
+
+@dataclass(frozen=True)
 class Check:
     """One pair of neighbours, one question, and what is wrong."""
 
@@ -54,10 +69,13 @@ class Check:
 
 def answer(question: Aggregate) -> Answer:
     """Return the integers of each group; of declared groups, all of them together."""
-    if question.unknown is None:
-        return {None: question.compute()}
-    found = question.unknown.find()
-    return dict(zip(found.keys, found.integers, strict=True))
+    return _keyed(question.compute() if question.unknown is None else question.unknown.find())
+
+
+def _keyed(found: Any) -> Answer:
+    if isinstance(found, FoundGroups):
+        return dict(zip(found.keys, found.integers, strict=True))
+    return {None: found}
 
 
 def moved(question: Aggregate, before: Answer, after: Answer) -> Moved:
@@ -151,7 +169,7 @@ def _checked(
 
 
 def _check(
-    ask: Ask, data: Data, gone: Gone, question: Aggregate, before: Answer | None, again: Any
+    ask: Ask, data: Data, gone: Gone, question: Aggregate, before: Answers | None, again: Any
 ) -> Check:
     found, wrong_ = Moved(0, 0, 0, 0), list[str]()
     if again is None:
@@ -163,9 +181,19 @@ def _check(
         if before is None or after is None:
             wrong_.append("the engine fails")
         else:
-            found = moved(question, before, after)
+            found = moved(question, before.own, after.own)
             wrong_ += exceeded(question.sensitivity, found)
+            wrong_ += _companion(question, before, after)
     return Check(ask, data, gone, found, question.sensitivity, tuple(wrong_))
+
+
+def _companion(question: Aggregate, before: Answers, after: Answers) -> list[str]:
+    """Name what is wrong with the integers beside the question."""
+    if question.companion is None:
+        return []
+    said = exceeded(question.companion.sensitivity, moved(question, before.beside, after.beside))
+    other = [] if before.same and after.same else ["the question's own integers are others there"]
+    return [f"companion: {one}" for one in said + other]
 
 
 def wrong(world: World, ask: Ask, data: Data, gone: Gone) -> tuple[str, ...]:
@@ -180,11 +208,17 @@ def _question(ask: Ask, places: Any) -> Aggregate | None:
         return None
 
 
-def _answered(question: Aggregate) -> Answer | None:
+def _answered(question: Aggregate) -> Answers | None:
     try:
-        return answer(question)
+        own = answer(question)
+        if question.companion is None:
+            return Answers(own, {})
+        found, beside = question.companion.compute()
     except EngineFailure:
         return None
+    again = _keyed(found)
+    same = own.keys() == again.keys() and all((own[key] == again[key]).all() for key in own)
+    return Answers(own, _keyed(beside), same)
 
 
 def shrunk(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from fuzz.questions import Places
 from fuzz.tables import Data, Relation
 from neyman.tables._engines import (
     _duckdb_engine,
+    _duckdb_session,
     _duckdb_source,
     _postgres_engine,
     _postgres_source,
@@ -73,8 +74,10 @@ class Held(World):
 def held() -> Iterator[Held]:
     """Run all statements in one session, with the settings of the library's own."""
     world = Held()
-    with private_session(Room()) as connection, pytest.MonkeyPatch.context() as patch:
-        connection.execute("SET threads = 1")
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        # Once open, a session takes no other settings.
+        patch.setitem(_duckdb_session._CLOSED, "threads", 1)
+        connection = stack.enter_context(private_session(Room()))
 
         @contextmanager
         def together(sources: Any, columns: Any, room: Any) -> Iterator[Any]:  # noqa: ARG001

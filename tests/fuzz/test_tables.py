@@ -19,8 +19,9 @@ from fuzz.questions import Ask
 from fuzz.tables import Data
 from neyman.sensitivity import NewGroups, Sensitivity
 from neyman.tables import Component, Count, Measured, Statistic
+from neyman.tables import _sql as sql
 from neyman.tables._joins import _public_join
-from neyman.tables._statements import _statement
+from neyman.tables._statements import _companion, _statement
 from neyman.tables._statements._bounding import Bounding
 
 SMALL, FOUND, LARGE = 100, 24, int(os.environ.get("NEYMAN_FUZZ", "100000"))
@@ -103,8 +104,8 @@ class Wild(Statistic):
     def describe(self):
         return {"statistic": "wild"}
 
-    def reading(self, weight=1):
-        return Count().reading(weight)
+    def reading(self, **given):
+        return Count().reading(**given)
 
 
 def _wild(ask: Ask, _: Data) -> Ask:
@@ -144,9 +145,14 @@ def _multiplied(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(_public_join, "_sorted", lambda *given: [2 * one for one in whole(*given)])
 
 
+def _whole(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(_companion, "_part", lambda some, _: sql.cast(some * sql.wide(1024), "BIGINT"))
+
+
 TWINS = {
     "a component without its clamp": (_unclamped, _wild, ("row",)),
     "a limit that is not enforced": (_unlimited, _counted, ("entity",)),
+    "a companion of shares that are not divided": (_whole, _counted, ("entity",)),
     "a join that multiplies rows": (_multiplied, _joined, ("row",)),
 }
 

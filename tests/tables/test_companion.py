@@ -360,16 +360,12 @@ def test_the_same_rows_under_the_same_limits_have_one_name(fill):
     others = [
         table.mean("x", by),
         table.mean("y", by),
-        table.mean("x"),
         table.count(by),
-        table.count_units(by),
         table.mean_per_unit("x", by),
-        table.sum_per_unit("x", by, lower=0, upper=1),
         table.sum_per_unit("x", by, lower=0, upper=2),
         table.where(col("y") > 0).mean("x", by),
         table.bounded(max_rows=3).mean("x", by),
         table.with_bounds({"x": Bounds(0, 1, grid=1)}).mean("x", by),
-        publish.density(table, "x", domain=Circle(3), bandwidth=0.1),
     ]
     assert len({about(asked) for asked in others}) == len(others)
 
