@@ -79,7 +79,8 @@ def test_the_noise_is_the_one_named_and_spends_its_share(ask, query, noise):
     assert sensitivity.l1 == {"count": 1, "sum": 30}[query]
     assert step.mechanism == NOISES[noise](sensitivity)
     if "rho" in noise:
-        assert step.curve.zcdp() == 0.125
+        # Rounded up, once for each of the two noises that are drawn.
+        assert 0.125 <= step.curve.zcdp() <= 0.125 * (1 + 1e-12)
     elif "mu" in noise:
         assert step.curve == ny.gdp(0.5)
     else:

@@ -142,7 +142,7 @@ def test_units_that_are_cut_are_a_warning():
     assert values.startswith("Values moved to the bounds: few, at most 0.0")
     (rows,) = told(8000, 1000, 1000, 0, limit=None, of="groups", bounds=False).sentences
     assert "have more groups than the limits allow" in rows
-    assert rows.endswith(" units of groups are not in this number.")
+    assert rows.endswith(" times a unit is left out of a group that it is in.")
 
 
 def test_few_units_that_are_cut_are_no_warning():

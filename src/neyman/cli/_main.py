@@ -383,9 +383,7 @@ def _add_training(parser: Any) -> None:
     parser.add_argument(
         "--noise-multiplier", metavar="S", help="standard deviation of the noise / clipping norm"
     )
-    parser.add_argument(
-        "--sampling-probability", metavar="Q", help="with which each record enters a step"
-    )
+    parser.add_argument("--sampling-probability", metavar="Q", help="of each record, in a step")
     parser.add_argument("--records", metavar="N", help="with --batch, in place of Q = B / N")
     parser.add_argument("--batch", metavar="B", help="expected size of a batch")
     parser.add_argument("--steps", metavar="T", help="how many are taken")

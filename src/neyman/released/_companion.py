@@ -119,7 +119,7 @@ class Companion:
             share = _percent(min(self.cut / max(self.units, 1), 1))
             limit = "the limits allow" if self.limit is None else f"the limit of {self.limit:,}"
             than = f"{self.of} than {limit}"
-            missing = f"at least {_down(self.missing):,} {_what(self.of)} are not in this number"
+            missing = f"at least {_down(self.missing):,} {_what(self.of)}"
             more = f"; {missing}" if self.missing else ""
             return f"Rows missing: {share} of units ({about}) have more {than}{more}."
         if self.cut_half_width > _UNKNOWN * max(self.units, 1):
@@ -188,7 +188,9 @@ def _sum_width(noise: Noise, terms: int, confidence: float) -> float:
 
 
 def _what(of: str) -> str:
-    return "rows" if of == "rows" else "units of groups"
+    if of == "rows":
+        return "rows are not in this number"
+    return "times a unit is left out of a group that it is in"
 
 
 def _number(value: float) -> str:

@@ -29,6 +29,7 @@ h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; padding-top: 1.2rem;
   border-top: 1px solid var(--line); }
 h3 { font-size: 1.05rem; margin: 1.8rem 0 .4rem; }
 p, li { max-width: 44rem; }
+.warning { color: #9c2b1f; font-weight: 600; }
 .quiet { color: var(--quiet); font-size: .92rem; }
 .headline { font-size: 1.1rem; border-left: 4px solid var(--accent); padding: .2rem 0 .2rem 1rem; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
@@ -144,10 +145,20 @@ def _release(name: str, release: Release, svg: str | None, ledger: str) -> str:
         f"<h3>{safe(name)}</h3><p>{safe(asked(release))}</p>"
         f'<p class="quiet">{safe(str(release.spending))}. Alone it satisfies '
         f"{safe(str(release.guarantee.curve))}. {safe(_covered(release))}</p>"
-        f"{_found(release)}{picture}{_answer(release, ledger)}<details>"
+        f"{_found(release)}{_limits(release)}{picture}{_answer(release, ledger)}<details>"
         f"<summary>The question, exactly</summary>{exactly(release.query)}"
         f"<p>The noise:</p>{exactly(release.mechanism)}</details>"
     )
+
+
+def _limits(release: Release) -> str:
+    """Say what contribution limits and bounds did to the answer, plainly where it is much."""
+    companion = release.companion
+    if companion is None:
+        return ""
+    said = safe(" ".join(companion.sentences))
+    kind = "warning" if companion.warns else "quiet"
+    return f'<p class="{kind}">{said}</p>'
 
 
 def _covered(release: Release) -> str:
