@@ -22,12 +22,13 @@ class Bands(NamedTuple):
 
     Attributes:
         noise: for the curve of these records without noise.
-        total: with the drawing of independent records as well, for the population.
+        total: with the drawing of independent records as well, for the population; None of a
+            survival curve, whose band for sampling leaves out the smoothing and holds too seldom.
         fit: the reading that a regression was drawn by.
     """
 
     noise: Band
-    total: Band
+    total: Band | None
     fit: RegressionFit | None
 
 
@@ -49,8 +50,9 @@ def bands_of(curve: SurvivalCurve | RegressionCurve, level: float) -> Bands:
     def band(kind: BandKind) -> Band:
         return read.band(level, kind, generator=public_generator(), repetitions=_REPETITIONS)
 
-    fit = read if isinstance(read, RegressionFit) else None
-    return Bands(band("noise"), band("total"), fit)
+    if isinstance(read, SurvivalCurve):
+        return Bands(band("noise"), None, None)
+    return Bands(band("noise"), band("total"), read)
 
 
 def independent_records(query: Mapping[str, object]) -> bool:

@@ -83,9 +83,9 @@ def _density(axes: Axes, found: Function, release: Release) -> None:
 def _survival(axes: Axes, curve: Function, release: Release) -> None:
     match curve:
         case SurvivalCurve():
-            total, noise = _bands(curve, release)
+            _, noise = _bands(curve, release)
             label = _named(release, 0, "time")
-            draw_survival(axes, total, noise, release.confidence, label=label)
+            draw_survival(axes, noise, release.confidence, label=label)
         case _:
             raise _other(curve)
 
