@@ -424,7 +424,7 @@ def stopped(ledger, drawn, leaks, lines):
     return Stopped(ledger, drawn, leaks, lines)
 
 
-DOOR = ("door.py", "sealed.py", "aggregate.py", "mechanisms/")
+DOOR = ("door.py", "sealed.py", "aggregate/", "mechanisms/")
 COMMIT = tuple(
     f"ledger/_{file}" for file in ("ledger", "sqlite", "records", "events", "trust", "views")
 )
