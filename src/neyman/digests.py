@@ -38,9 +38,9 @@ def _written(value: object) -> object:
     """Return lists of text that differ wherever two values do."""
     match value:
         case None | bool() | int() | str():
-            return [type(value).__name__, str(value)]
+            return [_kind(value), str(value)]
         case float():
-            return ["float", value.hex()]
+            return [_kind(value), value.hex()]
         case Fraction() | date():
             return [type(value).__name__, str(value)]
         case np.generic():
@@ -50,12 +50,23 @@ def _written(value: object) -> object:
         case np.ndarray():
             return _array(cast("npt.NDArray[Any]", value))
         case list() | tuple():
-            return ["list", *map(_written, cast("list[object]", value))]
+            several = cast("list[object]", value)
+            return [_kind(several).replace("tuple", "list"), *map(_written, several)]
         case dict():
             pairs = cast("dict[object, object]", value).items()
-            return ["dict", *([_written(key), _written(held)] for key, held in pairs)]
+            return [
+                _kind(cast("object", value)),
+                *([_written(key), _written(held)] for key, held in pairs),
+            ]
         case _:
             return _object(value)
+
+
+def _kind(value: object) -> str:
+    """Return the name of a type that Python has, or all of the name of another."""
+    kind = type(value)
+    own = kind.__module__ == "builtins"
+    return kind.__name__ if own else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _array(array: npt.NDArray[Any]) -> object:

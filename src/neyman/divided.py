@@ -40,7 +40,10 @@ class Part(NamedTuple):
 
     def record(self) -> dict[str, object]:
         """Return the question with its noise, as a ledger keeps it."""
-        beside = {} if self.beside is None else {"companion": self.beside.describe()}
+        beside: dict[str, object] = {}
+        if self.beside is not None and self.aggregate.companion is not None:
+            digest = self.aggregate.companion.digest
+            beside = {"companion": {**self.beside.describe(), "computation": digest}}
         return {
             "query": dict(self.aggregate.query),
             "mechanism": self.noise.describe(),
@@ -51,9 +54,13 @@ class Part(NamedTuple):
         """Refuse, before the charge, a confidence that no interval has, and noise not to be drawn.
 
         Raises:
+            InvalidTable: if functions of the user's could run in the place of the engine's own.
             InvalidParameter: if the confidence is outside.
             MissingExtra, BrokenRandomness: if noise cannot be drawn.
         """
+        self.aggregate.check()
+        if self.beside is not None and self.aggregate.companion is not None:
+            self.aggregate.companion.check()
         self.noise.half_width(confidence)
         self.noise.ratio_interval(0, 1, confidence)
         self.noise.require_sampler()

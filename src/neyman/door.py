@@ -142,7 +142,6 @@ def released(
         batched: whether they are a batch, of however many questions.
     """
     for part in parts:
-        part.aggregate.check()
         part.require_ready(confidence)
         ledger.require_relation(part.aggregate.unit, part.aggregate.sensitivity.neighbors)
     reservation, replayed = _answered(parts, ledger, entry=entry, batched=batched)

@@ -139,7 +139,7 @@ def test_units_that_are_cut_are_a_warning():
     assert rows.startswith("Rows missing: 20 % of units (2,000 ± ")
     assert "have more rows than the limit of 5; at least 9,9" in rows
     assert rows.endswith(" rows are not in this number.")
-    assert values.startswith("Values moved to the bounds: few, at most 0.0")
+    assert values.startswith("Values moved to the bounds: at most 0.0")
     (rows,) = told(8000, 1000, 1000, 0, limit=None, of="groups", bounds=False).sentences
     assert "have more groups than the limits allow" in rows
     assert rows.endswith(" times a unit is left out of a group that it is in.")
@@ -149,7 +149,7 @@ def test_few_units_that_are_cut_are_no_warning():
     found = told(10_000, 0, 0, 0, bounds=False)
     assert not found.warns
     (rows,) = found.sentences
-    assert rows.startswith("Rows missing: few. The limits cut at most 0.0")
+    assert rows.startswith("Rows cut by the limits: few. They cut at most 0.0")
     assert rows.endswith(" % of units.")
 
 

@@ -76,13 +76,17 @@ class Companion:
             of ("rows" or "groups"), the least that is kept of a unit that is cut, and whether there
             are bounds.
         sensitivity: of the four integers to one unit: in units of 1 both l1 and l2 squared are 2.
+        digest: of the statement that gives them, as that of a question's own integers.
+        check: as of an `Aggregate`, of that statement.
         compute: runs the query; returns what its question's own `compute`, or `unknown.find`,
             gives, and the four integers.
     """
 
     about: str
+    digest: str
     record: Mapping[str, object]
     sensitivity: Sensitivity
+    check: Callable[[], None] = field(repr=False)
     compute: Callable[[], tuple["IntArray | FoundGroups", IntArray]] = field(repr=False)
 
     def after(self, step: Callable[[IntArray], IntArray]) -> "Companion":

@@ -156,7 +156,11 @@ class Thresholded(Mechanism):
             return None
         noise, second = both
         delta = self.failure(sensitivity)
-        return Thresholded.calibrate(sensitivity, noise=noise, delta=delta), second
+        if delta >= Fraction(1, 2):
+            return None
+        least = Thresholded.calibrate(sensitivity, noise=noise, delta=delta).threshold
+        # Never below what was asked for.
+        return Thresholded(noise=noise, threshold=max(least, self.threshold)), second
 
     @property
     def stddev(self) -> float:

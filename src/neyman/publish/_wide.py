@@ -7,7 +7,7 @@ from typing import Final
 from neyman.errors import InvalidTable
 from neyman.tables import Bounds, Expression, Rows, Table, Unit, col
 
-__all__ = ["UNLIMITED", "free", "outside", "row_count", "widened"]
+__all__ = ["UNLIMITED", "free", "of_known_units", "outside", "row_count", "widened"]
 
 # No unit has so many rows.
 UNLIMITED: Final = 2**40

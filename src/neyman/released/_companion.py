@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from decimal import ROUND_UP, Context, Decimal
 from typing import Final, final
 
 from neyman.aggregate import Noise
@@ -76,6 +77,7 @@ class Companion:
         whole, kept, lost, moved = (value / _PARTS for value in noisy)
         width = noise.half_width(confidence) / _PARTS
         least, limit = record["least"], record["limit"]
+        units, units_width = whole + kept + lost, _sum_width(noise, 3, confidence)
         lower, upper = lost - width, max(kept + width, (lost - width) / (_PARTS - 1))
         rows = int(str(least)) * lower * (1 + lower / upper) if lower > 0 else 0.0
         return Companion(
@@ -83,19 +85,24 @@ class Companion:
             of=str(record["of"]),
             limit=limit if isinstance(limit, int) else None,
             confidence=confidence,
-            units=whole + kept + lost,
-            units_half_width=_sum_width(noise, 3, confidence),
+            units=units,
+            units_half_width=units_width,
             cut=kept + lost,
             cut_half_width=_sum_width(noise, 2, confidence),
             missing=math.floor(rows * (1 - 1e-12)),
             moved=moved if record["bounds"] else None,
-            moved_half_width=width,
+            # Shares are rounded down to 1024ths, unit by unit.
+            moved_half_width=width + (max(units, 0) + units_width) / _PARTS,
         )
 
     @property
     def cuts(self) -> bool:
-        """Whether more than 1 % of the units were cut, as far as the noise tells."""
-        return self.cut - self.cut_half_width > _WARNED * max(self.units, 1)
+        """Whether more than 1 % of the units were cut, or a row is missing for each 100 of them.
+
+        As far as the noise tells.
+        """
+        most = _WARNED * max(self.units, 1)
+        return self.cut - self.cut_half_width > most or self.missing > most
 
     @property
     def moves(self) -> bool:
@@ -113,6 +120,10 @@ class Companion:
         """What a reader must know of the answer, a sentence each."""
         return tuple(filter(None, (self._rows(), self._values())))
 
+    @property
+    def _least_units(self) -> float:
+        return max(self.units - self.units_half_width, 1)
+
     def _rows(self) -> str:
         about = f"{_number(self.cut)} ± {_number(self.cut_half_width)}"
         if self.cuts:
@@ -127,8 +138,8 @@ class Companion:
                 f"Rows missing: not known. About {_number(max(self.units, 0))} units are too few "
                 f"to say at this budget (± {_number(self.cut_half_width)})."
             )
-        most = min(max(self.cut + self.cut_half_width, 0) / max(self.units, 1), 1)
-        return f"Rows missing: few. The limits cut at most {_percent(most)} of units."
+        most = max(self.cut + self.cut_half_width, 0) / self._least_units
+        return f"Rows cut by the limits: few. They cut at most {_at_most(most)} of units."
 
     def _values(self) -> str | None:
         if self.moved is None:
@@ -139,8 +150,8 @@ class Companion:
             return f"Values moved to the bounds: {share} of an average unit's."
         if self.moved_half_width > _UNKNOWN * units:
             return "Values moved to the bounds: not known, there are too few units to say."
-        most = min(max(self.moved + self.moved_half_width, 0) / units, 1)
-        return f"Values moved to the bounds: few, at most {_percent(most)} of an average unit's."
+        most = max(self.moved + self.moved_half_width, 0) / self._least_units
+        return f"Values moved to the bounds: at most {_at_most(most)} of an average unit's."
 
     def to_json(self) -> dict[str, object]:
         """Return the record, JSON-able."""
@@ -195,6 +206,12 @@ def _what(of: str) -> str:
 
 def _number(value: float) -> str:
     return f"{round(value):,}"
+
+
+def _at_most(share: float) -> str:
+    """Write a share in per cent, rounded up to two digits."""
+    percent = Decimal(100 * min(share, 1))
+    return f"{Context(prec=2, rounding=ROUND_UP).plus(percent):f} %"
 
 
 def _percent(share: float) -> str:

@@ -40,7 +40,9 @@ def rows_table(head: Sequence[str], rows: Iterable[Sequence[object]], text_colum
 
 def table_of(columns: Mapping[str, Sequence[object]], text_columns: int) -> str:
     """Return a table of columns of equal length, each with the same decimals throughout."""
-    return _table(list(columns), [(False, row) for row in _lined(columns)], text_columns)
+    return _table(
+        list(columns), [(False, row) for row in _lined(columns, text_columns)], text_columns
+    )
 
 
 def answer_table(release: Release) -> str:
@@ -54,7 +56,9 @@ def answer_table(release: Release) -> str:
         columns = readable(side.query, side.columns, release.keys)
         head = [_called(name, side) for name in columns]
         texts = len(release.keys) + ("term" in columns)
-        rows = list(zip(flags or [False] * len(release.groups), _lined(columns), strict=True))
+        rows = list(
+            zip(flags or [False] * len(release.groups), _lined(columns, texts), strict=True)
+        )
         found.append(_table(head, rows, texts))
         if any(flags) and is_amount(side.query):
             found.append(f'<p class="quiet">{safe(MARKED)}.</p>')
@@ -119,9 +123,14 @@ def _table(head: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], text
     )
 
 
-def _lined(columns: Mapping[str, Sequence[object]]) -> list[tuple[str, ...]]:
-    """Return the rows; the numbers of a column have the same decimals, so that they line up."""
-    return list(zip(*map(_column, columns.values()), strict=True))
+def _lined(columns: Mapping[str, Sequence[object]], texts: int) -> list[tuple[str, ...]]:
+    """Return the rows; the numbers of a column have the same decimals, so that they line up.
+
+    Keys stay as they are: a year is no quantity.
+    """
+    cells = list(columns.values())
+    keys = [[str(cell) for cell in column] for column in cells[:texts]]
+    return list(zip(*keys, *map(_column, cells[texts:]), strict=True))
 
 
 def _column(cells: Sequence[object]) -> list[str]:

@@ -138,6 +138,8 @@ def _companion(engine: Engine, view: View, asks: Question) -> Companion | None:
     about = [columns, own_of, asks.unit.describe(whole), None if by is None else by.describe()]
     return Companion(
         about=json.dumps([*about, view.describe()], sort_keys=True),
+        digest=statement_digest(statement),
+        check=lambda: engine.refuse_stand_ins(statement),
         record=companion_record(
             asks.unit,
             asks.limits,

@@ -145,6 +145,8 @@ class TableRecords:
         about = [self.describe(), [axis.record() for axis in axes], histogram.moved]
         return Companion(
             about=json.dumps(about, sort_keys=True),
+            digest=statement_digest(statement),
+            check=lambda: self.engine.refuse_stand_ins(statement),
             record=companion_record(self.unit_of, limits, units=False, bounds=histogram.moved),
             sensitivity=companion_sensitivity(),
             compute=compute,

@@ -59,7 +59,7 @@ def companion_record(unit: Unit, limits: Limits, *, units: bool, bounds: bool) -
 
 
 def companion_of(
-    limits: Limits, *, units: bool, moved: Tree | None, max_rows: int
+    limits: Limits, *, units: bool, moved: Tree | None
 ) -> tuple[list[tuple[str, exp.Query]], list[Tree]]:
     """Return the steps after `neyman_pairs`, and the four integers of the last of them.
 
@@ -67,7 +67,6 @@ def companion_of(
         limits: r and m.
         units: whether a unit adds once to a group, so that groups are kept and not rows.
         moved: of a pair, how many of its rows were moved to a bound; None: there are no bounds.
-        max_rows: beyond which sums are clamped.
     """
     n = sql.column("n")
     rows = exp.Least(this=n, expressions=[sql.integer(limits.rows)], ignore_nulls=True)
@@ -93,7 +92,7 @@ def companion_of(
     left = exp.Coalesce(this=_parts() - b, expressions=[sql.integer(0)])
     sums = [whole, left, exp.Coalesce(this=b, expressions=[sql.integer(0)]), sql.column("c")]
     steps: list[tuple[str, exp.Query]] = [("neyman_units", counted), ("neyman_shares", shares)]
-    return steps, [_clamped(value, min(_PARTS * max_rows, _MOST)) for value in sums]
+    return steps, [_clamped(value) for value in sums]
 
 
 def _parts() -> Tree:
@@ -105,6 +104,6 @@ def _part(some: Tree, of: Tree) -> Tree:
     return sql.cast(exp.IntDiv(this=some * _parts(), expression=of), "BIGINT")
 
 
-def _clamped(value: Tree, most: int) -> Tree:
+def _clamped(value: Tree) -> Tree:
     total = exp.Coalesce(this=sql.total(value), expressions=[sql.integer(0)])
-    return sql.cast(sql.clamped(sql.integer(0), total, sql.integer(most)), "BIGINT")
+    return sql.cast(sql.clamped(sql.integer(0), total, sql.integer(_MOST)), "BIGINT")

@@ -81,7 +81,6 @@ class Histogram:
             limits_of(self.unit, self.keys),
             units=False,
             moved=sql.column("x") if self.moved else None,
-            max_rows=self.max_rows,
         )
         rows = self._companion_rows(integers)
         answer = exp.union(self._answer(), rows.pop()[1], distinct=False)

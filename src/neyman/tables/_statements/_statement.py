@@ -75,7 +75,6 @@ class Question:
             self.limits,
             units=self.statistic.per_unit,
             moved=self._moved_rows(),
-            max_rows=self.max_rows,
         )
         mark = sql.text(MARK[1]) if isinstance(self.keys, UnknownKeys) else sql.integer(MARK[0])
         padded = [*integers, *([sql.wide(0)] * (self.width - WIDTH))]
