@@ -195,7 +195,7 @@ def test_a_companion_lies_near_the_exact_one(tmp_path):
         ]
         assert said.warns
         # sigma is sqrt(2) / sqrt(0.02) = 10 units for each of the integers.
-        assert 19 < said.moved_half_width < 20
+        assert 22 < said.moved_half_width < 23
         assert said.missing > 4500
     assert sum(held) > 0.85 * len(held)
 

@@ -139,7 +139,7 @@ def test_units_that_are_cut_are_a_warning():
     assert rows.startswith("Rows missing: 20 % of units (2,000 ± ")
     assert "have more rows than the limit of 5; at least 9,9" in rows
     assert rows.endswith(" rows are not in this number.")
-    assert values.startswith("Values moved to the bounds: at most 0.0")
+    assert values.startswith("Values moved to the bounds: at most 0.1")
     (rows,) = told(8000, 1000, 1000, 0, limit=None, of="groups", bounds=False).sentences
     assert "have more groups than the limits allow" in rows
     assert rows.endswith(" times a unit is left out of a group that it is in.")
@@ -245,6 +245,7 @@ def test_a_share_of_the_noise_is_exact():
     """One number is 1024 integers, so that widths are of units."""
     noise = Gaussian(variance=Fraction(10**8))
     found = Companion.read(RECORD, [0] * 4, noise, CONFIDENCE)
-    assert found.moved_half_width == noise.half_width(CONFIDENCE) / PARTS
+    floor = (max(found.units, 0) + found.units_half_width) / PARTS
+    assert found.moved_half_width == noise.half_width(CONFIDENCE) / PARTS + floor
     assert found.moved_half_width < found.cut_half_width < found.units_half_width
     assert found.cut_half_width < 1.5 * found.moved_half_width

@@ -6,7 +6,7 @@ from functools import reduce
 from neyman.aggregate import Aggregate, IntArray
 from neyman.publish._asked import Asked
 from neyman.publish._numbers_of import counted
-from neyman.publish._wide import outside, row_count
+from neyman.publish._wide import of_known_units, outside, row_count
 from neyman.tables import Rows, col
 
 __all__ = ["share_kept", "share_moved"]
@@ -27,7 +27,7 @@ def share_kept(asked: Asked, own: IntArray | None) -> float | None:
         return (whole + kept) / (whole + kept + lost) if own[:3].any() else None
     for column in () if asked.query.statistic_name == "several" else asked.query.bounds:
         table = table.where(~col(column).as_number().is_null())
-    rows = replace(table, unit=Rows())
+    rows = replace(of_known_units(table), unit=Rows())
     every = int(counted(rows.count(asked.by))[0].sum())
     return int(counted(table.count(asked.by))[0].sum()) / every if every else None
 

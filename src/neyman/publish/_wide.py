@@ -22,9 +22,17 @@ def free(table: Table, *, per_unit: bool) -> Table:
         per_unit: whether the question is of units and not of their rows.
     """
     if not per_unit or table.unit.entity is None:
-        return replace(table, unit=Rows())
+        return replace(of_known_units(table), unit=Rows())
     unit: Unit = table.unit.without()
     return replace(table, unit=unit.bounded(max_rows=UNLIMITED, max_rows_per_group=UNLIMITED))
+
+
+def of_known_units(table: Table) -> Table:
+    """Return the rows that are somebody's: no limit cuts those of nobody."""
+    entity = table.unit.entity
+    if entity is None or table.unit.through is not None:
+        return table
+    return table.where(~col(entity).is_null())
 
 
 def row_count(table: Table, condition: Expression | None = None) -> int:
