@@ -32,7 +32,10 @@ def of_known_units(table: Table) -> Table:
     entity = table.unit.entity
     if entity is None or table.unit.through is not None:
         return table
-    return table.where(~col(entity).is_null())
+    # What a CSV file holds could be numbers as well.
+    several = len(table.view.schema[entity].kind.types) > 1
+    name = col(entity).as_text() if several else col(entity)
+    return table.where(~name.is_null())
 
 
 def row_count(table: Table, condition: Expression | None = None) -> int:
