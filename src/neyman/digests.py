@@ -4,7 +4,7 @@ import hashlib
 import json
 from datetime import date
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ import numpy.typing as npt
 from neyman.errors import InvalidParameter
 
 __all__ = ["digest"]
+
+_ABSENT: Final = object()
 
 
 def digest(*parts: object) -> str:
@@ -91,6 +93,6 @@ def _object(value: object) -> object:
         )
     slots = (name for part in known for name in ([part] if isinstance(part, str) else part or ()))
     # An abstract base may name what its heirs hold.
-    names = sorted(name for name in {*slots, *(held or ())} if hasattr(value, name))
-    attributes = [[name, _written(getattr(value, name))] for name in names]
+    found = ((name, getattr(value, name, _ABSENT)) for name in sorted({*slots, *(held or ())}))
+    attributes = [[name, _written(part)] for name, part in found if part is not _ABSENT]
     return [f"{kind.__module__}.{kind.__qualname__}", *attributes]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from neyman.aggregate import COMPANION, Aggregate
+from neyman.aggregate import COMPANION, Aggregate, Companion
 from neyman.errors import InvalidParameter
 from neyman.ledger import Groups
 from neyman.mechanisms import Mechanism
@@ -25,30 +25,41 @@ class Part(NamedTuple):
     beside: Mechanism | None
 
     @property
+    def companion(self) -> tuple[Companion, Mechanism] | None:
+        """The companion that is drawn, and its noise."""
+        companion = self.aggregate.companion
+        return None if companion is None or self.beside is None else (companion, self.beside)
+
+    @property
     def curve(self) -> TradeOff:
         """What the answer guarantees, its companion's with it."""
         own = self.noise.tradeoff(self.aggregate.sensitivity)
-        if self.beside is None or self.aggregate.companion is None:
+        if self.companion is None:
             return own
-        return own @ self.beside.tradeoff(self.aggregate.companion.sensitivity)
+        companion, noise = self.companion
+        return own @ noise.tradeoff(companion.sensitivity)
 
     def size(self, groups: Groups) -> int:
         """Return how many integers are stored of it."""
         unknown = self.aggregate.unknown
         own = self.aggregate.size if unknown is None else unknown.width * len(groups[0])
-        return own + (0 if self.beside is None else COMPANION)
+        return own + self.beside_size
+
+    @property
+    def beside_size(self) -> int:
+        """How many of them are the companion's: the last."""
+        return 0 if self.companion is None else COMPANION
 
     def record(self) -> dict[str, object]:
         """Return the question with its noise, as a ledger keeps it."""
-        beside: dict[str, object] = {}
-        if self.beside is not None and self.aggregate.companion is not None:
-            digest = self.aggregate.companion.digest
-            beside = {"companion": {**self.beside.describe(), "computation": digest}}
-        return {
+        record: dict[str, object] = {
             "query": dict(self.aggregate.query),
             "mechanism": self.noise.describe(),
-            **beside,
         }
+        if self.companion is not None:
+            companion, noise = self.companion
+            record["companion"] = {**noise.describe(), "computation": companion.digest}
+        return record
 
     def require_ready(self, confidence: float) -> None:
         """Refuse, before the charge, a confidence that no interval has, and noise not to be drawn.
@@ -58,9 +69,8 @@ class Part(NamedTuple):
             InvalidParameter: if the confidence is outside.
             MissingExtra, BrokenRandomness: if noise cannot be drawn.
         """
-        self.aggregate.check()
-        if self.beside is not None and self.aggregate.companion is not None:
-            self.aggregate.companion.check()
+        # One statement is run; that of a companion does all that the other does.
+        (self.aggregate if self.companion is None else self.companion[0]).check()
         self.noise.half_width(confidence)
         self.noise.ratio_interval(0, 1, confidence)
         self.noise.require_sampler()

@@ -268,14 +268,14 @@ def _drawn(part: Part) -> tuple[IntArray, tuple[KeyText, ...] | None]:
 
 def _computed(part: Part) -> tuple[IntArray | FoundGroups, IntArray]:
     """Return the exact integers, and the noisy ones of the companion: none where there is none."""
-    aggregate = part.aggregate
-    if part.beside is None or aggregate.companion is None:
-        unknown = aggregate.unknown
-        found = aggregate.compute() if unknown is None else unknown.find()
+    if part.companion is None:
+        unknown = part.aggregate.unknown
+        found = part.aggregate.compute() if unknown is None else unknown.find()
         return found, np.zeros(0, np.int64)
-    found, own = aggregate.companion.compute()
+    companion, noise = part.companion
+    found, own = companion.compute()
     _require_sound(own, (COMPANION,))
-    return found, part.beside.add_noise(own)
+    return found, noise.add_noise(own)
 
 
 def _require_sound(integers: IntArray, shape: tuple[int, ...]) -> None:
@@ -308,11 +308,11 @@ def _reveal(
     """Read the stored integers: all from here on is post-processing."""
     aggregate, noise = part.aggregate, part.noise
     stored, keys = np.asarray(reservation.values, dtype=np.int64), aggregate.keys
-    own, last = np.split(stored, [stored.size - (0 if part.beside is None else COMPANION)])
+    own, last = np.split(stored, [stored.size - part.beside_size])
     companion = None
-    if part.beside is not None and aggregate.companion is not None:
-        record = aggregate.companion.record
-        companion = Companion.read(record, last.tolist(), part.beside, confidence)
+    if part.companion is not None:
+        asked, beside = part.companion
+        companion = Companion.read(asked.record, last.tolist(), beside, confidence)
     if aggregate.unknown is not None:
         keys = aggregate.unknown.columns(reservation.groups[0])
     return Release(

@@ -10,10 +10,11 @@ from neyman.aggregate._aggregate import (
 )
 from neyman.aggregate._countable import Countable, Counter
 from neyman.aggregate._imagined import Counted, Imagined, MadeUp, Shape, Spreads
-from neyman.aggregate._readings import COMPANION, Columns, IntArray, KeyText, Noise, Reading
+from neyman.aggregate._readings import COMPANION, PARTS, Columns, IntArray, KeyText, Noise, Reading
 
 __all__ = [
     "COMPANION",
+    "PARTS",
     "Aggregate",
     "Columns",
     "Companion",

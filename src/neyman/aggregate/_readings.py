@@ -5,10 +5,12 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["COMPANION", "Columns", "IntArray", "KeyText", "Noise", "Reading"]
+__all__ = ["COMPANION", "PARTS", "Columns", "IntArray", "KeyText", "Noise", "Reading"]
 
 # How many integers a companion has.
 COMPANION: Final = 4
+# In what parts of 1 they are counted.
+PARTS: Final = 1024
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Columns: TypeAlias = dict[str, list[str] | list[int] | list[float] | list[bool]]

@@ -6,12 +6,11 @@ from dataclasses import asdict, dataclass, fields
 from decimal import ROUND_UP, Context, Decimal
 from typing import Final, final
 
-from neyman.aggregate import Noise
+from neyman.aggregate import COMPANION, PARTS, Noise
 from neyman.errors import InvalidParameter
 
 __all__ = ["Companion"]
 
-_PARTS: Final = 1024
 # No number is larger; of NaN every comparison is false.
 _MOST: Final = 1e300
 # From here on a share of units that are cut, or of values that are moved, is a warning.
@@ -74,11 +73,11 @@ class Companion:
             noise: that was added to each.
             confidence: in (0, 1).
         """
-        whole, kept, lost, moved = (value / _PARTS for value in noisy)
-        width = noise.half_width(confidence) / _PARTS
+        whole, kept, lost, moved = (value / PARTS for value in noisy)
+        width = noise.half_width(confidence) / PARTS
         least, limit = record["least"], record["limit"]
         units, units_width = whole + kept + lost, _sum_width(noise, 3, confidence)
-        lower, upper = lost - width, max(kept + width, (lost - width) / (_PARTS - 1))
+        lower, upper = lost - width, max(kept + width, (lost - width) / (PARTS - 1))
         rows = int(str(least)) * lower * (1 + lower / upper) if lower > 0 else 0.0
         return Companion(
             entity=str(record["entity"]),
@@ -92,7 +91,7 @@ class Companion:
             missing=math.floor(rows * (1 - 1e-12)),
             moved=moved if record["bounds"] else None,
             # Shares are rounded down to 1024ths, unit by unit.
-            moved_half_width=width + (max(units, 0) + units_width) / _PARTS,
+            moved_half_width=width + (max(units, 0) + units_width) / PARTS,
         )
 
     @property
@@ -193,9 +192,9 @@ def _sum_width(noise: Noise, terms: int, confidence: float) -> float:
     each = math.nextafter(1 - (1 - confidence) / terms, 1)
     widths = (
         terms * noise.half_width(each),
-        math.sqrt(terms) * noise.radius(1, 4, confidence),
+        math.sqrt(terms) * noise.radius(1, COMPANION, confidence),
     )
-    return min(widths) / _PARTS
+    return min(widths) / PARTS
 
 
 def _what(of: str) -> str:

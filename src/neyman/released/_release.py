@@ -323,9 +323,7 @@ def _read(written: object, columns: Columns) -> Release:
         keys=_keys(record, columns),
         replayed=True,
         count_weight=_weight(record),
-        companion=Companion.from_json(_mapping(told))
-        if (told := record.get("companion"))
-        else None,
+        companion=Companion.from_json(_mapping(told)) if told else None,
     )
 
 

@@ -4,10 +4,15 @@ import json
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-import numpy as np
-from sqlglot import exp
-
-from neyman.aggregate import Aggregate, Companion, FoundGroups, IntArray, refuse_key_names, repeated
+from neyman.aggregate import (
+    COMPANION,
+    Aggregate,
+    Companion,
+    FoundGroups,
+    IntArray,
+    refuse_key_names,
+    repeated,
+)
 from neyman.errors import InvalidTable
 from neyman.tables._engines._engine import Engine
 from neyman.tables._imagined import ImaginedRows
@@ -16,13 +21,12 @@ from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._mistakes import refuse_no_keys
 from neyman.tables._statements._companion import (
     MARK,
-    WIDTH,
     companion_record,
     companion_sensitivity,
 )
 from neyman.tables._statements._found import new_groups, unknown_groups
 from neyman.tables._statements._identity import statement_digest
-from neyman.tables._statements._statement import Question, groups_of, limits_of, salt_of
+from neyman.tables._statements._statement import Question, by_group, groups_of, limits_of, salt_of
 from neyman.tables._statistics._statistic import Statistic, sensitivity_of
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
@@ -78,7 +82,7 @@ def asked(
         sensitivity=sensitivity_of(statistic.components, limits),
         size=(groups or 0) * width,
         reading=statistic.reading(unit_rows=limits.rows),
-        compute=lambda: _integers(engine, statement, groups or 0, width),
+        compute=lambda: by_group(engine.integers(statement, 1 + width), groups or 0).reshape(-1),
         sql=lambda: engine.text(statement),
         imagined=ImaginedRows(asks, engine, view),
         companion=_companion(engine, view, asks),
@@ -103,14 +107,6 @@ def asked(
             )
 
 
-def _integers(engine: Engine, statement: exp.Query, groups: int, width: int) -> IntArray:
-    """Return those of all declared groups; of groups without rows they are 0."""
-    found = engine.integers(statement, 1 + width)
-    answer = np.zeros((groups, width), np.int64)
-    answer[found[:, 0]] = found[:, 1:]
-    return answer.reshape(-1)
-
-
 def _companion(engine: Engine, view: View, asks: Question) -> Companion | None:
     """Return what also tells what limits and bounds did; nothing where each row is a unit."""
     if asks.unit.entity is None:
@@ -124,12 +120,11 @@ def _companion(engine: Engine, view: View, asks: Question) -> Companion | None:
         if isinstance(by, UnknownKeys):
             names, last = engine.groups(statement, len(by.columns), both.width, MARK[1])
             found = replace(names, integers=names.integers[:, :own])
-            return found, last[:, :WIDTH].reshape(-1)
+            return found, last[:, :COMPANION].reshape(-1)
         rows = engine.integers(statement, 1 + both.width)
-        groups, last = rows[rows[:, 0] != MARK[0]], rows[rows[:, 0] == MARK[0]]
-        answer = np.zeros((groups_of(by) or 0, own), np.int64)
-        answer[groups[:, 0]] = groups[:, 1 : 1 + own]
-        return answer.reshape(-1), last[:, 1 : 1 + WIDTH].reshape(-1)
+        marked = rows[:, 0] == MARK[0]
+        answer = by_group(rows[~marked, : 1 + own], groups_of(by) or 0)
+        return answer.reshape(-1), rows[marked, 1 : 1 + COMPANION].reshape(-1)
 
     columns = [measured.describe() for measured in asks.statistic.columns]
     own_of = (

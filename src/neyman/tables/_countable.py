@@ -8,14 +8,14 @@ from typing import Final, final
 
 import numpy as np
 
-from neyman.aggregate import Columns, Companion, Countable, Counter, IntArray
+from neyman.aggregate import COMPANION, Columns, Companion, Countable, Counter, IntArray
 from neyman.errors import InvalidParameter
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
 from neyman.tables._alike import Alike
 from neyman.tables._engines._engine import Engine
 from neyman.tables._keys._keys import Keys
-from neyman.tables._statements._companion import WIDTH, companion_record, companion_sensitivity
+from neyman.tables._statements._companion import companion_record, companion_sensitivity
 from neyman.tables._statements._histogram import Histogram
 from neyman.tables._statements._identity import statement_digest
 from neyman.tables._statements._statement import limits_of, salt_of
@@ -137,7 +137,7 @@ class TableRecords:
         def compute() -> tuple[IntArray, IntArray]:
             found = self.engine.integers(statement, len(histogram.names) + 1)
             counted = found[:, -2] >= 0
-            own, row = found[~counted], np.zeros(WIDTH, np.int64)
+            own, row = found[~counted], np.zeros(COMPANION, np.int64)
             row[-1 - own[:, -2]] = own[:, -1]
             return self._counts(found[counted], histogram), row
 

@@ -18,9 +18,9 @@ from neyman.tables._engines._engine import Engine
 from neyman.tables._keys._keys import Keys
 from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._sources._frames import frame
-from neyman.tables._sql import Tree, integer
+from neyman.tables._sql import integer
 from neyman.tables._statements._companion import MARK
-from neyman.tables._statements._statement import Question, groups_of
+from neyman.tables._statements._statement import Question, by_group, groups_of
 from neyman.tables._statistics._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Rows
 from neyman.tables._view import View
@@ -163,9 +163,6 @@ class _Counting(Statistic):
     def describe(self) -> dict[str, object]:
         return self.inner.describe()
 
-    def moved(self, k: Sequence[Tree]) -> Tree | None:
-        return self.inner.moved(k)
-
     def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
         return self.inner.reading(unit_rows=unit_rows, weight=weight)
 
@@ -176,9 +173,7 @@ def _integers(engine: Engine, question: Question, view: View, width: int) -> Int
     if isinstance(question.keys, UnknownKeys):
         return engine.groups(statement, len(question.keys.columns), width, MARK[1])[0].integers
     found = engine.integers(statement, 1 + width)
-    answer = np.zeros((groups_of(question.keys) or 0, width), np.int64)
-    answer[found[:, 0]] = found[:, 1:]
-    return answer
+    return by_group(found, groups_of(question.keys) or 0)
 
 
 def _between(measured: Measured, spreads: Spreads) -> Between:

@@ -95,5 +95,6 @@ def _text(value: bytes | None) -> str | None:
 
 
 _BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
-if hasattr(pa, "string_view"):
-    _BYTES[pa.string_view()] = pa.binary_view()
+# From version 16 on.
+if (_views := getattr(pa, "string_view", None)) is not None:
+    _BYTES[_views()] = pa.binary_view()

@@ -13,18 +13,17 @@ from typing import Final
 
 from sqlglot import exp
 
+from neyman.aggregate import COMPANION, PARTS
 from neyman.sensitivity import Sensitivity
 from neyman.tables import _sql as sql
 from neyman.tables._limits import Limits
 from neyman.tables._sql import Tree
 from neyman.tables._unit import Unit
 
-__all__ = ["MARK", "WIDTH", "companion_of", "companion_record", "companion_sensitivity"]
+__all__ = ["MARK", "companion_of", "companion_record", "companion_sensitivity"]
 
-WIDTH: Final = 4
 # Of the row, in the place of a group: no index of a group, and no name of one.
 MARK: Final[tuple[int, str]] = (-1, "-")
-_PARTS: Final = 1024
 _MOST: Final = 2**62
 
 
@@ -32,10 +31,10 @@ def companion_sensitivity() -> Sensitivity:
     """Return how far one unit moves the four integers."""
     return Sensitivity(
         neighbors="add_remove",
-        l1=Fraction(2 * _PARTS),
-        l2_squared=Fraction(2 * _PARTS**2),
-        coordinates=WIDTH,
-        largest=_PARTS,
+        l1=Fraction(2 * PARTS),
+        l2_squared=Fraction(2 * PARTS**2),
+        coordinates=COMPANION,
+        largest=PARTS,
     )
 
 
@@ -96,7 +95,7 @@ def companion_of(
 
 
 def _parts() -> Tree:
-    return sql.wide(_PARTS)
+    return sql.wide(PARTS)
 
 
 def _part(some: Tree, of: Tree) -> Tree:

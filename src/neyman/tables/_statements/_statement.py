@@ -11,22 +11,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
 from sqlglot import exp
 
+from neyman.aggregate import COMPANION, IntArray
 from neyman.tables import _sql as sql
 from neyman.tables._keys._keys import Keys
 from neyman.tables._keys._unknown_keys import UnknownKeys
 from neyman.tables._limits import Limits
 from neyman.tables._sql import Tree
 from neyman.tables._statements._bounding import Bounding
-from neyman.tables._statements._companion import MARK, WIDTH, companion_of
+from neyman.tables._statements._companion import MARK, companion_of
 from neyman.tables._statements._found import named_groups
 from neyman.tables._statements._groups import grouped
 from neyman.tables._statistics._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
 
-__all__ = ["Question", "groups_of", "limits_of", "salt_of", "unit_rows"]
+__all__ = ["Question", "by_group", "groups_of", "limits_of", "salt_of", "unit_rows"]
 
 
 @final
@@ -59,7 +61,7 @@ class Question:
     def width(self) -> int:
         """How many integers a row of the answer has."""
         own = len(self.statistic.components)
-        return max(own, WIDTH) if self.companion else own
+        return max(own, COMPANION) if self.companion else own
 
     def statement(self, view: View) -> exp.Query:
         """Return the query over the view: a group's index, or name, then its integers.
@@ -77,7 +79,7 @@ class Question:
             moved=self._moved_rows(),
         )
         mark = sql.text(MARK[1]) if isinstance(self.keys, UnknownKeys) else sql.integer(MARK[0])
-        padded = [*integers, *([sql.wide(0)] * (self.width - WIDTH))]
+        padded = [*integers, *([sql.wide(0)] * (self.width - COMPANION))]
         named = [sql.named(value, f"s{i}") for i, value in enumerate(padded)]
         row = exp.select(sql.named(mark, "j"), *named).from_(sql.relation("neyman_shares"))
         return sql.in_steps(exp.union(self._answer(), row, distinct=False), [*steps, *more])
@@ -185,6 +187,18 @@ def groups_of(keys: Keys | UnknownKeys | None) -> int | None:
             return None
         case Keys():
             return len(keys)
+
+
+def by_group(found: IntArray, groups: int) -> IntArray:
+    """Return the integers of all declared groups, a row each; of groups without rows they are 0.
+
+    Args:
+        found: rows of a group's index and its integers.
+        groups: how many there are.
+    """
+    answer = np.zeros((groups, found.shape[1] - 1), np.int64)
+    answer[found[:, 0]] = found[:, 1:]
+    return answer
 
 
 def limits_of(
