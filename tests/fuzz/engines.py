@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from sqlglot import exp
 
 from fuzz.questions import Places
 from fuzz.tables import Data, Relation
@@ -25,6 +26,7 @@ from neyman.tables._engines import (
 )
 from neyman.tables._engines._duckdb_session import private_session
 from neyman.tables._engines._room import Room
+from neyman.tables._engines._spelling import Spelling
 
 __all__ = ["Files", "Frames", "Held", "HeldPostgres", "SparkFrames", "World", "held", "serving"]
 
@@ -86,8 +88,25 @@ def held() -> Iterator[Held]:
             yield connection
 
         patch.setattr(_duckdb_engine, "together", together)
+        patch.setattr(_duckdb_engine, "_SPELLING", _Once(_duckdb_engine._SPELLING))
         patch.setattr(_duckdb_source, "together", together)
         yield world
+
+
+class _Once:
+    """Each statement is spelled once, however many tables it is asked of."""
+
+    def __init__(self, spelling: Spelling):
+        self.spelling = spelling
+        # Of the statements themselves: by their parts they would be compared for as long.
+        self.last: dict[int, tuple[exp.Query, str]] = {}
+
+    def text(self, statement: exp.Query) -> str:
+        if id(statement) not in self.last:
+            if len(self.last) > 1000:
+                self.last.clear()
+            self.last[id(statement)] = statement, self.spelling.text(statement)
+        return self.last[id(statement)][1]
 
 
 class Files(World):

@@ -38,7 +38,7 @@ class Spelling:
             write = self.words.get(type(node))
             if write is not None:
                 node.replace(write(node))
-        return tree.sql(dialect=self.dialect)
+        return tree.sql(dialect=self.dialect, copy=False)
 
 
 def in_digits(node: exp.Literal, decoded: Callable[[str], Tree]) -> Tree:
