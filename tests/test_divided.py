@@ -61,7 +61,7 @@ def gaussian(question, mu=1):
 def test_both_together_cost_exactly_what_gaussian_noise_alone_does(share, mu):
     for question in (TABLE.count(), TABLE.mean("x", KEYS), TABLE.count_units(KEYS)):
         noise = gaussian(question, mu)
-        (part,) = divided([(question, noise)], share)
+        (part,) = divided([(question, noise, share)])
         assert part.curve == noise.tradeoff(question.sensitivity) == ny.gdp(mu)
         taken = part.beside.tradeoff(question.companion.sensitivity)
         assert taken == ny.gdp(squared=Fraction(str(share)) * Fraction(mu) ** 2)
@@ -76,7 +76,7 @@ def epsilon_of(mechanism, sensitivity):
 def test_both_together_cost_the_epsilon_of_laplace_noise_alone(kind):
     question = TABLE.count()
     noise = kind.calibrate(question.sensitivity, Fraction(1, 2))
-    (part,) = divided([(question, noise)])
+    (part,) = divided([(question, noise, SHARE)])
     assert type(part.noise) is kind
     assert part.noise.scale == noise.scale / (1 - SHARE)
     moved = question.companion.sensitivity
@@ -89,7 +89,7 @@ def test_both_together_cost_the_epsilon_of_laplace_noise_alone(kind):
 def test_both_together_cost_the_rho_of_discrete_gaussian_noise_alone():
     question = TABLE.count()
     noise = DiscreteGaussian.calibrate(question.sensitivity, Fraction(1, 8))
-    (part,) = divided([(question, noise)])
+    (part,) = divided([(question, noise, SHARE)])
     moved = question.companion.sensitivity
     left = question.sensitivity.l2_squared / (2 * part.noise.variance)
     assert left == Fraction(1, 8) * (1 - SHARE)
@@ -102,8 +102,8 @@ def test_a_threshold_rises_with_the_noise_and_fails_no_more_often(kind):
     moved = question.sensitivity
     inner = gaussian(question) if kind == "gaussian" else ny.Laplace.calibrate(moved, 1)
     noise = Thresholded.calibrate(moved, noise=inner, delta=Fraction(1, 10**6))
-    (part,) = divided([(question, noise)])
-    own = divided([(TABLE.count(), inner)])[0]
+    (part,) = divided([(question, noise, SHARE)])
+    own = divided([(TABLE.count(), inner, SHARE)])[0]
     assert part.noise.threshold >= noise.threshold
     assert part.noise.failure(moved) <= noise.failure(moved)
     assert type(part.beside) is type(inner)
@@ -119,7 +119,7 @@ def test_noise_that_cannot_be_divided_pays_for_the_question_alone(ledger):
     assert question.companion is not None
     noises = [Staircase.calibrate(one, 1, power=1), Canonical.calibrate(one, ny.gdp(1))]
     for noise in noises:
-        (part,) = divided([(question, noise)])
+        (part,) = divided([(question, noise, SHARE)])
         assert (part.noise, part.beside) == (noise, None)
         assert part.curve == noise.tradeoff(one)
     release = ny.release(question, noises[1], ledger, entry="a")
@@ -129,7 +129,7 @@ def test_noise_that_cannot_be_divided_pays_for_the_question_alone(ledger):
 def test_where_each_row_is_a_unit_all_is_spent_on_the_question():
     question = table(Rows()).count()
     noise = gaussian(question)
-    (part,) = divided([(question, noise)])
+    (part,) = divided([(question, noise, SHARE)])
     assert (part.noise, part.beside, part.curve) == (noise, None, ny.gdp(1))
 
 
@@ -139,7 +139,7 @@ def test_without_a_companion_all_is_spent_on_the_question(ledger):
     release = ny.release(question, noise, ledger, entry="a", companion=0)
     assert release.companion is None
     assert release.mechanism == noise.describe()
-    assert divided([(question, noise)], 0)[0].record().keys() == {"query", "mechanism"}
+    assert divided([(question, noise, 0)])[0].record().keys() == {"query", "mechanism"}
     with pytest.raises(EntryConflict):
         ny.release(question, noise, ledger, entry="a")
     again = ny.release(question, noise, ledger, entry="a", companion=0)
@@ -210,7 +210,7 @@ def test_in_a_batch_one_companion_serves_all_questions_of_the_same_rows():
         TABLE.bounded(max_rows=3).mean("x", KEYS),
         table(Rows()).count(),
     ]
-    parts = divided([(question, gaussian(question)) for question in asked])
+    parts = divided([(question, gaussian(question), SHARE) for question in asked])
     assert [part.beside is not None for part in parts] == [
         True, False, True, False, True, True, False,
     ]  # fmt: skip
@@ -219,10 +219,18 @@ def test_in_a_batch_one_companion_serves_all_questions_of_the_same_rows():
     assert parts[1].noise == gaussian(asked[1])
 
 
+def test_of_unequal_shares_the_first_that_is_not_zero_pays_for_the_one_companion():
+    question = TABLE.count(KEYS)
+    shares = [0, Fraction(1, 10), SHARE]
+    parts = divided([(question, gaussian(question), share) for share in shares])
+    assert [part.beside is not None for part in parts] == [False, True, False]
+    assert parts[1] == divided([(question, gaussian(question), Fraction(1, 10))])[0]
+
+
 def test_noise_that_cannot_be_divided_leaves_the_companion_to_the_next():
     question = open_table(rows(), unit=Entity("u", max_rows=1), name="t").count()
     first = Canonical.calibrate(question.sensitivity, ny.gdp(1))
-    parts = divided([(question, first), (question, gaussian(question))])
+    parts = divided([(question, first, SHARE), (question, gaussian(question), SHARE)])
     assert [part.beside is not None for part in parts] == [False, True]
 
 

@@ -76,29 +76,22 @@ class Part(NamedTuple):
         self.noise.require_sampler()
 
 
-def divided(
-    questions: Sequence[tuple[Aggregate, Mechanism]], companion: Real = SHARE
-) -> tuple[Part, ...]:
+def divided(questions: Sequence[tuple[Aggregate, Mechanism, Real]]) -> tuple[Part, ...]:
     """Return what is drawn for each question, its companion included, from its one noise.
 
-    Of questions about the same rows, under the same limits, the first alone has a companion.
+    Of questions about the same rows, under the same limits, the first alone that has a share for it
+    has a companion.
 
     Args:
-        questions: each with the noise that spends all of its budget.
-        companion: the share of it that tells what contribution limits and bounds did.
+        questions: each with the noise that spends all of its budget, and the share of it that tells
+            what contribution limits and bounds did.
 
     Raises:
-        InvalidParameter: if the share is not in [0, 1).
+        InvalidParameter: if a share is not in [0, 1).
     """
-    share, told = exact(companion, "companion"), set[tuple[str, str]]()
-    if not 0 <= share < 1:
-        raise InvalidParameter(
-            f"companion must be in [0, 1), a share of the budget; got {text(share)}. Write such as "
-            "0.02, or 0 for none"
-        )
-    parts: list[Part] = []
-    for aggregate, mechanism in questions:
-        beside = aggregate.companion
+    parts, told = list[Part](), set[tuple[str, str]]()
+    for aggregate, mechanism, companion in questions:
+        share, beside = _share(companion), aggregate.companion
         about = None if beside is None else (aggregate.source, beside.about)
         both = None
         if share and beside is not None and about not in told:
@@ -107,3 +100,13 @@ def divided(
             told.add(about)
         parts.append(Part(aggregate, *(both or (mechanism, None))))
     return tuple(parts)
+
+
+def _share(companion: Real) -> Fraction:
+    share = exact(companion, "companion")
+    if not 0 <= share < 1:
+        raise InvalidParameter(
+            f"companion must be in [0, 1), a share of the budget; got {text(share)}. Write such as "
+            "0.02, or 0 for none"
+        )
+    return share

@@ -80,7 +80,7 @@ def release(
         of one ledger together its cap, also when each is chosen after seeing the others.
     """
     _check_kinds(aggregate, mechanism, ledger)
-    parts = divided([(aggregate, mechanism)], companion)
+    parts = divided([(aggregate, mechanism, companion)])
     return released(parts, ledger, entry=entry, confidence=confidence, batched=False)[0]
 
 
@@ -125,7 +125,7 @@ def release_batch(
         the others.
     """
     _check_questions(questions, ledger)
-    parts = divided(questions, companion)
+    parts = divided([(*question, companion) for question in questions])
     return released(parts, ledger, entry=entry, confidence=confidence, batched=True)
 
 

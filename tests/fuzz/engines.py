@@ -212,8 +212,6 @@ def serving(connection: Any) -> Iterator[HeldPostgres]:
         _postgres_engine.session(connection.info.get_parameters()) as own,
         pytest.MonkeyPatch.context() as patch,
     ):
-        # Compiling a statement takes longer than running it over a few rows.
-        own.execute("SET jit = off")
 
         @contextmanager
         def session(access: Any) -> Iterator[Any]:  # noqa: ARG001

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from neyman.functional._curves._band import Band, BandKind
 from neyman.functional._generator import public_generator
@@ -60,7 +60,4 @@ def independent_records(query: Mapping[str, object]) -> bool:
 
     Where one may have several, records are not independent, and no band for them is shown.
     """
-    unit = query.get("unit")
-    record = cast("Mapping[str, object]", unit) if isinstance(unit, Mapping) else query
-    several = record.get("max_rows", record.get("max_values"))
-    return several == 1 if "entity" in record else several in (None, 1)
+    return query.get("unit_records") == 1

@@ -77,7 +77,7 @@ class Asked:
         Raises:
             SpecError, InvalidParameter: if there is no such noise.
         """
-        return divided([(question, self.noise(question))], self._companion)[0].noise
+        return divided([(question, self.noise(question), self._companion)])[0].noise
 
     @property
     def _companion(self) -> Fraction:

@@ -9,7 +9,7 @@ from typing import Final, Self, final
 
 from neyman.aggregate import Aggregate, Spreads
 from neyman.arguments import check_type
-from neyman.divided import divided
+from neyman.divided import SHARE, divided
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Gaussian, Laplace, Mechanism
 from neyman.numerics import Real, exact_positive
@@ -136,7 +136,9 @@ def fit(
         previews = [
             foreseen(one.rows, part, confidence)
             for one, part in zip(
-                wanted, divided(list(zip(asked, noises, strict=True))), strict=True
+                wanted,
+                divided([(*pair, SHARE) for pair in zip(asked, noises, strict=True)]),
+                strict=True,
             )
         ]
         times = [one.times(seen) for one, seen in zip(wanted, previews, strict=True)]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
+from operator import attrgetter
 from statistics import NormalDist
 from typing import Final, NamedTuple, TypeAlias, final
 
@@ -20,7 +21,7 @@ from neyman.functional import (
     function,
 )
 from neyman.mechanisms import Mechanism
-from neyman.publish._stand_ins import LIKE, SPREAD, TYPICAL, Group, StandIns
+from neyman.publish._stand_ins import BEST, LIKE, SPREAD, TYPICAL, WORST, Group, StandIns
 
 __all__ = ["Foreseen", "Known", "foreseen_by", "widths_of"]
 
@@ -50,10 +51,10 @@ class Known:
             return f"no information: all of [{low:.6g}, {high:.6g}]"
         return "nothing known" if self.half_width is None else f"± {_short(self.half_width)}"
 
-    @staticmethod
-    def worst(found: Iterable["Known"]) -> "Known":
-        """Return the one that says least."""
-        return max(found, key=lambda known: (known.half_width is None, known.half_width or 0.0))
+    @property
+    def vague(self) -> tuple[bool, float]:
+        """The larger, the less it says."""
+        return self.half_width is None, self.half_width or 0.0
 
     def to_json(self) -> dict[str, object]:
         """Return it, JSON-able."""
@@ -130,6 +131,7 @@ class Foreseen:
 
 
 _NOTHING: Final = Known(None, None)
+_VAGUE: Final = attrgetter("vague")
 
 
 class _Answer(NamedTuple):
@@ -177,7 +179,7 @@ def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tupl
             for name, width in read(rows.integers(case, size)) if rows.cases[case] else ():
                 seen.setdefault(name, []).append(_known(width, hidden.get(name)))
             for name, known in seen.items():
-                found.setdefault(name, {})[case, size] = Known.worst(known)
+                found.setdefault(name, {})[case, size] = max(known, key=_VAGUE)
     asked = [(case, size) for size in sizes for case in rows.cases if rows.cases[case]]
     asked += [(first, size) for size in others]
     return tuple(
@@ -232,7 +234,14 @@ def _shown(
         return
     for group in groups:
         known = {case: widths.get((case, group.records), _NOTHING) for case in cases}
-        yield Foreseen(name, group.records, group.label, known)
+        yield Foreseen(name, group.records, group.label, _sorted(known))
+
+
+def _sorted(known: dict[str, Known]) -> dict[str, Known]:
+    """Let the best case be the best of those tried: in tiny groups rows spread evenly are not."""
+    tried = [known[case] for case in (BEST, TYPICAL, WORST) if case in known]
+    ends = {BEST: min(tried, key=_VAGUE), WORST: max(tried, key=_VAGUE)}
+    return {case: ends.get(case, width) for case, width in known.items()}
 
 
 def _digits(known: Known) -> tuple[str, str]:

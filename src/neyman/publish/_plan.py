@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import final
@@ -49,7 +48,7 @@ class Step:
     @property
     def curve(self) -> TradeOff:
         """What it guarantees, and is charged for, if it has a companion of its own."""
-        return divided([(self.aggregate, self.mechanism)], self.companion)[0].curve
+        return divided([(self.aggregate, self.mechanism, self.companion)])[0].curve
 
 
 @final
@@ -78,11 +77,7 @@ class Charge:
     @property
     def parts(self) -> tuple[Part, ...]:
         """What is drawn for each step, its companion included."""
-        return tuple(
-            part
-            for share, steps in groupby(self.steps, lambda step: step.companion)
-            for part in divided([(step.aggregate, step.mechanism) for step in steps], share)
-        )
+        return divided([(step.aggregate, step.mechanism, step.companion) for step in self.steps])
 
     def release(self, ledger: Ledger) -> tuple[Release, ...]:
         """Charge, draw and store what is not stored yet; return an answer for each step."""

@@ -30,7 +30,8 @@ class Preview:
         mechanism: the noise, as the ledger would record it.
         curve: what the answer guarantees, and is charged for.
         groups: how many there are an answer for; 0 where nobody declared them.
-        integers: how many are released; 0 where that is not known.
+        integers: how many are released of the question itself; 0 where that is not known.
+        beside: how many more, of its companion.
         confidence: of the intervals.
         numbers: of one group, what their noise does to them.
         shown: which groups are shown, where nobody declared them.
@@ -43,6 +44,7 @@ class Preview:
     curve: TradeOff
     groups: int
     integers: int
+    beside: int
     confidence: float
     numbers: tuple[Foreseen, ...]
     sql: str | None = field(repr=False)
@@ -61,6 +63,8 @@ class Preview:
         noise = ", ".join(f"{name} {value}" for name, value in self._noise.items())
         many = "1 group" if self.groups == 1 else f"{self.groups:,} groups"
         released = "1 integer" if self.integers == 1 else f"{self.integers:,} integers"
+        if self.beside:
+            released += f" and {self.beside} of the companion"
         size = f"{many}, {released}" if self.groups else "groups that nobody declared"
         lines = [
             f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}; "
@@ -118,6 +122,7 @@ class Preview:
             "curve": self.curve.to_json(),
             "groups": self.groups,
             "integers": self.integers,
+            "beside": self.beside,
             "confidence": self.confidence,
             "numbers": [number.to_json() for number in self.numbers],
             "shown": None if self.shown is None else self.shown.to_json(),
@@ -194,7 +199,7 @@ def preview(
     spreads, public = spreads_of(spread), None if like is None else public_of(like)
     refuse_unknown(spreads, [aggregate])
     rows = of_question(aggregate, records, public, spreads, label)
-    (part,) = divided([(aggregate, mechanism)], companion)
+    (part,) = divided([(aggregate, mechanism, companion)])
     return foreseen(rows, part, confidence)
 
 
@@ -212,6 +217,7 @@ def foreseen(rows: StandIns, part: Part, confidence: float) -> Preview:
         curve=part.curve,
         groups=rows.answered,
         integers=aggregate.size,
+        beside=part.beside_size,
         confidence=confidence,
         numbers=foreseen_by(rows, mechanism, confidence),
         sql=None if aggregate.sql is None else aggregate.sql(),

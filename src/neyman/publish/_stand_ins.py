@@ -14,6 +14,7 @@ from neyman.numerics import Array, Real, exact
 from neyman.publish._likeness import Likeness, Public, likeness_of
 
 __all__ = [
+    "BEST",
     "LIKE",
     "SPREAD",
     "TYPICAL",
