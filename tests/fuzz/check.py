@@ -20,6 +20,8 @@ from neyman.sensitivity import Sensitivity
 __all__ = ["Check", "Moved", "checks", "exceeded", "moved", "reproduction", "shrunk", "wrong"]
 
 Answer = dict[Any, Any]
+# How often a question is asked without its companion as well.
+_BOTH = 0.2
 KINDS = ("row", "entity", "entity", "owner")
 
 
@@ -128,6 +130,7 @@ def checks(
     number: int,
     *,
     kinds: Sequence[str] = KINDS,
+    units: int = 3,
     change: Callable[[Ask, Data], Ask] = lambda ask, _: ask,
 ) -> Iterator[Check]:
     """Draw tables, questions and neighbours until there are so many checks.
@@ -137,6 +140,7 @@ def checks(
         draw: the source of all.
         number: of checks.
         kinds: of units.
+        units: that are left out of the same tables, one after the other.
         change: what is to be different in each question.
     """
     done = 0
@@ -144,7 +148,7 @@ def checks(
         if isinstance(world, Files):
             world.start()
         data, kind = data_of(draw, world.lacks), draw.choice(kinds)
-        gone = [found for _ in range(3) if (found := gone_of(draw, data, kind)) is not None]
+        gone = [found for _ in range(units) if (found := gone_of(draw, data, kind)) is not None]
         asks = [change(ask_of(draw, data, kind), data) for _ in range(4)]
         for found in _checked(world, data, asks, list(dict.fromkeys(gone)), draw):
             yield found
@@ -158,24 +162,30 @@ def _checked(
 ) -> Iterator[Check]:
     places = world.place(data)
     asked = [(ask, question) for ask in asks if (question := _question(ask, places)) is not None]
-    before = [_answered(question) for _, question in asked]
+    before = [_answered(question, draw) for _, question in asked]
     for unit in gone:
         places = world.place(without(data, unit))
         for (ask, question), was in zip(asked, before, strict=True):
             again = question
             if not world.stays or draw.random() < 0.1:
                 again = _question(ask, places)
-            yield _check(ask, data, unit, question, was, again)
+            after = None if again is None else _answered(again, draw)
+            yield _check(ask, data, unit, question, again, was, after)
 
 
 def _check(
-    ask: Ask, data: Data, gone: Gone, question: Aggregate, before: Answers | None, again: Any
+    ask: Ask,
+    data: Data,
+    gone: Gone,
+    question: Aggregate,
+    again: Aggregate | None,
+    before: Answers | None,
+    after: Answers | None,
 ) -> Check:
     found, wrong_ = Moved(0, 0, 0, 0), list[str]()
     if again is None:
         wrong_.append("the question is refused of the neighbour alone")
     else:
-        after = _answered(again)
         if again.query != question.query or again.sensitivity != question.sensitivity:
             wrong_.append("query or sensitivity depend on the rows")
         if before is None or after is None:
@@ -208,15 +218,16 @@ def _question(ask: Ask, places: Any) -> Aggregate | None:
         return None
 
 
-def _answered(question: Aggregate) -> Answers | None:
+def _answered(question: Aggregate, draw: Random) -> Answers | None:
     try:
-        own = answer(question)
         if question.companion is None:
-            return Answers(own, {})
+            return Answers(answer(question), {})
         found, beside = question.companion.compute()
+        again = _keyed(found)
+        # The companion's statement gives the question's own integers too.
+        own = answer(question) if draw.random() < _BOTH else again
     except EngineFailure:
         return None
-    again = _keyed(found)
     same = own.keys() == again.keys() and all((own[key] == again[key]).all() for key in own)
     return Answers(own, _keyed(beside), same)
 

@@ -14,7 +14,7 @@ LARGE = int(os.environ.get("NEYMAN_FUZZ", "100000"))
 
 def sound(world: World, number: int, seed: int) -> Counter[str]:
     count: Counter[str] = Counter()
-    for check in checks(world, Random(seed), number):
+    for check in checks(world, Random(seed), number, units=6):
         if check.wrong:
             pytest.fail(reproduction(check, *shrunk(world, check.ask, check.data, check.gone)))
         count.update(checks=1, moved=check.moved.l1 > 0, attained=check.attained)
