@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from neyman.released import Guarantee as Guarantee
     from neyman.released import Release as Release
     from neyman.sensitivity import Sensitivity as Sensitivity
+    from neyman.session import open as open  # noqa: A004
     from neyman.tables import Bins as Bins
     from neyman.tables import Bounds as Bounds
     from neyman.tables import Entity as Entity
@@ -134,6 +135,7 @@ _HOMES = {
     ),
     "neyman.released": ("Guarantee", "Release"),
     "neyman.sensitivity": ("Sensitivity",),
+    "neyman.session": ("open",),
     "neyman.tables": (
         "Bins",
         "Bounds",

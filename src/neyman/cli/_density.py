@@ -11,7 +11,6 @@ from typing import Final
 from neyman.cli._after import NotMade, after_the_answer, shown_first
 from neyman.cli._asked import plan_of
 from neyman.cli._density_words import LEVEL, record, text
-from neyman.cli._files import check_target, replace_whole
 from neyman.cli._numbers import WrongUsage
 from neyman.cli._price import price
 from neyman.cli._say import complain, say
@@ -25,6 +24,7 @@ from neyman.functional import (
 from neyman.functional._records import write_to
 from neyman.publish import Plan, publish
 from neyman.released import Release
+from neyman.report._files import check_target, replace_whole
 
 __all__ = ["run"]
 

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from neyman.cli._files import check_target, is_page, replace_whole
 from neyman.cli._numbers import WrongUsage, whole
 from neyman.cli._say import complain, say, say_json
 from neyman.publish import Rehearsal, read_spec, rehearse
+from neyman.report._files import check_target, is_page, replace_whole
 
 __all__ = ["run"]
 

@@ -3,23 +3,18 @@
 import argparse
 import sys
 from collections.abc import Callable, Set
-from contextlib import suppress
 from pathlib import Path
 
 from neyman.cli._after import after_the_answer, shown_first
-from neyman.cli._files import check_target, is_page, replace_whole
 from neyman.cli._numbers import number, whole
 from neyman.cli._price import price
 from neyman.cli._say import complain, say, say_json
-from neyman.errors import InvalidParameter
 from neyman.printable import printable
 from neyman.publish import Plan, Publication, plan, publish, read_spec
 from neyman.released import Release, text_of
+from neyman.report._files import check_target, is_page, replace_whole
 
 __all__ = ["run"]
-
-# More groups make a picture that nobody can read; the table has them all.
-_MOST_DRAWN = 60
 
 
 def run(options: argparse.Namespace) -> int:
@@ -118,21 +113,11 @@ def _progress(entry: str, done: int, total: int) -> None:
 def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
     """Return what writes the report; whatever stands in its way is found before the charge."""
     # Imported now, so that a missing extra is told before anything is charged.
-    from neyman.plots import released, to_svg, tradeoff
-    from neyman.report import html
+    from neyman.session import page_of
 
     check_target("--report", path, inputs, "report", is_page)
 
     def write(publication: Publication) -> None:
-        pictures: dict[str, str] = {}
-        for name, release in zip(publication.names, publication.releases, strict=True):
-            if "coefficient" not in release.columns and len(release.groups) > _MOST_DRAWN:
-                continue
-            # Of a function that its noise hides, or that has no picture, the page says the rest.
-            with suppress(InvalidParameter):
-                pictures[name] = to_svg(released(release))
-        curve = to_svg(tradeoff({str(publication.total): publication.total}))
-        page = html(publication, tradeoff_svg=curve, release_svgs=pictures)
-        replace_whole(path, lambda file: file.write(page.encode()))
+        replace_whole(path, lambda file: file.write(page_of(publication).encode()))
 
     return write

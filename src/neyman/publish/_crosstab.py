@@ -53,7 +53,7 @@ def crosstab(
     margins: Sequence[Sequence[str]] = (),
     *,
     shares: Sequence[int] = (),
-    whole: bool,
+    whole: bool = True,
 ) -> Aggregate:
     """Ask for a contingency table: counts of cells, and margins that are sums of them.
 
@@ -72,7 +72,7 @@ def crosstab(
             the total.
         shares: whole numbers, of the cells and then of each margin; 0 for a margin that is only
             added up. All for the cells by default.
-        whole: whether `count` is a whole number.
+        whole: whether `count` is a whole number; by default it is.
 
     Returns:
         The question, for `release`. Its columns hold the keys as text, "all" where a margin adds

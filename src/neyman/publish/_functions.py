@@ -4,7 +4,16 @@ from collections.abc import Sequence
 
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.functional import Domain, Interval, Side, Target, density_of, regression_of, survival_of
+from neyman.functional import (
+    Domain,
+    Interval,
+    Side,
+    Target,
+    density_of,
+    regression_of,
+    regression_pilot,
+    survival_of,
+)
 from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tables import Keys, Table
@@ -109,7 +118,8 @@ def regression(
     x: str,
     y: str,
     domain: Side | None = None,
-    bandwidth: Real,
+    bandwidth: Real | None = None,
+    records: int | None = None,
     response: Interval | None = None,
     target: Target | None = None,
     by: Keys | None = None,
@@ -122,7 +132,9 @@ def regression(
         x: the column that the curve is over.
         y: the column of responses. A row where either is NULL or NaN counts for nothing.
         domain: where x lies; by default between the bounds that the table declares for it.
-        bandwidth: as for `functional.regression`.
+        bandwidth: as for `functional.regression`; either this or `records`.
+        records: in place of a bandwidth: about how many rows count, a public guess, from which a
+            small one follows.
         response: the bounds of y; by default those that the table declares for it.
         target: as for `functional.regression`.
         by: declared groups, each with a function of its own; noise grows with the rows of one
@@ -136,16 +148,29 @@ def regression(
     Raises:
         UnknownColumn: if the table lacks a column.
         InvalidTable: if one holds no numbers, or no bounds are declared where none are given.
-        InvalidParameter: if another declaration is unusable.
+        InvalidParameter: if another declaration is unusable, or bandwidth and records are both
+            given or neither is.
         EngineFailure: if the table is a file that has changed since it was opened.
 
     Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
     """
     _refuse_replaced(neighbors)
     lies = bounded_domain(table, x) if domain is None else domain
+    least = _least(lies, bandwidth, records)
     between = bounded_domain(table, y) if response is None else response
-    records = table.countable(x, y, by=by)
-    return regression_of(records, domain=lies, bandwidth=bandwidth, response=between, target=target)
+    counted = table.countable(x, y, by=by)
+    return regression_of(counted, domain=lies, bandwidth=least, response=between, target=target)
+
+
+def _least(domain: Side, bandwidth: Real | None, records: int | None) -> Real:
+    if bandwidth is not None and records is None:
+        return bandwidth
+    if bandwidth is None and records is not None:
+        return regression_pilot(domain, records)
+    raise InvalidParameter(
+        "a regression needs bandwidth= or records=, one of the two; write records=, a public guess "
+        "of how many rows count, and a small bandwidth follows from it"
+    )
 
 
 def bounded_domain(table: Table, *columns: str) -> Interval:

@@ -1,11 +1,12 @@
 """A private answer."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
@@ -29,6 +30,9 @@ from neyman.released._too_few import (
     readable,
     value_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Release"]
 
@@ -282,6 +286,19 @@ class Release(Tabular):
             MissingExtra: if pyarrow is not installed.
         """
         return Release.from_arrow(read_parquet(path))
+
+    def plot(self, *, truth: Sequence[float] | None = None) -> "Figure":
+        """Draw it with its intervals, as `plots.released`.
+
+        Args:
+            truth: exact values in the order of the release, of data that are public anyway.
+
+        Raises:
+            InvalidParameter: if it has no picture.
+            MissingExtra: if matplotlib is not installed.
+        """
+        # Looked up when it is called: pictures are of releases, and not the other way round.
+        return import_module("neyman.plots").released(self, truth=truth)
 
     def framed(self) -> tuple[Columns, dict[str, object]]:
         """Return the columns, and the record of all the rest."""

@@ -6,7 +6,6 @@ from typing import ClassVar, Literal, Self, final
 from pydantic import model_validator
 
 from neyman.aggregate import Aggregate
-from neyman.functional import regression_pilot
 from neyman.publish._domain_of import DomainOf
 from neyman.publish._functions import bounded_domain, regression
 from neyman.publish._queries._query import Groups, Query, declared
@@ -59,12 +58,12 @@ records = "FILL IN: about how many rows there are, known in public"
     def ask(self, table: Table, by: Groups) -> Aggregate:
         """Ask for the curve."""
         side = bounded_domain(table, self.x) if self.domain is None else self.domain.side
-        bandwidth = self.bandwidth or regression_pilot(side, self.records or 0)
         return regression(
             table,
             x=self.x,
             y=self.y,
             domain=side,
-            bandwidth=bandwidth,
+            bandwidth=self.bandwidth,
+            records=self.records,
             by=declared(by, self.statistic),
         )

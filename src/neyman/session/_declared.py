@@ -1,0 +1,232 @@
+"""What people write in place of the objects that the rooms below take."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import floor, log10
+from typing import Final, TypeAlias, cast
+
+from neyman.errors import InvalidParameter
+from neyman.functional import Box, Domain, Interval, Side
+from neyman.numerics import Real, exact
+from neyman.tables import Bins, Bounds, Entity, ForeignKey, Keys, Rows, Table, Unit, UnknownKeys
+from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
+
+__all__ = [
+    "By",
+    "Ends",
+    "Ranges",
+    "bounds_of",
+    "cap_of",
+    "declared_groups",
+    "domain_of",
+    "groups_of",
+    "side_of",
+    "unit_of",
+]
+
+# Of the range of a column: in steps of at least so many parts its values are told apart.
+_STEPS: Final = 1000
+
+Ends: TypeAlias = tuple[Real, Real] | tuple[Real, Real, Real]
+Ranges: TypeAlias = Mapping[str, Bounds | Ends]
+By: TypeAlias = (
+    Keys | UnknownKeys | Mapping[str, Sequence[object] | Bins] | str | Sequence[str] | None
+)
+
+
+def unit_of(
+    unit: object, max_rows: int | None, max_rows_per: Mapping[str | tuple[str, ...], int]
+) -> Unit:
+    """Return who is protected.
+
+    Raises:
+        InvalidParameter: if nobody is named, or limits are given of what has its own.
+    """
+    if unit is None:
+        raise InvalidParameter(
+            "unit must say whom the table protects; none was given. Write "
+            'unit="patient", max_rows=5 for all rows of one patient, or unit=ny.Rows() where each '
+            "row is a person of its own"
+        )
+    if isinstance(unit, str | ForeignKey):
+        return Entity(unit, max_rows, max_rows_per)
+    if isinstance(unit, Unit):
+        if max_rows is None and not max_rows_per:
+            return unit
+        if isinstance(unit, Rows):
+            raise InvalidParameter(
+                f"max_rows={max_rows} was given with unit=Rows(), where one row is one unit. "
+                'Leave max_rows out, or write unit="column", the column that names the unit'
+            )
+        raise InvalidParameter(
+            f"max_rows={max_rows} was given beside {unit!r}, which has limits of its own. Write "
+            'them in one place: unit="column", max_rows=...'
+        )
+    raise InvalidParameter(
+        f"unit must be a column's name, Rows() or Entity(...); got a {type(unit).__name__}. Write "
+        'such as unit="patient", max_rows=5'
+    )
+
+
+def cap_of(
+    budget: TradeOff | None,
+    mu: Real | None,
+    epsilon: Real | None,
+    delta: Real | None,
+    rho: Real | None,
+) -> TradeOff | None:
+    """Return the budget, in whichever words it is given; None where none is.
+
+    Raises:
+        InvalidParameter: if several are given, or delta without epsilon.
+    """
+    given = {"budget": budget, "mu": mu, "epsilon": epsilon, "rho": rho}
+    said = [name for name, value in given.items() if value is not None]
+    if len(said) > 1:
+        raise InvalidParameter(
+            f"the budget must be given once; got {' and '.join(said)}. Write one of "
+            "budget=ny.gdp(1), mu=1, epsilon=3 with delta=1e-6, or rho=0.5"
+        )
+    if delta is not None and epsilon is None:
+        raise InvalidParameter(
+            "delta goes with epsilon; got delta alone. Write such as epsilon=3, delta=1e-6"
+        )
+    if budget is not None and not isinstance(budget, TradeOff):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidParameter(
+            f"budget must be a guarantee; got a {type(budget).__name__}. Write budget=ny.gdp(1), "
+            "or mu=1, or epsilon=3, delta=1e-6"
+        )
+    if mu is not None:
+        return gdp(mu)
+    if rho is not None:
+        # As a cap: who keeps mu^2 = 2 rho keeps rho.
+        return gdp(squared=2 * exact(rho, "rho"))
+    if epsilon is not None:
+        return pure_dp(epsilon) if delta is None else approx_dp(epsilon, delta)
+    return budget
+
+
+def groups_of(by: By) -> Keys | UnknownKeys | None:
+    """Return the groups: those of a mapping are declared, those of names alone unknown.
+
+    Raises:
+        InvalidParameter, InvalidTable: if they are no such thing.
+    """
+    match by:
+        case None | Keys() | UnknownKeys():
+            return by
+        case str():
+            return UnknownKeys(by)
+        case Mapping():
+            return Keys(cast("Mapping[str, list[str]]", by))
+        case Sequence() if by:
+            return UnknownKeys(*by)
+        case _:
+            raise InvalidParameter(
+                f"by must name columns; got {type(by).__name__}. Write the groups of each column, "
+                'by={"ward": ["north", "south"]}, or its name alone, by="ward", for groups that '
+                "nobody declared"
+            )
+
+
+def declared_groups(by: By) -> Keys | None:
+    """Return declared groups, for what takes no others.
+
+    Raises:
+        InvalidParameter: if nobody declared them.
+    """
+    groups = groups_of(by)
+    if isinstance(groups, UnknownKeys):
+        raise InvalidParameter(
+            f"by must say which groups there are; got by={by!r}. Write them all, "
+            'by={"ward": ["north", "south"]}, or find them by a count first'
+        )
+    return groups
+
+
+def bounds_of(ranges: Ranges, table: Table) -> dict[str, Bounds]:
+    """Return the bounds of columns.
+
+    Two ends without a grid have the steps of 1 in a column of whole numbers, and otherwise the
+    largest of 1, 2 or 5 times a power of ten that goes at least 1,000 times into the range.
+
+    Args:
+        ranges: by column, Bounds, or (lower, upper), or (lower, upper, grid).
+        table: whose columns they are.
+
+    Raises:
+        InvalidParameter: if they are no bounds.
+    """
+    return {name: _bounds(name, given, table) for name, given in ranges.items()}
+
+
+def _bounds(name: str, given: object, table: Table) -> Bounds:
+    if isinstance(given, Bounds):
+        return given
+    ends = tuple(cast("Sequence[Real]", given)) if isinstance(given, tuple | list) else ()
+    match ends:
+        case (lower, upper):
+            (whole,) = table.countable(name).whole
+            first, last = exact(lower, "lower"), exact(upper, "upper")
+            return Bounds(lower, upper, grid=_grid(name, first, last, whole=whole))
+        case (lower, upper, grid):
+            return Bounds(lower, upper, grid=grid)
+        case _:
+            raise InvalidParameter(
+                f"bounds of {name!r} must be two ends; got {type(given).__name__}. Write "
+                f'bounds={{"{name}": (lower, upper)}}, or Bounds(lower, upper, grid=...)'
+            )
+
+
+def _grid(name: str, lower: Fraction, upper: Fraction, *, whole: bool) -> Fraction:
+    """Return steps that divide both ends.
+
+    Raises:
+        InvalidParameter: if there are no such steps of 1, 2 or 5 times a power of ten.
+    """
+    if whole and lower.denominator == upper.denominator == 1:
+        return Fraction(1)
+    most = abs(upper - lower) / _STEPS
+    power = floor(log10(most)) if most else 0
+    steps = (digit * Fraction(10) ** k for k in range(power, power - 9, -1) for digit in (5, 2, 1))
+    for step in steps:
+        if step <= most and (lower / step).denominator == (upper / step).denominator == 1:
+            return step
+    raise InvalidParameter(
+        f"no round grid divides the bounds of {name!r}; write "
+        f'bounds={{"{name}": (lower, upper, grid)}} with a grid that divides both'
+    )
+
+
+def domain_of(domain: object) -> Domain | None:
+    """Return where values lie; two ends are an interval, whose ends values outside are moved to.
+
+    Raises:
+        InvalidParameter: if it is no domain.
+    """
+    if domain is None or isinstance(domain, Side | Box):
+        return domain
+    given = tuple(cast("Sequence[object]", domain)) if isinstance(domain, tuple | list) else ()
+    if len(given) == 2 and not any(isinstance(end, tuple | list | Side) for end in given):
+        lower, upper = cast("tuple[Real, Real]", given)
+        return Interval(lower, upper, outside="clip")
+    if not given:
+        raise InvalidParameter(
+            f"domain must be two ends; got {type(domain).__name__}. Write domain=(0, 240), "
+            'Interval(0, 240, outside="drop") or Circle(24)'
+        )
+    return Box(*cast("list[Side]", [domain_of(side) for side in given]))
+
+
+def side_of(domain: object) -> Side | None:
+    """Return where the values of one column lie.
+
+    Raises:
+        InvalidParameter: if it is no such thing.
+    """
+    found = domain_of(domain)
+    if found is not None and not isinstance(found, Side):
+        raise InvalidParameter(
+            f"domain must be of one column; got {len(found.sides)} sides. Write domain=(0, 240)"
+        )
+    return found

@@ -1,0 +1,211 @@
+"""A release of a function, read as well as it can be."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+import numpy.typing as npt
+
+from neyman.errors import InvalidParameter
+from neyman.functional import (
+    Function,
+    ProjectedDensity,
+    ProjectedField,
+    RegressionCurve,
+    RegressionFit,
+    ReleasedField,
+    ReleasedFunction,
+    SurvivalCurve,
+    function,
+    functions,
+    select_bandwidth,
+)
+from neyman.functional._functions import Key
+from neyman.numerics import Array
+from neyman.released import Guarantee, Release, Spending
+from neyman.released._frames import pandas_frame
+from neyman.report import read_off
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Answer", "FunctionRelease", "FunctionReleases", "answer_of"]
+
+Best: TypeAlias = (
+    ProjectedDensity | ProjectedField | RegressionFit | SurvivalCurve | ReleasedFunction
+)
+
+
+@final
+@dataclass(frozen=True)
+class FunctionRelease:
+    """A released function at its best reading. All that it does is free post-processing.
+
+    A density, or a map of several columns, is read at the bandwidth of least estimated error and
+    as the nearest proper density; a regression as a Gaussian process; a survival curve as it is.
+
+    Attributes:
+        release: what the ledger holds, with the guarantee and what it cost.
+        raw: the function as it was released, at its least bandwidth.
+    """
+
+    release: Release
+    raw: Function
+
+    def __repr__(self) -> str:
+        return f"<{self.raw.kind} of release {self.release.entry!r}>"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.release.to_text(rows=0)}"
+
+    def __call__(self, x: npt.ArrayLike) -> Array:
+        """Return the values at x.
+
+        Raises:
+            InvalidParameter: if the noise hides the function.
+        """
+        return self.best(x)
+
+    @cached_property
+    def best(self) -> Best:
+        """The function that the values are read from.
+
+        Raises:
+            InvalidParameter: if the noise hides it.
+        """
+        self.raw.require_records(self.release.confidence)
+        match self.raw:
+            case ReleasedFunction() if self.release.query.get("statistic") == "density":
+                return self.raw.smooth(select_bandwidth(self.raw)).project()
+            case ReleasedField():
+                return self.raw.smooth(select_bandwidth(self.raw)).project()
+            case RegressionCurve():
+                return self.raw.gaussian_process()
+            case ReleasedFunction() | SurvivalCurve():
+                return self.raw
+            case _:
+                raise InvalidParameter(
+                    f"a {self.raw.kind} has no reading of its own here; write .raw, the function "
+                    "as it was released"
+                )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of this release alone."""
+        return self.release.guarantee
+
+    @property
+    def spending(self) -> Spending:
+        """What it cost and what remains."""
+        return self.release.spending
+
+    def quantile(self, q: npt.ArrayLike) -> Array:
+        """Return the quantiles of a density of one column, or the times of a survival curve.
+
+        Raises:
+            InvalidParameter: if it has none, or the noise hides it.
+        """
+        match self.best:
+            case ProjectedDensity() | SurvivalCurve() as best:
+                return best.quantile(q)
+            case _:
+                raise self._lacks("quantiles")
+
+    def cdf(self, x: npt.ArrayLike) -> Array:
+        """Return the distribution function of a density of one column.
+
+        Raises:
+            InvalidParameter: if it has none, or the noise hides it.
+        """
+        match self.best:
+            case ProjectedDensity() | ReleasedFunction() as best:
+                return best.cdf(x)
+            case _:
+                raise self._lacks("distribution function")
+
+    def plot(self) -> "Figure":
+        """Draw it with its bands.
+
+        Raises:
+            InvalidParameter: if the noise hides it.
+            MissingExtra: if matplotlib is not installed.
+        """
+        return self.release.plot()
+
+    def to_json(self) -> dict[str, object]:
+        """Return the release, JSON-able."""
+        return self.release.to_json()
+
+    def to_pandas(self) -> Any:
+        """Return the values with their bands as a `pandas.DataFrame`.
+
+        Raises:
+            InvalidParameter: if the noise hides it.
+            MissingExtra: if pandas is not installed.
+        """
+        read, hidden = read_off(self.release)
+        if read is None:
+            raise InvalidParameter(" ".join(hidden) or "this function has no table of values")
+        return pandas_frame(read, {})
+
+    def _lacks(self, what: str) -> InvalidParameter:
+        return InvalidParameter(
+            f"a {self.raw.kind} has no {what}; write .best or .raw for what it has"
+        )
+
+
+@final
+@dataclass(frozen=True)
+class FunctionReleases(Mapping[Key, FunctionRelease]):
+    """A function for each group of one release.
+
+    Attributes:
+        release: what the ledger holds.
+        by_key: the functions; of groups by one column, the key alone finds its function too.
+    """
+
+    release: Release
+    by_key: Mapping[Key, FunctionRelease]
+
+    def __getitem__(self, key: Key | str | int | bool) -> FunctionRelease:
+        """Return the function of a group.
+
+        Raises:
+            InvalidParameter: if there is no such group.
+        """
+        found = self.by_key.get(key if isinstance(key, tuple) else (key,))
+        if found is None:
+            some = ", ".join(
+                repr(key[0] if len(key) == 1 else key) for key in list(self.by_key)[:3]
+            )
+            raise InvalidParameter(f"{key!r} is no group of this release; write such as {some}")
+        return found
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.by_key)
+
+    def __len__(self) -> int:
+        return len(self.by_key)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} functions of release {self.release.entry!r}>"
+
+    def plot(self) -> "Figure":
+        """Draw a panel for each group, up to 12."""
+        return self.release.plot()
+
+
+Answer: TypeAlias = Release | FunctionRelease | FunctionReleases
+
+
+def answer_of(release: Release) -> Answer:
+    """Return a release of a function as the function; any other as it is."""
+    if "coefficient" not in release.columns:
+        return release
+    if release.query.get("keys") is None:
+        return FunctionRelease(release, function(release))
+    made = functions(release)
+    return FunctionReleases(
+        release, {key: FunctionRelease(release, found) for key, found in made.items()}
+    )

@@ -1,0 +1,39 @@
+"""The page of what was released, with its pictures, from a spec as from a session."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from neyman.errors import InvalidParameter
+from neyman.plots import released, to_svg, tradeoff
+from neyman.publish import Publication
+from neyman.report import html
+from neyman.report._files import check_target, is_page, replace_whole
+
+__all__ = ["page_of", "write_page"]
+
+# More groups make a picture that nobody can read; the table has them all.
+_MOST_DRAWN: Final = 60
+
+
+def page_of(publication: Publication) -> str:
+    """Return the report page with a picture of each release that has one."""
+    pictures: dict[str, str] = {}
+    for name, release in zip(publication.names, publication.releases, strict=True):
+        if "coefficient" not in release.columns and len(release.groups) > _MOST_DRAWN:
+            continue
+        # Of a function that its noise hides, or that has no picture, the page says the rest.
+        with suppress(InvalidParameter):
+            pictures[name] = to_svg(released(release))
+    curve = to_svg(tradeoff({str(publication.total): publication.total}))
+    return html(publication, tradeoff_svg=curve, release_svgs=pictures)
+
+
+def write_page(path: Path, publication: Publication, *, word: str = "path") -> None:
+    """Write the page, whole or not at all.
+
+    Raises:
+        InvalidParameter: if a file lies there that is no page, or the folder cannot be written to.
+    """
+    check_target(word, path, frozenset(publication.ledger.files), "report", is_page)
+    replace_whole(path, lambda file: file.write(page_of(publication).encode()))

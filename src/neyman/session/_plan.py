@@ -1,0 +1,115 @@
+"""Several questions that share a budget, priced together before the first is charged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, final
+
+from neyman.errors import InvalidParameter
+from neyman.numerics import Real, exact
+from neyman.publish import Plan, PlanPreview, Step, publish
+from neyman.session._functions import Answer, answer_of
+from neyman.session._question import Question
+from neyman.session._spends import check_share, noise_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from neyman.session._session import Session
+
+__all__ = ["Planned", "planned"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Questions by their ids, each with its part of the budget. Nothing has been charged.
+
+    Attributes:
+        plan: as `publish.publish` takes it.
+        session: whose ledger pays.
+    """
+
+    plan: Plan
+    session: "Session"
+
+    def __str__(self) -> str:
+        return str(self.preview())
+
+    def preview(
+        self, *, records: "int | Sequence[int] | None" = None, like: object = None
+    ) -> PlanPreview:
+        """Say what each would cost and how large its noise would be; no private row is read.
+
+        Args:
+            records: a public number of rows of the table, or several.
+            like: public rows like the private ones.
+        """
+        return self.plan.preview(records=records, like=like)
+
+    def release(self) -> dict[str, Answer]:
+        """Charge, answer and store all that the ledger does not hold yet.
+
+        Returns:
+            By id, what `Question.release` would.
+
+        Raises:
+            BudgetExceeded: if they do not fit together; nothing has been charged then.
+            EntryConflict: if an id stands for something else in the ledger.
+        """
+        found = publish(self.plan)
+        return {
+            name: answer_of(self.session.keep(name, release))
+            for name, release in zip(found.names, found.releases, strict=True)
+        }
+
+
+def planned(
+    session: "Session",
+    questions: Mapping[str, Question],
+    *,
+    weights: Mapping[str, Real],
+    share: Real,
+) -> Planned:
+    """Divide a share of the ledger's budget over questions, by their weights.
+
+    Raises:
+        InvalidParameter: if there is no question, a weight is of none of them or is not positive,
+            the share is not in (0, 1], or the groups of one are unknown.
+    """
+    part = check_share("share", share)
+    if not questions:
+        raise InvalidParameter("a plan needs questions; got none. Write {id: question, ...}")
+    for name in weights:
+        if name not in questions:
+            raise InvalidParameter(
+                f"weights must be of questions in the plan; got {name!r}. "
+                f"Write some of {', '.join(map(repr, questions))}"
+            )
+    sizes = {name: exact(weights.get(name, 1), f"weights[{name!r}]") for name in questions}
+    if min(sizes.values()) <= 0:
+        raise InvalidParameter("weights must be positive; leave a question out of the plan instead")
+    ledger = session.paying
+    whole = part * ledger.capacity / sum(sizes.values(), Fraction(0))
+    return Planned(
+        Plan(
+            title="Plan",
+            steps=tuple(
+                Step(
+                    entry=name,
+                    aggregate=question.aggregate,
+                    mechanism=noise_for(
+                        question.aggregate.sensitivity, ledger.account, whole * sizes[name]
+                    ),
+                )
+                for name, question in questions.items()
+            ),
+            files=(),
+            ledger=ledger.store,
+            cap=ledger.cap,
+            unit=ledger.unit,
+            neighbors=ledger.neighbors,
+            delta_for_groups=ledger.delta_for_groups or None,
+        ),
+        session,
+    )

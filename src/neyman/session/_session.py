@@ -1,0 +1,383 @@
+"""A table, whom it protects, and the ledger that pays for what is released of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import final
+
+from neyman.aggregate import Aggregate
+from neyman.errors import InvalidParameter
+from neyman.functional import Domain, Side, Target
+from neyman.ledger import Ledger
+from neyman.numerics import Real
+from neyman.publish import (
+    Publication,
+    crosstab,
+    density,
+    linear_regression,
+    quantiles,
+    regression,
+    survival,
+)
+from neyman.released import Release
+from neyman.session._declared import (
+    By,
+    Ranges,
+    bounds_of,
+    declared_groups,
+    domain_of,
+    groups_of,
+    side_of,
+)
+from neyman.session._page import write_page
+from neyman.session._plan import Planned, planned
+from neyman.session._question import Question
+from neyman.tables import Expression, Statistic, Table
+from neyman.tables._on import How, On, Taken
+
+__all__ = ["Session"]
+
+_NO_BOUNDS: Mapping[str, tuple[Real, Real]] = MappingProxyType({})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A table, whom it protects, and the ledger that pays: everything is asked here.
+
+    Made by `neyman.open`. What it is made of stays public: `table` takes statistics of your own,
+    `ledger` tells what was spent.
+
+    Attributes:
+        table: the rows, with the unit and bounds.
+        ledger: that pays; None where nothing can be released.
+        releases: what this session released, by id, in order; also what a session made of it did.
+    """
+
+    table: Table
+    ledger: Ledger | None
+    releases: dict[str, Release] = field(default_factory=dict[str, Release], repr=False)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        columns = [
+            f"  {column.name}: {column.kind.label}" + self._bounded(column.name)
+            for column in self.table.view.schema.columns
+        ]
+        paid = "no ledger: questions can be previewed, and not released"
+        if self.ledger is not None:
+            left, most = self.ledger.left().cost, self.ledger.capacity
+            paid = (
+                f"budget: {self.ledger.cap}; {100 * float(left / most):.4g} % left, in "
+                f"{self.ledger.store}"
+            )
+        return "\n".join([f"unit: {self.table.unit!r}", paid, "columns:", *columns])
+
+    def _bounded(self, column: str) -> str:
+        bounds = self.table.bounds.get(column)
+        return "" if bounds is None else f", {bounds!r}"
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns and their types."""
+        return {column.name: column.kind.label for column in self.table.view.schema.columns}
+
+    @property
+    def paying(self) -> Ledger:
+        """The ledger.
+
+        Raises:
+            InvalidParameter: if there is none.
+        """
+        if self.ledger is None:
+            raise InvalidParameter(
+                "a release needs a ledger that pays; this session has none. Open it with both: "
+                'ny.open(..., budget=ny.gdp(1), ledger="my.ledger")'
+            )
+        return self.ledger
+
+    def keep(self, name: str, release: Release) -> Release:
+        """Remember a release for the report, and return it."""
+        self.releases[name] = release
+        return release
+
+    # Questions
+
+    def count(self, by: By = None) -> Question:
+        """Count rows, of each group if `by` is given.
+
+        Args:
+            by: of all questions: `{"ward": ["north", "south"]}` for declared groups, with `Bins`
+                in a list's place for numbers and dates; a column's name alone, or several, for
+                groups that nobody declared; `Keys` or `UnknownKeys`.
+        """
+        return self._of(self.table.count(groups_of(by)))
+
+    def count_units(self, by: By = None) -> Question:
+        """Count distinct units, of each group if `by` is given."""
+        return self._of(self.table.count_units(groups_of(by)))
+
+    def sum(self, column: str, by: By = None) -> Question:
+        """Add up a column within its bounds; NULL and NaN add nothing."""
+        return self._of(self.table.sum(column, groups_of(by)))
+
+    def mean(self, column: str, by: By = None) -> Question:
+        """Average a column within its bounds."""
+        return self._of(self.table.mean(column, groups_of(by)))
+
+    def mean_per_unit(self, column: str, by: By = None) -> Question:
+        """Average a column over units, of each the mean of all its rows: no row is cut."""
+        return self._of(self.table.mean_per_unit(column, groups_of(by)))
+
+    def sum_per_unit(self, column: str, by: By = None, *, lower: Real, upper: Real) -> Question:
+        """Add up a column, the total of each unit in a group moved to [lower, upper]."""
+        found = self.table.sum_per_unit(column, groups_of(by), lower=lower, upper=upper)
+        return self._of(found)
+
+    def variance(self, column: str, by: By = None) -> Question:
+        """Ask for variance, standard deviation and mean of a column, jointly."""
+        return self._of(self.table.variance(column, groups_of(by)))
+
+    def covariance(self, x: str, y: str, by: By = None) -> Question:
+        """Ask for the covariance of two columns, where both are known."""
+        return self._of(self.table.covariance(x, y, groups_of(by)))
+
+    def correlation(self, x: str, y: str, by: By = None) -> Question:
+        """Ask for Pearson's correlation of two columns, where both are known."""
+        return self._of(self.table.correlation(x, y, groups_of(by)))
+
+    def several(
+        self, parts: Sequence[Statistic], by: By = None, *, shares: Sequence[int] = ()
+    ) -> Question:
+        """Ask for several statistics in one statement and one release, as `Table.statistics`."""
+        return self._of(self.table.statistics(parts, groups_of(by), shares=shares))
+
+    def quantiles(
+        self, column: str, probabilities: Sequence[Real] = (0.25, 0.5, 0.75), by: By = None
+    ) -> Question:
+        """Ask for quantiles of a column, as many as wanted for the price of one."""
+        found = quantiles(self.table, column, probabilities, by=declared_groups(by))
+        return self._of(found)
+
+    def crosstab(
+        self,
+        by: By,
+        margins: Sequence[Sequence[str]] = (),
+        *,
+        shares: Sequence[int] = (),
+        whole: bool = True,
+    ) -> Question:
+        """Ask for a contingency table: counts of cells, and margins that are sums of them."""
+        cells = declared_groups(by)
+        if cells is None:
+            raise InvalidParameter(
+                "a crosstab needs by, the values of each column; got none. Write "
+                'by={"ward": [...], "sex": [...]}'
+            )
+        return self._of(crosstab(self.table, cells, margins, shares=shares, whole=whole))
+
+    def linear_regression(self, response: str, features: Sequence[str], by: By = None) -> Question:
+        """Ask for the least squares of a column on an intercept and other columns."""
+        return self._of(linear_regression(self.table, response, features, groups_of(by)))
+
+    def density(
+        self,
+        column: str | Sequence[str],
+        *,
+        domain: Domain | Sequence[object] | None = None,
+        bandwidth: Real | Sequence[Real] | None = None,
+        records: int | None = None,
+        target: Target | None = None,
+        by: By = None,
+    ) -> Question:
+        """Ask for the density of a column, a whole curve; of two or three columns, a map.
+
+        Args:
+            column: its name; two or three for a map.
+            domain: where values lie: (lower, upper), whose ends values outside are moved to,
+                `Interval` or `Circle`, one for each column; by default within the bounds.
+            bandwidth: the least that shall be read; either this or
+            records: about how many rows there are, a public guess, from which the release then
+                chooses its bandwidth.
+            target: as for `functional.density`.
+            by: declared groups.
+        """
+        found = density(
+            self.table,
+            column,
+            domain=domain_of(domain),
+            bandwidth=bandwidth,
+            records=records,
+            target=target,
+            by=declared_groups(by),
+        )
+        return self._of(found)
+
+    def survival(
+        self, duration: str, observed: str, *, horizon: Real, bandwidth: Real, by: By = None
+    ) -> Question:
+        """Ask for the survival curve: how many have had no event after each time.
+
+        Args:
+            duration: the column of times from entry to event or censoring.
+            observed: the column that says whether the time ended with the event.
+            horizon: the last time of interest.
+            bandwidth: the least that shall be read, in the units of the times.
+            by: declared groups.
+        """
+        found = survival(
+            self.table,
+            duration=duration,
+            observed=observed,
+            horizon=horizon,
+            bandwidth=bandwidth,
+            by=declared_groups(by),
+        )
+        return self._of(found)
+
+    def regression(
+        self,
+        x: str,
+        y: str,
+        *,
+        domain: Side | Sequence[object] | None = None,
+        bandwidth: Real | None = None,
+        records: int | None = None,
+        by: By = None,
+    ) -> Question:
+        """Ask for the mean of a column at every value of another, a whole curve.
+
+        Args:
+            x: the column that the curve is over.
+            y: the column of responses, with bounds.
+            domain: where x lies; by default within its bounds.
+            bandwidth: the least that shall be read, in the units of x; either this or
+            records: about how many rows there are, a public guess.
+            by: declared groups.
+        """
+        found = regression(
+            self.table,
+            x=x,
+            y=y,
+            domain=side_of(domain),
+            bandwidth=bandwidth,
+            records=records,
+            by=declared_groups(by),
+        )
+        return self._of(found)
+
+    # Other rows, columns and limits; the same ledger pays
+
+    def where(self, condition: Expression) -> "Session":
+        """Return a session about the rows for which a condition is true, as `Table.where`."""
+        return replace(self, table=self.table.where(condition))
+
+    def with_columns(self, **expressions: Expression) -> "Session":
+        """Return a session with columns made of others, as `Table.with_columns`."""
+        return replace(self, table=self.table.with_columns(**expressions))
+
+    def with_bounds(self, bounds: Ranges) -> "Session":
+        """Return a session with bounds of more columns, or with other ones."""
+        return replace(self, table=self.table.with_bounds(bounds_of(bounds, self.table)))
+
+    def bounded(
+        self, max_rows: int | None = None, max_rows_per_group: int | None = None
+    ) -> "Session":
+        """Return a session with other contribution limits, as `Table.bounded`."""
+        return replace(self, table=self.table.bounded(max_rows, max_rows_per_group))
+
+    def join(
+        self,
+        source: object,
+        *,
+        on: On,
+        how: How,
+        columns: Taken = None,
+        bounds: Ranges = _NO_BOUNDS,
+        name: str | None = None,
+    ) -> "Session":
+        """Return a session with the rows of another private table joined, as `Table.join`."""
+        table = self.table.join(source, on=on, how=how, columns=columns, name=name)
+        return replace(self, table=table).with_bounds(bounds)
+
+    def join_public(
+        self,
+        table: object,
+        *,
+        on: On,
+        how: How,
+        columns: Taken = None,
+        bounds: Ranges = _NO_BOUNDS,
+    ) -> "Session":
+        """Return a session with a public table joined, as `Table.join_public`."""
+        joined = self.table.join_public(table, on=on, how=how, columns=columns)
+        return replace(self, table=joined).with_bounds(bounds)
+
+    # Budgets and pages
+
+    def plan(
+        self,
+        questions: Mapping[str, Question],
+        *,
+        weights: Mapping[str, Real] = MappingProxyType({}),
+        share: Real = 1,
+    ) -> Planned:
+        """Divide the ledger's whole budget, or a share of it, over questions.
+
+        The parts add up to the share exactly. They do not depend on what was spent before, so that
+        the same plan asked again is free.
+
+        Args:
+            questions: by the ids of their releases.
+            weights: of each, by id; 1 where none is given, so equal parts by default.
+            share: of the whole budget, in (0, 1].
+
+        Raises:
+            InvalidParameter: if a weight or the share is unusable, or there is no ledger.
+        """
+        return planned(self, questions, weights=weights, share=share)
+
+    def report(self, path: str | Path, *, title: str) -> Path:
+        """Write the page of all that this session released, one HTML file that needs no network.
+
+        Args:
+            path: where; a page that lies there is replaced, any other file is not.
+            title: of the page.
+
+        Returns:
+            The path.
+
+        Raises:
+            InvalidParameter: if nothing was released yet, or the path cannot be written to.
+            MissingExtra: if matplotlib is not installed.
+        """
+        if not self.releases:
+            raise InvalidParameter(
+                "a report shows what this session released; nothing was yet. Release something "
+                "first; what the ledger holds already is free"
+            )
+        page = Path(path)
+        write_page(page, self.publication(title))
+        return page
+
+    def publication(self, title: str) -> Publication:
+        """Return all that this session released, and the state of its ledger."""
+        ledger = self.paying
+        return Publication(
+            title=title,
+            names=tuple(self.releases),
+            releases=tuple(self.releases.values()),
+            cap=ledger.cap,
+            total=ledger.total(),
+            unit=ledger.unit,
+            neighbors=ledger.neighbors,
+            ledger=ledger.store,
+            delta_for_groups=ledger.delta_for_groups,
+            delta_spent=ledger.spent_delta(),
+        )
+
+    def _of(self, aggregate: Aggregate) -> Question:
+        return Question(aggregate, self)
