@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, final, get_args
+from typing import Literal, Protocol, TypeAlias, cast, final, get_args
 
 from neyman.arguments import check_type, given
 from neyman.errors import InvalidParameter
 
-__all__ = ["Neighbors", "NewGroups", "Sensitivity", "check_neighbors", "check_sensitivity"]
+__all__ = ["Asked", "Neighbors", "NewGroups", "Sensitivity", "check_neighbors", "sensitivity_of"]
 
 Neighbors: TypeAlias = Literal["add_remove", "replace_one"]
 
@@ -127,15 +127,28 @@ class Sensitivity:
         )
 
 
-def check_sensitivity(sensitivity: object) -> None:
-    """Refuse what is none, a number above all: which norm it bounds would not be said.
+class Asked(Protocol):
+    """What has a sensitivity: a question."""
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """How far one unit moves its exact integers."""
+        ...
+
+
+def sensitivity_of(given: Sensitivity | Asked) -> Sensitivity:
+    """Return a sensitivity, or that of a question.
 
     Raises:
-        InvalidParameter: if it is of another type.
+        InvalidParameter: if it is neither; a number above all, for it would not say which norm.
     """
+    found: object = given
+    if not isinstance(given, Sensitivity):
+        found = getattr(given, "sensitivity", given)
     check_type(
         "sensitivity",
-        sensitivity,
+        found,
         Sensitivity,
-        "the question's own, aggregate.sensitivity, or Sensitivity(neighbors=..., l2_squared=...)",
+        "the question, its sensitivity, or Sensitivity(neighbors=..., l2_squared=...)",
     )
+    return cast("Sensitivity", found)

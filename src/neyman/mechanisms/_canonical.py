@@ -21,7 +21,7 @@ from neyman.mechanisms._canonical_steps import (
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.mechanisms._moves import changed_coordinates, largest_coordinate
 from neyman.numerics import ULP
-from neyman.sensitivity import Sensitivity, check_sensitivity
+from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 from neyman.tradeoff import TradeOff, approx_dp
 
 __all__ = ["Canonical"]
@@ -93,7 +93,7 @@ class Canonical(Mechanism):
         object.__setattr__(self, "_law", law)
 
     @classmethod
-    def calibrate(cls, sensitivity: Sensitivity, curve: TradeOff) -> Self:
+    def calibrate(cls, question: Sensitivity | Asked, curve: TradeOff) -> Self:
         """Return the noise that makes each moved integer as private as the curve says.
 
         >>> from neyman.tradeoff import gdp
@@ -101,7 +101,7 @@ class Canonical(Mechanism):
         >>> Canonical.calibrate(one, gdp(1)).tradeoff(one) == gdp(1)
         True
         """
-        check_sensitivity(sensitivity)
+        sensitivity = sensitivity_of(question)
         return cls(curve=curve, period=max(largest_coordinate(sensitivity), 1))
 
     @property

@@ -17,7 +17,7 @@ from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.mechanisms._moves import largest_square, worst_move
 from neyman.mechanisms._tabled import TabledLaw
 from neyman.numerics import Array, Real, exact_positive, text
-from neyman.sensitivity import Sensitivity, check_sensitivity
+from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 from neyman.tradeoff import TradeOff, discrete_gaussian
 
 __all__ = ["DiscreteGaussian", "FoldedTheta"]
@@ -123,7 +123,7 @@ class DiscreteGaussian(Mechanism):
             )
 
     @classmethod
-    def calibrate(cls, sensitivity: Sensitivity, rho: Real) -> Self:
+    def calibrate(cls, question: Sensitivity | Asked, rho: Real) -> Self:
         """Return the noise that makes one release exactly rho-zCDP: variance = l2_squared / 2 rho.
 
         Where l2_squared is not bounded, what whole numbers within the other bounds can reach.
@@ -138,7 +138,7 @@ class DiscreteGaussian(Mechanism):
         Raises:
             InvalidParameter: if rho is not positive, or calls for noise that cannot be drawn.
         """
-        check_sensitivity(sensitivity)
+        sensitivity = sensitivity_of(question)
         target = exact_positive(rho, "rho")
         variance = Fraction(max(largest_square(sensitivity), 1)) / (2 * target)
         check_scale(variance, "Discrete Gaussian", rho=rho)

@@ -15,7 +15,7 @@ from neyman.mechanisms._laplace import Laplace
 from neyman.mechanisms._law import ball
 from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.numerics import Real, exact_positive, text
-from neyman.sensitivity import Sensitivity, check_sensitivity
+from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 from neyman.tradeoff import TradeOff, discrete_laplace, identity
 
 __all__ = ["DiscreteLaplace", "FoldedGeometric"]
@@ -90,7 +90,7 @@ class DiscreteLaplace(Mechanism):
         object.__setattr__(self, "scale", b)
 
     @classmethod
-    def calibrate(cls, sensitivity: Sensitivity, epsilon: Real) -> Self:
+    def calibrate(cls, question: Sensitivity | Asked, epsilon: Real) -> Self:
         """Return the noise that makes one release exactly epsilon-DP: scale = l1 / epsilon.
 
         >>> DiscreteLaplace.calibrate(
@@ -101,7 +101,7 @@ class DiscreteLaplace(Mechanism):
             SensitivityMismatch: if the L1 norm is not bounded.
             InvalidParameter: if epsilon is not positive, or calls for noise that cannot be drawn.
         """
-        check_sensitivity(sensitivity)
+        sensitivity = sensitivity_of(question)
         target = exact_positive(epsilon, "epsilon")
         scale = max(_steps(sensitivity), 1) / target
         check_scale(scale**2, "Discrete Laplace", epsilon=epsilon)

@@ -15,7 +15,7 @@ from neyman.mechanisms._radius import chi_radius
 from neyman.mechanisms._ratio import fieller_interval
 from neyman.mechanisms._rounded import BAND
 from neyman.numerics import Real, exact, exact_positive, text
-from neyman.sensitivity import Sensitivity, check_sensitivity
+from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 from neyman.tradeoff import TradeOff, approx_dp, gdp
 
 __all__ = ["Gaussian", "variance_of"]
@@ -51,7 +51,7 @@ class Gaussian(Mechanism):
     @classmethod
     def calibrate(
         cls,
-        sensitivity: Sensitivity,
+        question: Sensitivity | Asked,
         mu: Real | None = None,
         *,
         epsilon: Real | None = None,
@@ -63,7 +63,7 @@ class Gaussian(Mechanism):
         (epsilon, delta)-DP. A ledger of cap=approx_dp(epsilon, delta) has that mu^2 to spend.
 
         Args:
-            sensitivity: of the question.
+            question: whose sensitivity it is for; or the sensitivity.
             mu: what one release may spend; or
             epsilon: with delta, in place of mu.
             delta: in (0, 1).
@@ -78,7 +78,7 @@ class Gaussian(Mechanism):
 
         Error: mu^2 of a pair is rounded down, so that the guarantee holds as computed.
         """
-        check_sensitivity(sensitivity)
+        sensitivity = sensitivity_of(question)
         variance = _l2_squared(sensitivity) / _squared(mu, epsilon, delta)
         check_scale(variance, "Gaussian", mu=mu, epsilon=epsilon, delta=delta)
         return cls(variance=variance)

@@ -12,7 +12,7 @@ from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._law import NoiseLaw, require_flint
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.numerics import Real, at_most, exact, text
-from neyman.sensitivity import NewGroups, Sensitivity, check_sensitivity
+from neyman.sensitivity import Asked, NewGroups, Sensitivity, sensitivity_of
 from neyman.tradeoff import TradeOff, approx_dp
 
 __all__ = ["Thresholded"]
@@ -76,11 +76,11 @@ class Thresholded(Mechanism):
         object.__setattr__(self, "threshold", threshold)
 
     @classmethod
-    def calibrate(cls, sensitivity: Sensitivity, *, noise: Mechanism, delta: Real) -> Self:
+    def calibrate(cls, question: Sensitivity | Asked, *, noise: Mechanism, delta: Real) -> Self:
         """Return the least threshold at which a unit's own groups are shown with at most `delta`.
 
         Args:
-            sensitivity: of an aggregate of unknown groups.
+            question: or its sensitivity: by groups that nobody declared.
             noise: on every integer, calibrated to the same sensitivity.
             delta: the most of f_{0,delta}, in [2^-200, 1/2).
 
@@ -89,7 +89,7 @@ class Thresholded(Mechanism):
             InvalidParameter: if delta is outside, or the noise too wide for it.
             MissingExtra: if python-flint is not installed.
         """
-        check_sensitivity(sensitivity)
+        sensitivity = sensitivity_of(question)
         check_type("noise", noise, Mechanism, "noise, Gaussian.calibrate(sensitivity, mu=...)")
         new, share = _new_groups(sensitivity), exact(delta, "delta")
         if not _LEAST <= share < Fraction(1, 2):

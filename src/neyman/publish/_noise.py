@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Final, final
 
 from neyman.errors import SensitivityMismatch, SpecError
@@ -15,6 +14,7 @@ from neyman.mechanisms import (
     Mechanism,
     Staircase,
 )
+from neyman.numerics import Real
 from neyman.sensitivity import Sensitivity
 from neyman.tradeoff import gdp, pure_dp
 
@@ -32,13 +32,11 @@ class Noise:
         one_integer: whether it is for one integer alone.
     """
 
-    makes: Mapping[str, Callable[[Sensitivity, Decimal], Mechanism]]
+    makes: Mapping[str, Callable[[Sensitivity, Real], Mechanism]]
     instead: str
     one_integer: bool = False
 
-    def calibrated(
-        self, entry: str, sensitivity: Sensitivity, key: str, share: Decimal
-    ) -> Mechanism:
+    def calibrated(self, entry: str, sensitivity: Sensitivity, key: str, share: Real) -> Mechanism:
         """Return the noise that spends this share.
 
         Raises:
@@ -57,15 +55,15 @@ class Noise:
             raise SpecError(f"query {entry!r}: {error}; in a spec, write {self.instead}") from error
 
 
-def _staircase(sensitivity: Sensitivity, epsilon: Decimal) -> Mechanism:
+def _staircase(sensitivity: Sensitivity, epsilon: Real) -> Mechanism:
     return Staircase.calibrate(sensitivity, epsilon, power=2)
 
 
-def _gaussian_shape(sensitivity: Sensitivity, mu: Decimal) -> Mechanism:
+def _gaussian_shape(sensitivity: Sensitivity, mu: Real) -> Mechanism:
     return Canonical.calibrate(sensitivity, gdp(mu))
 
 
-def _pure_shape(sensitivity: Sensitivity, epsilon: Decimal) -> Mechanism:
+def _pure_shape(sensitivity: Sensitivity, epsilon: Real) -> Mechanism:
     return Canonical.calibrate(sensitivity, pure_dp(epsilon))
 
 

@@ -163,7 +163,8 @@ def bounds_of(ranges: Ranges, table: Table) -> dict[str, Bounds]:
 def _bounds(name: str, given: object, table: Table) -> Bounds:
     if isinstance(given, Bounds):
         return given
-    ends = tuple(cast("Sequence[Real]", given)) if isinstance(given, tuple | list) else ()
+    found = isinstance(given, tuple | list)
+    ends = tuple(cast("Sequence[Real]", given)) if found else ()
     match ends:
         case (lower, upper):
             (whole,) = table.countable(name).whole
@@ -206,7 +207,8 @@ def domain_of(domain: object) -> Domain | None:
     """
     if domain is None or isinstance(domain, Side | Box):
         return domain
-    given = tuple(cast("Sequence[object]", domain)) if isinstance(domain, tuple | list) else ()
+    listed = isinstance(domain, tuple | list)
+    given = tuple(cast("Sequence[object]", domain)) if listed else ()
     if len(given) == 2 and not any(isinstance(end, tuple | list | Side) for end in given):
         lower, upper = cast("tuple[Real, Real]", given)
         return Interval(lower, upper, outside="clip")

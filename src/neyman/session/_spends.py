@@ -1,7 +1,6 @@
 """What a question may spend, in the words of its user, and the noise that spends it."""
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Final, final
 
@@ -91,7 +90,7 @@ class Spends:
             raise InvalidParameter(
                 f"noise must go with {key}; got {name!r}. Write one of {fits}, or leave it out"
             )
-        return NOISES[name].makes[key](question.sensitivity, Decimal(str(value)))
+        return NOISES[name].makes[key](question.sensitivity, value)
 
     def _shared(self, question: Aggregate, share: Real, ledger: Ledger | None) -> Mechanism:
         if self.noise is not None:

@@ -1,0 +1,344 @@
+"""One object for a table, its unit and its budget, over the parts that exist."""
+
+import inspect
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neyman as ny
+from neyman.errors import BudgetExceeded, EntryConflict, InvalidParameter, LedgerMismatch
+from neyman.functional import Circle, Interval, ProjectedDensity, RegressionFit, SurvivalCurve
+from neyman.publish._queries import QUERIES
+from neyman.session import FunctionRelease, FunctionReleases, Session
+from neyman.tables import Bins, Bounds, Keys, UnknownKeys
+
+WARDS = {"ward": ["north", "south"]}
+BOUNDS = {"minutes": (0, 240), "age": (0, 100), "died": (0, 1)}
+
+
+def rows():
+    draw = np.random.default_rng(1)
+    return pa.table(
+        {
+            "patient": draw.integers(0, 2000, 4000),
+            "ward": draw.choice(["north", "south"], 4000),
+            "minutes": draw.uniform(0, 240, 4000),
+            "age": draw.integers(0, 100, 4000),
+            "died": draw.integers(0, 2, 4000),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("session")
+    pq.write_table(rows(), place / "visits.parquet")
+    return place
+
+
+@pytest.fixture
+def db(folder, tmp_path):
+    return opened(folder, tmp_path)
+
+
+def opened(folder, place, **given):
+    given = {"budget": ny.gdp(1), "unit": "patient", "max_rows": 3, "bounds": BOUNDS} | given
+    return ny.open(folder / "visits.parquet", ledger=place / "visits.ledger", **given)
+
+
+def test_a_session_answers_as_its_parts_do(db):
+    question = db.count(by=WARDS)
+    same = db.table.count(Keys(WARDS))
+    assert (question.compute() == same.compute()).all()
+    assert question.sensitivity == same.sensitivity
+    assert question.sql == same.sql()
+    noise = ny.Gaussian.calibrate(question, mu=0.3)
+    assert noise == ny.Gaussian.calibrate(same.sensitivity, mu=0.3) == question.noise(mu=0.3)
+    released = question.release("count", mu=0.3)
+    assert released == ny.release(same, noise, db.ledger, entry="count")
+    assert released.guarantee.curve == ny.gdp(0.3)
+    seen = question.preview(mu=0.3)
+    assert seen.curve == ny.gdp(0.3)
+    assert seen == ny.publish.preview(same, noise)
+
+
+BUDGETS = {
+    "budget": ({"budget": ny.gdp(2)}, ny.gdp(2)),
+    "mu": ({"mu": 2}, ny.gdp(2)),
+    "epsilon": ({"epsilon": 3}, ny.pure_dp(3)),
+    "epsilon, delta": ({"epsilon": 3, "delta": 1e-6}, ny.approx_dp(3, 1e-6)),
+    "rho": ({"rho": 2}, ny.gdp(2)),
+}
+
+
+@pytest.mark.parametrize("words", BUDGETS)
+def test_a_budget_is_taken_as_people_have_it(folder, tmp_path, words):
+    given, cap = BUDGETS[words]
+    assert opened(folder, tmp_path, **{"budget": None} | given).ledger.cap == cap
+
+
+SHARES = {
+    "mu": ({"mu": 0.25}, ny.gdp(0.25)),
+    "epsilon": ({"epsilon": 0.5}, ny.laplace(0.5)),
+    "share": ({"share": 1 / 16}, ny.gdp(0.25)),
+    "a third": ({"share": 1 / 3}, ny.gdp(squared=Fraction(1, 3))),
+    "noise": ({"noise": ny.Gaussian(scale=12)}, ny.gdp(0.25)),
+}
+
+
+@pytest.mark.parametrize("words", SHARES)
+def test_a_question_spends_what_it_is_given(db, words):
+    given, curve = SHARES[words]
+    assert db.count().preview(**given, companion=0).curve == curve
+    assert db.count().release("count", **given, companion=0).guarantee.curve == curve
+
+
+def test_rho_takes_the_noise_that_is_made_for_it(db):
+    noise = db.count().noise(rho=Fraction(1, 32))
+    assert noise == ny.DiscreteGaussian.calibrate(db.count(), rho=Fraction(1, 32))
+
+
+def test_shares_of_a_pure_budget_are_of_epsilon(folder, tmp_path):
+    db = opened(folder, tmp_path, budget=None, epsilon=2)
+    assert db.count().preview(share=1 / 8, companion=0).curve == ny.laplace(0.25)
+
+
+REFUSED = {
+    "no budget": ({}, "one budget must be given; got none"),
+    "two": ({"mu": 1, "epsilon": 1}, "got mu and epsilon"),
+    "noise and mu": ({"mu": 1, "noise": ny.Gaussian(scale=9)}, "got mu beside it"),
+    "another noise": ({"mu": 1, "noise": "laplace"}, "noise must go with mu; got 'laplace'"),
+    "no noise": ({"mu": 1, "noise": "gausian"}, "got 'gausian'"),
+    "a large share": ({"share": 2}, r"share must be in \(0, 1\]; got 2"),
+    "delta for declared groups": ({"mu": 1, "delta": 1e-9}, "this question has none"),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_spent_is_refused_before_anything_is_charged(db, words):
+    given, said = REFUSED[words]
+    for ask in (db.count().preview, lambda **given: db.count().release("count", **given)):
+        with pytest.raises(InvalidParameter, match=said):
+            ask(**given)
+    assert not db.ledger.entries()
+    assert not db.releases
+
+
+OPENED = {
+    "no unit": ({"unit": None}, 'unit must say whom the table protects.*unit="patient"'),
+    "no limit": ({"max_rows": None}, "any number of rows without a limit"),
+    "limits of rows": ({"unit": ny.Rows()}, "one row is one unit"),
+    "limits twice": ({"unit": ny.Entity("patient", 2)}, "limits of its own"),
+    "no such unit": ({"unit": 3}, "got a int"),
+    "two budgets": ({"mu": 1}, "got budget and mu"),
+    "delta alone": ({"budget": None, "delta": 1e-6}, "delta goes with epsilon"),
+    "a number": ({"budget": 1}, "budget must be a guarantee; got a int"),
+    "no bounds": ({"bounds": {"age": 3}}, "bounds of 'age' must be two ends"),
+    "no grid": (
+        {"bounds": {"minutes": (Fraction(1, 7), Fraction(50, 7))}},
+        "no round grid divides",
+    ),
+}
+
+
+@pytest.mark.parametrize("words", OPENED)
+def test_a_session_that_is_not_declared_is_refused(folder, tmp_path, words):
+    given, said = OPENED[words]
+    with pytest.raises(InvalidParameter, match=said):
+        opened(folder, tmp_path, **given)
+
+
+def test_a_budget_without_a_ledger_is_refused_and_previews_need_neither(folder):
+    path = folder / "visits.parquet"
+    with pytest.raises(InvalidParameter, match='Write ledger='):
+        ny.open(path, unit=ny.Rows(), budget=ny.gdp(1))
+    db = ny.open(path, unit=ny.Rows())
+    assert db.count().preview(mu=1).curve == ny.gdp(1)
+    with pytest.raises(InvalidParameter, match="this session has none"):
+        db.count().release("count", mu=1)
+    with pytest.raises(InvalidParameter, match="this session has none"):
+        db.count().preview(share=0.5)
+
+
+def test_a_ledger_that_exists_needs_no_budget_and_keeps_its_unit(db, folder, tmp_path):
+    first = db.count().release("count", mu=0.5)
+    again = opened(folder, tmp_path, budget=None)
+    assert again.ledger.cap == ny.gdp(1)
+    assert again.count().release("count", mu=0.5) == first
+    with pytest.raises(LedgerMismatch):
+        opened(folder, tmp_path, budget=ny.gdp(3))
+    with pytest.raises(ny.errors.RelationMismatch):
+        ny.open(folder / "visits.parquet", unit=ny.Rows(), ledger=tmp_path / "visits.ledger")
+    with pytest.raises(EntryConflict):
+        again.count().release("count", mu=0.25)
+
+
+def test_groups_are_written_as_people_write_them(db):
+    assert db.count(by=WARDS).aggregate.keys == {"ward": ["north", "south"]}
+    assert db.count(by=Keys(WARDS)).aggregate.keys == {"ward": ["north", "south"]}
+    binned = db.count(by={"age": Bins([0, 18, 65, 100], outside="clip")})
+    assert binned.aggregate.size == 3
+    for by in ("ward", ["ward"], UnknownKeys("ward")):
+        unknown = db.count(by=by)
+        assert unknown.aggregate.unknown.columns(()) == {"ward": []}
+        with pytest.raises(InvalidParameter, match="need delta"):
+            unknown.preview(mu=1)
+        assert unknown.preview(mu=1, delta=1e-9).shown is not None
+        with pytest.raises(InvalidParameter, match="by must say which groups"):
+            db.density("age", records=1000, by=by)
+    with pytest.raises(InvalidParameter, match="by must name columns; got int"):
+        db.count(by=3)
+
+
+def test_bounds_without_a_grid_have_round_steps(folder, tmp_path):
+    steps = {"minutes": (0, 240), "age": (0, 100), "died": (0, 1)}
+    db = opened(folder, tmp_path, bounds=steps)
+    assert db.table.bounds["minutes"] == Bounds(0, 240, grid=0.2)
+    assert db.table.bounds["age"] == Bounds(0, 100, grid=1)
+    wider = db.with_bounds({"minutes": (-1.5, 10**6, 0.5), "age": Bounds(0, 9, grid=3)})
+    assert wider.table.bounds["minutes"] == Bounds(-1.5, 10**6, grid=0.5)
+    assert wider.table.bounds["age"] == Bounds(0, 9, grid=3)
+
+
+def test_a_released_function_is_the_function_at_its_best_reading(db):
+    density = db.density("minutes", domain=(0, 240), records=4000).release("d", mu=0.5)
+    assert isinstance(density, FunctionRelease)
+    assert isinstance(density.best, ProjectedDensity)
+    assert 90 < density.quantile(0.5) < 150
+    assert density.cdf(240) == pytest.approx(1)
+    assert (density(np.array([10.0, 20.0])) >= 0).all()
+    assert density.raw == ny.functional.function(density.release)
+    assert density.guarantee.curve == ny.gdp(0.5)
+    assert list(density.to_pandas().columns) == ["share below", "value"]
+    assert density == db.density("minutes", domain=(0, 240), records=4000).release("d", mu=0.5)
+
+
+def test_every_function_reads_itself(folder, tmp_path):
+    db = opened(folder, tmp_path, budget=ny.gdp(9))
+    line = db.regression("age", "minutes", records=4000).release("r", mu=4)
+    assert isinstance(line.best, RegressionFit)
+    assert 80 < line(50.0) < 160
+    lives = db.survival("minutes", "died", horizon=240, bandwidth=10).release("s", mu=4)
+    assert isinstance(lives.best, SurvivalCurve)
+    assert 0 < lives.quantile(0.5) < 240
+    for found, lacking in ((line, "quantile"), (lives, "cdf")):
+        with pytest.raises(InvalidParameter, match=r"has no .*write \.best"):
+            getattr(found, lacking)(0.5)
+    groups = db.density("age", records=2000, by=WARDS).release("g", mu=0.4)
+    assert isinstance(groups, FunctionReleases)
+    assert groups["north"] == groups["north",]
+    assert [key for (key,) in groups] == WARDS["ward"]
+    with pytest.raises(InvalidParameter, match="'west' is no group of this release"):
+        groups["west"]
+
+
+def test_a_function_that_its_noise_hides_is_released_and_refused_when_it_is_read(db):
+    hidden = db.density("age", records=4000).release("d", mu=0.0001)
+    with pytest.raises(InvalidParameter, match="too small beside its noise"):
+        hidden(3.0)
+    assert db.ledger.entries()[0].id == "d"
+
+
+def test_domains_are_written_as_two_ends_or_as_they_are(db):
+    ask = db.density
+    same = ask("age", domain=Interval(0, 100, outside="clip"), records=900).aggregate.query
+    assert ask("age", domain=(0, 100), records=900).aggregate.query == same
+    assert ask("age", domain=[0, 100], records=900).aggregate.query == same
+    assert ask("age", domain=Circle(24), records=900).aggregate.query != same
+    both = ask(["age", "minutes"], domain=((0, 100), (0, 240)), records=900)
+    assert len(both.aggregate.query["columns"]) == 2
+    with pytest.raises(InvalidParameter, match="domain must be two ends; got int"):
+        ask("age", domain=3, records=900)
+    with pytest.raises(InvalidParameter, match="domain must be of one column; got 2 sides"):
+        db.regression("age", "minutes", domain=((0, 1), (0, 2)), records=900)
+
+
+def test_a_plan_divides_the_budget_exactly_and_is_free_when_asked_again(db):
+    asked = {"count": db.count(by=WARDS), "age": db.mean("age"), "q": db.quantiles("age")}
+    plan = db.plan(asked, weights={"age": 2})
+    assert [step.mechanism.tradeoff(step.aggregate.sensitivity) for step in plan.plan.steps] == [
+        ny.gdp(squared=Fraction(1, 4)), ny.gdp(squared=Fraction(1, 2)),
+        ny.gdp(squared=Fraction(1, 4)),
+    ]  # fmt: skip
+    assert plan.preview(records=4000).bill.fits
+    found = plan.release()
+    assert db.ledger.left().cost == 0
+    again = db.plan(asked, weights={"age": 2}).release()
+    assert all(again[name].columns == found[name].columns for name in asked)
+    assert list(db.releases) == list(asked)
+    with pytest.raises(BudgetExceeded):
+        db.plan({"more": db.count()}, share=1 / 100).release()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"questions": {}}, "a plan needs questions"),
+        ({"weights": {"other": 1}}, "got 'other'. Write some of 'count'"),
+        ({"weights": {"count": 0}}, "weights must be positive"),
+        ({"share": 1.5}, r"share must be in \(0, 1\]"),
+    ],
+)
+def test_a_plan_that_divides_nothing_is_refused(db, given, said):
+    with pytest.raises(InvalidParameter, match=said):
+        db.plan(**{"questions": {"count": db.count()}} | given)
+
+
+def test_the_page_is_that_of_all_that_was_released(db, tmp_path):
+    with pytest.raises(InvalidParameter, match="nothing was yet"):
+        db.report(tmp_path / "visits.html", title="Visits")
+    db.count(by=WARDS).release("visits-by-ward", mu=0.3)
+    db.where(ny.col("age") >= 18).mean("age").release("age-of-adults", mu=0.3)
+    page = db.report(str(tmp_path / "visits.html"), title="Visits <2026>")
+    text = page.read_text()
+    assert "Visits &lt;2026&gt;" in text
+    assert "visits-by-ward" in text
+    assert "age-of-adults" in text
+    assert text.count("<svg") == 3
+    other = tmp_path / "mine.txt"
+    other.write_text("mine")
+    with pytest.raises(InvalidParameter, match="is a file that is no report"):
+        db.report(other, title="Visits")
+    assert other.read_text() == "mine"
+
+
+def test_a_session_shows_what_is_public_alone(db):
+    said = str(db)
+    assert "gdp(mu=1); 100 % left" in said
+    assert "minutes: float, Bounds(0, 240, grid=0.2)" in said
+    assert "max_rows=3" in said
+    assert db.columns == {
+        "patient": "integer", "ward": "text", "minutes": "float", "age": "integer",
+        "died": "integer",
+    }  # fmt: skip
+    assert repr(db.mean("age")) == "<mean of age, not asked yet; protects all rows of one patient>"
+    assert "north" not in said
+
+
+# What a spec writes once for the whole table, or for a release, and not for a question.
+_ELSEWHERE = {
+    "statistic", "entry", "batch", "noise", "mu", "epsilon", "rho", "delta", "companion", "where",
+    "max_rows", "max_rows_per_group", "by",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("statistic", QUERIES)
+def test_a_session_asks_all_that_a_spec_asks_in_the_same_words(statistic):
+    keys = set(QUERIES[statistic].model_fields) - _ELSEWHERE
+    asked = inspect.signature(getattr(Session, statistic)).parameters
+    # Only Python can say what a reading aims at.
+    assert set(asked) - {"self", "by", "target"} == keys
+    for name in keys:
+        field = QUERIES[statistic].model_fields[name]
+        default = asked[name].default
+        if not field.is_required() and name not in ("shares", "margins"):
+            assert default == field.default, name
+
+
+def test_what_a_release_spends_is_called_as_in_a_spec():
+    for ask in (ny.session.Question.release, ny.session.Question.preview):
+        given = inspect.signature(ask).parameters
+        assert {"noise", "mu", "epsilon", "rho", "delta", "companion"} <= set(given)
