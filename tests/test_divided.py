@@ -20,6 +20,8 @@ from neyman.mechanisms import (
 from neyman.tables import Bounds, Entity, Keys, Rows, UnknownKeys, col, open_table
 
 KEYS = Keys({"g": ["a", "b"]})
+# More groups than rows of a unit, so that limits can cut a unit's groups.
+MORE = Keys({"g": ["a", "b", "c"]})
 UNITS = 3000
 
 
@@ -59,7 +61,7 @@ def gaussian(question, mu=1):
 @pytest.mark.parametrize("share", [SHARE, Fraction(1, 3), 0.1])
 @pytest.mark.parametrize("mu", [Fraction(1, 10), 1, Fraction(7, 3)])
 def test_both_together_cost_exactly_what_gaussian_noise_alone_does(share, mu):
-    for question in (TABLE.count(), TABLE.mean("x", KEYS), TABLE.count_units(KEYS)):
+    for question in (TABLE.count(), TABLE.mean("x", KEYS), TABLE.count_units(MORE)):
         noise = gaussian(question, mu)
         (part,) = divided([(question, noise)], share)
         assert part.curve == noise.tradeoff(question.sensitivity) == ny.gdp(mu)
@@ -219,6 +221,43 @@ def test_in_a_batch_one_companion_serves_all_questions_of_the_same_rows():
     assert parts[1].noise == gaussian(asked[1])
 
 
+def test_each_answer_of_a_batch_says_what_limits_did_or_where_that_is_said(ledger):
+    asked = [TABLE.sum("x", KEYS), TABLE.mean("x", KEYS), TABLE.count(KEYS), table(Rows()).count()]
+    pairs = [(question, ny.Gaussian(scale=9)) for question in asked[:3]]
+    releases = ny.release_batch(pairs, ledger, entry="batch")
+    said = (
+        "What limits and bounds did here: see {}, where the same rows count under the same limits."
+    )
+    assert releases[1].limit_notes() == (said.format("question 1 of the batch"),)
+    assert releases[1].limit_notes(["in all", "on average"]) == (said.format("'in all'"),)
+    assert "see question 1 of the batch" in str(releases[1])
+    assert "see 'in all'" in releases[1].to_text(batch=["in all", "on average"])
+    for one in (releases[0], releases[2]):
+        assert one.limit_notes() == one.companion.sentences
+    assert ny.Release.from_json(releases[1].to_json()) == releases[1]
+    alone = ny.release(asked[1], ny.Gaussian(scale=9), ledger, entry="alone", companion=0)
+    assert (alone.companion_at, alone.limit_notes()) == (None, ())
+
+
+def test_nothing_is_spent_or_said_where_no_limit_can_cut(ledger):
+    """A unit adds once to each of two groups, or once in all, and two of its rows count."""
+    for question in (TABLE.count_units(), TABLE.count_units(KEYS)):
+        (part,) = divided([(question, gaussian(question))])
+        assert (part.noise, part.beside) == (gaussian(question), None)
+    assert divided([(TABLE.count_units(MORE), gaussian(TABLE.count_units(MORE)))])[0].beside
+    for i, by in enumerate((None, KEYS)):
+        question = TABLE.mean_per_unit("x", by)
+        answer = ny.release(question, gaussian(question), ledger, entry=str(i))
+        (said,) = answer.limit_notes()
+        assert said.startswith("Values moved to the bounds: ")
+        assert "missing" not in str(answer).lower()
+        record = answer.to_json()["companion"]
+        assert [record[name] for name in ("of", "limit", "cut", "missing")] == [None, None, 0, 0]
+    by_more = TABLE.mean_per_unit("x", MORE)
+    answer = ny.release(by_more, gaussian(by_more), ledger, entry="more")
+    assert answer.limit_notes()[0].startswith("Missing from groups: at most ")
+
+
 def test_noise_that_cannot_be_divided_leaves_the_companion_to_the_next():
     question = open_table(rows(), unit=Entity("u", max_rows=1), name="t").count()
     first = Canonical.calibrate(question.sensitivity, ny.gdp(1))
@@ -227,7 +266,7 @@ def test_noise_that_cannot_be_divided_leaves_the_companion_to_the_next():
 
 
 def test_stored_values_are_split_right_and_replayed(tmp_path):
-    asked = [TABLE.count(KEYS), TABLE.mean("x"), TABLE.sum("x"), TABLE.count_units()]
+    asked = [TABLE.count(KEYS), TABLE.mean("x"), TABLE.sum("x"), TABLE.count_units(MORE)]
     pairs = [(question, ny.Gaussian(scale=1)) for question in asked]
     ledger = opened(tmp_path / "b.ledger", ny.gdp(10))
     releases = ny.release_batch(pairs, ledger, entry="batch")
@@ -235,11 +274,12 @@ def test_stored_values_are_split_right_and_replayed(tmp_path):
     assert again == releases
     assert all(one.replayed for one in again)
     assert [one.companion is not None for one in releases] == [True, True, False, True]
+    assert [one.companion_at for one in releases] == [None, None, 1, None]
     exact = [question.compute().tolist() for question in asked]
     for value, truth in zip(releases[0].columns["count"], exact[0], strict=True):
         assert abs(value - truth) < 20
     assert abs(releases[2].columns["sum"][0] - exact[2][0]) < 20
-    assert abs(releases[3].columns["count_units"][0] - UNITS) < 20
+    assert abs(releases[3].columns["count_units"][0] - UNITS / 2) < 20
     for one in (releases[0], releases[1]):
         assert abs(one.companion.units - UNITS) <= 3 * one.companion.units_half_width
         assert abs(one.companion.cut - 1000) <= 3 * one.companion.cut_half_width

@@ -11,7 +11,7 @@ from neyman.mechanisms import Mechanism
 from neyman.numerics import Real, exact, text
 from neyman.tradeoff import TradeOff
 
-__all__ = ["SHARE", "Part", "divided"]
+__all__ = ["SHARE", "Part", "companions_at", "divided"]
 
 # Of the budget of a question, what its companion takes by default.
 SHARE: Final = Fraction(1, 50)
@@ -99,6 +99,9 @@ def divided(
     parts: list[Part] = []
     for aggregate, mechanism in questions:
         beside = aggregate.companion
+        # Nothing is spent on what says nothing.
+        if beside is not None and not beside.tells:
+            beside = None
         about = None if beside is None else (aggregate.source, beside.about)
         both = None
         if share and beside is not None and about not in told:
@@ -107,3 +110,21 @@ def divided(
             told.add(about)
         parts.append(Part(aggregate, *(both or (mechanism, None))))
     return tuple(parts)
+
+
+def companions_at(parts: Sequence[Part]) -> tuple[int | None, ...]:
+    """Return, for each part without a companion, at which place is the one that tells of it too.
+
+    None of a part that has its own, and where nobody tells.
+    """
+    places = {
+        (part.aggregate.source, part.companion[0].about): place
+        for place, part in reversed(list(enumerate(parts)))
+        if part.companion is not None
+    }
+    return tuple(
+        None
+        if part.beside is not None or part.aggregate.companion is None
+        else places.get((part.aggregate.source, part.aggregate.companion.about))
+        for part in parts
+    )

@@ -45,32 +45,39 @@ PER_YEAR = PATIENT | {"max_rows_per": [[["year"], 1]]}
     [
         ({"unit": {"rows": 1}}, None),
         ({}, None),
-        ({"unit": PATIENT}, "at most 5 rows of one patient"),
-        ({"unit": PATIENT | {"max_rows": 1}, "keys": YEARS}, "at most 1 row of one patient"),
-        ({"unit": PATIENT | {"max_rows": 1200}}, "at most 1,200 rows of one patient"),
-        ({"unit": PER_YEAR, "keys": YEARS}, "at most 5 rows of one patient (1 a year)"),
+        ({"unit": PATIENT}, "at most 5 rows of each patient"),
+        ({"unit": PATIENT | {"max_rows": 1}, "keys": YEARS}, "at most 1 row of each patient"),
+        ({"unit": PATIENT | {"max_rows": 1200}}, "at most 1,200 rows of each patient"),
+        ({"unit": PER_YEAR, "keys": YEARS}, "at most 5 rows of each patient, at most 1 per year"),
         (
             {"unit": PATIENT | {"max_rows_per": [[["age", "ward"], 2]]}, "keys": YEARS},
-            "at most 5 rows of one patient (2 an age and ward)",
+            "at most 5 rows of each patient, at most 2 per age and ward",
         ),
         # Of several limits the least acts.
         (
             {"unit": PATIENT | {"max_rows_per": [[["ward"], 3], [["year"], 2]]}, "keys": YEARS},
-            "at most 5 rows of one patient (2 a year)",
+            "at most 5 rows of each patient, at most 2 per year",
         ),
         (
             {"unit": PATIENT | {"max_rows_per": [[["year"], 5]]}, "keys": YEARS},
-            "at most 5 rows of one patient",
+            "at most 5 rows of each patient",
         ),
         (
             {"unit": ONCE, "keys": YEARS, "statistic": "mean"},
-            "at most 5 rows of one patient, 1 in each group",
+            "at most 5 rows of each patient, at most 1 in each group",
         ),
         (
             {"unit": PER_YEAR | {"max_rows_per_group": 3}, "keys": YEARS},
-            "at most 5 rows of one patient (1 a year)",
+            "at most 5 rows of each patient, at most 1 per year",
         ),
-        ({"unit": ONCE, "statistic": "mean"}, "at most 1 row of one patient"),
+        (
+            {
+                "unit": {"entity": "user_id", "max_rows": 5, "max_rows_per": [[["hour"], 1]]},
+                "keys": {"columns": ["hour"], "count": 24},
+            },
+            "at most 5 rows of each user_id, at most 1 per hour",
+        ),
+        ({"unit": ONCE, "statistic": "mean"}, "at most 1 row of each patient"),
         ({"unit": ONCE, "statistic": "count"}, "each patient once"),
         ({"unit": ONCE, "keys": YEARS, "statistic": "count"}, "each patient once in each group"),
         (

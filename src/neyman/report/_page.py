@@ -83,7 +83,7 @@ def html(
         _facts(publication),
         "<h2>What was released</h2>",
         *(
-            _release(name, release, release_svgs.get(name), publication.ledger.name)
+            _release(name, release, release_svgs.get(name), publication)
             for name, release in zip(publication.names, publication.releases, strict=True)
         ),
         "<h2>What is not protected</h2>",
@@ -139,26 +139,26 @@ def _facts(publication: Publication) -> str:
     return "<h3>Terms</h3>" + rows_table(("Term", "Value"), rows, 2)
 
 
-def _release(name: str, release: Release, svg: str | None, ledger: str) -> str:
+def _release(name: str, release: Release, svg: str | None, publication: Publication) -> str:
+    batch = publication.batch_of(release)
     picture = "" if svg is None or not release.groups else f"<figure>{svg}</figure>"
     return (
         f"<h3>{safe(name)}</h3><p>{safe(asked(release))}</p>"
         f'<p class="quiet">{safe(str(release.spending))}. Alone it satisfies '
         f"{safe(str(release.guarantee.curve))}. {safe(_covered(release))}</p>"
-        f"{_found(release)}{_limits(release)}{picture}{_answer(release, ledger)}<details>"
+        f"{_found(release)}{_limits(release, batch)}{picture}"
+        f"{_answer(release, publication.ledger.name)}<details>"
         f"<summary>The question, exactly</summary>{exactly(release.query)}"
         f"<p>The noise:</p>{exactly(release.mechanism)}</details>"
     )
 
 
-def _limits(release: Release) -> str:
+def _limits(release: Release, batch: Mapping[str, Release]) -> str:
     """Say what contribution limits and bounds did to the answer, plainly where it is much."""
-    companion = release.companion
-    if companion is None:
-        return ""
-    said = safe(" ".join(companion.sentences))
-    kind = "warning" if companion.warns else "quiet"
-    return f'<p class="{kind}">{said}</p>'
+    notes, at = release.limit_notes([*batch]), release.companion_at
+    told = release if at is None or at >= len(batch) else [*batch.values()][at]
+    kind = "warning" if told.companion is not None and told.companion.warns else "quiet"
+    return f'<p class="{kind}">{safe(" ".join(notes))}</p>' if notes else ""
 
 
 def _covered(release: Release) -> str:

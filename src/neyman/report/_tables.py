@@ -16,6 +16,7 @@ from neyman.released import (
     is_amount,
     noise_alone,
     readable,
+    units_of,
 )
 
 __all__ = ["answer_table", "exactly", "rows_table", "safe", "table_of"]
@@ -103,8 +104,7 @@ def _called(name: str, side: Side) -> str:
     """Return the head of a column: a count of units says whose."""
     if name != "count" or not counts_units(side.query):
         return name
-    unit = cast("Mapping[str, object]", side.query["unit"])
-    return f"number of {unit.get('entity')}"
+    return f"number of {units_of(side.query)}"
 
 
 def _table(head: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], texts: int) -> str:
