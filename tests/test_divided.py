@@ -318,3 +318,42 @@ def test_a_companion_that_is_not_four_integers_fails_and_shows_nothing(ledger):
     broken = replace(question, companion=replace(question.companion, compute=three))
     with pytest.raises(ny.errors.EngineFailure):
         ny.release(broken, gaussian(broken), ledger, entry="a")
+
+
+@pytest.mark.parametrize(
+    ("noise", "before", "now"),
+    [
+        (ny.Gaussian.calibrate, "gdp(mu=0.3)", "gdp(mu=0.5)"),
+        (ny.Laplace.calibrate, "epsilon = 0.3", "epsilon = 0.5"),
+        (DiscreteLaplace.calibrate, "epsilon = 0.3", "epsilon = 0.5"),
+        (lambda q, x: Staircase.calibrate(q, x, power=1), "epsilon = 0.3", "epsilon = 0.5"),
+        (lambda q, x: Canonical.calibrate(q, ny.gdp(x)), "gdp(mu=0.3)", "gdp(mu=0.5)"),
+        (
+            DiscreteGaussian.calibrate,
+            " at delta = 1e-06 in the ledger, epsilon = ",
+            " at delta = 1e-06 asked",
+        ),
+    ],
+    ids=["gaussian", "laplace", "discrete laplace", "staircase", "canonical", "discrete gaussian"],
+)
+def test_another_budget_under_one_id_is_named_as_it_is_asked_for(ledger, noise, before, now):
+    """The noise's variance is nothing that anybody asked for."""
+    question = TABLE.count()
+    x, y = Fraction(3, 10), Fraction(1, 2)
+    ny.release(question, noise(question.sensitivity, x), ledger, entry="a")
+    with pytest.raises(EntryConflict) as refused:
+        ny.release(question, noise(question.sensitivity, y), ledger, entry="a")
+    said = str(refused.value)
+    assert "reserved before with another budget (budget: " in said
+    assert before in said
+    assert now in said
+    assert "mechanism" not in said
+    with pytest.raises(EntryConflict) as both:
+        ny.release(TABLE.count(KEYS), noise(question.sensitivity, y), ledger, entry="a")
+    assert "with another request and budget (budget: " in str(both.value)
+    assert "query.keys" in str(both.value)
+    # The kind of the noise is asked for, too.
+    other = ny.Laplace if isinstance(noise(question.sensitivity, x), Canonical) else Canonical
+    given = 1 if other is ny.Laplace else ny.gdp(2)
+    with pytest.raises(EntryConflict, match=r"mechanism\.mechanism: "):
+        ny.release(question, other.calibrate(question.sensitivity, given), ledger, entry="a")

@@ -99,6 +99,32 @@ def test_a_release_says_first_how_much_of_one_unit_counts(query, said):
     assert "counted: " not in release.to_text(rows=0)
 
 
+@pytest.mark.parametrize("statistic", ["mean", "mean_per_unit"])
+def test_a_total_interval_of_a_mean_is_said_to_be_conservative(statistic):
+    query = {"statistic": statistic, "column": "x", "unit": PATIENT}
+    columns = {name: [1.5] for name in (statistic, "lower", "upper", "total_lower", "total_upper")}
+    said = " ".join(replace(MADE, query=query, columns=columns, keys=()).interval_notes)
+    assert "if the patients are an independent sample of it; rows of one patient may be" in said
+    assert "of a mean are conservative: the spread of the values is not released" in said
+    # No variance of units' means can be asked for.
+    assert ("ask for their variance" in said) is (statistic == "mean")
+    known = replace(MADE, query=query | {"statistic": "variance"}, columns=columns, keys=())
+    assert "conservative" not in " ".join(known.interval_notes)
+    noise = replace(MADE, query=query, columns={statistic: [1.5], "lower": [1.0]}, keys=())
+    assert "conservative" not in " ".join(noise.interval_notes)
+
+
+def test_why_a_count_has_no_interval_for_the_population_is_said_in_words():
+    for unit, units in (({"rows": 1}, "units"), (PATIENT, "patients")):
+        query = {"statistic": "count", "unit": unit}
+        said = replace(MADE, query=query, columns={"count": [5], "lower": [1]}, keys=())
+        assert said.interval_notes[1] == (
+            "No interval of a count for the population: a count over everyone has no sampling "
+            f"error. Where the number of {units} is itself random, ask for a count with a Poisson "
+            "sampling interval."
+        )
+
+
 def test_json_round_trip():
     assert alike(Release.from_json(json.loads(json.dumps(MADE.to_json()))), MADE)
 

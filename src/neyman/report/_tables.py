@@ -118,7 +118,7 @@ def _table(head: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], text
         f"<tr{' class=few' if few else ''}>{row('td', cells)}</tr>" for few, cells in rows
     )
     return (
-        f'<div class="scroll"><table><thead><tr>{row("th", head)}</tr></thead>'
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{row("th", head)}</tr></thead>'
         f"<tbody>{lines}</tbody></table></div>"
     )
 
