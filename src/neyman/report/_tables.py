@@ -102,7 +102,7 @@ def _written(value: object) -> str:
 
 def _called(name: str, side: Side) -> str:
     """Return the head of a column: a count of units says whose."""
-    if name != "count" or not counts_units(side.query):
+    if name != "count_units" or not counts_units(side.query):
         return name
     return f"number of {units_of(side.query)}"
 
