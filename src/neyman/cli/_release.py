@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def _show(publication: Publication, options: argparse.Namespace) -> None:
     if options.json:
         say_json([_recorded(name, one) for name, one in named])
     else:
-        say("\n\n".join(_told(name, one) for name, one in named))
+        say("\n\n".join(_told(name, one, [*publication.batch_of(one)]) for name, one in named))
 
 
 def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
@@ -74,15 +74,16 @@ def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
     return 0 if found.bill.fits else 1
 
 
-def _told(name: str, release: Release) -> str:
+def _told(name: str, release: Release, batch: Sequence[str]) -> str:
     """Write a release for people; of a function, what is read off it and not its coefficients."""
     from neyman.report import read_off
 
     if "coefficient" not in release.columns:
-        return f"{printable(name)}\n{release.to_text()}"
+        return f"{printable(name)}\n{release.to_text(batch=batch)}"
     read, hidden = read_off(release)
     shown = [] if read is None else [text_of(read)]
-    told = [printable(name), *shown, *map(printable, hidden), _kept(release)]
+    notes = [*hidden, *release.limit_notes(batch)]
+    told = [printable(name), *shown, *map(printable, notes), _kept(release)]
     return "\n".join([*told, release.to_text(rows=0)])
 
 
