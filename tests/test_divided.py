@@ -20,6 +20,8 @@ from neyman.mechanisms import (
 from neyman.tables import Bounds, Entity, Keys, Rows, UnknownKeys, col, open_table
 
 KEYS = Keys({"g": ["a", "b"]})
+# More groups than rows of a unit, so that limits can cut a unit's groups.
+MORE = Keys({"g": ["a", "b", "c"]})
 UNITS = 3000
 
 
@@ -59,7 +61,7 @@ def gaussian(question, mu=1):
 @pytest.mark.parametrize("share", [SHARE, Fraction(1, 3), 0.1])
 @pytest.mark.parametrize("mu", [Fraction(1, 10), 1, Fraction(7, 3)])
 def test_both_together_cost_exactly_what_gaussian_noise_alone_does(share, mu):
-    for question in (TABLE.count(), TABLE.mean("x", KEYS), TABLE.count_units(KEYS)):
+    for question in (TABLE.count(), TABLE.mean("x", KEYS), TABLE.count_units(MORE)):
         noise = gaussian(question, mu)
         (part,) = divided([(question, noise, share)])
         assert part.curve == noise.tradeoff(question.sensitivity) == ny.gdp(mu)
@@ -227,6 +229,43 @@ def test_of_unequal_shares_the_first_that_is_not_zero_pays_for_the_one_companion
     assert parts[1] == divided([(question, gaussian(question), Fraction(1, 10))])[0]
 
 
+def test_each_answer_of_a_batch_says_what_limits_did_or_where_that_is_said(ledger):
+    asked = [TABLE.sum("x", KEYS), TABLE.mean("x", KEYS), TABLE.count(KEYS), table(Rows()).count()]
+    pairs = [(question, ny.Gaussian(scale=9)) for question in asked[:3]]
+    releases = ny.release_batch(pairs, ledger, entry="batch")
+    said = (
+        "What limits and bounds did here: see {}, where the same rows count under the same limits."
+    )
+    assert releases[1].limit_notes() == (said.format("question 1 of the batch"),)
+    assert releases[1].limit_notes(["in all", "on average"]) == (said.format("'in all'"),)
+    assert "see question 1 of the batch" in str(releases[1])
+    assert "see 'in all'" in releases[1].to_text(batch=["in all", "on average"])
+    for one in (releases[0], releases[2]):
+        assert one.limit_notes() == one.companion.sentences
+    assert ny.Release.from_json(releases[1].to_json()) == releases[1]
+    alone = ny.release(asked[1], ny.Gaussian(scale=9), ledger, entry="alone", companion=0)
+    assert (alone.companion_at, alone.limit_notes()) == (None, ())
+
+
+def test_nothing_is_spent_or_said_where_no_limit_can_cut(ledger):
+    """A unit adds once to each of two groups, or once in all, and two of its rows count."""
+    for question in (TABLE.count_units(), TABLE.count_units(KEYS)):
+        (part,) = divided([(question, gaussian(question), SHARE)])
+        assert (part.noise, part.beside) == (gaussian(question), None)
+    assert divided([(TABLE.count_units(MORE), gaussian(TABLE.count_units(MORE)), SHARE)])[0].beside
+    for i, by in enumerate((None, KEYS)):
+        question = TABLE.mean_per_unit("x", by)
+        answer = ny.release(question, gaussian(question), ledger, entry=str(i))
+        (said,) = answer.limit_notes()
+        assert said.startswith("Values moved to the bounds: ")
+        assert "missing" not in str(answer).lower()
+        record = answer.to_json()["companion"]
+        assert [record[name] for name in ("of", "limit", "cut", "missing")] == [None, None, 0, 0]
+    by_more = TABLE.mean_per_unit("x", MORE)
+    answer = ny.release(by_more, gaussian(by_more), ledger, entry="more")
+    assert answer.limit_notes()[0].startswith("Missing from groups: at most ")
+
+
 def test_noise_that_cannot_be_divided_leaves_the_companion_to_the_next():
     question = open_table(rows(), unit=Entity("u", max_rows=1), name="t").count()
     first = Canonical.calibrate(question.sensitivity, ny.gdp(1))
@@ -235,7 +274,7 @@ def test_noise_that_cannot_be_divided_leaves_the_companion_to_the_next():
 
 
 def test_stored_values_are_split_right_and_replayed(tmp_path):
-    asked = [TABLE.count(KEYS), TABLE.mean("x"), TABLE.sum("x"), TABLE.count_units()]
+    asked = [TABLE.count(KEYS), TABLE.mean("x"), TABLE.sum("x"), TABLE.count_units(MORE)]
     pairs = [(question, ny.Gaussian(scale=1)) for question in asked]
     ledger = opened(tmp_path / "b.ledger", ny.gdp(10))
     releases = ny.release_batch(pairs, ledger, entry="batch")
@@ -243,11 +282,12 @@ def test_stored_values_are_split_right_and_replayed(tmp_path):
     assert again == releases
     assert all(one.replayed for one in again)
     assert [one.companion is not None for one in releases] == [True, True, False, True]
+    assert [one.companion_at for one in releases] == [None, None, 1, None]
     exact = [question.compute().tolist() for question in asked]
     for value, truth in zip(releases[0].columns["count"], exact[0], strict=True):
         assert abs(value - truth) < 20
     assert abs(releases[2].columns["sum"][0] - exact[2][0]) < 20
-    assert abs(releases[3].columns["count_units"][0] - UNITS) < 20
+    assert abs(releases[3].columns["count_units"][0] - UNITS / 2) < 20
     for one in (releases[0], releases[1]):
         assert abs(one.companion.units - UNITS) <= 3 * one.companion.units_half_width
         assert abs(one.companion.cut - 1000) <= 3 * one.companion.cut_half_width
@@ -286,3 +326,42 @@ def test_a_companion_that_is_not_four_integers_fails_and_shows_nothing(ledger):
     broken = replace(question, companion=replace(question.companion, compute=three))
     with pytest.raises(ny.errors.EngineFailure):
         ny.release(broken, gaussian(broken), ledger, entry="a")
+
+
+@pytest.mark.parametrize(
+    ("noise", "before", "now"),
+    [
+        (ny.Gaussian.calibrate, "gdp(mu=0.3)", "gdp(mu=0.5)"),
+        (ny.Laplace.calibrate, "epsilon = 0.3", "epsilon = 0.5"),
+        (DiscreteLaplace.calibrate, "epsilon = 0.3", "epsilon = 0.5"),
+        (lambda q, x: Staircase.calibrate(q, x, power=1), "epsilon = 0.3", "epsilon = 0.5"),
+        (lambda q, x: Canonical.calibrate(q, ny.gdp(x)), "gdp(mu=0.3)", "gdp(mu=0.5)"),
+        (
+            DiscreteGaussian.calibrate,
+            " at delta = 1e-06 in the ledger, epsilon = ",
+            " at delta = 1e-06 asked",
+        ),
+    ],
+    ids=["gaussian", "laplace", "discrete laplace", "staircase", "canonical", "discrete gaussian"],
+)
+def test_another_budget_under_one_id_is_named_as_it_is_asked_for(ledger, noise, before, now):
+    """The noise's variance is nothing that anybody asked for."""
+    question = TABLE.count()
+    x, y = Fraction(3, 10), Fraction(1, 2)
+    ny.release(question, noise(question.sensitivity, x), ledger, entry="a")
+    with pytest.raises(EntryConflict) as refused:
+        ny.release(question, noise(question.sensitivity, y), ledger, entry="a")
+    said = str(refused.value)
+    assert "reserved before with another budget (budget: " in said
+    assert before in said
+    assert now in said
+    assert "mechanism" not in said
+    with pytest.raises(EntryConflict) as both:
+        ny.release(TABLE.count(KEYS), noise(question.sensitivity, y), ledger, entry="a")
+    assert "with another request and budget (budget: " in str(both.value)
+    assert "query.keys" in str(both.value)
+    # The kind of the noise is asked for, too.
+    other = ny.Laplace if isinstance(noise(question.sensitivity, x), Canonical) else Canonical
+    given = 1 if other is ny.Laplace else ny.gdp(2)
+    with pytest.raises(EntryConflict, match=r"mechanism\.mechanism: "):
+        ny.release(question, other.calibrate(question.sensitivity, given), ledger, entry="a")

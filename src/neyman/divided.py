@@ -11,7 +11,7 @@ from neyman.mechanisms import Mechanism
 from neyman.numerics import Real, exact, text
 from neyman.tradeoff import TradeOff
 
-__all__ = ["SHARE", "Part", "divided"]
+__all__ = ["SHARE", "Part", "companions_at", "divided"]
 
 # Of the budget of a question, what its companion takes by default.
 SHARE: Final = Fraction(1, 50)
@@ -92,6 +92,9 @@ def divided(questions: Sequence[tuple[Aggregate, Mechanism, Real]]) -> tuple[Par
     parts, told = list[Part](), set[tuple[str, str]]()
     for aggregate, mechanism, companion in questions:
         share, beside = _share(companion), aggregate.companion
+        # Nothing is spent on what says nothing.
+        if beside is not None and not beside.tells:
+            beside = None
         about = None if beside is None else (aggregate.source, beside.about)
         both = None
         if share and beside is not None and about not in told:
@@ -110,3 +113,21 @@ def _share(companion: Real) -> Fraction:
             "0.02, or 0 for none"
         )
     return share
+
+
+def companions_at(parts: Sequence[Part]) -> tuple[int | None, ...]:
+    """Return, for each part without a companion, at which place is the one that tells of it too.
+
+    None of a part that has its own, and where nobody tells.
+    """
+    places = {
+        (part.aggregate.source, part.companion[0].about): place
+        for place, part in reversed(list(enumerate(parts)))
+        if part.companion is not None
+    }
+    return tuple(
+        None
+        if part.beside is not None or part.aggregate.companion is None
+        else places.get((part.aggregate.source, part.aggregate.companion.about))
+        for part in parts
+    )

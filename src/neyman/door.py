@@ -14,7 +14,7 @@ import numpy as np
 
 from neyman.aggregate import COMPANION, Aggregate, FoundGroups, IntArray, KeyText
 from neyman.arguments import check_list, check_type
-from neyman.divided import SHARE, Part, divided
+from neyman.divided import SHARE, Part, companions_at, divided
 from neyman.errors import EngineFailure, InvalidParameter
 from neyman.ledger import Ledger, Reservation
 from neyman.mechanisms import Mechanism
@@ -146,9 +146,13 @@ def released(
         ledger.require_relation(part.aggregate.unit, part.aggregate.sensitivity.neighbors)
     reservation, replayed = _answered(parts, ledger, entry=entry, batched=batched)
     spending = _spending(ledger, reservation)
-    return tuple(
+    answers = [
         _reveal(part, stored, spending, confidence, replayed=replayed)
         for part, stored in zip(parts, _stored_of(reservation, parts), strict=True)
+    ]
+    return tuple(
+        answer if place is None else replace(answer, companion_at=place)
+        for answer, place in zip(answers, companions_at(parts), strict=True)
     )
 
 

@@ -16,7 +16,7 @@ __all__ = ["sealed", "withheld"]
 
 T = TypeVar("T")
 
-# Errors of this library's whose words are of files, engines and settings, never of rows.
+# Errors of this library whose messages are about files, engines and settings, never about rows.
 _SPEAKING: Final = (
     BrokenRandomness,
     EngineFailure,
@@ -26,27 +26,29 @@ _SPEAKING: Final = (
 )
 _CAUSES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (MemoryError, " (memory ran out)"),
-    (RecursionError, " (Python's stack ran out)"),
-    (OSError, " (the operating system refused something: files, disk, network)"),
+    (RecursionError, " (the question is nested too deeply for Python)"),
+    (OSError, " (the operating system reported an error of a file, the disk or the network)"),
 )
 
 
 def sealed(work: Callable[[], T]) -> T:
-    """Run what sees private values; what it raises comes out as an error without any of them.
+    """Run work that sees private values. If it fails, raise a new error that holds none of them.
 
-    A traceback holds the frames that the error passed, and so their variables; an error holds its
-    arguments, and the errors that came before it. All of that ends here: out goes a new error.
+    A traceback holds the frames that the error passed through, and with them their variables. An
+    error holds its arguments and the errors before it. None of these leaves this function.
 
-    No call stands in the handlers. Python looks for Ctrl-C where a call ends or a function or a
-    loop begins, and an interrupt there would carry along what is being handled.
+    The handlers make no calls. Python checks for Ctrl-C when a call ends and when a function or a
+    loop begins; an interrupt there would hold the error that is being handled as its context.
 
     Args:
-        work: computes and stores; what it returns may be shown.
+        work: computes and stores the answer; what it returns may be shown.
 
     Raises:
-        BrokenRandomness, EngineFailure, EntryConflict, LedgerCorrupt, LedgerUnavailable: in their
-            own words if `work` raised one of them; else an EngineFailure.
-        KeyboardInterrupt, SystemExit: if `work` was stopped; a new one, and the exit status is 1.
+        BrokenRandomness, EngineFailure, EntryConflict, LedgerCorrupt, LedgerUnavailable: with the
+            original message if `work` raised one of them. Any other error becomes an
+            EngineFailure.
+        KeyboardInterrupt, SystemExit: if `work` was stopped. It is a new one, and the exit status
+            is 1.
     """
     words: tuple[object, ...] = ()
     try:
@@ -64,11 +66,11 @@ def sealed(work: Callable[[], T]) -> T:
 
 
 def withheld(kind: type[BaseException], words: tuple[object, ...] = ()) -> BaseException:
-    """Return a new error for one of this kind, which says what to do and nothing of the rows.
+    """Return a new error in place of one of this kind. It says what to do, and nothing of the rows.
 
     Args:
-        kind: of the error that was raised.
-        words: of it, if they may be told.
+        kind: the class of the error that was raised.
+        words: its arguments, if they may be shown.
     """
     if issubclass(kind, _SPEAKING) and words:
         return kind(*words)
@@ -81,7 +83,8 @@ def withheld(kind: type[BaseException], words: tuple[object, ...] = ()) -> BaseE
         return KeyboardInterrupt()
     why = next((why for cause, why in _CAUSES if issubclass(kind, cause)), "")
     return EngineFailure(
-        f"the question failed before its answer was stored{why}, and what was said is withheld, "
-        "for it can quote private values. Data may have been touched, so the entry stays charged; "
-        "remove the cause and ask once more under the same entry id"
+        f"the question failed before its answer was stored{why}. The original error is not shown, "
+        "because it can quote private values. The data may have been read, so the entry stays "
+        "charged. Remove the cause and ask once more under the same entry id; that is not charged "
+        "again"
     )

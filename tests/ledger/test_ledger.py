@@ -137,7 +137,10 @@ def test_the_first_commit_wins(opened):
     [
         ({"request": {"query": "sum"}}, "another request"),
         ({"source": "hospital.parquet SECRET"}, "another dataset"),
-        ({"curve": gdp(0.05)}, "another trade-off function"),
+        (
+            {"curve": gdp(0.05)},
+            r"another budget \(budget: gdp\(mu=0.1\) in the ledger, gdp\(mu=0.05\) asked\)",
+        ),
         ({"request": {"n": 1.0}, "source": "SECRET"}, "another request and dataset"),
     ],
 )

@@ -78,7 +78,10 @@ def test_a_limit_that_cuts_is_found_with_the_best_one(rehearsed):
     assert (row.searched.now, row.searched.most, row.searched.best) == (1, 4, 4)
     assert row.searched.rmse[1] == pytest.approx(600, rel=1e-3)
     assert row.searched.rmse[4] == pytest.approx(4, rel=0.05)
-    assert row.verdict == "limits: at most 1 of 4 rows count; best max_rows: 4 (RMSE 4)"
+    assert row.verdict == (
+        "the limits cut too much: one who has up to 4 rows, and at most 1 of them count; "
+        "best max_rows: 4 (RMSE 4)"
+    )
 
 
 def test_intervals_hold_the_truth_where_nothing_is_cut(rehearsed):
@@ -99,7 +102,7 @@ def test_bounds_that_move_values_are_told_apart_from_limits(rehearsed):
     assert group.held == 0
     assert row.kept == 1
     assert 0.1 < row.moved < 0.2
-    assert row.verdict == "bounds move the mean by more than its interval"
+    assert row.verdict == "the bounds change the mean by more than its noise interval covers"
 
 
 def test_rows_that_are_units_have_no_limits(rehearsed):
@@ -113,10 +116,10 @@ def test_rows_that_are_units_have_no_limits(rehearsed):
 def test_small_groups_and_small_budgets_are_told(rehearsed):
     head = HEAD.replace('["n", "s"]', '["n", "s", "x"]')
     (row,) = rehearsed(COUNT + 'by = "wards"', head=head).rows
-    assert row.verdict == "too few rows in 1 of 3 groups"
+    assert row.verdict == "too few rows to tell in 1 of 3 groups"
     assert row.worst.key == {"ward": "x"}
     (row,) = rehearsed(COUNT.replace("mu = 1", "mu = 0.001")).rows
-    assert row.verdict.startswith("no information at this budget")
+    assert row.verdict.startswith("the noise hides the ")
 
 
 def test_limits_to_try_are_those_given_and_the_flat_ones_are_told(rehearsed):
@@ -131,10 +134,10 @@ def test_limits_to_try_are_those_given_and_the_flat_ones_are_told(rehearsed):
 def test_a_limit_that_only_costs_noise_is_told(rehearsed):
     (row,) = rehearsed(COUNT, limit=100).rows
     assert row.groups[0].off == 0
-    said = "limits: max_rows 100 errs 25 times as much as the best; best max_rows: 4 (RMSE 4"
+    said = "max_rows = 100 has 25 times the error of the best limit; best max_rows: 4 (RMSE 4"
     assert row.verdict.startswith(said)
     (row,) = rehearsed(COUNT.replace("mu = 1", "mu = 0.01"), limit=100).rows
-    assert row.verdict.startswith("no information at this budget; best max_rows: ")
+    assert row.verdict.startswith("the noise hides the count at this budget; best max_rows: ")
 
 
 def test_groups_that_nobody_declared(rehearsed):
@@ -282,6 +285,15 @@ def test_the_page_says_first_that_it_is_not_private_and_is_escaped(rehearsed):
     assert page.index(NOTICE) < page.index("<h1>")
     assert "Visits &lt;b&gt;" in page
     assert "<b>" not in page
+
+
+def test_the_page_has_room_for_its_columns_and_says_what_they_mean(rehearsed):
+    page = rehearsal_html(rehearsed(COUNT + 'by = "wards"'))
+    assert "<main class=wide>" in page
+    # A table that is wider yet scrolls in its own box, by keys too.
+    assert page.count('<div class="scroll" tabindex="0"><table>') == page.count("<table>") == 2
+    assert "<li>kept: the share of the rows that the limits keep.</li>" in page
+    assert "<li>moved: " not in page
 
 
 def test_the_command_prints_and_writes_and_spends_nothing(rehearsed, tmp_path, capsys):

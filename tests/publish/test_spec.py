@@ -78,13 +78,13 @@ def test_the_three_caps(tmp_path, cap, curve):
         (
             "max_rows = 6",
             "max_groups = 2\nmax_rows_per_group = 3",
-            "only a part of the rows of a who",
+            "only a part of the rows of one who",
         ),
         ("max_rows = 6", "max_rows = 6\nmax_groups = 2", "unit: max_groups and max_rows_per_group"),
         (
             "max_rows = 6",
             "max_rows = 6\nmax_rows_per_group = 3",
-            "Write max_rows, the most rows",
+            "that you name: max_rows = 5 and max_rows_per = { year = 1 }, if one who has at most 1",
         ),
         ('by = "wards"', 'by = "wards"\nmax_groups = 2', "query 'a': max_groups is no limit of a"),
         ("[columns.x]", "max_rows_per = 1\n[columns.x]", "unit.max_rows_per: it should be a table"),

@@ -136,31 +136,68 @@ def test_units_that_are_cut_are_a_warning():
     assert found.cuts
     assert not found.moves
     rows, values = found.sentences
-    assert rows.startswith("Rows missing: 20 % of units (2,000 ± ")
+    assert rows.startswith("Rows missing: 20 % of patients (2,000 ± ")
     assert "have more rows than the limit of 5; at least 9,9" in rows
     assert rows.endswith(" rows are not in this number.")
     assert values.startswith("Values moved to the bounds: at most 0.1")
     (rows,) = told(8000, 1000, 1000, 0, limit=None, of="groups", bounds=False).sentences
-    assert "have more groups than the limits allow" in rows
-    assert rows.endswith(" times a unit is left out of a group that it is in.")
+    assert rows.startswith("Missing from groups: 20 % of patients (2,000 ± ")
+    assert "are in more groups than the limits allow; at least 9,9" in rows
+    assert rows.endswith(" cases of one patient in one group do not count.")
 
 
 def test_few_units_that_are_cut_are_no_warning():
     found = told(10_000, 0, 0, 0, bounds=False)
     assert not found.warns
     (rows,) = found.sentences
-    assert rows.startswith("Rows cut by the limits: few. They cut at most 0.0")
-    assert rows.endswith(" % of units.")
+    assert rows.startswith("Rows missing: at most 0.0")
+    assert rows.endswith(" % of patients have more rows than the limit of 5.")
+
+
+@pytest.mark.parametrize(
+    ("entity", "many"),
+    [
+        ("patient", "patients"),
+        ("user_id", "user_ids"),
+        ("company", "companies"),
+        ("taxi day", "taxi days"),
+        ("child", "children"),
+        ("box", "boxes"),
+        ("customers", "values of customers"),
+        ("p2", "values of p2"),
+        ("환자", "values of 환자"),
+    ],
+)
+def test_units_go_by_the_name_of_their_column(entity, many):
+    rows, values = told(8000, 1000, 1000, 0, entity=entity).sentences
+    assert f" % of {many} (2,000 ± " in rows
+    assert values.endswith(f" of the values of each {entity}, on average.")
+    known = " ".join(told(10, 2, 2, 4, scale=50_000, entity=entity).sentences)
+    assert known.count(f"There are only about 14 {many}, too few to tell") == 2
+
+
+def test_where_no_limit_can_cut_nothing_is_said_to_be_cut():
+    """Noise in parts that are 0 for certain does not show, and the count of units has less."""
+    found = told(9000, 500, 500, 0, of=None, limit=None)
+    assert (found.of, found.cut, found.cut_half_width, found.missing) == (None, 0, 0, 0)
+    assert (found.units, found.cuts) == (9000, False)
+    assert found.units_half_width < told(9000, 500, 500, 0).units_half_width
+    (values,) = found.sentences
+    assert values.startswith("Values moved")
+    assert Companion.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
 def test_too_few_units_to_tell_are_said_to_be():
     found = told(10, 2, 2, 4, scale=50_000)
     assert not found.warns
     rows, values = found.sentences
-    assert rows.startswith("Rows missing: not known. About 14 units are too few to say")
-    assert values == "Values moved to the bounds: not known, there are too few units to say."
+    assert rows.startswith("Rows missing: not known. There are only about 14 patients, too few to ")
+    assert values == (
+        "Values moved to the bounds: not known. There are only about 14 patients, too few to tell "
+        "at this budget."
+    )
     nobody = told(-10, 0, 0, 0, scale=50_000)
-    assert "About 0 units" in nobody.sentences[0]
+    assert "about 0 patients" in nobody.sentences[0]
 
 
 def test_values_that_bounds_moved_are_a_warning():
@@ -168,8 +205,10 @@ def test_values_that_bounds_moved_are_a_warning():
     assert found.warns
     assert found.moves
     assert not found.cuts
-    assert found.sentences[1] == "Values moved to the bounds: 6 % of an average unit's."
-    assert told(10, 0, 0, 90, scale=1).sentences[1].endswith(": 100 % of an average unit's.")
+    assert found.sentences[1] == (
+        "Values moved to the bounds: 6 % of the values of each patient, on average."
+    )
+    assert told(10, 0, 0, 90, scale=1).sentences[1].startswith("Values moved to the bounds: 100 % ")
 
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=list(NOISES))
@@ -191,7 +230,7 @@ def test_the_record_is_written_and_read_again():
 
 
 CHANGES = [
-    *[{name: None} for name in ("entity", "of", "confidence", "units", "cut", "missing")],
+    *[{name: None} for name in ("entity", "confidence", "units", "cut", "missing")],
     *[{name: "5"} for name in ("limit", "confidence", "units", "moved", "missing", "cut")],
     {"entity": 5},
     {"of": 5},

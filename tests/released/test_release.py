@@ -45,32 +45,39 @@ PER_YEAR = PATIENT | {"max_rows_per": [[["year"], 1]]}
     [
         ({"unit": {"rows": 1}}, None),
         ({}, None),
-        ({"unit": PATIENT}, "at most 5 rows of one patient"),
-        ({"unit": PATIENT | {"max_rows": 1}, "keys": YEARS}, "at most 1 row of one patient"),
-        ({"unit": PATIENT | {"max_rows": 1200}}, "at most 1,200 rows of one patient"),
-        ({"unit": PER_YEAR, "keys": YEARS}, "at most 5 rows of one patient (1 a year)"),
+        ({"unit": PATIENT}, "at most 5 rows of each patient"),
+        ({"unit": PATIENT | {"max_rows": 1}, "keys": YEARS}, "at most 1 row of each patient"),
+        ({"unit": PATIENT | {"max_rows": 1200}}, "at most 1,200 rows of each patient"),
+        ({"unit": PER_YEAR, "keys": YEARS}, "at most 5 rows of each patient, at most 1 per year"),
         (
             {"unit": PATIENT | {"max_rows_per": [[["age", "ward"], 2]]}, "keys": YEARS},
-            "at most 5 rows of one patient (2 an age and ward)",
+            "at most 5 rows of each patient, at most 2 per age and ward",
         ),
         # Of several limits the least acts.
         (
             {"unit": PATIENT | {"max_rows_per": [[["ward"], 3], [["year"], 2]]}, "keys": YEARS},
-            "at most 5 rows of one patient (2 a year)",
+            "at most 5 rows of each patient, at most 2 per year",
         ),
         (
             {"unit": PATIENT | {"max_rows_per": [[["year"], 5]]}, "keys": YEARS},
-            "at most 5 rows of one patient",
+            "at most 5 rows of each patient",
         ),
         (
             {"unit": ONCE, "keys": YEARS, "statistic": "mean"},
-            "at most 5 rows of one patient, 1 in each group",
+            "at most 5 rows of each patient, at most 1 in each group",
         ),
         (
             {"unit": PER_YEAR | {"max_rows_per_group": 3}, "keys": YEARS},
-            "at most 5 rows of one patient (1 a year)",
+            "at most 5 rows of each patient, at most 1 per year",
         ),
-        ({"unit": ONCE, "statistic": "mean"}, "at most 1 row of one patient"),
+        (
+            {
+                "unit": {"entity": "user_id", "max_rows": 5, "max_rows_per": [[["hour"], 1]]},
+                "keys": {"columns": ["hour"], "count": 24},
+            },
+            "at most 5 rows of each user_id, at most 1 per hour",
+        ),
+        ({"unit": ONCE, "statistic": "mean"}, "at most 1 row of each patient"),
         ({"unit": ONCE, "statistic": "count"}, "each patient once"),
         ({"unit": ONCE, "keys": YEARS, "statistic": "count"}, "each patient once in each group"),
         (
@@ -90,6 +97,32 @@ def test_a_release_says_first_how_much_of_one_unit_counts(query, said):
     assert first == f"counted: {said}" if said else "counted: " not in str(release)
     # The guarantee and the cost alone say nothing of the answer.
     assert "counted: " not in release.to_text(rows=0)
+
+
+@pytest.mark.parametrize("statistic", ["mean", "mean_per_unit"])
+def test_a_total_interval_of_a_mean_is_said_to_be_conservative(statistic):
+    query = {"statistic": statistic, "column": "x", "unit": PATIENT}
+    columns = {name: [1.5] for name in (statistic, "lower", "upper", "total_lower", "total_upper")}
+    said = " ".join(replace(MADE, query=query, columns=columns, keys=()).interval_notes)
+    assert "if the patients are an independent sample of it; rows of one patient may be" in said
+    assert "of a mean are conservative: the spread of the values is not released" in said
+    # No variance of units' means can be asked for.
+    assert ("ask for their variance" in said) is (statistic == "mean")
+    known = replace(MADE, query=query | {"statistic": "variance"}, columns=columns, keys=())
+    assert "conservative" not in " ".join(known.interval_notes)
+    noise = replace(MADE, query=query, columns={statistic: [1.5], "lower": [1.0]}, keys=())
+    assert "conservative" not in " ".join(noise.interval_notes)
+
+
+def test_why_a_count_has_no_interval_for_the_population_is_said_in_words():
+    for unit, units in (({"rows": 1}, "units"), (PATIENT, "patients")):
+        query = {"statistic": "count", "unit": unit}
+        said = replace(MADE, query=query, columns={"count": [5], "lower": [1]}, keys=())
+        assert said.interval_notes[1] == (
+            "No interval of a count for the population: a count over everyone has no sampling "
+            f"error. Where the number of {units} is itself random, ask for a count with a Poisson "
+            "sampling interval."
+        )
 
 
 def test_json_round_trip():

@@ -124,24 +124,60 @@ def page_of(tmp_path_factory):
     return written
 
 
+def test_an_answer_of_a_batch_points_at_the_one_that_says_what_limits_did(tmp_path):
+    n = 3000
+    made = {"who": [i // 3 for i in range(n)], "x": [i % 7 for i in range(n)]}
+    unit, bounds = ny.Entity("who", max_rows=1), {"x": ny.Bounds(0, 7, grid=1)}
+    table = ny.open_table(pa.table(made), name="t", unit=unit, bounds=bounds)
+    ledger = ny.Ledger.open(
+        tmp_path / "a.ledger", cap=ny.gdp(9), unit=table.protects, neighbors="add_remove"
+    )
+    asked = [table.count(), table.sum("x"), table.mean("x"), table.count_units()]
+    noises = [ny.Gaussian.calibrate(question.sensitivity, mu=2) for question in asked]
+    releases = ny.release_batch(list(zip(asked, noises, strict=True)), ledger, entry="all")
+    publication = Publication(
+        title="x",
+        names=("rows", "in <all>", "on average", "people"),
+        releases=releases,
+        cap=ny.gdp(9),
+        total=ny.gdp(4),
+        unit=table.protects,
+        neighbors="add_remove",
+        ledger=tmp_path / "a.ledger",
+    )
+    page = html(publication, tradeoff_svg="<svg></svg>", release_svgs={})
+    parts = page.partition("<h2>What is not protected")[0].split("<h3>")[-4:]
+    assert '<p class="warning">Rows missing: ' in parts[0]
+    assert '<p class="warning">Rows missing: ' in parts[1]
+    # What it points at is a warning, so it is one.
+    assert (
+        '<p class="warning">What limits and bounds did here: see &#x27;in &lt;all&gt;' in parts[2]
+    )
+    assert "Rows missing" not in parts[3]
+    assert "limits did" not in parts[3]
+
+
 BY = ny.Keys({"g": ["a", "b", "c"]})
-LIMITS = "; at most 3 rows of one who"
+LIMITS = "; at most 3 rows of each who"
 
 
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda t: t.count(BY), f"count by g{LIMITS} (1 a g)"),
+        (lambda t: t.count(BY), f"count by g{LIMITS}, at most 1 per g"),
         (lambda t: t.mean("x"), f"mean of x{LIMITS}"),
-        (lambda t: t.count_units(BY), "number of who by g; each who once in each group"),
-        (lambda t: t.correlation("x", "y", BY), f"correlation of x and y by g{LIMITS} (1 a g)"),
+        (lambda t: t.count_units(BY), "number of values of who by g; each who once in each group"),
+        (
+            lambda t: t.correlation("x", "y", BY),
+            f"correlation of x and y by g{LIMITS}, at most 1 per g",
+        ),
         (
             lambda t: publish.linear_regression(t, "y", ["x"], by=BY),
-            f"linear regression of y on x by g{LIMITS} (1 a g)",
+            f"linear regression of y on x by g{LIMITS}, at most 1 per g",
         ),
         (
             lambda t: t.statistics([Count(), Mean(t.measured("x"))], BY),
-            f"count and mean of x by g{LIMITS} (1 a g)",
+            f"count and mean of x by g{LIMITS}, at most 1 per g",
         ),
         (
             lambda t: t.where(ny.col("x") > 3).count(),
@@ -149,13 +185,16 @@ LIMITS = "; at most 3 rows of one who"
         ),
         (
             lambda t: publish.quantiles(t, "x", [0.25, 0.5], by=BY),
-            f"quantiles of x by g{LIMITS} (1 a g)",
+            f"quantiles of x by g{LIMITS}, at most 1 per g",
         ),
     ],
 )
 def test_each_answer_is_said_in_words_and_shown(page_of, ask, said):
     page = page_of(ask)
     assert f"<h3>q</h3><p>{said}</p>" in page
+    # A column of the answer goes by what it is, and not by what is written to ask for it.
+    assert "<th>count_units</th>" not in page
+    assert "<th class=text>count_units</th>" not in page
     # The only thing to open is the record of the question.
     assert re.findall("<summary>(.*?)</summary>", page) == ["The question, exactly"]
 

@@ -153,7 +153,7 @@ def test_a_session_that_is_not_declared_is_refused(folder, tmp_path, words):
 
 def test_a_budget_without_a_ledger_is_refused_and_previews_need_neither(folder):
     path = folder / "visits.parquet"
-    with pytest.raises(InvalidParameter, match='Write ledger='):
+    with pytest.raises(InvalidParameter, match="Write ledger="):
         ny.open(path, unit=ny.Rows(), budget=ny.gdp(1))
     db = ny.open(path, unit=ny.Rows())
     assert db.count().preview(mu=1).curve == ny.gdp(1)

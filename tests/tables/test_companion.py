@@ -379,6 +379,9 @@ def test_what_is_public_says_which_limit_cuts(fill):
 
     assert record(table.count()) == {"of": "rows", "limit": 5, "least": 5, "bounds": False}
     assert record(table.mean("x", by)) == {"of": "rows", "limit": None, "least": 2, "bounds": True}
-    units = {"of": "groups", "limit": 3, "least": 3, "bounds": False}
-    assert record(table.count_units(by)) == units
+    units = {"of": "groups", "limit": 2, "least": 2, "bounds": False}
+    assert record(table.bounded(max_rows=2).count_units(by)) == units
+    # Nobody is in more than the three groups that are declared.
+    cuts_nothing = {"of": None, "limit": None, "least": 3, "bounds": False}
+    assert record(table.count_units(by)) == cuts_nothing
     assert Fraction(table.count().companion.sensitivity.l1) == 2048

@@ -88,8 +88,9 @@ def test_limits_of_groups_without_a_grouping_are_refused_with_the_reason(written
         Entity("patient", **written)
     said = str(refused.value)
     assert "are limits about one grouping, and a question with another grouping, or none," in said
-    assert "would count only a part of the rows of a patient" in said
+    assert "would count only a part of the rows of one patient" in said
     assert "Write max_rows, the most rows of one patient in all, and max_rows_per" in said
+    assert 'Entity("patient", max_rows=5, max_rows_per={"year": 1})' in said
 
 
 def test_a_row_has_no_other_limits():

@@ -73,8 +73,8 @@ class Companion:
         about: equal for questions whose companions are the same integers: of the same rows of one
             source, counted under the same limits.
         record: what is public of them, JSON-able: what a unit is called, the limit and what it is
-            of ("rows" or "groups"), the least that is kept of a unit that is cut, and whether there
-            are bounds.
+            of ("rows" or "groups", None where it can cut nothing), the least that is kept of a unit
+            that is cut, and whether there are bounds.
         sensitivity: of the four integers to one unit: in units of 1 both l1 and l2 squared are 2.
         digest: of the statement that gives them, as that of a question's own integers.
         check: as of an `Aggregate`, of that statement.
@@ -88,6 +88,11 @@ class Companion:
     sensitivity: Sensitivity
     check: Callable[[], None] = field(repr=False)
     compute: Callable[[], tuple["IntArray | FoundGroups", IntArray]] = field(repr=False)
+
+    @property
+    def tells(self) -> bool:
+        """Whether limits can cut something, or bounds can move something."""
+        return self.record["of"] is not None or bool(self.record["bounds"])
 
     def after(self, step: Callable[[IntArray], IntArray]) -> "Companion":
         """Return the same beside a question whose integers are made of this one's."""

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from pathlib import Path
 
 from neyman.cli._after import after_the_answer, shown_first
@@ -51,7 +51,7 @@ def _show(publication: Publication, options: argparse.Namespace) -> None:
     if options.json:
         say_json([_recorded(name, one) for name, one in named])
     else:
-        say("\n\n".join(_told(name, one) for name, one in named))
+        say("\n\n".join(_told(name, one, [*publication.batch_of(one)]) for name, one in named))
 
 
 def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
@@ -69,15 +69,16 @@ def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
     return 0 if found.bill.fits else 1
 
 
-def _told(name: str, release: Release) -> str:
+def _told(name: str, release: Release, batch: Sequence[str]) -> str:
     """Write a release for people; of a function, what is read off it and not its coefficients."""
     from neyman.report import read_off
 
     if "coefficient" not in release.columns:
-        return f"{printable(name)}\n{release.to_text()}"
+        return f"{printable(name)}\n{release.to_text(batch=batch)}"
     read, hidden = read_off(release)
     shown = [] if read is None else [text_of(read)]
-    told = [printable(name), *shown, *map(printable, hidden), _kept(release)]
+    notes = [*hidden, *release.limit_notes(batch)]
+    told = [printable(name), *shown, *map(printable, notes), _kept(release)]
     return "\n".join([*told, release.to_text(rows=0)])
 
 
@@ -113,7 +114,7 @@ def _progress(entry: str, done: int, total: int) -> None:
 def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
     """Return what writes the report; whatever stands in its way is found before the charge."""
     # Imported now, so that a missing extra is told before anything is charged.
-    from neyman.session import page_of
+    from neyman.session._page import page_of
 
     check_target("--report", path, inputs, "report", is_page)
 

@@ -43,7 +43,7 @@ class Asked:
         found = Events(tables, meta).entry(self.entry)
         if found is None:
             return None
-        found.require_same(read_payload(self.payload(meta), self.entry))
+        found.require_same(read_payload(self.payload(meta), self.entry), self.curve)
         if found.commit is None:
             found.require_redraw_left()
         return found

@@ -1,20 +1,62 @@
 """What differs between two public records, in words."""
 
+import math
+import re
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
+from neyman.arguments import brief
+from neyman.errors import NeymanError
 from neyman.ledger._records import canonical
+from neyman.tradeoff import TradeOff
 
-__all__ = ["differences"]
+__all__ = ["budgets", "differences"]
 
 _MOST: Final = 5
 _LONGEST: Final = 60
 _LONGEST_PATH: Final = 200
 _ABSENT: Final = object()
+# How large the noise of a question is, but not of which kind: that follows from its budget.
+_SIZES: Final = re.compile(r"(?:\.batch\[\d+\])?\.(?:mechanism|companion)\.(?!.*\bmechanism$).*")
+_DELTA: Final = 1e-6
 
 
-def differences(stored: object, asked: object) -> str:
+def budgets(stored: TradeOff, asked: TradeOff) -> str:
+    """Write two unlike budgets as people ask for them.
+
+    >>> from neyman import gdp, laplace
+    >>> budgets(gdp(0.3), gdp(0.5))
+    'gdp(mu=0.3) in the ledger, gdp(mu=0.5) asked'
+    >>> budgets(laplace(0.01) @ laplace(0.49), gdp(0.5))
+    'epsilon = 0.5 in the ledger, gdp(mu=0.5) asked'
+    """
+    before, after = _budget(stored), _budget(asked)
+    if before == after:
+        before, after = (f"{brief(str(curve))}, {_budget(curve)}" for curve in (stored, asked))
+    return f"{before} in the ledger, {after} asked"
+
+
+def _budget(curve: TradeOff) -> str:
+    """Write mu, or epsilon, or epsilon at a delta: on the safe side, rounded."""
+    written = brief(str(curve))
+    if written.startswith("gdp("):
+        return written
+    try:
+        pure = curve.epsilon(0)
+        if math.isfinite(pure):
+            return f"epsilon = {pure:.6g}"
+        return f"epsilon = {curve.epsilon(_DELTA):.6g} at delta = {_DELTA:g}"
+    except NeymanError:
+        return written
+
+
+def differences(stored: object, asked: object, *, sizes: bool = True) -> str:
     """Name the first five places where two JSON records differ, with both values.
+
+    Args:
+        stored: of the ledger.
+        asked: now.
+        sizes: whether to name how large the noise is, too.
 
     >>> differences({"query": {"bounds": [0, 10]}}, {"query": {"bounds": [0, 20]}})
     'query.bounds[1]: 10 in the ledger, 20 asked'
@@ -22,6 +64,7 @@ def differences(stored: object, asked: object) -> str:
     found = [
         f"{_end(path.removeprefix('.'))}: {before} in the ledger, {after} asked"
         for path, one, other in _walk("", stored, asked)
+        if sizes or not _SIZES.fullmatch(path)
         for before, after in [_pair(one, other)]
     ]
     more = [f"and {len(found) - _MOST} more"] if len(found) > _MOST else []

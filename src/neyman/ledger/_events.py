@@ -10,7 +10,7 @@ from neyman.accounting import Amount
 from neyman.arguments import brief
 from neyman.errors import EntryConflict, LedgerCorrupt
 from neyman.ledger._chain import COLUMNS, genesis, link
-from neyman.ledger._differences import differences
+from neyman.ledger._differences import budgets, differences
 from neyman.ledger._meta import Meta, read_amount
 from neyman.ledger._records import (
     Entry,
@@ -26,6 +26,7 @@ from neyman.ledger._records import (
     read_values,
 )
 from neyman.ledger._store import Tables
+from neyman.tradeoff import TradeOff
 
 __all__ = ["Events", "History", "Kind"]
 
@@ -69,26 +70,36 @@ class History:
             groups=self.groups(),
         )
 
-    def require_same(self, asked: dict[str, Any]) -> None:
+    def require_same(self, asked: dict[str, Any], curve: TradeOff) -> None:
         """Refuse an id that stands for another question.
+
+        Args:
+            asked: the record of what is asked now.
+            curve: its trade-off function.
 
         Raises:
             EntryConflict: naming what differs; of the dataset, nothing is shown.
         """
-        names = {"request": "request", "source": "dataset", "curve": "trade-off function"}
+        names = {"request": "request", "source": "dataset", "curve": "budget"}
         # As text: to Python 1, 1.0 and true are equal.
         differing = [
-            word
-            for key, word in names.items()
+            key
+            for key in names
             if canonical({key: self.reserve.get(key)}) != canonical({key: asked[key]})
         ]
-        if differing:
-            places = differences(self.reserve.get("request"), asked["request"])
-            raise EntryConflict(
-                f"entry {brief(self.id)!r} was reserved before with another "
-                f"{' and '.join(differing)}{f' ({places})' if places else ''}; ask the same again, "
-                "or use a new id"
-            )
+        if not differing:
+            return
+        paid = "curve" in differing
+        places = differences(self.reserve.get("request"), asked["request"], sizes=not paid)
+        # With another budget, noise of another size is no other question.
+        words = [names[key] for key in differing if key != "request" or places or not paid]
+        if paid:
+            stored = read_curve(self.reserve.get("curve"), self.id)
+            places = "; ".join(filter(None, [f"budget: {budgets(stored, curve)}", places]))
+        raise EntryConflict(
+            f"entry {brief(self.id)!r} was reserved before with another {' and '.join(words)}"
+            f"{f' ({places})' if places else ''}; ask the same again, or use a new id"
+        )
 
     def require_redraw_left(self) -> None:
         """Refuse a third draw.

@@ -4,7 +4,6 @@
 # pyright: reportUnknownMemberType=false
 
 from collections.abc import Sequence
-from typing import cast
 
 from matplotlib.figure import Figure
 
@@ -15,7 +14,7 @@ from neyman.plots._quantiles import quantiles
 from neyman.plots._released_functions import FUNCTIONS
 from neyman.plots._rows import height, rows_of
 from neyman.plots._style import figure, plain, words
-from neyman.released import Release, columns_of, counts_units, side_by_side
+from neyman.released import Release, columns_of, counts_units, side_by_side, units_of
 
 __all__ = ["released"]
 
@@ -84,7 +83,6 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
 def _said(release: Release, statistic: str) -> str:
     """Return e.g. "mean of delay", "correlation of delay and distance"."""
     if counts_units(release.query):
-        unit = cast("dict[str, object]", release.query["unit"])
-        return f"number of {words(unit.get('entity'))}"
+        return f"number of {words(units_of(release.query))}"
     of = " and ".join(map(words, columns_of(release.query)))
     return f"{words(statistic)} of {of}" if of else words(statistic)

@@ -35,7 +35,7 @@ def share_kept(asked: Asked, own: IntArray | None) -> float | None:
 def share_moved(asked: Asked, question: Aggregate, own: IntArray | None) -> float | None:
     """Return the share of the values that bounds move; None where there are none to tell.
 
-    Where a unit has several rows it is that of an average unit, as a release tells it.
+    Where a unit has several rows it is the average over units, as a release tells it.
     """
     companion = question.companion
     if companion is not None and own is not None:

@@ -49,6 +49,11 @@ class Publication:
     delta_for_groups: Fraction = Fraction(0)
     delta_spent: Fraction = Fraction(0)
 
+    def batch_of(self, release: Release) -> dict[str, Release]:
+        """Return the questions of a release's batch by name, in order; itself if there is none."""
+        named = zip(self.names, self.releases, strict=True)
+        return {name: other for name, other in named if other.entry == release.entry}
+
 
 def publish(
     plan: Plan, *, progress: Callable[[str, int, int], None] = lambda _entry, _done, _all: None

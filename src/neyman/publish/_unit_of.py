@@ -11,6 +11,9 @@ from neyman.tables import Entity, ForeignKey, Rows, old_limits
 
 __all__ = ["RowsPerOf", "ThroughOf", "UnitOf"]
 
+# As a spec writes them.
+_LIMITS = "max_rows = 5 and max_rows_per = { year = 1 }"
+
 
 class ThroughOf(Section):
     """Another table that rows point to, and that names who they are of, or points on."""
@@ -68,7 +71,8 @@ class UnitOf(Section):
         if isinstance(written, dict):
             named = cast("Mapping[str, object]", written)
             if named.keys() & {"max_groups", "max_rows_per_group"}:
-                raise ValueError(old_limits(str(named.get("entity", "unit"))))
+                entity = named.get("entity")
+                raise ValueError(old_limits(entity if isinstance(entity, str) else "unit", _LIMITS))
         return cast("object", written)
 
     @model_validator(mode="after")

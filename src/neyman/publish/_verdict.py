@@ -14,6 +14,7 @@ _ALL = 0.9
 # Numbers whose own size tells whether the noise is large.
 _SIZED = ("count", "sum", "units", "variance", "standard_deviation")
 _BOUNDED = ("mean", "quantile")
+_CHANGE = "change the {} by more than its noise interval covers"
 
 
 class Judged(NamedTuple):
@@ -33,26 +34,27 @@ class Judged(NamedTuple):
 
 
 def verdict(asked: Asked, name: str, judged: Sequence[Judged], best: Searched | None) -> str:
-    """Return what is to be said of a number of all groups."""
+    """Return what a reader has to know of one number, in all groups together."""
     if not judged:
-        return "no group is there"
+        return "there are no groups"
     hidden = [_hidden(asked, name, one) for one in judged]
     better = best is not None and best.times > NEAR
     said: list[str] = []
     if all(hidden):
-        return "no information at this budget" + (f"; {best}" if better else "")
+        return f"the noise hides the {name} at this budget" + (f"; {best}" if better else "")
     cut = sum(_moved(one.limited, one.bounded, one.half_width) for one in judged)
     if cut:
         said.append(_limits(asked, name, best, _of(cut, len(judged))))
     elif best is not None and better:
         said.append(
-            f"limits: max_rows {best.now:,} errs {best.times:.2g} times as much as the best; {best}"
+            f"max_rows = {best.now:,} has {best.times:.2g} times the error of the best limit; "
+            f"{best}"
         )
     bound = sum(_moved(one.bounded, one.truth, one.half_width) for one in judged)
     if bound:
-        said.append(f"bounds move the {name} by more than its interval{_of(bound, len(judged))}")
+        said.append(f"the bounds {_CHANGE.format(name)}{_of(bound, len(judged))}")
     if any(hidden):
-        said.append(f"too few rows in {sum(hidden)} of {len(judged)} groups")
+        said.append(f"too few rows to tell in {sum(hidden)} of {len(judged)} groups")
     return "; ".join(said) or "ok"
 
 
@@ -66,10 +68,13 @@ def _moved(one: float | None, other: float | None, half_width: float | None) -> 
 def _limits(asked: Asked, name: str, best: Searched | None, where: str) -> str:
     unit = asked.table.unit
     if best is None or not isinstance(unit, Entity):
-        return f"limits move the {name} by more than its interval{where}"
+        return f"the limits {_CHANGE.format(name)}{where}"
     if best.now < best.most:
-        return f"limits: at most {best.now:,} of {best.most:,} rows count{where}; {best}"
-    return f"limits of rows in each group cut rows, whatever max_rows is{where}; {best}"
+        return (
+            f"the limits cut too much{where}: one {unit.entity} has up to {best.most:,} rows, and "
+            f"at most {best.now:,} of them count; {best}"
+        )
+    return f"the limit of rows in each group cuts too much{where}, whatever max_rows is; {best}"
 
 
 def _of(some: int, every: int) -> str:

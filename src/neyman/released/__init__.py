@@ -1,7 +1,7 @@
 """What comes out: a public answer, what it guarantees and what it cost."""
 
 from neyman.released._companion import Companion
-from neyman.released._counted import counted, counts_units, in_counted
+from neyman.released._counted import counted, counts_units, in_counted, units_of
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._keys_asked import called
 from neyman.released._limits_said import limits_said
@@ -31,4 +31,5 @@ __all__ = [
     "readable",
     "side_by_side",
     "text_of",
+    "units_of",
 ]

@@ -4,10 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from decimal import ROUND_UP, Context, Decimal
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 from neyman.aggregate import COMPANION, PARTS, Noise
 from neyman.errors import InvalidParameter
+from neyman.released._entities import many_of
 
 __all__ = ["Companion"]
 
@@ -17,6 +18,22 @@ _MOST: Final = 1e300
 _WARNED: Final = 0.01
 # From here on a half-width, as a share of all units, leaves the share of those cut unknown.
 _UNKNOWN: Final = 0.1
+
+
+class _Words(NamedTuple):
+    """What limits cut, in the words of a sentence."""
+
+    head: str
+    more: str
+    missing: str
+
+
+_WHAT: Final = {
+    "rows": _Words("Rows missing", "have more rows", "{} rows are not in this number"),
+    "groups": _Words(
+        "Missing from groups", "are in more groups", "{} cases of one {} in one group do not count"
+    ),
+}
 
 
 @final
@@ -29,7 +46,8 @@ class Companion:
 
     Attributes:
         entity: the column that names the unit.
-        of: what limits count: "rows", or "groups" where a unit adds once to each of its groups.
+        of: what limits count: "rows", or "groups" where a unit adds once to each of its groups;
+            None where no limit can cut anything, so that nothing is cut and nothing is missing.
         limit: the most of them that count of one unit; None where limits of groups cut as well.
         confidence: of each interval, and of the lower bound.
         units: about how many units have rows that count.
@@ -43,7 +61,7 @@ class Companion:
     """
 
     entity: str
-    of: str
+    of: str | None
     limit: int | None
     confidence: float
     units: float
@@ -74,21 +92,23 @@ class Companion:
             confidence: in (0, 1).
         """
         whole, kept, lost, moved = (value / PARTS for value in noisy)
-        width = noise.half_width(confidence) / PARTS
-        least, limit = record["least"], record["limit"]
-        units, units_width = whole + kept + lost, _sum_width(noise, 3, confidence)
-        lower, upper = lost - width, max(kept + width, (lost - width) / (PARTS - 1))
-        rows = int(str(least)) * lower * (1 + lower / upper) if lower > 0 else 0.0
+        of, limit = record["of"], record["limit"]
+        units, terms = (whole, 1) if of is None else (whole + kept + lost, 3)
+        width, units_width = (
+            noise.half_width(confidence) / PARTS,
+            _sum_width(noise, terms, confidence),
+        )
+        cuts = of is not None
         return Companion(
             entity=str(record["entity"]),
-            of=str(record["of"]),
+            of=str(of) if cuts else None,
             limit=limit if isinstance(limit, int) else None,
             confidence=confidence,
             units=units,
             units_half_width=units_width,
-            cut=kept + lost,
-            cut_half_width=_sum_width(noise, 2, confidence),
-            missing=math.floor(rows * (1 - 1e-12)),
+            cut=kept + lost if cuts else 0.0,
+            cut_half_width=_sum_width(noise, 2, confidence) if cuts else 0.0,
+            missing=_missing(int(str(record["least"])), kept, lost, width) if cuts else 0,
             moved=moved if record["bounds"] else None,
             # Shares are rounded down to 1024ths, unit by unit.
             moved_half_width=width + (max(units, 0) + units_width) / PARTS,
@@ -105,7 +125,10 @@ class Companion:
 
     @property
     def moves(self) -> bool:
-        """Whether bounds moved more than 1 % of an average unit's values, as far as it tells."""
+        """Whether bounds moved more than 1 % of the values of each unit, on average.
+
+        As far as the noise tells.
+        """
         moved = 0.0 if self.moved is None else self.moved - self.moved_half_width
         return moved > _WARNED * max(self.units, 1)
 
@@ -123,34 +146,42 @@ class Companion:
     def _least_units(self) -> float:
         return max(self.units - self.units_half_width, 1)
 
-    def _rows(self) -> str:
-        about = f"{_number(self.cut)} ± {_number(self.cut_half_width)}"
+    @property
+    def _many(self) -> str:
+        return many_of(self.entity)
+
+    def _rows(self) -> str | None:
+        if self.of is None:
+            return None
+        what, half = _WHAT[self.of], _number(self.cut_half_width)
+        limit = "the limits allow" if self.limit is None else f"the limit of {self.limit:,}"
         if self.cuts:
             share = _percent(min(self.cut / max(self.units, 1), 1))
-            limit = "the limits allow" if self.limit is None else f"the limit of {self.limit:,}"
-            than = f"{self.of} than {limit}"
-            missing = f"at least {_down(self.missing):,} {_what(self.of)}"
-            more = f"; {missing}" if self.missing else ""
-            return f"Rows missing: {share} of units ({about}) have more {than}{more}."
+            missing = what.missing.format(f"{_down(self.missing):,}", self.entity)
+            more = f"; at least {missing}" if self.missing else ""
+            about = f"{_number(self.cut)} ± {half}"
+            return f"{what.head}: {share} of {self._many} ({about}) {what.more} than {limit}{more}."
         if self.cut_half_width > _UNKNOWN * max(self.units, 1):
-            return (
-                f"Rows missing: not known. About {_number(max(self.units, 0))} units are too few "
-                f"to say at this budget (± {_number(self.cut_half_width)})."
-            )
+            return f"{what.head}: not known. {self._too_few} (± {half})."
         most = max(self.cut + self.cut_half_width, 0) / self._least_units
-        return f"Rows cut by the limits: few. They cut at most {_at_most(most)} of units."
+        return f"{what.head}: at most {_at_most(most)} of {self._many} {what.more} than {limit}."
 
     def _values(self) -> str | None:
         if self.moved is None:
             return None
         units = max(self.units, 1)
-        if self.moves:
-            share = _percent(min(self.moved / units, 1))
-            return f"Values moved to the bounds: {share} of an average unit's."
-        if self.moved_half_width > _UNKNOWN * units:
-            return "Values moved to the bounds: not known, there are too few units to say."
+        if self.moved_half_width > _UNKNOWN * units and not self.moves:
+            return f"Values moved to the bounds: not known. {self._too_few}."
         most = max(self.moved + self.moved_half_width, 0) / self._least_units
-        return f"Values moved to the bounds: at most {_at_most(most)} of an average unit's."
+        share = _percent(min(self.moved / units, 1)) if self.moves else f"at most {_at_most(most)}"
+        return (
+            f"Values moved to the bounds: {share} of the values of each {self.entity}, on average."
+        )
+
+    @property
+    def _too_few(self) -> str:
+        units = f"{_number(max(self.units, 0))} {self._many}"
+        return f"There are only about {units}, too few to tell at this budget"
 
     def to_json(self) -> dict[str, object]:
         """Return the record, JSON-able."""
@@ -174,10 +205,10 @@ class Companion:
 
 def _fits(name: str, value: object) -> bool:
     """Whether a value is one that `to_json` writes."""
-    if name in ("entity", "of"):
-        return isinstance(value, str) and (name == "entity" or value in ("rows", "groups"))
     if value is None:
-        return name in ("limit", "moved")
+        return name in ("of", "limit", "moved")
+    if name in ("entity", "of"):
+        return isinstance(value, str) and (name == "entity" or value in _WHAT)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     if name in ("limit", "missing"):
@@ -197,10 +228,11 @@ def _sum_width(noise: Noise, terms: int, confidence: float) -> float:
     return min(widths) / PARTS
 
 
-def _what(of: str) -> str:
-    if of == "rows":
-        return "rows are not in this number"
-    return "times a unit is left out of a group that it is in"
+def _missing(least: int, kept: float, lost: float, width: float) -> int:
+    """Return the lower bound of what is missing, where each unit that is cut keeps so much."""
+    lower, upper = lost - width, max(kept + width, (lost - width) / (PARTS - 1))
+    rows = least * lower * (1 + lower / upper) if lower > 0 else 0.0
+    return math.floor(rows * (1 - 1e-12))
 
 
 def _number(value: float) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Final, cast
 
+from neyman.released._counted import entity_of, units_of
+
 __all__ = ["NOT_COVERED", "interval_notes"]
 
 NOT_COVERED: Final = "rows dropped by contribution limits, or values clipped to the bounds"
@@ -14,10 +16,18 @@ _REASONS: Final = {
     ),
     **dict.fromkeys(
         ("count", "sum"),
-        "a {} over everyone has no sampling error. If the number of units is itself random, ask "
-        "for {}(poisson=True)",
+        "a {0} over everyone has no sampling error. Where the number of {1} is itself random, ask "
+        "for a {0} with a Poisson sampling interval",
     ),
 }
+_WIDE: Final = (
+    "total_lower, total_upper of a mean are conservative: the spread of the values is not "
+    "released, so they allow for the largest spread within the bounds."
+)
+_NARROWER: Final = (
+    " Where the values are close to each other, ask for their variance: it comes with a mean whose "
+    "interval is narrower."
+)
 _CALLED: Final = {"linear_regression": "coefficient"}
 
 
@@ -31,6 +41,7 @@ def interval_notes(
         names: of the columns of the answer.
         confidence: of its intervals.
     """
+    units, one = units_of(query), entity_of(query) or "unit"
     share = f"{100 * confidence:g} % interval for"
     notes = [
         f"lower, upper: {share} the noise only. It does not cover sampling error, {NOT_COVERED}."
@@ -38,11 +49,16 @@ def interval_notes(
     if any(name.endswith("total_lower") for name in names):
         notes.append(
             f"total_lower, total_upper: {share} noise and sampling: for the population, if the "
-            f"units are an independent sample of it; rows of one unit may be alike. It does not "
+            f"{units} are an independent sample of it; rows of one {one} may be alike. It does not "
             f"cover {NOT_COVERED}."
         )
-    without = [name for name in _statistics(query) if _without_total(name, names)]
-    return notes + [_reason(name) for name in dict.fromkeys(without)]
+    asked = _statistics(query)
+    if len(notes) > 1 and "mean" in asked:
+        notes.append(_WIDE + _NARROWER)
+    elif len(notes) > 1 and "mean_per_unit" in asked:
+        notes.append(_WIDE)
+    without = [name for name in asked if _without_total(name, names)]
+    return notes + [_reason(name, units) for name in dict.fromkeys(without)]
 
 
 def _statistics(query: Mapping[str, object]) -> list[str]:
@@ -57,7 +73,7 @@ def _without_total(statistic: str, names: Collection[str]) -> bool:
     return statistic in _REASONS and not alone and not any("total_lower" in name for name in own)
 
 
-def _reason(statistic: str) -> str:
+def _reason(statistic: str, units: str) -> str:
     called = _CALLED.get(statistic, statistic)
-    why = _REASONS[statistic].format(called, called.capitalize())
+    why = _REASONS[statistic].format(called, units)
     return f"No interval of a {called} for the population: {why}."

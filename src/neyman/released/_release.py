@@ -17,7 +17,7 @@ from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._interval_notes import interval_notes
 from neyman.released._keys_asked import called, keys_asked
-from neyman.released._limits_said import limits_said
+from neyman.released._limits_said import limits_said, said_elsewhere
 from neyman.released._side_by_side import Side, side_by_side
 from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
@@ -69,8 +69,10 @@ class Release(Tabular):
         replayed: whether it was stored before and cost nothing this time.
         count_weight: how much each row, or whatever is counted, adds to the noisy count that a
             group is shown by; None where the groups were declared, or an old record does not say.
-        companion: what contribution limits and bounds did to the answer; None where each row is a
-            unit, or where nothing was spent on it.
+        companion: what contribution limits and bounds did to the answer; None where they can do
+            nothing, or where nothing was spent on it.
+        companion_at: in a batch, the place, from 0, of the question whose companion tells of this
+            answer too, for it is about the same rows under the same limits.
     """
 
     entry: str
@@ -84,6 +86,7 @@ class Release(Tabular):
     replayed: bool = field(compare=False)
     count_weight: int | None = None
     companion: Companion | None = None
+    companion_at: int | None = None
 
     def __post_init__(self) -> None:
         """Have one NaN alone, which a list finds equal to itself, so that answers compare."""
@@ -144,13 +147,25 @@ class Release(Tabular):
         """What the intervals cover, what they do not, and why there is none where there is none."""
         return interval_notes(self.query, tuple(self.columns), self.confidence)
 
-    def to_text(self, *, rows: int | None = None) -> str:
+    def limit_notes(self, batch: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return what contribution limits and bounds did to the answer, or where that is said.
+
+        Args:
+            batch: what the questions of its batch are called, in order; their numbers by default.
+        """
+        if self.companion is not None:
+            return self.companion.sentences
+        at = self.companion_at
+        return () if at is None else (said_elsewhere(at, batch),)
+
+    def to_text(self, *, rows: int | None = None, batch: Sequence[str] = ()) -> str:
         """Return a table for people, with the guarantee and the cost.
 
         Args:
             rows: how many to show at most; None for all, 0 for the guarantee and the cost alone.
+            batch: as of `limit_notes`.
         """
-        lines = [] if rows == 0 else [*self._counted(), *self._tables(rows), *self._said()]
+        lines = [] if rows == 0 else [*self._counted(), *self._tables(rows), *self._said(batch)]
         lines += [
             f"guarantee: {printable(self.guarantee.curve)}, "
             f"unit: {printable(self.guarantee.unit)} ({self.guarantee.neighbors})",
@@ -166,7 +181,7 @@ class Release(Tabular):
     def _counted(self) -> list[str]:
         """Return how much of one unit counts, unless each row is one."""
         limits = limits_said(self.query)
-        return [] if limits is None else [f"counted: {limits}"]
+        return [] if limits is None else [f"counted: {printable(limits)}"]
 
     def _tables(self, rows: int | None) -> list[str]:
         """Return the answer as a table; of several statistics one each."""
@@ -193,11 +208,10 @@ class Release(Tabular):
         names = {name: name for name in self.columns}
         return (Side(self.query, value, self.columns, names),)
 
-    def _said(self) -> list[str]:
+    def _said(self, batch: Sequence[str]) -> list[str]:
         """Return what the columns mean."""
-        told = () if self.companion is None else self.companion.sentences
-        notes = [*self._explained, *told, *self.interval_notes]
-        lines = [line for note in notes for line in wrap(note, _WIDEST)]
+        notes = [*self._explained, *self.limit_notes(batch), *self.interval_notes]
+        lines = [line for note in notes for line in wrap(printable(note), _WIDEST)]
         if self.shown_from is None:
             return lines
         return [f"groups: those whose noisy count is {self.shown_from} or more", *lines]
@@ -210,9 +224,9 @@ class Release(Tabular):
         return [sentence for amount, sentence in said if amount in found]
 
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; a number that is not finite is written as null.
+        """Return everything, JSON-able; what is not finite is null.
 
-        So is one of a row that has `too_few` rows to tell; `noisy` holds it, by column and row.
+        So is a number of a row with `too_few` rows to tell; `noisy` holds it, by column and row.
         """
         columns, noisy = self._written()
         few = {"too_few": self.too_few} if any(map(any, self.too_few.values())) else {}
@@ -228,6 +242,7 @@ class Release(Tabular):
             "keys": list(self.keys),
             **({} if self.count_weight is None else {"count_weight": self.count_weight}),
             **({} if self.companion is None else {"companion": self.companion.to_json()}),
+            **({} if self.companion_at is None else {"companion_at": self.companion_at}),
             "columns": columns,
             **few,
             **({"noisy": noisy} if noisy else {}),
@@ -339,17 +354,18 @@ def _read(written: object, columns: Columns) -> Release:
         columns=columns,
         keys=_keys(record, columns),
         replayed=True,
-        count_weight=_weight(record),
+        count_weight=_whole(record, "count_weight", 1),
         companion=Companion.from_json(_mapping(told)) if told else None,
+        companion_at=_whole(record, "companion_at", 0),
     )
 
 
-def _weight(record: Mapping[str, object]) -> int | None:
-    """Return what was written; a record of before that says nothing of it."""
-    written = record.get("count_weight")
+def _whole(record: Mapping[str, object], name: str, least: int) -> int | None:
+    """Return what was written; None of a record that says nothing of it."""
+    written = record.get(name)
     if written is None:
         return None
-    if type(written) is not int or written < 1:
+    if type(written) is not int or written < least:
         raise _malformed()
     return written
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import cast
 
-from neyman.released import Release, columns_of, counts_units, limits_said, side_by_side
+from neyman.released import Release, columns_of, counts_units, limits_said, side_by_side, units_of
 
 __all__ = ["asked"]
 
@@ -47,7 +47,7 @@ def _one(query: Mapping[str, object]) -> str:
     name = str(query["statistic"])
     said = _NAMES.get(name, name.replace("_", " "))
     if counts_units(query):
-        return f"number of {_record(query['unit']).get('entity', 'units')}"
+        return f"number of {units_of(query)}"
     if name == "survival" and query.get("columns"):
         times, *events = [str(column) for column in _list(query["columns"])]
         return f"survival by {times}, where {_and(list(dict.fromkeys(events)))} is the event"

@@ -18,7 +18,8 @@ _OPEN = 20
 _USUAL_DELTAS = (1e-5, 1e-6, 1e-9)
 
 _STYLE = """
-:root { --ink: #22262e; --quiet: #626a78; --line: #dfe3ea; --accent: #1f5fa8; --paper: #fff; }
+:root { --ink: #22262e; --quiet: #626a78; --line: #dfe3ea; --accent: #1f5fa8; --paper: #fff;
+  --shade: #b4bccb; }
 * { box-sizing: border-box; }
 body { margin: 0; background: #f4f6f9; color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
@@ -33,12 +34,20 @@ p, li { max-width: 44rem; }
 .quiet { color: var(--quiet); font-size: .92rem; }
 .headline { font-size: 1.1rem; border-left: 4px solid var(--accent); padding: .2rem 0 .2rem 1rem; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
-.scroll { overflow-x: auto; }
+main.wide { max-width: 84rem; }
+.scroll { overflow-x: auto; max-width: 100%; scrollbar-width: thin; margin: .6rem 0;
+  background: linear-gradient(to right, var(--paper) 30%, transparent) left / 3rem 100% local,
+    linear-gradient(to left, var(--paper) 30%, transparent) right / 3rem 100% local,
+    linear-gradient(to right, var(--shade), transparent) left / 1rem 100% scroll,
+    linear-gradient(to left, var(--shade), transparent) right / 1rem 100% scroll;
+  background-repeat: no-repeat; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 th, td { text-align: right; padding: .22rem .8rem; border-bottom: 1px solid var(--line);
   white-space: nowrap; }
-th { color: var(--quiet); font-weight: 600; }
-td.text, th.text { text-align: left; }
+th { color: var(--quiet); font-weight: 600; white-space: normal; vertical-align: bottom; }
+td.text, th.text { text-align: left; white-space: normal; max-width: 24rem; }
+main.wide th, main.wide td { padding: .22rem .5rem; }
+td.text:first-child { min-width: 8rem; }
 td { mso-number-format: "\\@"; }
 tr.few td { color: var(--quiet); }
 code { font-size: .88em; overflow-wrap: anywhere; }
@@ -83,7 +92,7 @@ def html(
         _facts(publication),
         "<h2>What was released</h2>",
         *(
-            _release(name, release, release_svgs.get(name), publication.ledger.name)
+            _release(name, release, release_svgs.get(name), publication)
             for name, release in zip(publication.names, publication.releases, strict=True)
         ),
         "<h2>What is not protected</h2>",
@@ -96,13 +105,19 @@ def html(
     return page(publication.title, body)
 
 
-def page(title: str, body: Iterable[str]) -> str:
-    """Return a page in the style of all of them; the body is HTML."""
+def page(title: str, body: Iterable[str], *, wide: bool = False) -> str:
+    """Return a page in the style of all of them; the body is HTML.
+
+    Args:
+        title: as text.
+        body: its parts.
+        wide: whether it has tables of many columns.
+    """
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{safe(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><main>{''.join(body)}</main></body></html>\n"
+        f"<body><main{' class=wide' if wide else ''}>{''.join(body)}</main></body></html>\n"
     )
 
 
@@ -139,26 +154,26 @@ def _facts(publication: Publication) -> str:
     return "<h3>Terms</h3>" + rows_table(("Term", "Value"), rows, 2)
 
 
-def _release(name: str, release: Release, svg: str | None, ledger: str) -> str:
+def _release(name: str, release: Release, svg: str | None, publication: Publication) -> str:
+    batch = publication.batch_of(release)
     picture = "" if svg is None or not release.groups else f"<figure>{svg}</figure>"
     return (
         f"<h3>{safe(name)}</h3><p>{safe(asked(release))}</p>"
         f'<p class="quiet">{safe(str(release.spending))}. Alone it satisfies '
         f"{safe(str(release.guarantee.curve))}. {safe(_covered(release))}</p>"
-        f"{_found(release)}{_limits(release)}{picture}{_answer(release, ledger)}<details>"
+        f"{_found(release)}{_limits(release, batch)}{picture}"
+        f"{_answer(release, publication.ledger.name)}<details>"
         f"<summary>The question, exactly</summary>{exactly(release.query)}"
         f"<p>The noise:</p>{exactly(release.mechanism)}</details>"
     )
 
 
-def _limits(release: Release) -> str:
+def _limits(release: Release, batch: Mapping[str, Release]) -> str:
     """Say what contribution limits and bounds did to the answer, plainly where it is much."""
-    companion = release.companion
-    if companion is None:
-        return ""
-    said = safe(" ".join(companion.sentences))
-    kind = "warning" if companion.warns else "quiet"
-    return f'<p class="{kind}">{said}</p>'
+    notes, at = release.limit_notes([*batch]), release.companion_at
+    told = release if at is None or at >= len(batch) else [*batch.values()][at]
+    kind = "warning" if told.companion is not None and told.companion.warns else "quiet"
+    return f'<p class="{kind}">{safe(" ".join(notes))}</p>' if notes else ""
 
 
 def _covered(release: Release) -> str:

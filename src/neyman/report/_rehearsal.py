@@ -11,6 +11,18 @@ __all__ = ["rehearsal_html"]
 
 _HEAD = ("Group", "Truth", "Within limits", "Noise ±", "Interval holds the truth")
 
+_MEANING = {
+    "truth": "the number without limits, within bounds so wide that they move no value.",
+    "within limits": "what the query gives, before noise.",
+    "kept": "the share of the rows that the limits keep.",
+    "moved": "the share of the values that the bounds move.",
+    "noise ±": "half the width of the interval that a release would show.",
+    "off/±": "how far limits and bounds move the number, in such half-widths. Above 1, the "
+    "interval misses the truth even without noise.",
+    "held": "how often the interval held the truth, of many answers with noise.",
+    "total held": "the same for the interval of noise and sampling.",
+}
+
 
 def rehearsal_html(rehearsal: Rehearsal) -> str:
     """Return the page of a rehearsal. It says first that it is not private."""
@@ -25,11 +37,14 @@ def rehearsal_html(rehearsal: Rehearsal) -> str:
         rows_table(list(columns), list(zip(*columns.values(), strict=True)), 2),
         '<p class="quiet">Of several groups, the numbers are those of the group in the middle. '
         "After a semicolon stands the worst group.</p>",
+        "<details><summary>What the columns mean</summary>",
+        listed(f"{name}: {said}" for name, said in _MEANING.items() if name in columns),
+        "</details>",
         "<h2>Verdicts</h2>",
         listed(rehearsal.verdicts()),
         *(_groups(row) for row in rehearsal.rows if len(row.groups) > 1),
     ]
-    return page(f"REHEARSAL: {rehearsal.title}", body)
+    return page(f"REHEARSAL: {rehearsal.title}", body, wide=True)
 
 
 def _groups(row: RehearsedNumber) -> str:

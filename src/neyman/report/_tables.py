@@ -16,6 +16,7 @@ from neyman.released import (
     is_amount,
     noise_alone,
     readable,
+    units_of,
 )
 
 __all__ = ["answer_table", "exactly", "rows_table", "safe", "table_of"]
@@ -101,10 +102,9 @@ def _written(value: object) -> str:
 
 def _called(name: str, side: Side) -> str:
     """Return the head of a column: a count of units says whose."""
-    if name != "count" or not counts_units(side.query):
+    if name != "count_units" or not counts_units(side.query):
         return name
-    unit = cast("Mapping[str, object]", side.query["unit"])
-    return f"number of {unit.get('entity')}"
+    return f"number of {units_of(side.query)}"
 
 
 def _table(head: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], texts: int) -> str:
@@ -118,7 +118,7 @@ def _table(head: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], text
         f"<tr{' class=few' if few else ''}>{row('td', cells)}</tr>" for few, cells in rows
     )
     return (
-        f'<div class="scroll"><table><thead><tr>{row("th", head)}</tr></thead>'
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{row("th", head)}</tr></thead>'
         f"<tbody>{lines}</tbody></table></div>"
     )
 

@@ -2,7 +2,6 @@
 
 from neyman.session._functions import FunctionRelease, FunctionReleases
 from neyman.session._open import open  # noqa: A004
-from neyman.session._page import page_of
 from neyman.session._plan import Planned
 from neyman.session._question import Question
 from neyman.session._session import Session
@@ -14,5 +13,4 @@ __all__ = [
     "Question",
     "Session",
     "open",
-    "page_of",
 ]

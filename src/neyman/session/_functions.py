@@ -25,7 +25,6 @@ from neyman.functional._functions import Key
 from neyman.numerics import Array
 from neyman.released import Guarantee, Release, Spending
 from neyman.released._frames import pandas_frame
-from neyman.report import read_off
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -144,6 +143,8 @@ class FunctionRelease:
             InvalidParameter: if the noise hides it.
             MissingExtra: if pandas is not installed.
         """
+        from neyman.report import read_off
+
         read, hidden = read_off(self.release)
         if read is None:
             raise InvalidParameter(" ".join(hidden) or "this function has no table of values")

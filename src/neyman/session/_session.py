@@ -30,7 +30,6 @@ from neyman.session._declared import (
     groups_of,
     side_of,
 )
-from neyman.session._page import write_page
 from neyman.session._plan import Planned, planned
 from neyman.session._question import Question
 from neyman.tables import Expression, Statistic, Table
@@ -359,6 +358,9 @@ class Session:
                 "a report shows what this session released; nothing was yet. Release something "
                 "first; what the ledger holds already is free"
             )
+        # Drawing takes as long to load as all the rest.
+        from neyman.session._page import write_page
+
         page = Path(path)
         write_page(page, self.publication(title))
         return page

@@ -101,6 +101,9 @@ class Table:
         """Average a column: its centred sum and its own count, jointly.
 
         l1 = 2 m a,  l2^2 = 2 Q a^2,  a = half the range, in grid steps
+
+        Its total interval allows for the largest spread within the bounds, so it is wide where the
+        values are close to each other; `variance` comes with a mean that has a narrower one.
         """
         return self.aggregate(Mean(self.measured(column)), by)
 

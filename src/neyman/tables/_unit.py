@@ -295,7 +295,8 @@ def _refuse_other(entity: str, max_rows: object, other: Mapping[str, object]) ->
                 f'Entity("{entity}", max_rows=5, max_rows_per={{"year": 1}})'
             )
     if other:
-        raise InvalidParameter(old_limits(entity))
+        written = f'Entity("{entity}", max_rows=5, max_rows_per={{"year": 1}})'
+        raise InvalidParameter(old_limits(entity, written))
     if max_rows is None:
         raise InvalidParameter(
             f"one {entity} may fill any number of rows without a limit, and no noise hides that; "
@@ -303,11 +304,16 @@ def _refuse_other(entity: str, max_rows: object, other: Mapping[str, object]) ->
         )
 
 
-def old_limits(entity: str) -> str:
-    """Return why limits of groups without the name of a grouping are refused."""
+def old_limits(entity: str, written: str) -> str:
+    """Return why limits of groups without the name of a grouping are refused.
+
+    Args:
+        entity: who is protected.
+        written: what to write, such as five rows in all and one per year.
+    """
     return (
         "max_groups and max_rows_per_group on a unit are limits about one grouping, and a question "
-        f"with another grouping, or none, would count only a part of the rows of a {entity}. Write "
-        f"max_rows, the most rows of one {entity} in all, and max_rows_per = {{year = 1}} if one "
-        f"has at most 1 row a year"
+        f"with another grouping, or none, would count only a part of the rows of one {entity}. "
+        f"Write max_rows, the most rows of one {entity} in all, and max_rows_per, the most in each "
+        f"group of a grouping that you name: {written}, if one {entity} has at most 1 row per year"
     )

@@ -47,11 +47,14 @@ def companion_record(unit: Unit, limits: Limits, *, units: bool, bounds: bool) -
         units: whether a unit adds once to a group, so that groups are kept and not rows.
         bounds: whether values are moved to bounds.
     """
+    of = "groups" if units else "rows"
+    if units and limits.cut_groups is None:
+        of = None
     one = limits.total if limits.rows == limits.total or units else None
     return {
         "entity": unit.entity,
-        "of": "groups" if units else "rows",
-        "limit": one,
+        "of": of,
+        "limit": None if of is None else one,
         "least": limits.total if units else limits.rows,
         "bounds": bounds,
     }

@@ -124,6 +124,9 @@ class Mean(Statistic):
     Each row adds (a, k - c): c the grid point in the middle of the bounds, a = max |k - c|.
     The error of the ratio is smallest at the worst mean when the count weighs a
     (docs/decisions/0002-weighted-count.md).
+
+    Its total interval is conservative: without the spread of the values it allows for the largest
+    within the bounds. `Variance` comes with a mean whose total interval is narrower.
     """
 
     column: Measured
