@@ -307,7 +307,7 @@ def test_the_page_is_that_of_all_that_was_released(db, tmp_path):
 
 def test_a_session_shows_what_is_public_alone(db):
     said = str(db)
-    assert "gdp(mu=1); 100 % left" in said
+    assert "gdp(mu=1), epsilon = 4.8866 at delta = 1e-6; 100 % left" in said
     assert "minutes: float, Bounds(0, 240, grid=0.2)" in said
     assert "max_rows=3" in said
     assert db.columns == {

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import final
+from typing import Final, final
 
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter
 from neyman.functional import Domain, Side, Target
 from neyman.ledger import Ledger
-from neyman.numerics import Real
+from neyman.numerics import Real, at_least, at_most
 from neyman.publish import (
     Publication,
     crosstab,
@@ -37,7 +37,9 @@ from neyman.tables._on import How, On, Taken
 
 __all__ = ["Session"]
 
-_NO_BOUNDS: Mapping[str, tuple[Real, Real]] = MappingProxyType({})
+# At which a budget is told in epsilon, beside its own words.
+_DELTA: Final = 1e-6
+_NO_BOUNDS: Final[Mapping[str, tuple[Real, Real]]] = MappingProxyType({})
 
 
 @final
@@ -68,10 +70,11 @@ class Session:
         ]
         paid = "no ledger: questions can be previewed, and not released"
         if self.ledger is not None:
-            left, most = self.ledger.left().cost, self.ledger.capacity
+            cap, rest = self.ledger.cap, self.ledger.left().cost / self.ledger.capacity
+            epsilon = at_most(cap.epsilon(_DELTA), 5)
             paid = (
-                f"budget: {self.ledger.cap}; {100 * float(left / most):.4g} % left, in "
-                f"{self.ledger.store}"
+                f"budget: {cap}, epsilon = {epsilon} at delta = 1e-6; {at_least(100 * rest, 4)} % "
+                f"left, in {self.ledger.store}"
             )
         return "\n".join([f"unit: {self.table.unit!r}", paid, "columns:", *columns])
 
