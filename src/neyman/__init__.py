@@ -266,6 +266,7 @@ __all__ = [
     "mixture",
     "of_curve",
     "of_profile",
+    "open",
     "open_table",
     "piecewise",
     "piecewise_hull",

@@ -70,6 +70,7 @@ _HOMES = {
     "_template": ("template",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_OF_SPECS = ("_compile", "_read", "_rehearse", "_schema", "_spec", "_template")
 
 __all__ = [
     "NOTICE",
@@ -118,6 +119,9 @@ def __getattr__(name: str) -> object:
     """Load a name at its first use."""
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if _HOME_OF[name] in _OF_SPECS:
+        # It says which extra is missing.
+        import_module(f"{__name__}._section")
     return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
 
 

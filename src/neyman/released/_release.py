@@ -5,29 +5,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
-from neyman.printable import printable
 from neyman.released._companion import Companion
 from neyman.released._counted import in_counted
 from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._interval_notes import interval_notes
 from neyman.released._keys_asked import called, keys_asked
-from neyman.released._limits_said import limits_said, said_elsewhere
+from neyman.released._limits_said import said_elsewhere
+from neyman.released._release_text import release_text
 from neyman.released._side_by_side import Side, side_by_side
 from neyman.released._tabular import Tabular
-from neyman.released._text import text_of
 from neyman.released._too_few import (
-    MARKED,
-    TOO_FEW,
     hidden,
     is_amount,
     noise_alone,
-    readable,
     value_of,
 )
 
@@ -42,12 +37,6 @@ _VERSION: Final = 1
 _ROWS: Final = "rows"
 
 _LONGEST_PLACE: Final = 18
-
-_NO_ROWS = (
-    "the interval is wider than half of what the bounds allow, so noise alone could have made the "
-    "number; .columns holds it"
-)
-_WIDEST: Final = 100
 
 
 @final
@@ -165,38 +154,11 @@ class Release(Tabular):
             rows: how many to show at most; None for all, 0 for the guarantee and the cost alone.
             batch: as of `limit_notes`.
         """
-        lines = [] if rows == 0 else [*self._counted(), *self._tables(rows), *self._said(batch)]
-        lines += [
-            f"guarantee: {printable(self.guarantee.curve)}, "
-            f"unit: {printable(self.guarantee.unit)} ({self.guarantee.neighbors})",
-            f"entry '{printable(self.entry)}': {printable(self.spending)}"
-            + ("; a stored answer, not charged again" if self.replayed else ""),
-        ]
-        return "\n".join(lines)
+        return release_text(self, rows=rows, batch=batch)
 
     @property
     def _rows(self) -> int:
         return max(map(len, self.columns.values()), default=0)
-
-    def _counted(self) -> list[str]:
-        """Return how much of one unit counts, unless each row is one."""
-        limits = limits_said(self.query)
-        return [] if limits is None else [f"counted: {printable(limits)}"]
-
-    def _tables(self, rows: int | None) -> list[str]:
-        """Return the answer as a table; of several statistics one each."""
-        if not self.groups:
-            return ["no group is shown: no noisy count reached the threshold"]
-        keys = len(self.keys)
-        told = [
-            text_of(readable(side.query, side.columns, self.keys), rows=rows, keys=keys)
-            for side in self.sides
-        ]
-        if side_by_side(self.query, self.columns, self.keys):
-            return [
-                f"{printable(side.name)}\n{one}" for side, one in zip(self.sides, told, strict=True)
-            ]
-        return told or [text_of(self.columns, rows=rows, keys=keys)]
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -207,21 +169,6 @@ class Release(Tabular):
             return several
         names = {name: name for name in self.columns}
         return (Side(self.query, value, self.columns, names),)
-
-    def _said(self, batch: Sequence[str]) -> list[str]:
-        """Return what the columns mean."""
-        notes = [*self._explained, *self.limit_notes(batch), *self.interval_notes]
-        lines = [line for note in notes for line in wrap(printable(note), _WIDEST)]
-        if self.shown_from is None:
-            return lines
-        return [f"groups: those whose noisy count is {self.shown_from} or more", *lines]
-
-    @property
-    def _explained(self) -> list[str]:
-        """Say what the words and marks of rows that noise alone could have made mean."""
-        found = {is_amount(s.query) for s in self.sides if any(noise_alone(s.query, s.columns))}
-        said = [(True, MARKED), (False, f"{TOO_FEW}: {_NO_ROWS}")]
-        return [sentence for amount, sentence in said if amount in found]
 
     def to_json(self) -> dict[str, object]:
         """Return everything, JSON-able; what is not finite is null.
