@@ -73,8 +73,7 @@ def asked(
     }
     query |= view.describe()
     asks = Question(statistic, unit, by, salt_of(view, unit, by), max_rows)
-    statement = asks.statement(view)
-    both = replace(asks, companion=True)
+    statement, both = asks.statement(view), replace(asks, companion=True)
     more = [] if unit.entity is None else [both.statement(view)]
     engine.refuse_stand_ins(statement, *more)
     groups, width, limits = groups_of(by), len(statistic.components), limits_of(unit, by, statistic)
