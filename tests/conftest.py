@@ -29,10 +29,24 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
+# Files here need no disk, which takes milliseconds for each step that a ledger takes.
+MEMORY = Path("/dev/shm")
+ROOM = 2 << 30
+
 SPARK = "tests/tables/engines/"
 # What forks comes before Spark, whose client must not be forked: the child would answer for it.
 # Spark's tests stay in one process, and so must not be left to the end.
 FIRST = ("tests/ledger/", SPARK)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Write to memory where there is room, but in long trials: those are of a real disk."""
+    if (
+        config.option.markexpr != "soak"
+        and MEMORY.is_dir()
+        and shutil.disk_usage(MEMORY).free > ROOM
+    ):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -186,7 +200,8 @@ def start_postgres(missing: Callable[[str], None]) -> Iterator[Callable[[], Post
     servers: list[PostgresServer] = []
 
     def start() -> PostgresServer:
-        folder = Path(tempfile.mkdtemp(prefix="neyman-pg-"))
+        room = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+        folder = Path(tempfile.mkdtemp(prefix="neyman-pg-", dir=room))
         servers.append(PostgresServer(Path(found or "").resolve().parent, folder))
         return servers[-1]
 

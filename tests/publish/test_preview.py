@@ -53,8 +53,8 @@ class Locked(Engine):
     def read(self, statement):  # noqa: ARG002
         raise AssertionError("rows were read")
 
-    def stand_ins(self, statement):
-        return self.inside.stand_ins(statement)
+    def stand_ins(self, *statements):
+        return self.inside.stand_ins(*statements)
 
     def text(self, statement):
         return self.inside.text(statement)

@@ -294,11 +294,10 @@ def test_a_table_without_rows_that_count_gives_whole_numbers(fill, rows, by):
 
 
 def moved_by(fill, name, by, unit, rows, gone):
-    left = [row for row in rows if row[0] != gone]
-    before, after = (
-        QUESTIONS[name][0](opened(fill, some, unit), by).companion.compute()[1]
-        for some in (rows, left)
-    )
+    asked = QUESTIONS[name][0](opened(fill, rows, unit), by).companion
+    _, before = asked.compute()
+    fill("companion", COLUMNS, [row for row in rows if row[0] != gone])
+    _, after = asked.compute()
     return (before - after).tolist()
 
 

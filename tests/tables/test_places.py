@@ -5,6 +5,7 @@ import json
 import math
 from collections import Counter, defaultdict
 from fractions import Fraction
+from functools import cache
 
 import duckdb
 import numpy as np
@@ -81,11 +82,19 @@ def doubles(values):
 def placed(fill):
     """Place a column of values, each apart, by the statement that counts them."""
 
-    def by_sql(axes, *columns):
-        rows = list(zip(*columns, strict=True))
-        table = fill("places", [f"x{i} DOUBLE" for i in range(len(axes))], rows)
+    def filled(axes, rows):
+        return fill(f"places{axes}", [f"x{i} DOUBLE" for i in range(axes)], rows)
+
+    @cache
+    def counter(axes):
         names = [f"x{i}" for i in range(len(axes))]
-        return open_table(table, unit=Rows(), name="places").countable(*names).counter(axes).count()
+        table = open_table(filled(len(axes), []), unit=Rows(), name="places")
+        return table.countable(*names).counter(axes)
+
+    def by_sql(axes, *columns):
+        asked = counter(tuple(axes))
+        filled(len(axes), list(zip(*columns, strict=True)))
+        return asked.count()
 
     return by_sql
 

@@ -1,6 +1,7 @@
 """Removing a unit never moves the integers by more than the sensitivity, and can move them so."""
 
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -48,6 +49,22 @@ def ask(fill, table, unit, statistic, by, bounds=Bounds(-1, 2, grid=1)):  # noqa
     }[statistic]()
 
 
+@pytest.fixture(scope="module")
+def question(fill):
+    """One question of whatever rows the table holds when it runs."""
+
+    @cache
+    def asked(unit, statistic, keyed):
+        return ask(fill, [], unit, statistic, KEYS if keyed else None)
+
+    return asked
+
+
+def answer(fill, aggregate, table):
+    fill("sensitivity", COLUMNS, table)
+    return aggregate.compute()
+
+
 def moved(before, after) -> tuple[int, int]:
     change = (before - after).tolist()
     return sum(map(abs, change)), sum(part**2 for part in change)
@@ -56,14 +73,12 @@ def moved(before, after) -> tuple[int, int]:
 @pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
 @settings(max_examples=40, deadline=None)
 @given(table=rows, unit=units, keyed=st.booleans())
-def test_removing_an_entity(fill, statistic, table, unit, keyed):
-    by = KEYS if keyed else None
-    aggregate = ask(fill, table, unit, statistic, by)
-    whole = aggregate.compute()
+def test_removing_an_entity(fill, question, statistic, table, unit, keyed):
+    aggregate = question(unit, statistic, keyed)
+    whole = answer(fill, aggregate, table)
     for gone in {row[0] for row in table}:
         left = [row for row in table if row[0] != gone]
-        rest = ask(fill, left, unit, statistic, by).compute()
-        l1, l2_squared = moved(whole, rest)
+        l1, l2_squared = moved(whole, answer(fill, aggregate, left))
         assert l1 <= aggregate.sensitivity.l1
         assert l2_squared <= aggregate.sensitivity.l2_squared
 
@@ -71,11 +86,10 @@ def test_removing_an_entity(fill, statistic, table, unit, keyed):
 @pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
 @settings(max_examples=20, deadline=None)
 @given(table=rows.filter(bool), keyed=st.booleans())
-def test_removing_a_row(fill, statistic, table, keyed):
-    by = KEYS if keyed else None
-    aggregate = ask(fill, table, Rows(), statistic, by)
-    rest = ask(fill, table[1:], Rows(), statistic, by).compute()
-    l1, l2_squared = moved(aggregate.compute(), rest)
+def test_removing_a_row(fill, question, statistic, table, keyed):
+    aggregate = question(Rows(), statistic, keyed)
+    whole, rest = (answer(fill, aggregate, rows) for rows in (table, table[1:]))
+    l1, l2_squared = moved(whole, rest)
     assert l1 <= aggregate.sensitivity.l1
     assert l2_squared <= aggregate.sensitivity.l2_squared
 
@@ -105,7 +119,7 @@ def test_a_worst_case_attains_both_norms(fill, statistic, unit, rows, keyed):
     by = KEYS if keyed else None
     aggregate = ask(fill, table, unit, statistic, by)
     full = aggregate.compute()
-    empty = ask(fill, [], unit, statistic, by).compute()
+    empty = answer(fill, aggregate, [])
     assert moved(full, empty) == (aggregate.sensitivity.l1, aggregate.sensitivity.l2_squared)
     assert np.max(np.abs(full - empty)) == aggregate.sensitivity.largest
 

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from sqlglot import exp
+
 from neyman.aggregate import (
     COMPANION,
     Aggregate,
@@ -71,8 +73,9 @@ def asked(
     }
     query |= view.describe()
     asks = Question(statistic, unit, by, salt_of(view, unit, by), max_rows)
-    statement = asks.statement(view)
-    engine.refuse_stand_ins(statement)
+    statement, both = asks.statement(view), replace(asks, companion=True)
+    more = [] if unit.entity is None else [both.statement(view)]
+    engine.refuse_stand_ins(statement, *more)
     groups, width, limits = groups_of(by), len(statistic.components), limits_of(unit, by, statistic)
     question = Aggregate(
         # What a statistic says of itself is for people: a parameter may be missing there.
@@ -85,7 +88,7 @@ def asked(
         compute=lambda: by_group(engine.integers(statement, 1 + width), groups or 0).reshape(-1),
         sql=lambda: engine.text(statement),
         imagined=ImaginedRows(asks, engine, view),
-        companion=_companion(engine, view, asks),
+        companion=_companion(engine, view, both, *more) if more else None,
         check=lambda: engine.refuse_stand_ins(statement),
     )
     match by:
@@ -107,21 +110,17 @@ def asked(
             )
 
 
-def _companion(engine: Engine, view: View, asks: Question) -> Companion | None:
-    """Return what also tells what limits and bounds did; nothing where each row is a unit."""
-    if asks.unit.entity is None:
-        return None
-    both = replace(asks, companion=True)
+def _companion(engine: Engine, view: View, asks: Question, statement: exp.Query) -> Companion:
+    """Return what runs a statement that also tells what limits and bounds did."""
     whole = () if asks.keys is None else asks.keys.by_value
-    statement, own, by = both.statement(view), len(asks.statistic.components), asks.keys
-    engine.refuse_stand_ins(statement)
+    own, by, width = len(asks.statistic.components), asks.keys, asks.width
 
     def compute() -> tuple[IntArray | FoundGroups, IntArray]:
         if isinstance(by, UnknownKeys):
-            names, last = engine.groups(statement, len(by.columns), both.width, MARK[1])
+            names, last = engine.groups(statement, len(by.columns), width, MARK[1])
             found = replace(names, integers=names.integers[:, :own])
             return found, last[:, :COMPANION].reshape(-1)
-        rows = engine.integers(statement, 1 + both.width)
+        rows = engine.integers(statement, 1 + width)
         marked = rows[:, 0] == MARK[0]
         answer = by_group(rows[~marked, : 1 + own], groups_of(by) or 0)
         return answer.reshape(-1), rows[marked, 1 : 1 + COMPANION].reshape(-1)

@@ -1,6 +1,7 @@
 """Short words for the syntax trees that the room builds. Nothing here is text of a query."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeAlias
 
 from sqlglot import Expr, exp
@@ -57,7 +58,7 @@ def column(name: str, table: str | None = None) -> exp.Column:
 
 def named(value: Tree, name: str) -> Tree:
     """Write value AS name."""
-    return exp.alias_(value, name, quoted=True)
+    return exp.alias_(value, name, quoted=True, copy=False)
 
 
 def part(value: Tree) -> Tree:
@@ -105,12 +106,18 @@ def call(name: str, *arguments: Tree) -> Tree:
 
 def cast(value: Tree, to: str) -> Tree:
     """Write CAST(value AS to)."""
-    return exp.Cast(this=value, to=exp.DataType.build(to))
+    return exp.Cast(this=value, to=_type(to).copy())
 
 
 def try_cast(value: Tree, to: str) -> Tree:
     """Write TRY_CAST(value AS to): NULL where the value is no `to`."""
-    return exp.TryCast(this=value, to=exp.DataType.build(to))
+    return exp.TryCast(this=value, to=_type(to).copy())
+
+
+@cache
+def _type(name: str) -> exp.DataType:
+    """Read the name of a type, once: sqlglot parses it, which takes longer than a copy."""
+    return exp.DataType.build(name)
 
 
 def encoded(value: Tree) -> Tree:

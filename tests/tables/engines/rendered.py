@@ -113,8 +113,8 @@ def noted() -> Iterator[list[exp.Query]]:
     statements: list[exp.Query] = []
     looked = Engine.refuse_stand_ins
 
-    def note(_: Engine, statement: exp.Query) -> None:
-        statements.append(statement)
+    def note(_: Engine, *asked: exp.Query) -> None:
+        statements.extend(asked)
 
     changed: Any = Engine
     changed.refuse_stand_ins = note

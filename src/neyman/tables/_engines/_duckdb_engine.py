@@ -102,14 +102,14 @@ class DuckDB(Engine):
         for source in self.sources:
             source.check()
 
-    def stand_ins(self, statement: exp.Query) -> Sequence[str]:
+    def stand_ins(self, *statements: exp.Query) -> Sequence[str]:
         """Ask the user's connection, where there is one; a private one has no functions added."""
         host = self._host
         if host is None:
             return ()
         found: list[str] | None = None
         with suppress(duckdb.Error), own_session(host) as cursor:
-            found = stand_ins(cursor, self.text(statement))
+            found = stand_ins(cursor, *map(self.text, statements))
         if found is None:
             raise InvalidTable("the connection is closed or broken; open it, and the table again")
         return found

@@ -30,17 +30,18 @@ _FUNCTIONS: Final = (
 )
 
 
-def stand_ins(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
-    """Return the names that a statement calls and that mean more there than to DuckDB itself.
+def stand_ins(connection: duckdb.DuckDBPyConnection, *texts: str) -> list[str]:
+    """Return the names that statements call and that mean more there than to DuckDB itself.
 
     Args:
         connection: sees what the user's databases hold. No function of theirs is called by this.
-        text: of the statement.
+        texts: of the statements.
 
     Raises:
-        InvalidTable: if this DuckDB cannot say which functions the statement calls.
+        InvalidTable: if this DuckDB cannot say which functions a statement calls.
     """
-    called, known = sorted(_called(connection, text)), _built_in()
+    known = _built_in()
+    called = sorted(set[str]().union(*(_called(connection, text) for text in texts)))
     marks = ", ?" * len(called)
     found = _overloads(connection, f" WHERE {_NAME} IN (NULL{marks})", called)
     return [name for name in called if not found.get(name, set()) <= known.get(name, set())]

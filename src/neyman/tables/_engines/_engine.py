@@ -97,23 +97,23 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def stand_ins(self, statement: exp.Query) -> Sequence[str]:
+    def stand_ins(self, *statements: exp.Query) -> Sequence[str]:
         """Name the functions of the user's that could run in the place of the engine's own.
 
         No row is read.
 
         Args:
-            statement: whose functions are looked for.
+            statements: whose functions are looked for, at once.
         """
 
     @final
-    def refuse_stand_ins(self, statement: exp.Query) -> None:
-        """Refuse a statement that could call functions of the user's; before the charge.
+    def refuse_stand_ins(self, *statements: exp.Query) -> None:
+        """Refuse statements that could call functions of the user's; before the charge.
 
         Raises:
             InvalidTable: naming the functions.
         """
-        refuse_stand_ins(self.name, lambda: self.stand_ins(statement))
+        refuse_stand_ins(self.name, lambda: self.stand_ins(*statements))
 
     @abstractmethod
     def text(self, statement: exp.Query) -> str:

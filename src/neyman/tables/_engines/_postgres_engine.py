@@ -92,11 +92,15 @@ class Postgres(Engine):
     def check(self) -> None:
         """Nothing to compare."""
 
-    def stand_ins(self, statement: exp.Query) -> Sequence[str]:
+    def stand_ins(self, *statements: exp.Query) -> Sequence[str]:
         """Ask the server, in a session of our own."""
         found: list[str] | None = None
         with suppress(Exception), session(self.access) as connection:
-            found = stand_ins(connection, statement, self.text(statement))
+            found = [
+                name
+                for statement in statements
+                for name in stand_ins(connection, statement, self.text(statement))
+            ]
         if found is None:
             raise InvalidTable(
                 "PostgreSQL does not tell its functions; check that the server can be reached"

@@ -92,9 +92,9 @@ class Spark(Engine):
     def check(self) -> None:
         """Nothing to compare."""
 
-    def stand_ins(self, statement: exp.Query) -> Sequence[str]:
+    def stand_ins(self, *statements: exp.Query) -> Sequence[str]:
         """Ask the session."""
-        return stand_ins(self.session, self.text(statement))
+        return stand_ins(self.session, *map(self.text, statements))
 
     def text(self, statement: exp.Query) -> str:
         """Spell it."""

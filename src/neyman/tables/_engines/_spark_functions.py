@@ -17,8 +17,8 @@ _PATH = "current_path"
 _FIRST = ("system.builtin", "system.session,system.builtin")
 
 
-def stand_ins(session: Any, text: str) -> list[str]:
-    """Return the functions that a statement calls and that the session or its database has too.
+def stand_ins(session: Any, *texts: str) -> list[str]:
+    """Return the functions that statements call and that the session or its database has too.
 
     Raises:
         InvalidTable: if the session does not tell, or looks elsewhere first.
@@ -30,7 +30,7 @@ def stand_ins(session: Any, text: str) -> list[str]:
         known = _Known(session._jvm, state.catalog())  # noqa: SLF001
         if known.is_built_in(_PATH):
             path = session.sql(f"SELECT {_PATH}()").head()[0]
-        called = words_before_brackets(text, "spark") | {_PATH}
+        called = {_PATH}.union(*(words_before_brackets(text, "spark") for text in texts))
         found = [name for name in sorted(called) if known.is_stood_in_for(name)]
     if found is None:
         raise InvalidTable("Spark does not tell its functions; check that its session runs")

@@ -242,7 +242,7 @@ class Bounding:
     def _parts(self, names: Sequence[str]) -> exp.Query:
         light = _from(self._last, "j", *names).where(self._light())
         rows = (sql.named(sql.cast(add, sql.WIDE), name) for name, add in self.adds)
-        return exp.union(light, self._chosen("j").select(*rows), distinct=False)
+        return exp.union(light, self._chosen("j").select(*rows), distinct=False, copy=False)
 
     def _cells(self) -> exp.Query:
         last = f"neyman_{self._last}"
@@ -254,7 +254,7 @@ class Bounding:
             .where(self._light(last))
         )
         one = sql.named(sql.cast(sql.integer(1), "BIGINT"), "n")
-        return exp.union(light, self._chosen("j", "k").select(one), distinct=False)
+        return exp.union(light, self._chosen("j", "k").select(one), distinct=False, copy=False)
 
     def _hash(self, j: Tree) -> Tree:
         """md5 of salt:group:unit."""
@@ -282,7 +282,7 @@ def _crowded(step: str, names: Sequence[Tree]) -> exp.Select:
 
 
 def _from(step: str, *names: str) -> exp.Select:
-    return exp.select(*_columns(*names)).from_(sql.relation(f"neyman_{step}"))
+    return exp.select(*_columns(*names)).from_(sql.relation(f"neyman_{step}"), copy=False)
 
 
 def _least(most: int) -> Tree:

@@ -82,7 +82,9 @@ class Question:
         padded = [*integers, *([sql.wide(0)] * (self.width - COMPANION))]
         named = [sql.named(value, f"s{i}") for i, value in enumerate(padded)]
         row = exp.select(sql.named(mark, "j"), *named).from_(sql.relation("neyman_shares"))
-        return sql.in_steps(exp.union(self._answer(), row, distinct=False), [*steps, *more])
+        return sql.in_steps(
+            exp.union(self._answer(), row, distinct=False, copy=False), [*steps, *more]
+        )
 
     @property
     def _moved(self) -> bool:
@@ -109,16 +111,16 @@ class Question:
             steps = _steps(measured, value)
             outside.append(exp.and_(*there, _outside(measured, value)))
             if self.statistic.complete:
-                query = query.select(sql.named(steps, name)).where(*there)
+                query = query.select(sql.named(steps, name), copy=False).where(*there, copy=False)
                 continue
             # Clamping makes numbers of NULL and NaN, so that no branch can fail.
             absent = sql.cast(sql.integer(measured.absent), "BIGINT")
             coded = exp.Case(ifs=[exp.If(this=exp.and_(*there), true=steps)], default=absent)
-            query = query.select(sql.named(coded, name))
+            query = query.select(sql.named(coded, name), copy=False)
         if not self._moved:
             return query
         one = exp.Case(ifs=[exp.If(this=exp.or_(*outside), true=sql.integer(1))])
-        return query.select(sql.named(one.else_(sql.integer(0)), "x"))
+        return query.select(sql.named(one.else_(sql.integer(0)), "x"), copy=False)
 
     def _parts(self) -> list[tuple[str, exp.Query]]:
         k = [sql.column(name) for name in self._integers]
@@ -151,9 +153,9 @@ class Question:
             most = component.limit * self.max_rows
             total = exp.Coalesce(this=sql.total(sql.column(f"s{i}")), expressions=[sql.integer(0)])
             inside = sql.clamped(sql.integer(-most), total, sql.integer(most))
-            query = query.select(sql.named(sql.cast(inside, "BIGINT"), f"s{i}"))
+            query = query.select(sql.named(sql.cast(inside, "BIGINT"), f"s{i}"), copy=False)
         for i in range(len(self.statistic.components), self.width):
-            query = query.select(sql.named(sql.wide(0), f"s{i}"))
+            query = query.select(sql.named(sql.wide(0), f"s{i}"), copy=False)
         return query
 
 
