@@ -158,7 +158,7 @@ def test_the_three_caps(tmp_path, cap, curve):
             "batch 'b' of query 'a' is the entry of another",
         ),
         ("mu = 0.1", "mu = 0.1\nepsilon = 1", "one of them"),
-        ("mu = 0.1", "", "give mu for Gaussian noise or epsilon"),
+        ("mu = 0.1", "", "give mu for Gaussian noise, epsilon"),
         ('entry = "b"', 'entry = "a"', "stands twice"),
         ('ward = ["north", "south"]', "ward = [1.5]", "keys.wards.ward[0]: "),
         ("[data]", "[data", "cannot be used"),

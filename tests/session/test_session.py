@@ -320,8 +320,8 @@ def test_a_session_shows_what_is_public_alone(db):
 
 # What a spec writes once for the whole table, or for a release, and not for a question.
 _ELSEWHERE = {
-    "statistic", "entry", "batch", "noise", "mu", "epsilon", "rho", "delta", "companion", "where",
-    "max_rows", "max_rows_per_group", "by",
+    "statistic", "entry", "batch", "noise", "mu", "epsilon", "rho", "share", "delta", "companion",
+    "where", "max_rows", "max_rows_per_group", "by",
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from neyman.divided import SHARE, divided
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.mechanisms import Mechanism, Thresholded
 from neyman.publish._form import expression_of
-from neyman.publish._noise import NOISES, USUAL
+from neyman.publish._noise import NOISES, USUAL, noise_for
 from neyman.publish._plan import Step
 from neyman.publish._queries import Query
 from neyman.publish._queries._query import Groups
@@ -29,11 +29,13 @@ class Asked:
         query: as the spec has it.
         table: the rows that it is about, with the limits that it is asked under.
         by: its groups.
+        amount: of a query with a share, what it may spend, and of which account of a ledger.
     """
 
     query: Query
     table: Table = field(repr=False)
     by: Groups
+    amount: tuple[str, Fraction] | None = None
 
     @classmethod
     def of(cls, query: Query, table: Table, by: Groups) -> Self:
@@ -63,9 +65,13 @@ class Asked:
             SpecError, InvalidParameter: if there is no such noise.
         """
         query, sensitivity = self.query, question.sensitivity
-        ((key, share),) = query.spends.items()
-        kind = NOISES[query.noise or USUAL[key]]
-        noise = kind.calibrated(query.entry, sensitivity, key, share)
+        if self.amount is not None:
+            with named(f"query {query.entry!r}"):
+                noise = noise_for(sensitivity, *self.amount)
+        else:
+            ((key, share),) = query.spends.items()
+            kind = NOISES[query.noise or USUAL[key]]
+            noise = kind.calibrated(query.entry, sensitivity, key, share)
         if query.delta is None:
             return noise
         with named(f"query {query.entry!r}"):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+from neyman.accounting import budget_for
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.ledger import store_of
 from neyman.printable import printable
@@ -14,6 +15,7 @@ from neyman.publish._joins_of import JoinOf, PublicJoinOf
 from neyman.publish._plan import Plan
 from neyman.publish._queries import Query
 from neyman.publish._section import Cell
+from neyman.publish._shares import divided_by_shares
 from neyman.publish._spec import Spec
 from neyman.publish._unknown_of import UnknownOf
 from neyman.tables import Bounds, Expression, Keys, Table, UnknownKeys, open_table
@@ -72,14 +74,17 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
             with named(f"query {query.entry!r}, by = {query.by!r}"):
                 for column in groups[query.by].columns:
                     whole.view.schema[column]
-    return tuple(
+    asked = [
         Asked.of(
             query,
             _made(query, groups, table, made, bounds),
             None if query.by is None else groups[query.by],
         )
         for query in spec.query
-    )
+    ]
+    with named("budget"):
+        budget = budget_for(spec.budget.cap, spec.budget.delta_for_groups)
+    return divided_by_shares(asked, budget)
 
 
 def _opened(spec: Spec, folder: Path) -> Table:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final, final
 
 from neyman.errors import SensitivityMismatch, SpecError
@@ -18,7 +19,7 @@ from neyman.numerics import Real
 from neyman.sensitivity import Sensitivity
 from neyman.tradeoff import gdp, pure_dp
 
-__all__ = ["NOISES", "USUAL", "Noise"]
+__all__ = ["NOISES", "USUAL", "Noise", "noise_for"]
 
 
 @final
@@ -84,3 +85,19 @@ NOISES: Final[Mapping[str, Noise]] = {
 }
 # The noise of a share that comes without a name.
 USUAL: Final = {"mu": "gaussian", "rho": "discrete_gaussian", "epsilon": "laplace"}
+
+
+def noise_for(sensitivity: Sensitivity, account: str, amount: Fraction) -> Mechanism:
+    """Return the noise that is charged this much: Gaussian for mu^2, Laplace for epsilon.
+
+    Raises:
+        SensitivityMismatch: if the question does not bound the norm that it needs.
+    """
+    if account == "epsilon":
+        return Laplace.calibrate(sensitivity, amount)
+    if sensitivity.l2_squared is None:
+        raise SensitivityMismatch(
+            "Gaussian noise needs a bound of the L2 norm, which this question does not have; "
+            "write noise="
+        )
+    return Gaussian(variance=sensitivity.l2_squared / amount)

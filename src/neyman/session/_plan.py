@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, final
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact
 from neyman.publish import Plan, PlanPreview, Step, publish
+from neyman.publish._noise import noise_for
 from neyman.session._functions import Answer, answer_of
 from neyman.session._question import Question
-from neyman.session._spends import check_share, noise_for
+from neyman.session._spends import check_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,14 +5,13 @@ from fractions import Fraction
 from typing import Final, final
 
 from neyman.aggregate import Aggregate
-from neyman.errors import InvalidParameter, SensitivityMismatch
+from neyman.errors import InvalidParameter
 from neyman.ledger import Ledger
-from neyman.mechanisms import Gaussian, Laplace, Mechanism, Thresholded
+from neyman.mechanisms import Mechanism, Thresholded
 from neyman.numerics import Real, exact, text
-from neyman.publish._noise import NOISES, USUAL
-from neyman.sensitivity import Sensitivity
+from neyman.publish._noise import NOISES, USUAL, noise_for
 
-__all__ = ["Spends", "check_share", "noise_for"]
+__all__ = ["Spends", "check_share"]
 
 _LARGEST: Final = 10**6
 
@@ -122,19 +121,3 @@ def check_share(name: str, share: Real) -> Fraction:
             f"{name} must be in (0, 1]; got {text(part)}. Write such as {name}=1/8"
         )
     return part
-
-
-def noise_for(sensitivity: Sensitivity, account: str, amount: Fraction) -> Mechanism:
-    """Return the noise that is charged this much: Gaussian for mu^2, Laplace for epsilon.
-
-    Raises:
-        SensitivityMismatch: if the question does not bound the norm that it needs.
-    """
-    if account == "epsilon":
-        return Laplace.calibrate(sensitivity, amount)
-    if sensitivity.l2_squared is None:
-        raise SensitivityMismatch(
-            "Gaussian noise needs a bound of the L2 norm, which this question does not have; "
-            "write noise="
-        )
-    return Gaussian(variance=sensitivity.l2_squared / amount)

@@ -67,6 +67,8 @@ class Query(Section, ABC):
     """What it may spend, in pure differential privacy."""
     rho: Positive | None = None
     """What it may spend, in zero-concentrated differential privacy."""
+    share: Positive | None = None
+    """Its weight: queries with a share divide what the others leave of the whole budget."""
     where: Form | None = None
     """Only rows where this is true: an operation and what it is of, [">", ["col", "x"], 15]."""
     max_rows: Count | None = None
@@ -116,7 +118,7 @@ class Query(Section, ABC):
     @property
     def spends(self) -> dict[str, Decimal]:
         """What it may spend, by its key."""
-        given = {"mu": self.mu, "epsilon": self.epsilon, "rho": self.rho}
+        given = {"mu": self.mu, "epsilon": self.epsilon, "rho": self.rho, "share": self.share}
         return {key: share for key, share in given.items() if share is not None}
 
     @model_validator(mode="before")
@@ -134,10 +136,16 @@ class Query(Section, ABC):
     def _one_share(self) -> Self:
         if len(self.spends) != 1:
             raise ValueError(
-                "give mu for Gaussian noise or epsilon for Laplace noise, one of them; or noise, a "
-                "name, with its share: " + _spoken()
+                "give mu for Gaussian noise, epsilon for Laplace noise, or share = 1 for an equal "
+                "part of the budget, one of them; or noise, a name, with what it takes: "
+                + _spoken()
             )
         (key,) = self.spends
+        if self.noise is not None and key == "share":
+            raise ValueError(
+                f'noise = "{self.noise}" was given with share, which takes the noise that the '
+                "budget is for; delete noise, or write what it takes in place of share"
+            )
         if self.noise is not None and key not in NOISES[self.noise].makes:
             takes = " or ".join(NOISES[self.noise].makes)
             raise ValueError(f'noise = "{self.noise}" takes {takes}; write it in place of {key}')
