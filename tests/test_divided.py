@@ -352,7 +352,7 @@ def test_another_budget_under_one_id_is_named_as_it_is_asked_for(ledger, noise, 
     with pytest.raises(EntryConflict) as refused:
         ny.release(question, noise(question.sensitivity, y), ledger, entry="a")
     said = str(refused.value)
-    assert "reserved before with another budget (budget: " in said
+    assert "used before with another budget (budget: " in said
     assert before in said
     assert now in said
     assert "mechanism" not in said

@@ -388,7 +388,7 @@ def test_a_plan_that_a_run_would_refuse_says_so_in_the_words_of_the_run(
         assert "stored, free" not in captured.out
         said.append(captured.err)
     assert len(set(said)) == 1
-    assert "was reserved before with another " in said[0]
+    assert "was used before with another " in said[0]
     assert difference in said[0]
     # The run found it before it charged anything.
     assert len(ny.Ledger.existing(tmp_path / "l").entries()) == 2

@@ -18,6 +18,7 @@ _LONGEST_PATH: Final = 200
 _ABSENT: Final = object()
 # How large the noise of a question is, but not of which kind: that follows from its budget.
 _SIZES: Final = re.compile(r"(?:\.batch\[\d+\])?\.(?:mechanism|companion)\.(?!.*\bmechanism$).*")
+_DIGEST: Final = re.compile(r"\.computation$")
 _DELTA: Final = 1e-6
 
 
@@ -61,10 +62,16 @@ def differences(stored: object, asked: object, *, sizes: bool = True) -> str:
     >>> differences({"query": {"bounds": [0, 10]}}, {"query": {"bounds": [0, 20]}})
     'query.bounds[1]: 10 in the ledger, 20 asked'
     """
-    found = [
-        f"{_end(path.removeprefix('.'))}: {before} in the ledger, {after} asked"
+    walked = [
+        (path, one, other)
         for path, one, other in _walk("", stored, asked)
         if sizes or not _SIZES.fullmatch(path)
+    ]
+    # Digests and sizes of noise follow from what else differs; without that, they are named.
+    plain = [step for step in walked if not (_DIGEST.search(step[0]) or _SIZES.fullmatch(step[0]))]
+    found = [
+        f"{_end(path.removeprefix('.'))}: {before} in the ledger, {after} asked"
+        for path, one, other in plain or walked
         for before, after in [_pair(one, other)]
     ]
     more = [f"and {len(found) - _MOST} more"] if len(found) > _MOST else []

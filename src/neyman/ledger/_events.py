@@ -97,7 +97,7 @@ class History:
             stored = read_curve(self.reserve.get("curve"), self.id)
             places = "; ".join(filter(None, [f"budget: {budgets(stored, curve)}", places]))
         raise EntryConflict(
-            f"entry {brief(self.id)!r} was reserved before with another {' and '.join(words)}"
+            f"entry {brief(self.id)!r} was used before with another {' and '.join(words)}"
             f"{f' ({places})' if places else ''}; ask the same again, or use a new id"
         )
 

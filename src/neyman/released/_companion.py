@@ -29,7 +29,7 @@ class _Words(NamedTuple):
 
 
 _WHAT: Final = {
-    "rows": _Words("Rows missing", "have more rows", "{} rows are not in this number"),
+    "rows": _Words("Rows missing", "have more rows", "{} rows do not count"),
     "groups": _Words(
         "Missing from groups", "are in more groups", "{} cases of one {} in one group do not count"
     ),

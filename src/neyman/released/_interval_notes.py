@@ -28,6 +28,7 @@ _NARROWER: Final = (
     " Where the values are close to each other, ask for their variance: it comes with a mean whose "
     "interval is narrower."
 )
+_QUANTILE: Final = "quantile"
 _CALLED: Final = {"linear_regression": "coefficient"}
 
 
@@ -43,22 +44,31 @@ def interval_notes(
     """
     units, one = units_of(query), entity_of(query) or "unit"
     share = f"{100 * confidence:g} % interval for"
-    notes = [
-        f"lower, upper: {share} the noise only. It does not cover sampling error, {NOT_COVERED}."
-    ]
+    asked = _statistics(query)
+    beyond = NOT_COVERED + (", or rounded to the grid" if _QUANTILE in asked else "")
+    notes = [f"lower, upper: {share} the noise only. It does not cover sampling error, {beyond}."]
     if any(name.endswith("total_lower") for name in names):
         notes.append(
             f"total_lower, total_upper: {share} noise and sampling: for the population, if the "
             f"{units} are an independent sample of it; rows of one {one} may be alike. It does not "
-            f"cover {NOT_COVERED}."
+            f"cover {beyond}."
         )
-    asked = _statistics(query)
     if len(notes) > 1 and "mean" in asked:
         notes.append(_WIDE + _NARROWER)
     elif len(notes) > 1 and "mean_per_unit" in asked:
         notes.append(_WIDE)
     without = [name for name in asked if _without_total(name, names)]
-    return notes + [_reason(name, units) for name in dict.fromkeys(without)]
+    return [*notes, *(_reason(name, units) for name in dict.fromkeys(without)), *_others(query)]
+
+
+def _others(query: Mapping[str, object]) -> list[str]:
+    """Say which rows are in none of the groups that somebody declared."""
+    keys = query.get("keys")
+    record = cast("Mapping[str, object]", keys) if isinstance(keys, Mapping) else {}
+    columns = cast("list[str]", record.get("columns") or [])
+    if not columns or "types" not in record or "bins" in record:
+        return []
+    return [f"Rows with another {' or '.join(columns)}, or without one, are in no group."]
 
 
 def _statistics(query: Mapping[str, object]) -> list[str]:
