@@ -468,5 +468,5 @@ def test_limits_are_spoken_of_for_functions_and_by_name_in_a_batch(tmp_path, cap
     assert main(["release", str(spec)]) == 0
     in_all, on_average, shape = capsys.readouterr().out.split("\n\n")
     assert "Rows missing: " in in_all
-    assert "What limits and bounds did here: see 'in all', where the same rows" in on_average
+    assert "For the effect of limits and bounds, see 'in all', where the same rows" in on_average
     assert "Rows missing: " in shape

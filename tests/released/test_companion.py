@@ -143,7 +143,7 @@ def test_units_that_are_cut_are_a_warning():
     (rows,) = told(8000, 1000, 1000, 0, limit=None, of="groups", bounds=False).sentences
     assert rows.startswith("Missing from groups: 20 % of patients (2,000 ± ")
     assert "are in more groups than the limits allow; at least 9,9" in rows
-    assert rows.endswith(" cases of one patient in one group do not count.")
+    assert rows.endswith(" pairs of a patient and a group do not count.")
 
 
 def test_few_units_that_are_cut_are_no_warning():
