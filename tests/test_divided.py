@@ -234,7 +234,7 @@ def test_each_answer_of_a_batch_says_what_limits_did_or_where_that_is_said(ledge
     pairs = [(question, ny.Gaussian(scale=9)) for question in asked[:3]]
     releases = ny.release_batch(pairs, ledger, entry="batch")
     said = (
-        "What limits and bounds did here: see {}, where the same rows count under the same limits."
+        "For the effect of limits and bounds, see {}, where the same rows count under the same limits."
     )
     assert releases[1].limit_notes() == (said.format("question 1 of the batch"),)
     assert releases[1].limit_notes(["in all", "on average"]) == (said.format("'in all'"),)
@@ -352,7 +352,7 @@ def test_another_budget_under_one_id_is_named_as_it_is_asked_for(ledger, noise, 
     with pytest.raises(EntryConflict) as refused:
         ny.release(question, noise(question.sensitivity, y), ledger, entry="a")
     said = str(refused.value)
-    assert "reserved before with another budget (budget: " in said
+    assert "used before with another budget (budget: " in said
     assert before in said
     assert now in said
     assert "mechanism" not in said
@@ -365,3 +365,22 @@ def test_another_budget_under_one_id_is_named_as_it_is_asked_for(ledger, noise, 
     given = 1 if other is ny.Laplace else ny.gdp(2)
     with pytest.raises(EntryConflict, match=r"mechanism\.mechanism: "):
         ny.release(question, other.calibrate(question.sensitivity, given), ledger, entry="a")
+
+
+def test_another_share_for_the_companion_is_named_and_no_other_budget(ledger):
+    for name, question, noise in (
+        ("gaussian", TABLE.count(KEYS), gaussian(TABLE.count(KEYS), mu=Fraction(1, 10))),
+        ("laplace", TABLE.sum("x"), Laplace.calibrate(TABLE.sum("x").sensitivity, epsilon=0.1)),
+    ):
+        ny.release(question, noise, ledger, entry=name)
+        with pytest.raises(EntryConflict, match="used before with another companion="):
+            ny.release(question, noise, ledger, entry=name, companion=0.05)
+        with pytest.raises(EntryConflict, match="used before with another companion="):
+            ny.release(question, noise, ledger, entry=name, companion=0)
+
+
+def test_totals_that_are_moved_are_called_so(ledger):
+    question = TABLE.sum_per_unit("x", lower=0, upper=1)
+    answer = ny.release(question, gaussian(question), ledger, entry="totals")
+    assert any(note.startswith("Totals moved to the bounds: ") for note in answer.limit_notes())
+    assert ny.Release.from_json(answer.to_json()) == answer

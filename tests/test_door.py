@@ -252,7 +252,7 @@ def test_a_release_prints_its_value_interval_cost_and_rest(ledger):
         "gdp(mu=0.1)",
         "one row",
         "mu^2 0.01, 1 % of",
-        "99 % left when read",
+        "99 % left",
     ):
         assert part in text
 

@@ -27,7 +27,7 @@ _SPEAKING: Final = (
 _CAUSES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (MemoryError, " (memory ran out)"),
     (RecursionError, " (the question is nested too deeply for Python)"),
-    (OSError, " (the operating system reported an error of a file, the disk or the network)"),
+    (OSError, " (the operating system reported an error with a file, the disk or the network)"),
 )
 
 

@@ -388,7 +388,7 @@ def test_a_plan_that_a_run_would_refuse_says_so_in_the_words_of_the_run(
         assert "stored, free" not in captured.out
         said.append(captured.err)
     assert len(set(said)) == 1
-    assert "was reserved before with another " in said[0]
+    assert "was used before with another " in said[0]
     assert difference in said[0]
     # The run found it before it charged anything.
     assert len(ny.Ledger.existing(tmp_path / "l").entries()) == 2
@@ -468,5 +468,5 @@ def test_limits_are_spoken_of_for_functions_and_by_name_in_a_batch(tmp_path, cap
     assert main(["release", str(spec)]) == 0
     in_all, on_average, shape = capsys.readouterr().out.split("\n\n")
     assert "Rows missing: " in in_all
-    assert "What limits and bounds did here: see 'in all', where the same rows" in on_average
+    assert "For the effect of limits and bounds, see 'in all', where the same rows" in on_average
     assert "Rows missing: " in shape

@@ -138,12 +138,12 @@ def test_units_that_are_cut_are_a_warning():
     rows, values = found.sentences
     assert rows.startswith("Rows missing: 20 % of patients (2,000 ± ")
     assert "have more rows than the limit of 5; at least 9,9" in rows
-    assert rows.endswith(" rows are not in this number.")
+    assert rows.endswith(" rows do not count.")
     assert values.startswith("Values moved to the bounds: at most 0.1")
     (rows,) = told(8000, 1000, 1000, 0, limit=None, of="groups", bounds=False).sentences
     assert rows.startswith("Missing from groups: 20 % of patients (2,000 ± ")
     assert "are in more groups than the limits allow; at least 9,9" in rows
-    assert rows.endswith(" cases of one patient in one group do not count.")
+    assert rows.endswith(" pairs of a patient and a group do not count.")
 
 
 def test_few_units_that_are_cut_are_no_warning():

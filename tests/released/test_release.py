@@ -278,5 +278,5 @@ def test_the_footer_says_what_the_interval_leaves_out_and_nothing_of_now():
     assert (
         "lower, upper: 95 % interval for the noise only. It does not cover sampling error" in text
     )
-    assert "75 % left when read; a stored answer, not charged again" in text
+    assert "75 % left; a stored answer, not charged again" in text
     assert "now" not in text

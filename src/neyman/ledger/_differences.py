@@ -8,9 +8,10 @@ from typing import Any, Final, cast
 from neyman.arguments import brief
 from neyman.errors import NeymanError
 from neyman.ledger._records import canonical
+from neyman.numerics import at_most
 from neyman.tradeoff import TradeOff
 
-__all__ = ["budgets", "differences"]
+__all__ = ["budgets", "differences", "only_companions", "same_budget"]
 
 _MOST: Final = 5
 _LONGEST: Final = 60
@@ -18,6 +19,9 @@ _LONGEST_PATH: Final = 200
 _ABSENT: Final = object()
 # How large the noise of a question is, but not of which kind: that follows from its budget.
 _SIZES: Final = re.compile(r"(?:\.batch\[\d+\])?\.(?:mechanism|companion)\.(?!.*\bmechanism$).*")
+_DIGEST: Final = re.compile(r"\.computation$")
+_COMPANION: Final = re.compile(r"(?:\.batch\[\d+\])?\.companion\b.*")
+_LONE: Final = re.compile(r"gdp\([^()]*\)(?: @ approx_dp\([^()]*\))?")
 _DELTA: Final = 1e-6
 
 
@@ -37,17 +41,35 @@ def budgets(stored: TradeOff, asked: TradeOff) -> str:
 
 
 def _budget(curve: TradeOff) -> str:
-    """Write mu, or epsilon, or epsilon at a delta: on the safe side, rounded."""
+    """Write mu, or epsilon, or epsilon at a delta, rounded up."""
     written = brief(str(curve))
-    if written.startswith("gdp("):
+    if _LONE.fullmatch(written):
         return written
     try:
         pure = curve.epsilon(0)
         if math.isfinite(pure):
-            return f"epsilon = {pure:.6g}"
-        return f"epsilon = {curve.epsilon(_DELTA):.6g} at delta = {_DELTA:g}"
+            return f"epsilon = {at_most(pure, 6)}"
+        return f"epsilon = {at_most(curve.epsilon(_DELTA), 6)} at delta = {_DELTA:g}"
     except NeymanError:
         return written
+
+
+def only_companions(stored: object, asked: object) -> bool:
+    """Return whether two records differ in the budget of a companion, and what follows from it.
+
+    >>> one, other = ({"companion": {"variance": str(n)}, "query": {}} for n in (3, 4))
+    >>> only_companions(one, other)
+    True
+    """
+    paths = [path for path, _, _ in _walk("", stored, asked)]
+    return any(_COMPANION.fullmatch(path) for path in paths) and all(
+        _COMPANION.fullmatch(path) or _SIZES.fullmatch(path) for path in paths
+    )
+
+
+def same_budget(stored: TradeOff, asked: TradeOff) -> bool:
+    """Return whether two budgets are written alike."""
+    return _budget(stored) == _budget(asked)
 
 
 def differences(stored: object, asked: object, *, sizes: bool = True) -> str:
@@ -61,10 +83,16 @@ def differences(stored: object, asked: object, *, sizes: bool = True) -> str:
     >>> differences({"query": {"bounds": [0, 10]}}, {"query": {"bounds": [0, 20]}})
     'query.bounds[1]: 10 in the ledger, 20 asked'
     """
-    found = [
-        f"{_end(path.removeprefix('.'))}: {before} in the ledger, {after} asked"
+    walked = [
+        (path, one, other)
         for path, one, other in _walk("", stored, asked)
         if sizes or not _SIZES.fullmatch(path)
+    ]
+    # Digests and sizes of noise follow from what else differs; without that, they are named.
+    plain = [step for step in walked if not (_DIGEST.search(step[0]) or _SIZES.fullmatch(step[0]))]
+    found = [
+        f"{_end(path.removeprefix('.'))}: {before} in the ledger, {after} asked"
+        for path, one, other in plain or walked
         for before, after in [_pair(one, other)]
     ]
     more = [f"and {len(found) - _MOST} more"] if len(found) > _MOST else []

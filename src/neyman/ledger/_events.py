@@ -10,7 +10,7 @@ from neyman.accounting import Amount
 from neyman.arguments import brief
 from neyman.errors import EntryConflict, LedgerCorrupt
 from neyman.ledger._chain import COLUMNS, genesis, link
-from neyman.ledger._differences import budgets, differences
+from neyman.ledger._differences import budgets, differences, only_companions, same_budget
 from neyman.ledger._meta import Meta, read_amount
 from neyman.ledger._records import (
     Entry,
@@ -90,14 +90,24 @@ class History:
         if not differing:
             return
         paid = "curve" in differing
+        before = read_curve(self.reserve.get("curve"), self.id)
+        if (
+            "source" not in differing
+            and only_companions(self.reserve.get("request"), asked["request"])
+            and same_budget(before, curve)
+        ):
+            raise EntryConflict(
+                f"entry {brief(self.id)!r} was used before with another companion=, the share of "
+                "the budget that tells what limits and bounds did; ask the same again, or use a "
+                "new id"
+            )
         places = differences(self.reserve.get("request"), asked["request"], sizes=not paid)
         # With another budget, noise of another size is no other question.
         words = [names[key] for key in differing if key != "request" or places or not paid]
         if paid:
-            stored = read_curve(self.reserve.get("curve"), self.id)
-            places = "; ".join(filter(None, [f"budget: {budgets(stored, curve)}", places]))
+            places = "; ".join(filter(None, [f"budget: {budgets(before, curve)}", places]))
         raise EntryConflict(
-            f"entry {brief(self.id)!r} was reserved before with another {' and '.join(words)}"
+            f"entry {brief(self.id)!r} was used before with another {' and '.join(words)}"
             f"{f' ({places})' if places else ''}; ask the same again, or use a new id"
         )
 

@@ -229,7 +229,7 @@ def _line(row: RehearsedNumber) -> dict[str, str]:
         "off/±": off,
         "held": held,
         "total held": _both((middle.total_held, worst.total_held)[: 1 + several]),
-        "worst group": called(worst.key) if several else "",
+        "middle; worst group": f"{called(middle.key)}; {called(worst.key)}" if several else "",
     }
 
 

@@ -125,6 +125,7 @@ class _Answer:
                 bounded=_value(self.bounded, place),
                 truth=_value(self.truth, place),
                 half_width=group.half_width,
+                held=group.held,
             )
             found.setdefault(place.name, {})[place.key] = group, judged
         return [self._row(name, of, best, held, kept, moved) for name, of in found.items()]
@@ -147,7 +148,7 @@ class _Answer:
             moved=moved,
             runs=held.runs,
             searched=best,
-            verdict=verdict(self.asked, name, judged, best),
+            verdict=verdict(self.asked, name, judged, best, held.runs),
             note="" if self.wide else _NOT_WIDER,
         )
 

@@ -1,5 +1,6 @@
 """What is to be said of a number, in words."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from neyman.tables import Entity
 
 __all__ = ["Judged", "verdict"]
 
+# Of the intervals.
+_LEVEL = 0.95
 # From here on an interval says nothing beside what was known before.
 _ALL = 0.9
 # Numbers whose own size tells whether the noise is large.
@@ -25,16 +28,20 @@ class Judged(NamedTuple):
         bounded: without limits.
         truth: without bounds, too.
         half_width: of the noise; None where nothing is known.
+        held: the share of the runs whose interval held the truth; None where there is none.
     """
 
     limited: float | None
     bounded: float | None
     truth: float | None
     half_width: float | None
+    held: float | None = None
 
 
-def verdict(asked: Asked, name: str, judged: Sequence[Judged], best: Searched | None) -> str:
-    """Return what a reader has to know of one number, in all groups together."""
+def verdict(
+    asked: Asked, name: str, judged: Sequence[Judged], best: Searched | None, runs: int = 0
+) -> str:
+    """Return what a reader has to know of one number, in all groups together, after some runs."""
     if not judged:
         return "there are no groups"
     hidden = [_hidden(asked, name, one) for one in judged]
@@ -53,9 +60,20 @@ def verdict(asked: Asked, name: str, judged: Sequence[Judged], best: Searched | 
     bound = sum(_moved(one.bounded, one.truth, one.half_width) for one in judged)
     if bound:
         said.append(f"the bounds {_CHANGE.format(name)}{_of(bound, len(judged))}")
+    missed = [one.held for one in judged if one.held is not None and _misses(one.held, runs)]
+    if missed and not (cut or bound):
+        said.append(
+            f"limits and bounds move the {name} so far that its interval held the truth in only "
+            f"{100 * min(missed):.0f} % of the runs{_of(len(missed), len(judged))}"
+        )
     if any(hidden):
         said.append(f"too few rows to tell in {sum(hidden)} of {len(judged)} groups")
     return "; ".join(said) or "ok"
+
+
+def _misses(held: float, runs: int) -> bool:
+    """Whether so few intervals hold the truth that chance alone does not explain it."""
+    return held < _LEVEL - 3 * math.sqrt(_LEVEL * (1 - _LEVEL) / max(runs, 1))
 
 
 def _moved(one: float | None, other: float | None, half_width: float | None) -> bool:

@@ -29,9 +29,9 @@ class _Words(NamedTuple):
 
 
 _WHAT: Final = {
-    "rows": _Words("Rows missing", "have more rows", "{} rows are not in this number"),
+    "rows": _Words("Rows missing", "have more rows", "{} rows do not count"),
     "groups": _Words(
-        "Missing from groups", "are in more groups", "{} cases of one {} in one group do not count"
+        "Missing from groups", "are in more groups", "{} pairs of a {} and a group do not count"
     ),
 }
 
@@ -58,6 +58,7 @@ class Companion:
         moved: the sum over units of the share of its rows with a value that bounds moved; None
             where there are no bounds.
         moved_half_width: of the interval around it.
+        totals: whether the totals of units were moved, and not their values.
     """
 
     entity: str
@@ -71,6 +72,7 @@ class Companion:
     missing: int
     moved: float | None
     moved_half_width: float
+    totals: bool = False
 
     @staticmethod
     def read(
@@ -112,6 +114,7 @@ class Companion:
             moved=moved if record["bounds"] else None,
             # Shares are rounded down to 1024ths, unit by unit.
             moved_half_width=width + (max(units, 0) + units_width) / PARTS,
+            totals=bool(record.get("totals")),
         )
 
     @property
@@ -169,14 +172,15 @@ class Companion:
     def _values(self) -> str | None:
         if self.moved is None:
             return None
+        head = f"{'Totals' if self.totals else 'Values'} moved to the bounds"
         units = max(self.units, 1)
         if self.moved_half_width > _UNKNOWN * units and not self.moves:
-            return f"Values moved to the bounds: not known. {self._too_few}."
+            return f"{head}: not known. {self._too_few}."
         most = max(self.moved + self.moved_half_width, 0) / self._least_units
         share = _percent(min(self.moved / units, 1)) if self.moves else f"at most {_at_most(most)}"
-        return (
-            f"Values moved to the bounds: {share} of the values of each {self.entity}, on average."
-        )
+        if self.totals:
+            return f"{head}: they are of {share} of the rows of each {self.entity}, on average."
+        return f"{head}: {share} of the values of each {self.entity}, on average."
 
     @property
     def _too_few(self) -> str:
@@ -207,6 +211,8 @@ def _fits(name: str, value: object) -> bool:
     """Whether a value is one that `to_json` writes."""
     if value is None:
         return name in ("of", "limit", "moved")
+    if name == "totals":
+        return isinstance(value, bool)
     if name in ("entity", "of"):
         return isinstance(value, str) and (name == "entity" or value in _WHAT)
     if isinstance(value, bool) or not isinstance(value, int | float):

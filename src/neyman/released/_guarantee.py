@@ -124,9 +124,7 @@ class Spending:
             return f"{self.account} 0 of 0"
         cost = at_most(100 * self.cost / self.cap, 4)
         left = at_least(100 * self.remaining / self.cap, 4)
-        said = (
-            f"{self.account} {_short(self.cost)}, {cost} % of the ledger; {left} % left when read"
-        )
+        said = f"{self.account} {_short(self.cost)}, {cost} % of the ledger; {left} % left"
         if not self.delta:
             return said
         most, least = at_most(self.delta, 6), at_least(self.delta_remaining, 6)

@@ -5,9 +5,7 @@ from typing import Final, cast
 
 from neyman.released._counted import entity_of, units_of
 
-__all__ = ["NOT_COVERED", "interval_notes"]
-
-NOT_COVERED: Final = "rows dropped by contribution limits, or values clipped to the bounds"
+__all__ = ["interval_notes"]
 
 _REASONS: Final = {
     **dict.fromkeys(
@@ -21,13 +19,14 @@ _REASONS: Final = {
     ),
 }
 _WIDE: Final = (
-    "total_lower, total_upper of a mean are conservative: the spread of the values is not "
+    "total_lower, total_upper of a mean {}are conservative: the spread of the values is not "
     "released, so they allow for the largest spread within the bounds."
 )
 _NARROWER: Final = (
     " Where the values are close to each other, ask for their variance: it comes with a mean whose "
     "interval is narrower."
 )
+_QUANTILE: Final = "quantile"
 _CALLED: Final = {"linear_regression": "coefficient"}
 
 
@@ -41,24 +40,49 @@ def interval_notes(
         names: of the columns of the answer.
         confidence: of its intervals.
     """
-    units, one = units_of(query), entity_of(query) or "unit"
-    share = f"{100 * confidence:g} % interval for"
-    notes = [
-        f"lower, upper: {share} the noise only. It does not cover sampling error, {NOT_COVERED}."
-    ]
+    units, one = units_of(query), entity_of(query)
+    share, asked = f"{100 * confidence:g} % interval for", _statistics(query)
+    notes = [f"lower, upper: {share} the noise only. It does not cover {_beyond(query, 'noise')}."]
     if any(name.endswith("total_lower") for name in names):
+        sampled = "rows" if one is None else units
+        alike = "" if one is None else f"; rows of one {one} may be alike"
+        beyond = _beyond(query, "")
         notes.append(
             f"total_lower, total_upper: {share} noise and sampling: for the population, if the "
-            f"{units} are an independent sample of it; rows of one {one} may be alike. It does not "
-            f"cover {NOT_COVERED}."
+            f"{sampled} are an independent sample of it{alike}."
+            + (f" It does not cover {beyond}." if beyond else "")
         )
-    asked = _statistics(query)
-    if len(notes) > 1 and "mean" in asked:
-        notes.append(_WIDE + _NARROWER)
-    elif len(notes) > 1 and "mean_per_unit" in asked:
-        notes.append(_WIDE)
+        if "variance" in asked and "mean" in asked:
+            notes.append(_WIDE.format("that stands alone "))
+        elif "mean" in asked:
+            notes.append(_WIDE.format("") + _NARROWER)
+        elif "mean_per_unit" in asked:
+            notes.append(_WIDE.format(""))
     without = [name for name in asked if _without_total(name, names)]
-    return notes + [_reason(name, units) for name in dict.fromkeys(without)]
+    return [*notes, *(_reason(name, units) for name in dict.fromkeys(without)), *_others(query)]
+
+
+def _beyond(query: Mapping[str, object], first: str) -> str:
+    """Return what an interval does not cover: of `noise` sampling, too."""
+    parts = ["sampling error"] if first else []
+    parts += ["rows dropped by contribution limits"] if entity_of(query) is not None else []
+    asked = _statistics(query)
+    if entity_of(query) is not None or not set(asked) <= {"count", "crosstab"}:
+        parts.append("values clipped to the bounds")
+    if _QUANTILE in asked:
+        parts.append("values rounded to the grid")
+    *some, last = parts or [""]
+    return f"{', '.join(some)}, or {last}" if some else last
+
+
+def _others(query: Mapping[str, object]) -> list[str]:
+    """Say which rows are in none of the groups that somebody declared."""
+    keys = query.get("keys")
+    record = cast("Mapping[str, object]", keys) if isinstance(keys, Mapping) else {}
+    columns = cast("list[str]", record.get("columns") or [])
+    if not columns or "types" not in record or "bins" in record:
+        return []
+    return [f"Rows with another {' or '.join(columns)}, or without one, are in no group."]
 
 
 def _statistics(query: Mapping[str, object]) -> list[str]:

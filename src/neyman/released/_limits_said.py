@@ -49,8 +49,8 @@ def said_elsewhere(at: int, batch: Sequence[str]) -> str:
     """
     where = f"'{batch[at]}'" if at < len(batch) else f"question {at + 1} of the batch"
     return (
-        f"What limits and bounds did here: see {where}, where the same rows count under the same "
-        "limits."
+        f"For the effect of limits and bounds, see {where}, where the same rows count under the "
+        "same limits."
     )
 
 

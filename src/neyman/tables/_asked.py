@@ -139,6 +139,7 @@ def _companion(engine: Engine, view: View, asks: Question, statement: exp.Query)
             asks.limits,
             units=asks.statistic.per_unit,
             bounds=bool(asks.statistic.columns),
+            totals=asks.statistic.totals,
         ),
         sensitivity=companion_sensitivity(),
         compute=compute,

@@ -96,11 +96,12 @@ class Postgres(Engine):
         """Ask the server, in a session of our own."""
         found: list[str] | None = None
         with suppress(Exception), session(self.access) as connection:
-            found = [
+            named = (
                 name
                 for statement in statements
                 for name in stand_ins(connection, statement, self.text(statement))
-            ]
+            )
+            found = list(dict.fromkeys(named))
         if found is None:
             raise InvalidTable(
                 "PostgreSQL does not tell its functions; check that the server can be reached"

@@ -38,7 +38,9 @@ def companion_sensitivity() -> Sensitivity:
     )
 
 
-def companion_record(unit: Unit, limits: Limits, *, units: bool, bounds: bool) -> dict[str, object]:
+def companion_record(
+    unit: Unit, limits: Limits, *, units: bool, bounds: bool, totals: bool = False
+) -> dict[str, object]:
     """Return what is public of them: what is limited, and to how many.
 
     Args:
@@ -46,6 +48,7 @@ def companion_record(unit: Unit, limits: Limits, *, units: bool, bounds: bool) -
         limits: r and m.
         units: whether a unit adds once to a group, so that groups are kept and not rows.
         bounds: whether values are moved to bounds.
+        totals: whether it is the total of a unit that is moved to them.
     """
     of = "groups" if units else "rows"
     if units and limits.cut_groups is None:
@@ -57,6 +60,7 @@ def companion_record(unit: Unit, limits: Limits, *, units: bool, bounds: bool) -
         "limit": None if of is None else one,
         "least": limits.total if units else limits.rows,
         "bounds": bounds,
+        **({"totals": True} if totals else {}),
     }
 
 

@@ -165,6 +165,11 @@ class SumPerUnit(Statistic):
         """Columns of the answer."""
         return ("sum_per_unit", *SumReading.names[1:])
 
+    @property
+    def totals(self) -> bool:
+        """The totals."""
+        return True
+
     def moved(self, k: Sequence[Tree]) -> Tree:
         """Whether the total lies outside its bounds."""
         low, high = self.total.steps

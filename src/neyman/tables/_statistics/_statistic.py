@@ -107,6 +107,11 @@ class Statistic(ABC):
         return True
 
     @property
+    def totals(self) -> bool:
+        """Whether it is the total of a unit that is moved to bounds, and not each value."""
+        return False
+
+    @property
     def per_unit(self) -> bool:
         """Whether a unit adds once to a group, by the sums of its rows there, and not each row.
 
