@@ -7,6 +7,7 @@ from typing import cast, final
 
 from neyman.aggregate import Aggregate
 from neyman.arguments import check_type
+from neyman.displayed import Displayed
 from neyman.divided import SHARE, Part, divided
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
@@ -22,7 +23,7 @@ __all__ = ["Preview", "foreseen", "preview"]
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
+class Preview(Displayed):
     """A question with its noise, before it is asked. Public: no row has a part in it.
 
     Attributes:
@@ -53,6 +54,8 @@ class Preview:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    __repr__ = __str__
 
     def to_text(self, *, sql: bool = False) -> str:
         """Return it for people.

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, final
 
+from neyman.displayed import Displayed
 from neyman.errors import BudgetExceeded, NeymanError
 from neyman.ledger import Store
 from neyman.numerics import at_least, at_most
+from neyman.printable import printable
 from neyman.publish._bill import Bill
 from neyman.publish._plan import Plan, bill
 from neyman.released import Release
@@ -22,7 +24,7 @@ _NAMED: Final = 3
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Publication:
+class Publication(Displayed):
     """Everything that a spec released, and the state of its ledger afterwards.
 
     Attributes:
@@ -48,6 +50,16 @@ class Publication:
     ledger: Store
     delta_for_groups: Fraction = Fraction(0)
     delta_spent: Fraction = Fraction(0)
+
+    def __str__(self) -> str:
+        head = (
+            f"{printable(self.title)}: {printable(self.total)} spent of {printable(self.cap)}, "
+            f"unit: {printable(self.unit)} ({self.neighbors})"
+        )
+        named = zip(self.names, self.releases, strict=True)
+        return "\n\n".join([head, *(f"{printable(name)}\n{one}" for name, one in named)])
+
+    __repr__ = __str__
 
 
 def publish(

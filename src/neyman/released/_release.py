@@ -95,6 +95,8 @@ class Release(Tabular):
     def __str__(self) -> str:
         return self.to_text(rows=_SHOWN)
 
+    __repr__ = __str__
+
     @property
     def groups(self) -> list[str]:
         """What each row's group is called; "all" where there is one of all."""
@@ -168,6 +170,9 @@ class Release(Tabular):
         """Return the answer as a table; of several statistics one each."""
         if not self.groups:
             return ["no group is shown: no noisy count reached the threshold"]
+        if "coefficient" in self.columns:
+            reader = "functions" if self.keys else "function"
+            return [f"{self._rows:,} coefficients; functional.{reader}(release) reads them"]
         keys = len(self.keys)
         told = [
             text_of(readable(side.query, side.columns, self.keys), rows=rows, keys=keys)

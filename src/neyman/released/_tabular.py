@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from neyman.aggregate import Columns
+from neyman.displayed import Displayed
 from neyman.released._frames import arrow_table, pandas_frame, polars_frame, write_parquet
 
 __all__ = ["Tabular"]
 
 
-class Tabular(ABC):
+class Tabular(Displayed, ABC):
     """Columns of equal length, and a record of all the rest."""
 
     __slots__ = ()
