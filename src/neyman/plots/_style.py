@@ -57,7 +57,7 @@ _LINE: Final = 84
 _HARMLESS: Final = ("Glyph .* missing from", "constrained_layout not applied")
 
 # Dots an inch of a screen, and how many times as many a fine one has.
-_SCREEN: Final = 72
+_SCREEN: Final = 96
 _FINE: Final = 2
 
 P = ParamSpec("P")
