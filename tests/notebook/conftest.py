@@ -16,7 +16,7 @@ class Cells(dict):
     def shown(self, name):
         """What a cell shows, by its type."""
         assert not self.errors(name), self.errors(name)
-        found = [out["data"] for out in self[name] if out["output_type"] == "execute_result"]
+        found = [out["data"] for out in self[name] if "data" in out]
         assert len(found) == 1, self[name]
         return found[0]
 
