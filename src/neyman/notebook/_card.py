@@ -33,7 +33,8 @@ _TEXT: Final = 600
 # Colours are those of the page around: notebooks have themes of their own, light and dark.
 _STYLE: Final = (
     "<style>.neyman-cell{max-width:60rem}.neyman-cell p{margin:.25em 0}"
-    ".neyman-cell .title{font-weight:600}.neyman-cell .quiet{opacity:.75;font-size:.92em}"
+    ".neyman-cell pre{font-family:monospace}.neyman-cell .title{font-weight:600}"
+    ".neyman-cell .quiet{opacity:.75;font-size:.92em}"
     ".neyman-cell .warning{font-weight:600}.neyman-cell .scroll{overflow-x:auto}"
     ".neyman-cell table{border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums}"
     ".neyman-cell th,.neyman-cell td{text-align:right;padding:.15em .7em;white-space:nowrap;"

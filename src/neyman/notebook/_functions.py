@@ -99,7 +99,8 @@ def _field(shown: Function, level: float, labels: Labels) -> Iterator[str]:  # n
             yield facts({"Bandwidths": widths, "Coordinates": len(shown.bandwidth)})
             if len(shown.bandwidth) == _PLANE:
                 _, values = shown.project().grid(_COARSE)
-                yield heat(values, "the density: first coordinate to the right, second upwards")
+                said = "The nearest proper density: first coordinate to the right, second upwards."
+                yield heat(values, said) + quiet(said)
         case _:
             return
 

@@ -74,4 +74,6 @@ def numbers(shown: Curve) -> Iterator[str]:
         return
     labels = "wrongly accused (type I error)", "missed (type II error)"
     yield curve(alpha, np.array(beta), None, labels=labels)
-    yield quiet("The two errors of the best test; guessing is the straight line from 1 to 1.")
+    yield quiet(
+        "The best test: type I error to the right, type II upwards. Guessing is the diagonal."
+    )

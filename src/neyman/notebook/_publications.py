@@ -47,8 +47,15 @@ def html(shown: object) -> str:
 
 
 def _preview(shown: Preview) -> Iterator[str]:
-    yield lines(shown.to_text())
+    yield from _foreseen(shown)
     yield quiet("A preview: no row was read, and nothing was charged.")
+
+
+def _foreseen(shown: Preview) -> Iterator[str]:
+    yield "".join(map(quiet, shown.head))
+    longest = max(map(len, shown.rows))
+    rows = [[*row, *[""] * (longest - len(row))] for row in shown.rows]
+    yield table(("Number", "Rows", "Noise", *[""] * (longest - 3))[:longest], rows, 2)
 
 
 def _plan(shown: PlanPreview) -> Iterator[str]:
@@ -57,7 +64,7 @@ def _plan(shown: PlanPreview) -> Iterator[str]:
         price = "stored, free" if charge.cost is None else shown.bill.share(charge.cost)
         yield f"<p><strong>{safe(charge.entry)}</strong>: {safe(price)}</p>"
         for question in charge.questions.values():
-            yield lines(question.to_text())
+            yield "".join(_foreseen(question))
     yield facts({"To pay": shown.bill.share(shown.bill.due), "Left now": shown.bill.left})
     if not shown.bill.fits:
         yield warning("The plan does not fit, and would be refused.")
