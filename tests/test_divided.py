@@ -234,7 +234,8 @@ def test_each_answer_of_a_batch_says_what_limits_did_or_where_that_is_said(ledge
     pairs = [(question, ny.Gaussian(scale=9)) for question in asked[:3]]
     releases = ny.release_batch(pairs, ledger, entry="batch")
     said = (
-        "For the effect of limits and bounds, see {}, where the same rows count under the same limits."
+        "For the effect of limits and bounds, see {}, where the same rows count under the same "
+        "limits."
     )
     assert releases[1].limit_notes() == (said.format("question 1 of the batch"),)
     assert releases[1].limit_notes(["in all", "on average"]) == (said.format("'in all'"),)
@@ -370,7 +371,7 @@ def test_another_budget_under_one_id_is_named_as_it_is_asked_for(ledger, noise, 
 def test_another_share_for_the_companion_is_named_and_no_other_budget(ledger):
     for name, question, noise in (
         ("gaussian", TABLE.count(KEYS), gaussian(TABLE.count(KEYS), mu=Fraction(1, 10))),
-        ("laplace", TABLE.sum("x"), Laplace.calibrate(TABLE.sum("x").sensitivity, epsilon=0.1)),
+        ("laplace", TABLE.sum("x"), ny.Laplace.calibrate(TABLE.sum("x").sensitivity, epsilon=0.1)),
     ):
         ny.release(question, noise, ledger, entry=name)
         with pytest.raises(EntryConflict, match="used before with another companion="):

@@ -221,3 +221,34 @@ def test_the_colours_of_curves_are_told_apart_by_every_eye(sight):
     for first, second in combinations(PALETTE, 2):
         apart = place(first, SIGHTS[sight]) - place(second, SIGHTS[sight])
         assert np.linalg.norm(apart) > 15, (first, second)
+
+
+def test_one_guarantee_is_drawn_without_a_label_and_labelled_by_what_it_is():
+    for picture in (
+        plots.tradeoff(ny.gdp(1)),
+        plots.profile(ny.gdp(1), epsilon=2),
+        plots.renyi(ny.gdp(1), order=4),
+    ):
+        (axes,) = picture.axes
+        assert axes.get_legend().get_texts()[-1].get_text() == "gdp(mu=1)"
+
+
+@pytest.mark.parametrize("given", [[], 3, "f", None, [ny.gdp(1)], {"a": 1}, ny.gdp])
+def test_what_is_no_guarantee_is_not_drawn(given):
+    for draw in (
+        lambda: plots.tradeoff(given),
+        lambda: plots.profile(given, epsilon=2),
+        lambda: plots.renyi(given, order=4),
+        lambda: plots.privacy_loss(given, epsilon=1),
+    ):
+        with pytest.raises(InvalidParameter, match=r"such as gdp\(1\)"):
+            draw()
+
+
+def test_a_notebook_gets_an_image_of_the_size_of_the_figure():
+    picture = plots.tradeoff(ny.gdp(1))
+    drawn, size = picture._repr_png_()
+    assert drawn.startswith(b"\x89PNG")
+    wide, high = (int.from_bytes(drawn[i : i + 4], "big") for i in (16, 20))
+    assert abs(wide - 2 * size["width"]) <= 2
+    assert abs(high - 2 * size["height"]) <= 2

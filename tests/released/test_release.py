@@ -6,6 +6,9 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+import duckdb
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -280,3 +283,13 @@ def test_the_footer_says_what_the_interval_leaves_out_and_nothing_of_now():
     )
     assert "75 % left; a stored answer, not charged again" in text
     assert "now" not in text
+
+
+def test_other_libraries_read_a_release_as_it_is():
+    table = MADE.to_arrow()
+    assert pa.table(MADE).schema.equals(table.schema, check_metadata=True)
+    assert alike(Release.from_arrow(pa.table(MADE)), MADE)
+    assert pl.DataFrame(MADE).equals(MADE.to_polars())
+    assert duckdb.sql("FROM MADE").to_arrow_table().num_rows == table.num_rows
+    reader = pa.RecordBatchReader.from_stream(MADE)
+    assert alike(Release.from_arrow(reader.read_all()), MADE)

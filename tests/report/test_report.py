@@ -151,7 +151,8 @@ def test_an_answer_of_a_batch_points_at_the_one_that_says_what_limits_did(tmp_pa
     assert '<p class="warning">Rows missing: ' in parts[1]
     # What it points at is a warning, so it is one.
     assert (
-        '<p class="warning">For the effect of limits and bounds, see &#x27;in &lt;all&gt;' in parts[2]
+        '<p class="warning">For the effect of limits and bounds, see &#x27;in &lt;all&gt;'
+        in parts[2]
     )
     assert "Rows missing" not in parts[3]
     assert "limits did" not in parts[3]

@@ -308,7 +308,7 @@ def test_the_page_is_that_of_all_that_was_released(db, tmp_path):
 def test_a_session_shows_what_is_public_alone(db):
     said = str(db)
     assert "gdp(mu=1), epsilon = 4.8866 at delta = 1e-6; 100 % left" in said
-    assert "minutes: float, Bounds(0, 240, grid=0.2)" in said
+    assert "Bounds(0, 240, grid=0.2)" in said
     assert "max_rows=3" in said
     assert db.columns == {
         "patient": "integer", "ward": "text", "minutes": "float", "age": "integer",
@@ -342,3 +342,13 @@ def test_what_a_release_spends_is_called_as_in_a_spec():
     for ask in (ny.session.Question.release, ny.session.Question.preview):
         given = inspect.signature(ask).parameters
         assert {"noise", "mu", "epsilon", "rho", "delta", "companion"} <= set(given)
+
+
+def test_a_notebook_shows_every_object_of_a_session(db):
+    asked = db.density("age", records=4000)
+    plan = db.plan({"plan": db.count()}, share=1 / 9)
+    for shown in (db, asked, plan, asked.release("d", mu=0.3)):
+        page = shown._repr_html_()
+        assert "neyman-cell" in page
+        assert len(page) < 20_000
+    assert "Released in this session: d" in db._repr_html_()

@@ -1,6 +1,8 @@
 """A limit of memory, and where rows go that it does not hold."""
 
 import stat
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -200,3 +202,37 @@ def test_a_private_connection_reads_nothing_but_its_file(tmp_path):
         connection.register("handed", here)
         assert connection.execute("FROM handed").fetchall() == [(3,)]
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_setting_that_duckdb_refuses_is_said_and_not_taken_for_a_broken_table(monkeypatch):
+    monkeypatch.setitem(_duckdb_session._CLOSED, "memory_limit", "seven")
+    with pytest.raises(InvalidTable, match=r"Memory must have a number .*neyman\[tables\]"):
+        open_table(pa.table({"x": [1]}), unit=Rows(), name="d")
+
+
+def test_a_setting_refused_once_the_question_runs_is_said_too(monkeypatch):
+    table = open_table(pa.table({"x": [1]}), unit=Rows(), name="d")
+    monkeypatch.setitem(_duckdb_session._CLOSED, "memory_limit", "seven")
+    with pytest.raises(EngineFailure, match=r"Memory must have a number .*stays charged"):
+        table.count().compute()
+
+
+def test_a_progress_bar_is_turned_off_on_private_connections_and_on_ones_own():
+    # As DuckDB takes it, a program without a file is someone typing, who gets a bar.
+    program = """
+import duckdb
+from neyman.tables._engines._duckdb_session import own_session, private_session
+from neyman.tables._engines._room import Room
+
+def bar(connection):
+    return connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0]
+
+host = duckdb.connect()
+with private_session(Room()) as private, own_session(host) as own:
+    print(bar(host), bar(private), bar(own))
+print(bar(host))
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=300
+    )
+    assert found.stdout == "True False False\nTrue\n"

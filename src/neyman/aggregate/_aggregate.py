@@ -7,7 +7,9 @@ from typing import cast, final
 from neyman.aggregate._imagined import Imagined
 from neyman.aggregate._readings import Columns, IntArray, KeyText, Reading
 from neyman.arguments import check_type
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter, InvalidTable
+from neyman.printable import printable
 from neyman.sensitivity import Sensitivity
 
 __all__ = ["Aggregate", "Companion", "FoundGroups", "UnknownGroups", "refuse_key_names", "repeated"]
@@ -105,7 +107,7 @@ class Companion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregate:
+class Aggregate(Displayed):
     """An exact integer answer that has not been computed yet, and all that is public about it.
 
     The integers are computed inside the door, after the charge: a query that is refused never
@@ -159,6 +161,12 @@ class Aggregate:
         check_type("unit", self.unit, str, instead)
         if not self.unit:
             raise InvalidParameter(f"unit of 0 characters was given; write {instead}")
+
+    def __repr__(self) -> str:
+        return (
+            f"Aggregate({printable(self.query.get('statistic'))}, unit={self.unit!r}, "
+            f"sensitivity={self.sensitivity!r}, size={self.size})"
+        )
 
     @property
     def count_weight(self) -> int | None:

@@ -1,7 +1,6 @@
 """`neyman release`."""
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
 
@@ -31,12 +30,7 @@ def run(options: argparse.Namespace) -> int:
     write = None
     if options.report is not None:
         write = _reporter(options.report, {options.spec, *prepared.files, *prepared.ledger.files})
-    watched = sys.stderr.isatty()
-    try:
-        publication = publish(prepared, progress=_progress if watched else _silent)
-    finally:
-        if watched:
-            print("\r\x1b[K", end="", file=sys.stderr)
+    publication = publish(prepared)
     # What was charged is shown before anything else is tried with it.
     with shown_first():
         _show(publication, options)
@@ -94,21 +88,6 @@ def _recorded(name: str, release: Release) -> dict[str, object]:
 
 def _kept(release: Release) -> str:
     return f"the release itself: {len(release.groups):,} coefficients; --json prints them"
-
-
-def _silent(entry: str, done: int, total: int) -> None:
-    """Say nothing: nobody watches."""
-
-
-def _progress(entry: str, done: int, total: int) -> None:
-    filled = 20 * done // total
-    bar = "#" * filled + "." * (20 - filled)
-    print(
-        f"\r\x1b[K[{bar}] {done + 1}/{total} {printable(entry)}",
-        end="",
-        file=sys.stderr,
-        flush=True,
-    )
 
 
 def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:

@@ -6,6 +6,7 @@ from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy.typing as npt
 
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.functional._told import NoisyCount
 from neyman.numerics import Array
@@ -25,7 +26,7 @@ class Released(Protocol):
     def columns(self) -> Mapping[str, Sequence[object]]: ...
 
 
-class Function(ABC):
+class Function(Displayed, ABC):
     """A private function, released: evaluated, stored and passed on as often as one likes.
 
     Everything that it does is post-processing of public integers, and free.

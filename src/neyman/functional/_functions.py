@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, TypeAlias, TypeVar, cast, final
 
 from neyman.arguments import given
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.printable import printable
@@ -22,7 +23,7 @@ _SHOWN: Final = 20
 
 @final
 @dataclass(frozen=True, slots=True)
-class Functions(Mapping[Key, _Kind_co], Generic[_Kind_co]):
+class Functions(Displayed, Mapping[Key, _Kind_co], Generic[_Kind_co]):
     """A function for each group: a mapping from tuples of keys, in the order of the release.
 
     A group without records has a function as well, of noise alone, which refuses to be read where

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from neyman.accounting import Amount, Budget, filter_from
+from neyman.displayed import Displayed
 from neyman.errors import LedgerMismatch
 from neyman.ledger._check import findings
 from neyman.ledger._events import Events
@@ -28,7 +29,7 @@ UNCHANGED: Final = "Nothing was changed."
 
 
 @dataclass(frozen=True, slots=True)
-class Views(ABC):
+class Views(Displayed, ABC):
     """A handle on one ledger, and all that may be asked of it without a charge."""
 
     store: Store

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
+from neyman.plots._labelled import labelled
 from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, plain, words
 from neyman.tradeoff import TradeOff
 
@@ -15,20 +16,23 @@ __all__ = ["tradeoff"]
 
 
 @plain
-def tradeoff(curves: Mapping[str, TradeOff]) -> Figure:
+def tradeoff(curves: TradeOff | Mapping[str, TradeOff]) -> Figure:
     """Draw trade-off functions: the least type II error at each type I error.
 
     Each curve is drawn with its bracket: the band between the proved bounds of f, which for closed
     forms is thinner than the line. The dashed diagonal is guessing.
 
     Args:
-        curves: by the label of each.
+        curves: one, or several by the label of each.
+
+    Raises:
+        InvalidParameter: if they are something else.
     """
     alpha = np.concatenate([[0.0], np.geomspace(1e-5, 0.02, 120), np.linspace(0.021, 1.0, 280)])
     picture = figure(4.6, 4.3)
     axes = clean(picture.add_subplot())
     axes.plot([0, 1], [1, 0], color=QUIET, linewidth=1, linestyle="--", label="guessing")
-    for i, (label, curve) in enumerate(curves.items()):
+    for i, (label, curve) in enumerate(labelled(curves).items()):
         colour = PALETTE[i % len(PALETTE)]
         if curve.certified:
             lower, upper = curve.beta(alpha, bracket=True)

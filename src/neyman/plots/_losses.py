@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.numerics import at_most
 from neyman.plots._loss_law import DrawnLoss
@@ -38,6 +39,7 @@ def privacy_loss(curve: TradeOff, *, epsilon: float) -> Figure:
     Raises:
         InvalidParameter: if epsilon is not in [0, infinity).
     """
+    check_type("curve", curve, TradeOff, "a guarantee, such as gdp(1)")
     if not 0 <= epsilon < math.inf:
         raise InvalidParameter(f"epsilon={epsilon!r} was asked; write a number of at least 0")
     remove = DrawnLoss.of(curve.remove, float(epsilon))

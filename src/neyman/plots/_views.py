@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
+from neyman.plots._labelled import labelled
 from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, plain, words
 from neyman.tradeoff import TradeOff
 
@@ -23,22 +24,22 @@ _LEAST_ORDER = 2
 
 
 @plain
-def profile(curves: Mapping[str, TradeOff], *, epsilon: float) -> Figure:
+def profile(curves: TradeOff | Mapping[str, TradeOff], *, epsilon: float) -> Figure:
     """Draw privacy profiles: delta at each epsilon, on a logarithmic axis, with their brackets.
 
     Args:
-        curves: by the label of each.
+        curves: one, or several by the label of each.
         epsilon: the largest that is drawn; positive.
 
     Raises:
-        InvalidParameter: if it is not.
+        InvalidParameter: if it is not, or the curves are something else.
     """
     if not 0 < epsilon < math.inf:
         raise InvalidParameter(f"epsilon={epsilon!r} was asked; write a positive number")
     picture = figure(5.4, 4.0)
     axes = clean(picture.add_subplot())
     along = np.linspace(0.0, float(epsilon), _POINTS)
-    for i, (label, curve) in enumerate(curves.items()):
+    for i, (label, curve) in enumerate(labelled(curves).items()):
         lower, upper = _bounds(curve, curve.delta(along, bracket=curve.certified))
         _line(axes, i, label, along, lower, upper)
     axes.set_yscale("log")
@@ -51,25 +52,25 @@ def profile(curves: Mapping[str, TradeOff], *, epsilon: float) -> Figure:
 
 
 @plain
-def renyi(curves: Mapping[str, TradeOff], *, order: float) -> Figure:
+def renyi(curves: TradeOff | Mapping[str, TradeOff], *, order: float) -> Figure:
     """Draw Rényi divergences by order, both axes logarithmic, with their brackets.
 
     A curve of which mass betrays the dataset outright has none above order 1, and its line is left
     out; the legend says so.
 
     Args:
-        curves: by the label of each.
+        curves: one, or several by the label of each.
         order: the largest that is drawn; at least 2.
 
     Raises:
-        InvalidParameter: if it is not.
+        InvalidParameter: if it is not, or the curves are something else.
     """
     if not _LEAST_ORDER <= order < math.inf:
         raise InvalidParameter(f"order={order!r} was asked; write a number of at least 2")
     picture = figure(5.4, 4.0)
     axes = clean(picture.add_subplot())
     along = 1 + np.geomspace(0.01, float(order) - 1, _POINTS)
-    for i, (label, curve) in enumerate(curves.items()):
+    for i, (label, curve) in enumerate(labelled(curves).items()):
         lower, upper = _bounds(curve, curve.renyi(along, bracket=curve.certified))
         seen = np.isfinite(upper) & (upper > 0)
         said = label if np.any(seen) else f"{label}: " + ("0" if upper[0] == 0 else "infinite")

@@ -160,6 +160,8 @@ class ContingencyTable(_OfCells):
     def __str__(self) -> str:
         return _text(self.to_columns(), self.confidence)
 
+    __repr__ = __str__
+
     def framed(self) -> tuple[Columns, dict[str, object]]:
         """Return the columns, and the record of all the rest."""
         return self.to_columns(), self._record(self.confidence, "least squares")
@@ -222,6 +224,8 @@ class NonNegativeTable(_OfCells):
 
     def __str__(self) -> str:
         return _text(self.to_columns(), self.unbiased.confidence)
+
+    __repr__ = __str__
 
     def framed(self) -> tuple[Columns, dict[str, object]]:
         """Return the columns, and the record of all the rest."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.accounting import Amount
+from neyman.displayed import Displayed
 from neyman.numerics import at_most
 from neyman.printable import printable
 from neyman.publish._bill import Bill
@@ -37,7 +38,7 @@ class ChargePreview:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanPreview:
+class PlanPreview(Displayed):
     """All charges of a plan. Public: no row has a part in it.
 
     Attributes:
@@ -58,6 +59,8 @@ class PlanPreview:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    __repr__ = __str__
 
     def to_text(self, *, sql: bool = False) -> str:
         """Return it for people.

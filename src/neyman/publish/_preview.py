@@ -7,6 +7,7 @@ from typing import cast, final
 
 from neyman.aggregate import Aggregate
 from neyman.arguments import check_type
+from neyman.displayed import Displayed
 from neyman.divided import SHARE, Part, divided
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
@@ -22,7 +23,7 @@ __all__ = ["Preview", "foreseen", "preview"]
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
+class Preview(Displayed):
     """A question with its noise, before it is asked. Public: no row has a part in it.
 
     Attributes:
@@ -54,28 +55,40 @@ class Preview:
     def __str__(self) -> str:
         return self.to_text()
 
+    __repr__ = __str__
+
     def to_text(self, *, sql: bool = False) -> str:
         """Return it for people.
 
         Args:
             sql: whether the statement comes along.
         """
+        lines = [*self.head, *self._lines()]
+        if sql and self.sql is not None:
+            lines.append(printable_lines(self.sql))
+        return "\n".join(lines)
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """What is asked with which noise, and which rows are assumed, for people."""
         noise = ", ".join(f"{name} {value}" for name, value in self._noise.items())
         many = "1 group" if self.groups == 1 else f"{self.groups:,} groups"
         released = "1 integer" if self.integers == 1 else f"{self.integers:,} integers"
         if self.beside:
             released += f" and {self.beside} of the companion"
         size = f"{many}, {released}" if self.groups else "groups that nobody declared"
-        lines = [
+        return (
             f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}; "
             f"{100 * self.confidence:g} % noise intervals",
             *(() if self.shown is None else (str(self.shown),)),
             *self._assumed(),
-            *self._lines(),
-        ]
-        if sql and self.sql is not None:
-            lines.append(printable_lines(self.sql))
-        return "\n".join(lines)
+        )
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """A row for each number, for people: its name, how many rows it is of, its intervals."""
+        like = "" if self.like is None else self.like.label
+        return [[self._called(one.name), one.size, *one.widths(like)] for one in self.numbers]
 
     def _assumed(self) -> Iterator[str]:
         """Say which rows the sizes of groups are those of."""
@@ -90,8 +103,7 @@ class Preview:
 
     def _lines(self) -> list[str]:
         """Write a line for each number, its parts below each other; the last is not padded."""
-        like = "" if self.like is None else self.like.label
-        rows = [[self._called(one.name), one.size, *one.widths(like)] for one in self.numbers]
+        rows = self.rows
         longest = max(map(len, rows))
         widths = [
             max((len(row[i]) for row in rows if i < len(row)), default=0) for i in range(longest)

@@ -1,15 +1,17 @@
 """From a plan to releases: everything is priced before the first charge."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, final
 
+from neyman.displayed import Displayed
 from neyman.errors import BudgetExceeded, NeymanError
 from neyman.ledger import Store
 from neyman.numerics import at_least, at_most
+from neyman.printable import printable
 from neyman.publish._bill import Bill
 from neyman.publish._plan import Plan, bill
+from neyman.publish._progress import Bar, Progress
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 from neyman.tradeoff import TradeOff
@@ -22,7 +24,7 @@ _NAMED: Final = 3
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Publication:
+class Publication(Displayed):
     """Everything that a spec released, and the state of its ledger afterwards.
 
     Attributes:
@@ -54,23 +56,39 @@ class Publication:
         named = zip(self.names, self.releases, strict=True)
         return {name: other for name, other in named if other.entry == release.entry}
 
+    def __str__(self) -> str:
+        head = (
+            f"{printable(self.title)}: {printable(self.total)} spent of {printable(self.cap)}, "
+            f"unit: {printable(self.unit)} ({self.neighbors})"
+        )
+        named = zip(self.names, self.releases, strict=True)
+        return "\n\n".join([head, *(f"{printable(name)}\n{one}" for name, one in named)])
 
-def publish(
-    plan: Plan, *, progress: Callable[[str, int, int], None] = lambda _entry, _done, _all: None
-) -> Publication:
+    __repr__ = __str__
+
+
+def publish(plan: Plan, *, progress: Progress | None = None) -> Publication:
     """Run a plan: every entry that the ledger does not hold yet is charged, drawn and stored.
 
     Run again, it returns the stored answers at no cost; stopped in between, it goes on.
 
     Args:
         plan: from `plan`.
-        progress: told the entry about to run, how many are done, and of how many.
+        progress: told the entry about to run, how many are done, and of how many. By default a bar
+            is drawn in a terminal and in a notebook; write `lambda *_: None` for none.
 
     Raises:
         BudgetExceeded: if the queries do not fit together; nothing has been charged then.
         EntryConflict: if an entry stands for something else in the ledger, or was lost twice.
     """
     _check_fits(plan)
+    if progress is None:
+        with Bar() as bar:
+            return _published(plan, bar)
+    return _published(plan, progress)
+
+
+def _published(plan: Plan, progress: Progress) -> Publication:
     ledger, charges = plan.open_ledger(), plan.charges
     answers: dict[str, Release] = {}
     for done, charge in enumerate(charges):

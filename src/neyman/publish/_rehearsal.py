@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from neyman.aggregate import Columns
+from neyman.displayed import Displayed
 from neyman.released import called, text_of
 
 __all__ = ["NEAR", "NOTICE", "Rehearsal", "RehearsedGroup", "RehearsedNumber", "Searched"]
@@ -159,7 +160,7 @@ class RehearsedNumber:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rehearsal:
+class Rehearsal(Displayed):
     """What a spec gives on public rows. Nothing was charged, and it is not private.
 
     Attributes:
@@ -174,6 +175,8 @@ class Rehearsal:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    __repr__ = __str__
 
     def to_columns(self) -> Columns:
         """Return a line for each number: the group in the middle, and the worst beside it."""

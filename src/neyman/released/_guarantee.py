@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast, final
 
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.numerics import at_least, at_most, rational, text
 from neyman.sensitivity import Neighbors, check_neighbors
@@ -15,7 +16,7 @@ __all__ = ["Guarantee", "Spending"]
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guarantee:
+class Guarantee(Displayed):
     """A trade-off function with everything that makes it a statement about people.
 
     Attributes:

@@ -91,6 +91,8 @@ class Release(Tabular):
     def __str__(self) -> str:
         return self.to_text(rows=_SHOWN)
 
+    __repr__ = __str__
+
     @property
     def groups(self) -> list[str]:
         """What each row's group is called; "all" where there is one of all."""

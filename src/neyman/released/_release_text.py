@@ -46,6 +46,10 @@ def _tables(release: "Release", rows: int | None) -> list[str]:
     """Return the answer as a table; of several statistics one each."""
     if not release.groups:
         return ["no group is shown: no noisy count reached the threshold"]
+    if "coefficient" in release.columns:
+        reader = "functions" if release.keys else "function"
+        number = max(map(len, release.columns.values()))
+        return [f"{number:,} coefficients; functional.{reader}(release) reads them"]
     keys, sides = len(release.keys), release.sides
     tables = [
         text_of(readable(side.query, side.columns, release.keys), rows=rows, keys=keys)

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from neyman.aggregate import Columns
+from neyman.displayed import Displayed
 from neyman.released._frames import arrow_table, pandas_frame, polars_frame, write_parquet
 
 __all__ = ["Tabular"]
 
 
-class Tabular(ABC):
+class Tabular(Displayed, ABC):
     """Columns of equal length, and a record of all the rest."""
 
     __slots__ = ()
@@ -26,6 +27,20 @@ class Tabular(ABC):
             MissingExtra: if pyarrow is not installed.
         """
         return arrow_table(*self.framed())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """Hand over what `to_arrow` returns to any library that speaks Arrow's C interface.
+
+        So `pyarrow.table(release)`, `polars.DataFrame(release)` and `duckdb.sql("FROM release")`
+        hold the same rows.
+
+        Args:
+            requested_schema: types that the library would rather have, as a capsule.
+
+        Raises:
+            MissingExtra: if pyarrow is not installed.
+        """
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> Any:
         """Return the columns as a `pandas.DataFrame`; all the rest is in its `attrs`.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import cast
 
-from neyman.released import Release, columns_of, counts_units, limits_said, side_by_side, units_of
+from neyman.released import columns_of, counts_units, limits_said, units_of
 
 __all__ = ["asked"]
 
@@ -15,36 +15,39 @@ _NAMES = {
 }
 
 
-def asked(release: Release) -> str:
+def asked(query: Mapping[str, object]) -> str:
     """Say what was asked, of which groups, and how much of a unit counts at most.
 
     Such as "count by carrier; at most 100 rows of one tailnum".
+
+    Args:
+        query: the question, as the ledger records it.
     """
-    keys = _record(release.query.get("keys"))
+    keys = _record(query.get("keys"))
     groups = [str(name) for name in _list(keys.get("columns", keys.get("unknown")))]
-    margin = release.query.get("margin")
+    margin = query.get("margin")
     by = groups if margin is None else [str(name) for name in _list(margin)]
-    steps = [_record(step).get("step") for step in _list(release.query.get("made"))]
+    steps = [_record(step).get("step") for step in _list(query.get("made"))]
     chosen = ", of the rows that a condition keeps" if "where" in steps else ""
-    limits = limits_said(release.query)
+    limits = limits_said(query)
     counted = "" if limits is None else f"; {limits}"
-    return f"{_what(release)}{f' by {_and(by)}' if by else ''}{_margins(release)}{chosen}{counted}"
+    return f"{_what(query)}{f' by {_and(by)}' if by else ''}{_margins(query)}{chosen}{counted}"
 
 
-def _margins(release: Release) -> str:
+def _margins(query: Mapping[str, object]) -> str:
     """Say which margins are shown of a contingency table."""
-    shown = [[str(name) for name in _list(one)] for one in _list(release.query.get("margins"))]
+    shown = [[str(name) for name in _list(one)] for one in _list(query.get("margins"))]
     said = [f"by {_and(names)}" if names else "in total" for names in shown]
     return f", with sums {', '.join(said)}" if said else ""
 
 
-def _what(release: Release) -> str:
-    sides = side_by_side(release.query, release.columns, release.keys)
-    return _and([_one(side.query) for side in sides]) if sides else _one(release.query)
+def _what(query: Mapping[str, object]) -> str:
+    parts = _list(query.get("parts")) if query.get("statistic") == "together" else [query]
+    return _and([_one({**query, **_record(part)}) for part in parts])
 
 
 def _one(query: Mapping[str, object]) -> str:
-    name = str(query["statistic"])
+    name = str(query.get("statistic", "answer"))
     said = _NAMES.get(name, name.replace("_", " "))
     if counts_units(query):
         return f"number of {units_of(query)}"

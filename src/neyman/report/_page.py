@@ -158,7 +158,7 @@ def _release(name: str, release: Release, svg: str | None, publication: Publicat
     batch = publication.batch_of(release)
     picture = "" if svg is None or not release.groups else f"<figure>{svg}</figure>"
     return (
-        f"<h3>{safe(name)}</h3><p>{safe(asked(release))}</p>"
+        f"<h3>{safe(name)}</h3><p>{safe(asked(release.query))}</p>"
         f'<p class="quiet">{safe(str(release.spending))}. Alone it satisfies '
         f"{safe(str(release.guarantee.curve))}. {safe(_covered(release))}</p>"
         f"{_found(release)}{_limits(release, batch)}{picture}"

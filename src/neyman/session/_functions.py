@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy.typing as npt
 
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Function,
@@ -38,7 +39,7 @@ Best: TypeAlias = (
 
 @final
 @dataclass(frozen=True)
-class FunctionRelease:
+class FunctionRelease(Displayed):
     """A released function at its best reading. All that it does is free post-processing.
 
     A density, or a map of several columns, is read at the bandwidth of least estimated error and
@@ -158,7 +159,7 @@ class FunctionRelease:
 
 @final
 @dataclass(frozen=True)
-class FunctionReleases(Mapping[Key, FunctionRelease]):
+class FunctionReleases(Displayed, Mapping[Key, FunctionRelease]):
     """A function for each group of one release.
 
     Attributes:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact
 from neyman.publish import Plan, PlanPreview, Step, publish
@@ -23,7 +24,7 @@ __all__ = ["Planned", "planned"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Displayed):
     """Questions by their ids, each with its part of the budget. Nothing has been charged.
 
     Attributes:

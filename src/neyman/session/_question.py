@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast, final
 
 from neyman.aggregate import Aggregate, IntArray
+from neyman.displayed import Displayed
 from neyman.divided import SHARE
 from neyman.door import release
 from neyman.mechanisms import Mechanism
@@ -23,7 +24,7 @@ __all__ = ["Question"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Question:
+class Question(Displayed):
     """A question of a table, checked against its columns and types, and not yet asked.
 
     Attributes:

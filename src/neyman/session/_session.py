@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final, final
 
 from neyman.aggregate import Aggregate
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.functional import Domain, Side, Target
 from neyman.ledger import Ledger
@@ -44,7 +45,7 @@ _NO_BOUNDS: Final[Mapping[str, tuple[Real, Real]]] = MappingProxyType({})
 
 @final
 @dataclass(frozen=True, slots=True)
-class Session:
+class Session(Displayed):
     """A table, whom it protects, and the ledger that pays: everything is asked here.
 
     Made by `neyman.open`. What it is made of stays public: `table` takes statistics of your own,
@@ -64,10 +65,6 @@ class Session:
         return str(self)
 
     def __str__(self) -> str:
-        columns = [
-            f"  {column.name}: {column.kind.label}" + self._bounded(column.name)
-            for column in self.table.view.schema.columns
-        ]
         paid = "no ledger: questions can be previewed, and not released"
         if self.ledger is not None:
             cap, rest = self.ledger.cap, self.ledger.left().cost / self.ledger.capacity
@@ -76,11 +73,7 @@ class Session:
                 f"budget: {cap}, epsilon = {epsilon} at delta = 1e-6; {at_least(100 * rest, 4)} % "
                 f"left, in {self.ledger.store}"
             )
-        return "\n".join([f"unit: {self.table.unit!r}", paid, "columns:", *columns])
-
-    def _bounded(self, column: str) -> str:
-        bounds = self.table.bounds.get(column)
-        return "" if bounds is None else f", {bounds!r}"
+        return f"{paid}\n{self.table}"
 
     @property
     def columns(self) -> dict[str, str]:

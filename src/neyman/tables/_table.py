@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, final
 
 from neyman.aggregate import Aggregate, Countable
 from neyman.arguments import check_list
+from neyman.displayed import Displayed
 from neyman.errors import InvalidTable
 from neyman.numerics import Real
 from neyman.tables._asked import Groups, asked
 from neyman.tables._bounds import Bounds
 from neyman.tables._countable import TableRecords
+from neyman.tables._described import Described
 from neyman.tables._engines._engine import Engine
 from neyman.tables._expressions._expression import Expression
 from neyman.tables._joins._private_join import joined
@@ -37,7 +39,7 @@ __all__ = ["Table"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Displayed):
     """Rows in an engine, who is protected, and public bounds. Made by `open_table`.
 
     Every question is checked against the schema at once and run later, after it has been paid
@@ -62,7 +64,7 @@ class Table:
     max_table_rows: int
 
     def __repr__(self) -> str:
-        return f"Table(unit={self.unit!r}, bounds={dict(self.bounds)!r})"
+        return str(self.described)
 
     # Not seen by type checkers, which would take every name for an attribute.
     if not TYPE_CHECKING:
@@ -70,6 +72,11 @@ class Table:
         def __getattr__(self, name: str) -> object:
             """Say where a question is that a table itself does not take."""
             raise no_such_question(name)
+
+    @property
+    def described(self) -> Described:
+        """Columns, types, unit and bounds, as people read them."""
+        return Described.of(self.view, self.unit, self.bounds)
 
     @property
     def protects(self) -> str:

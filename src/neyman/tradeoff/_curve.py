@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter, NotCertified
 from neyman.numerics import (
     ULP,
@@ -51,7 +52,7 @@ class Answer:
         return iter((self.lower, self.upper))
 
 
-class Curve(ABC):
+class Curve(Displayed, ABC):
     """A trade-off function f and everything that can be read from it.
 
     f(alpha) is the smallest type II error of a test with type I error alpha that tells two

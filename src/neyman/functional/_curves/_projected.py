@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.arguments import check_type, whole
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._features import MOST_RECORDS
 from neyman.functional._generator import Generator, check_generator
@@ -18,7 +19,7 @@ __all__ = ["ProjectedDensity", "nearest_masses"]
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class ProjectedDensity:
+class ProjectedDensity(Displayed):
     """The density nearest to a released function: what samples and quantiles are taken from.
 
     Attributes:

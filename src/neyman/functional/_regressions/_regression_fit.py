@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.arguments import whole
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._basis import Basis
 from neyman.functional._curves._band import Band, BandKind, check_band_kind
@@ -21,7 +22,7 @@ __all__ = ["RegressionFit"]
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class RegressionFit:
+class RegressionFit(Displayed):
     """A curve of mean responses, linear between public nodes.
 
     Where fewer records are in the window than four deviations of the noise of their number, as

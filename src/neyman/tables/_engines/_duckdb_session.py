@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 
 import duckdb
 
+from neyman.errors import InvalidTable
 from neyman.tables._engines._room import Room
 
 __all__ = ["own_session", "private_session"]
@@ -35,6 +36,10 @@ def private_session(
     Args:
         room: memory, and where the directory is made.
         files: the paths that a statement may read.
+
+    Raises:
+        InvalidTable: if DuckDB refuses a setting. It says so in DuckDB's words, which are about the
+            setting: no row has been read yet.
     """
     with tempfile.TemporaryDirectory(prefix="neyman-", dir=room.folder) as spill:
         settings: dict[str, str | bool | int | float | list[str]] = {
@@ -43,20 +48,51 @@ def private_session(
         }
         if room.counted is not None:
             settings["memory_limit"] = f"{room.counted}B"
-        connection = duckdb.connect(":memory:", config=settings)
         try:
-            # Some versions draw one on any output; how far a query is tells of the rows.
-            connection.execute("SET enable_progress_bar = false")
-            # The least and greatest values that a Parquet file tells of leave NaN out, and by them
-            # the optimizer takes it for decided that no value is NaN.
-            connection.execute("SET disabled_optimizers = 'statistics_propagation'")
-            connection.execute(f"SET allowed_paths = [{', '.join(map(_text, files))}]")
-            connection.execute(f"SET allowed_directories = [{_text(spill)}]")
-            connection.execute("SET enable_external_access = false")
-            connection.execute("SET lock_configuration = true")
+            connection = duckdb.connect(":memory:", config=settings)
+        except duckdb.Error as error:
+            raise _refused(error) from error
+        try:
+            _close_off(connection, files, spill)
             yield connection
         finally:
             connection.close()
+
+
+def _close_off(connection: duckdb.DuckDBPyConnection, files: Sequence[str], spill: str) -> None:
+    try:
+        _draw_no_progress(connection)
+        for setting in (
+            # The least and greatest values that a Parquet file tells of leave NaN out, and by them
+            # the optimizer takes it for decided that no value is NaN.
+            "SET disabled_optimizers = 'statistics_propagation'",
+            f"SET allowed_paths = [{', '.join(map(_text, files))}]",
+            f"SET allowed_directories = [{_text(spill)}]",
+            "SET enable_external_access = false",
+            "SET lock_configuration = true",
+        ):
+            connection.execute(setting)
+    except duckdb.Error as error:
+        raise _refused(error) from error
+
+
+def _draw_no_progress(connection: duckdb.DuckDBPyConnection) -> None:
+    """Have no progress bar drawn: how far a query is tells of the rows.
+
+    Where none is drawn nothing is set: in a notebook without ipywidgets, DuckDB refuses every
+    statement about its bar, also one that turns it off.
+    """
+    ((drawn,),) = connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()
+    if drawn:
+        connection.execute("SET enable_progress_bar = false")
+
+
+def _refused(error: duckdb.Error) -> InvalidTable:
+    return InvalidTable(
+        "DuckDB must take the settings that keep private rows in, and it refused one before any "
+        f'row was read. It says: "{error}". Mend what it names, or install the version of DuckDB '
+        "that neyman was tested with: pip install 'neyman[tables]'"
+    )
 
 
 def _text(path: str) -> str:

@@ -1,0 +1,32 @@
+"""What a notebook shows of an object: HTML that stands in a page of any colour."""
+
+from importlib import import_module
+from typing import Final
+
+from neyman.displayed import Displayed
+
+__all__ = ["html_of"]
+
+# What shows the objects of a package, loaded with the first of them.
+_SHOWN_BY: Final = {
+    "aggregate": "_questions",
+    "functional": "_functions",
+    "ledger": "_ledgers",
+    "publish": "_publications",
+    "released": "_releases",
+    "session": "_sessions",
+    "tables": "_questions",
+    "tradeoff": "_guarantees",
+}
+
+
+def html_of(shown: Displayed) -> str:
+    """Return what a notebook shows of an object, at most 20 kB.
+
+    Guarantee: it shows what is public of the object, as its text does. Nothing is charged, and no
+    private row is read.
+    """
+    names = (kind.__module__.split(".") for kind in type(shown).__mro__)
+    package = next(parts[1] for parts in names if parts[0] == "neyman")
+    page: str = import_module(f"neyman.notebook.{_SHOWN_BY[package]}").html(shown)
+    return page

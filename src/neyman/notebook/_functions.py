@@ -1,0 +1,144 @@
+"""Released functions: a summary and a small picture; never their coefficients."""
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from neyman.errors import NeymanError
+from neyman.functional import (
+    Band,
+    Function,
+    Functions,
+    ProjectedDensity,
+    RegressionCurve,
+    RegressionFit,
+    ReleasedField,
+    ReleasedFunction,
+    SurvivalCurve,
+)
+from neyman.functional._bands import bands_of
+from neyman.functional._generator import public_generator
+from neyman.notebook._card import ROWS, card, facts, lines, quiet, table, warning
+from neyman.notebook._drawn import curve, heat
+
+__all__ = ["Labels", "html", "parts"]
+
+_LEVEL: Final = 0.95
+_REPETITIONS: Final = 100
+_POINTS: Final = 120
+_PLANE: Final = 2
+_COARSE: Final = 65
+
+
+class Labels(NamedTuple):
+    """What the axes of a picture are called."""
+
+    x: str = "x"
+    y: str = "mean response"
+
+
+def html(shown: object) -> str:
+    """Return what a notebook shows of a released function, or of one by group."""
+    match shown:
+        case Functions():
+            names = ", ".join(shown.columns)
+            return card(f"{len(shown):,} functions by {names}", _by_group(shown))
+        case Function():
+            return card(f"Released {shown.kind}", parts(shown, _LEVEL, Labels()))
+        case ProjectedDensity():
+            ends = float(shown.points[0]), float(shown.points[-1])
+            x = np.linspace(*ends, _POINTS)
+            drawn = curve(x, shown(x), None, labels=("x", "density"), zero=True)
+            return card("Density: not negative, of integral 1", [drawn])
+        case RegressionFit():
+            source = public_generator()
+            band = shown.band(_LEVEL, "noise", generator=source, repetitions=_REPETITIONS)
+            return card(f"Curve read by {shown.smoother.words}", _drawn(band, _LEVEL, Labels()))
+        case _:
+            return card(type(shown).__name__, [lines(str(shown))])
+
+
+def parts(shown: Function, level: float, labels: Labels) -> Iterator[str]:
+    """Return how many records a function is of, and its picture with the band of its noise.
+
+    Args:
+        shown: released.
+        level: of the band.
+        labels: of the axes.
+    """
+    count = shown.noisy_count
+    if count is not None:
+        width = f" ± {count.half_width(level):.4g}" if count.stddev else ""
+        yield facts({"Records": f"{count.count:,.6g}{width}"})
+    draw = _DRAWN.get(type(shown))
+    if draw is None:
+        return
+    try:
+        shown.require_records(level)
+        yield from draw(shown, level, labels)
+    except NeymanError as error:
+        yield warning(str(error))
+
+
+def _density(shown: Function, level: float, labels: Labels) -> Iterator[str]:
+    match shown:
+        case ReleasedFunction():
+            yield facts({"Bandwidth": f"{float(shown.bandwidth):.4g}"})
+            yield from _drawn(
+                shown.band(level, "noise"), level, Labels(labels.x, "density"), zero=True
+            )
+        case _:
+            return
+
+
+def _field(shown: Function, level: float, labels: Labels) -> Iterator[str]:  # noqa: ARG001
+    match shown:
+        case ReleasedField():
+            widths = " and ".join(f"{float(h):.4g}" for h in shown.bandwidth)
+            yield facts({"Bandwidths": widths, "Coordinates": len(shown.bandwidth)})
+            if len(shown.bandwidth) == _PLANE:
+                _, values = shown.project().grid(_COARSE)
+                said = "The nearest proper density: first coordinate to the right, second upwards."
+                yield heat(values, said) + quiet(said)
+        case _:
+            return
+
+
+def _survival(shown: Function, level: float, labels: Labels) -> Iterator[str]:
+    match shown:
+        case SurvivalCurve():
+            yield facts({"Known until": f"{shown.until:.4g}"})
+            band = bands_of(shown, level).noise
+            yield from _drawn(band, level, Labels(labels.x, "share without the event"), zero=True)
+        case _:
+            return
+
+
+def _regression(shown: Function, level: float, labels: Labels) -> Iterator[str]:
+    match shown:
+        case RegressionCurve():
+            yield from _drawn(bands_of(shown, level).noise, level, labels)
+        case _:
+            return
+
+
+_DRAWN: Final[dict[type[Function], Callable[[Function, float, Labels], Iterator[str]]]] = {
+    ReleasedFunction: _density,
+    ReleasedField: _field,
+    SurvivalCurve: _survival,
+    RegressionCurve: _regression,
+}
+
+
+def _drawn(band: Band, level: float, labels: Labels, *, zero: bool = False) -> Iterator[str]:
+    yield curve(band.x, band.estimate, (band.lower, band.upper), labels=labels, zero=zero)
+    yield quiet(
+        f"{labels.y}, with a {100 * level:g} % band for the noise only, of the whole curve at once."
+    )
+
+
+def _by_group(shown: Functions[Function]) -> Iterator[str]:
+    rows = [(*key, one.kind) for key, one in list(shown.items())[: ROWS + 1]]
+    yield table((*shown.columns, "kind"), rows, len(shown.columns) + 1)
+    yield quiet("functions[key] is the function of a group.")

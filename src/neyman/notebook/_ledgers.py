@@ -1,0 +1,44 @@
+"""Ledgers: the cap, what is left of it, and the last entries."""
+
+from collections.abc import Iterator
+
+from neyman.errors import NeymanError
+from neyman.ledger import Ledger
+from neyman.notebook._card import ROWS, card, facts, lines, table, warning
+from neyman.numerics import at_least, at_most
+
+__all__ = ["html"]
+
+
+def html(shown: object) -> str:
+    """Return what a notebook shows of a ledger, as it stands now."""
+    match shown:
+        case Ledger():
+            return card(f"Ledger {shown.store}", _ledger(shown))
+        case _:
+            return card(type(shown).__name__, [lines(str(shown))])
+
+
+def _ledger(shown: Ledger) -> Iterator[str]:
+    yield facts({"Cap": shown.cap, "Protects": f"{shown.unit} ({shown.neighbors})"})
+    try:
+        left, entries = shown.left(), shown.entries()
+    except NeymanError as error:
+        yield warning(str(error))
+        return
+    delta = shown.delta_for_groups
+    yield facts(
+        {
+            "Left": f"{at_least(100 * left.cost / shown.capacity, 4)} % of the budget",
+            "Left of the delta for unknown groups": (
+                f"{at_least(left.delta, 6)} of {at_most(delta, 6)}" if delta else None
+            ),
+            "Entries": f"{len(entries):,}",
+        }
+    )
+    rows = [
+        (one.id, one.curve, f"{at_most(100 * one.cost / shown.capacity, 4)} %", one.state)
+        for one in entries[-ROWS:]
+    ]
+    if rows:
+        yield table(("Last entries", "Guarantee alone", "Of the budget", "State"), rows, 2)

@@ -1,0 +1,93 @@
+"""What `publish` makes: previews, rehearsals, publications and contingency tables."""
+
+from collections.abc import Iterator
+
+from neyman.notebook._card import (
+    card,
+    facts,
+    first_rows,
+    lines,
+    listed,
+    more,
+    quiet,
+    table,
+    warning,
+)
+from neyman.notebook._releases import answer
+from neyman.publish import (
+    NOTICE,
+    ContingencyTable,
+    NonNegativeTable,
+    PlanPreview,
+    Preview,
+    Publication,
+    Rehearsal,
+)
+from neyman.report._asked import asked
+from neyman.report._tables import safe, table_of
+
+__all__ = ["html"]
+
+
+def html(shown: object) -> str:
+    """Return what a notebook shows of what `publish` makes."""
+    match shown:
+        case Preview():
+            return card(f"Preview: {asked(shown.query)}", _preview(shown))
+        case PlanPreview():
+            return card(f"Preview: {shown.title}", _plan(shown))
+        case Publication():
+            return card(shown.title, _publication(shown))
+        case Rehearsal():
+            return card(f"{NOTICE} {shown.title}", _rehearsal(shown))
+        case ContingencyTable() | NonNegativeTable():
+            return card("Contingency table", _table(shown))
+        case _:
+            return card(type(shown).__name__, [lines(str(shown))])
+
+
+def _preview(shown: Preview) -> Iterator[str]:
+    yield from _foreseen(shown)
+    yield quiet("A preview: no row was read, and nothing was charged.")
+
+
+def _foreseen(shown: Preview) -> Iterator[str]:
+    yield "".join(map(quiet, shown.head))
+    longest = max(map(len, shown.rows))
+    rows = [[*row, *[""] * (longest - len(row))] for row in shown.rows]
+    yield table(("Number", "Rows", "Noise", *[""] * (longest - 3))[:longest], rows, 2)
+
+
+def _plan(shown: PlanPreview) -> Iterator[str]:
+    yield facts({"Cap": shown.cap, "Protects": f"{shown.unit} ({shown.neighbors})"})
+    for charge in shown.charges:
+        price = "stored, free" if charge.cost is None else shown.bill.share(charge.cost)
+        yield f"<p><strong>{safe(charge.entry)}</strong>: {safe(price)}</p>"
+        for question in charge.questions.values():
+            yield "".join(_foreseen(question))
+    yield facts({"To pay": shown.bill.share(shown.bill.due), "Left now": shown.bill.left})
+    if not shown.bill.fits:
+        yield warning("The plan does not fit, and would be refused.")
+
+
+def _publication(shown: Publication) -> Iterator[str]:
+    protects = f"{shown.unit} ({shown.neighbors})"
+    yield facts({"Spent": shown.total, "Cap": shown.cap, "Protects": protects})
+    for name, release in zip(shown.names, shown.releases, strict=True):
+        parts = "".join(answer(release))
+        yield f"<p><strong>{safe(name)}</strong>: {safe(asked(release.query))}</p>{parts}"
+
+
+def _rehearsal(shown: Rehearsal) -> Iterator[str]:
+    columns = shown.to_columns()
+    yield listed(shown.notes) if shown.notes else ""
+    yield table(list(columns), list(zip(*columns.values(), strict=True)), 2)
+    yield listed(shown.verdicts())
+
+
+def _table(shown: ContingencyTable | NonNegativeTable) -> Iterator[str]:
+    columns = shown.to_columns()
+    kept = first_rows(columns)
+    yield table_of(kept, len(shown.keys.to_columns())) + more(columns, ".to_pandas()")
+    whose = shown.unbiased if isinstance(shown, NonNegativeTable) else shown
+    yield quiet(f"lower, upper: {100 * whose.confidence:g} % interval for the noise of each cell.")

@@ -1,0 +1,102 @@
+"""Releases: their rows with intervals; of a function what is read off it and its picture."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, cast
+
+from neyman.errors import InvalidParameter
+from neyman.functional import (
+    Function,
+    ReleasedField,
+    ReleasedFunction,
+    function,
+    select_bandwidth,
+)
+from neyman.notebook._card import card, facts, first_rows, lines, more, quiet, warning
+from neyman.notebook._functions import Labels, parts
+from neyman.notebook._guarantees import guarantee_facts, numbers
+from neyman.released import Guarantee, Release
+from neyman.report._asked import asked
+from neyman.report._functions import read_off
+from neyman.report._tables import answer_table, table_of
+
+__all__ = ["answer", "html"]
+
+# More curves take more than a moment to draw.
+_MOST_CURVES: Final = 6
+
+
+def html(shown: object) -> str:
+    """Return what a notebook shows of a release or its guarantee."""
+    match shown:
+        case Release():
+            return card(f"{shown.entry}: {asked(shown.query)}", _release(shown))
+        case Guarantee():
+            about = [*guarantee_facts(shown), *numbers(shown.curve)]
+            return card(f"Guarantee: {shown.curve}", about)
+        case _:
+            return card(type(shown).__name__, [lines(str(shown))])
+
+
+def _release(shown: Release) -> Iterator[str]:
+    yield from answer(shown)
+    told = shown.companion
+    if told is not None:
+        said = " ".join(told.sentences)
+        yield warning(said) if told.warns else quiet(said)
+    if "coefficient" not in shown.columns:
+        yield quiet(" ".join(shown.interval_notes))
+    again = "; a stored answer, not charged again" if shown.replayed else ""
+    yield quiet(
+        f"Guarantee: {shown.guarantee.curve}, {shown.guarantee.unit} "
+        f"({shown.guarantee.neighbors}). Cost: {shown.spending}{again}"
+    )
+
+
+def answer(shown: Release) -> Iterator[str]:
+    """Return the rows of an answer, the first of them; of a function its numbers and picture."""
+    if not shown.groups:
+        yield warning("No group is shown: no noisy count reached the threshold.")
+    elif "coefficient" in shown.columns:
+        yield from _function(shown)
+    else:
+        yield answer_table(replace(shown, columns=first_rows(shown.columns)))
+        yield more(shown.columns, ".to_pandas()")
+        if shown.shown_from is not None:
+            yield quiet(f"Groups: those whose noisy count is {shown.shown_from} or more.")
+
+
+def _function(shown: Release) -> Iterator[str]:
+    if shown.keys:
+        groups = len(set(zip(*(shown.columns[name] for name in shown.keys), strict=True)))
+        if groups > _MOST_CURVES:
+            yield facts({"Functions": f"{groups:,}, by {', '.join(shown.keys)}"})
+            yield quiet(
+                "functional.functions(release) gives them, neyman.plots.released a picture."
+            )
+            return
+    else:
+        try:
+            yield from parts(_read(function(shown)), shown.confidence, _labels(shown))
+        except InvalidParameter as error:
+            yield warning(str(error))
+    read, hidden = read_off(shown)
+    if read is not None:
+        yield table_of(first_rows(read), len(shown.keys)) + more(read, "neyman.report.figures")
+    yield from (warning(said) for said in (hidden if shown.keys else ()))
+
+
+def _read(found: Function) -> Function:
+    """Return a density at the bandwidth that the release itself chooses, as pictures have it."""
+    match found:
+        case ReleasedFunction():
+            return found.smooth(select_bandwidth(found))
+        case ReleasedField():
+            return found.smooth(select_bandwidth(found))
+        case _:
+            return found
+
+
+def _labels(shown: Release) -> Labels:
+    names = cast("list[str]", shown.query.get("columns", []))
+    return Labels(names[0] if names else "x", f"mean of {names[1] if len(names) > 1 else 'y'}")

@@ -1,0 +1,34 @@
+"""Sessions, and what is asked in them."""
+
+from collections.abc import Iterator
+
+from neyman.notebook import _ledgers, _publications, _questions, _releases
+from neyman.notebook._card import card, facts, lines, quiet
+from neyman.session import FunctionRelease, FunctionReleases, Planned, Question, Session
+
+__all__ = ["html"]
+
+
+def html(shown: object) -> str:
+    """Return what a notebook shows of a session, its questions and functions."""
+    match shown:
+        case Session():
+            return card("Session", _session(shown))
+        case Question():
+            return _questions.html(shown.aggregate)
+        case Planned():
+            return _publications.html(shown.preview())
+        case FunctionRelease() | FunctionReleases():
+            return _releases.html(shown.release)
+        case _:
+            return card(type(shown).__name__, [lines(str(shown))])
+
+
+def _session(shown: Session) -> Iterator[str]:
+    yield _questions.html(shown.table)
+    if shown.ledger is None:
+        yield quiet("No ledger: questions can be previewed, and not released.")
+    else:
+        yield _ledgers.html(shown.ledger)
+    if shown.releases:
+        yield facts({"Released in this session": ", ".join(shown.releases)})
