@@ -77,8 +77,11 @@ class Session(Displayed):
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns and their types."""
-        return {column.name: column.kind.label for column in self.table.view.schema.columns}
+        """The columns and their types; of a CSV file those that were declared.
+
+        The first line of such a file may be a record.
+        """
+        return {column.name: column.kind for column in self.table.described.columns}
 
     @property
     def paying(self) -> Ledger:
