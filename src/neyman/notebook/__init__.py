@@ -14,7 +14,7 @@ _SHOWN_BY: Final = {
     "ledger": "_ledgers",
     "publish": "_publications",
     "released": "_releases",
-    "tables": "_questions",
+    "tables": "_tables",
     "tradeoff": "_guarantees",
 }
 
