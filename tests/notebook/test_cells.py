@@ -1,6 +1,8 @@
 """What a notebook shows: public things only, harmless, in a few kilobytes."""
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -253,3 +255,22 @@ def test_all_that_is_displayed_has_something_that_shows_it():
         kind.__module__.split(".")[1] for kind in below(Displayed) if "neyman" in kind.__module__
     }
     assert packages <= set(_SHOWN_BY)
+
+
+def test_guarantees_ledgers_and_questions_of_arrays_are_shown_without_any_extra(tmp_path):
+    program = """
+import sys
+for extra in ("duckdb", "sqlglot", "pyarrow", "pydantic", "matplotlib", "pandas", "IPython"):
+    sys.modules[extra] = None
+import numpy as np
+import neyman as ny
+from neyman import functional
+ledger = ny.Ledger.open("a.ledger", cap=ny.gdp(1), unit="one record", neighbors="add_remove")
+line = functional.Interval(-5, 5, outside="clip")
+question = functional.density(
+    np.zeros(9), domain=line, bandwidth=1, neighbors="add_remove", unit="one record", name="a"
+)
+for shown in (ny.gdp(1), ledger, question):
+    assert "neyman-cell" in shown._repr_html_()
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, timeout=300)

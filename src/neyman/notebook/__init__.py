@@ -15,7 +15,7 @@ _SHOWN_BY: Final = {
     "publish": "_publications",
     "released": "_releases",
     "session": "_sessions",
-    "tables": "_questions",
+    "tables": "_tables",
     "tradeoff": "_guarantees",
 }
 

@@ -1,39 +1,24 @@
-"""Tables, and questions asked of them. Only what was declared is shown: no row is read."""
+"""Questions that have not been asked yet: what they are about, and what they would release."""
 
 from collections.abc import Iterator
 
 from neyman.aggregate import Aggregate
-from neyman.notebook._card import card, facts, first_rows, lines, more, quiet, table
+from neyman.notebook._card import card, facts, first_rows, lines, more, quiet
 from neyman.numerics import at_most
 from neyman.report._asked import asked
 from neyman.report._tables import table_of
 from neyman.sensitivity import Sensitivity
-from neyman.tables import Table
-from neyman.tables._described import Described
 
 __all__ = ["html"]
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of a table or a question."""
+    """Return what a notebook shows of a question."""
     match shown:
-        case Table():
-            known = shown.described
-            return card(f"Table of {known.many:,} columns", _table(known))
         case Aggregate():
             return card(f"Question: {asked(shown.query)}", _question(shown))
         case _:
             return card(type(shown).__name__, [lines(str(shown))])
-
-
-def _table(shown: Described) -> Iterator[str]:
-    yield facts(
-        {"Protects": shown.unit.label, "Unit": repr(shown.unit), "Rows": shown.rows or None}
-    )
-    rows = [(column.name, column.kind, column.note) for column in shown.columns]
-    yield table(("Column", "Type", "Declared"), rows, 3)
-    if shown.why:
-        yield quiet(f"{shown.why}.")
 
 
 def _question(shown: Aggregate) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from neyman.notebook import _ledgers, _publications, _questions, _releases
+from neyman.notebook import _ledgers, _publications, _questions, _releases, _tables
 from neyman.notebook._card import card, facts, lines, quiet
 from neyman.session import FunctionRelease, FunctionReleases, Planned, Question, Session
 
@@ -25,7 +25,7 @@ def html(shown: object) -> str:
 
 
 def _session(shown: Session) -> Iterator[str]:
-    yield _questions.html(shown.table)
+    yield _tables.html(shown.table)
     if shown.ledger is None:
         yield quiet("No ledger: questions can be previewed, and not released.")
     else:
