@@ -60,6 +60,8 @@ def _kind(type_: Type, term: Term) -> Kind:
             return kind.BOOLEAN
         case Type.DAY:
             return kind.DATE
+        case Type.TIME:
+            return kind.MADE_TIMESTAMP
 
 
 def _checked(given: object, what: str) -> Expression:
