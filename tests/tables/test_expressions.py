@@ -172,7 +172,7 @@ def test_entries_are_known_by_what_was_asked():
     [
         (lambda t: t.where(g > 3), r"col\('g'\) is text, 3 is a number; write one type"),
         (lambda t: t.where(x), "was given as a condition and is a number; write a comparison"),
-        (lambda t: t.where("x > 0"), "a str was given as a condition"),
+        (lambda t: t.where(3), "a int was given as a condition"),
         (lambda t: t.with_columns(y=3), "a int was given as column 'y'"),
         (lambda t: t.with_columns(y=lit(None)), "column 'y' could be a number or text"),
         (lambda t: t.where(b + 1 > 0), r"must be a number; write .as_number\(\)"),

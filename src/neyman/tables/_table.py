@@ -196,35 +196,38 @@ class Table:
         refuse_unknown_keys(by)
         return TableRecords(self.engine, self.view, self.unit, columns, self.max_table_rows, by)
 
-    def where(self, condition: Expression) -> "Table":
+    def where(self, condition: Expression | str) -> "Table":
         """Return the table of the rows for which a condition is true; NULL is not true.
 
         Bounds and limits hold for the rows that are left.
 
         Args:
-            condition: such as `col("delay") > 15`.
+            condition: as text, such as "delay > 15", or as `col("delay") > 15`.
 
         Raises:
             UnknownColumn: if it is about a column that the table lacks.
             InvalidTable: if it is no condition, or a type does not fit.
+            InvalidParameter: if its text is no expression.
 
         Guarantee: each row is kept or not by itself, so the rows of one unit in the new table are
             some of its rows in the old one: neighbours stay neighbours.
         """
         return replace(self, view=self.view.where(condition))
 
-    def with_columns(self, **expressions: Expression) -> "Table":
+    def with_columns(self, **expressions: Expression | str) -> "Table":
         """Return the table with columns made of its own, new or in the place of old ones.
 
         All are made of the columns that were there before. They have no bounds until
         `with_bounds` declares them.
 
         Args:
-            **expressions: by the names of the columns.
+            **expressions: by the names of the columns: text, such as "left - came", or
+                `col("left") - col("came")`.
 
         Raises:
             UnknownColumn: if one is made of a column that the table lacks.
             InvalidTable: if a name or a type does not fit, or the column names the unit.
+            InvalidParameter: if a text is no expression.
 
         Guarantee: each row is mapped by itself and keeps its unit: neighbours stay neighbours.
         """
