@@ -17,6 +17,7 @@ from neyman.tables._expressions._expression import Expression
 from neyman.tables._joins._private_join import joined
 from neyman.tables._joins._public_join import looked_up
 from neyman.tables._keys._keys import Keys
+from neyman.tables._kind import BOOLEAN
 from neyman.tables._mistakes import (
     no_such_question,
     refuse_no_bounds,
@@ -163,7 +164,7 @@ class Table:
         return self.aggregate(Together(tuple(parts), tuple(shares)), by)
 
     def measured(self, column: str) -> Measured:
-        """Return a column with its declared bounds.
+        """Return a column with its declared bounds; those of a boolean are 0 and 1 by its type.
 
         Raises:
             UnknownColumn: if the table has no such column.
@@ -171,6 +172,9 @@ class Table:
         """
         self.view.schema[column].number()
         bounds = self.bounds.get(column)
+        if bounds is None and self.view.schema[column].kind is BOOLEAN:
+            # Its mean is a proportion.
+            return Measured(column, Bounds(0, 1, grid=1))
         if bounds is None:
             raise InvalidTable(
                 f"column {column!r} has no bounds; write "
