@@ -175,7 +175,7 @@ class HeldPostgres(World):
     """Tables of a PostgreSQL server, filled anew, that one session reads: see `serving`."""
 
     stays: ClassVar[bool] = True
-    lacks: ClassVar[Collection[str]] = ("uint64",)
+    lacks: ClassVar[Collection[str]] = ("uint64", "seconds")
 
     def __init__(self, connection: Any):
         self.connection = connection
@@ -225,7 +225,7 @@ def serving(connection: Any) -> Iterator[HeldPostgres]:
 class SparkFrames(World):
     """Data frames of a session of Spark, through the public interface."""
 
-    lacks: ClassVar[Collection[str]] = ("uint64",)
+    lacks: ClassVar[Collection[str]] = ("uint64", "seconds")
 
     def __init__(self, session: Any):
         self.session = session
@@ -241,6 +241,8 @@ _POSTGRES = {
     "int8": "smallint",
     "bool": "boolean",
     "date": "date",
+    "clock": "timestamp",
+    "instant": "timestamptz",
     "double": "double precision",
     "float": "real",
     "decimal": "numeric(38, 9)",

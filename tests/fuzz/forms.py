@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from random import Random
 from typing import Any
 
@@ -17,12 +17,14 @@ _COLUMNS = {
     Type.NUMBER: ("x", "y", "k"),
     Type.TEXT: ("g",),
     Type.DAY: ("d",),
+    Type.TIME: ("w",),
     Type.TRUTH: ("b",),
 }
 _LITERALS: dict[Type, tuple[Any, ...]] = {
     Type.NUMBER: (0, 1, 2, -1, 0.5, 9, 10**15),
-    Type.TEXT: ("a", "", "1", "é", "nobody's"),
+    Type.TEXT: ("a", "", "1", "é", "nobody's", "month", "week", "+09:00"),
     Type.DAY: (date(1, 1, 1), date(2000, 2, 29), date(9999, 12, 31)),
+    Type.TIME: (datetime(1, 1, 1), datetime(2000, 2, 29, 12, 30), datetime(9999, 12, 31, 23)),
     Type.TRUTH: (True, False),
 }
 _TRIES = 50

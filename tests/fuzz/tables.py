@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from math import inf, nan
 from random import Random
@@ -21,10 +21,21 @@ TYPES = {
     "uint64": pa.uint64(),
     "bool": pa.bool_(),
     "date": pa.date32(),
+    "clock": pa.timestamp("us"),
+    "instant": pa.timestamp("us", "UTC"),
+    "seconds": pa.timestamp("s"),
     "double": pa.float64(),
     "float": pa.float32(),
     "decimal": pa.decimal128(38, 9),
 }
+
+_MOMENTS = [
+    datetime(1, 1, 1),
+    datetime(9999, 12, 31, 23, 59, 59, 999_999),
+    datetime(1969, 12, 31, 23, 59, 59, 999_999),
+    datetime(2000, 2, 29, 12, 30),
+    datetime(2024, 3, 31, 2, 30),
+]
 
 # Values that engines have been known to confuse, to round or to fail on.
 POOLS: Mapping[str, Sequence[Any]] = {
@@ -72,6 +83,9 @@ POOLS: Mapping[str, Sequence[Any]] = {
         date(2000, 2, 29),
         date(2024, 3, 1),
     ],
+    "clock": _MOMENTS,
+    "instant": [moment.replace(tzinfo=UTC) for moment in _MOMENTS],
+    "seconds": [moment.replace(microsecond=0) for moment in _MOMENTS],
     "double": [
         *(
             0.0,
@@ -157,7 +171,8 @@ def data_of(draw: Random, lacks: Collection[str] = ()) -> Data:
     numbers = [kind for kind in _NUMBERS if kind not in lacks]
     kinds = {name: draw.choice(numbers) for name in "xyz"}
     columns = [("u", unit), ("g", "text"), ("k", "int64"), ("d", "date"), ("b", "bool")]
-    columns += [("x", kinds["x"]), ("y", kinds["y"]), ("f", "int64")]
+    moments = [kind for kind in ("clock", "instant", "seconds") if kind not in lacks]
+    columns += [("w", draw.choice(moments)), ("x", kinds["x"]), ("y", kinds["y"]), ("f", "int64")]
     pools = {name: _pool(draw, kind) for name, kind in [*columns, ("z", kinds["z"])]}
     pools["who"] = pools["u"]
     pools["a"] = _pool(draw, "int64")

@@ -24,7 +24,7 @@ on = "kind"
 how = "left"
 columns = { group = "family" }
 [derive]
-twice = ["*", ["col", "price"], 2]
+twice = "price * 2"
 [columns.twice]
 lower = 0
 upper = 20
@@ -177,7 +177,7 @@ def test_what_does_not_go_with_the_table_is_told_by_its_section(folder):
     with pytest.raises(InvalidTable, match=r"^join_public\.kinds: "):
         planned(folder, THROUGH, ('{ group = "family" }', '["grup"]'))
     with pytest.raises(InvalidTable, match=r"^derive: .*'prize'"):
-        planned(folder, THROUGH, ('"price"', '"prize"'))
+        planned(folder, THROUGH, ('"price * 2"', '"prize * 2"'))
     with pytest.raises(InvalidTable, match=r"^columns: .*'family'"):
         planned(folder, THROUGH, ("[columns.twice]", "[columns.family]"), ('"twice"', '"family"'))
     with pytest.raises(InvalidTable, match=r"^join\.people: .*unit"):

@@ -27,7 +27,7 @@ g = [{key}]
 [keys.b]
 x = {{ edges = [0, {edge}], outside = "clip" }}
 [derive]
-twice = ["*", ["col", "x"], {constant}]
+twice = "x * {constant}"
 [budget]
 ledger = "l"
 mu = {mu}

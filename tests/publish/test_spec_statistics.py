@@ -15,7 +15,7 @@ path = "t.parquet"
 entity = "who"
 max_rows = 6
 [derive]
-half = ["*", ["col", "x"], 0.5]
+half = "x * 0.5"
 [columns.x]
 lower = 0
 upper = 10
@@ -83,8 +83,7 @@ ASKED = {
     'statistic = "regression"\nx = "x"\ny = "half"\nbandwidth = 1\nby = "wards"': (
         lambda t: publish.regression(t, x="x", y="half", domain=LINE, bandwidth=1, by=WARDS)
     ),
-    'statistic = "sum"\ncolumn = "half"\n'
-    'where = ["and", [">", ["col", "x"], 2.5], ["col", "ok"]]': (
+    'statistic = "sum"\ncolumn = "half"\nwhere = "x > 2.5 and ok"': (
         lambda t: t.where((ny.col("x") > 2.5) & ny.col("ok")).sum("half")
     ),
 }
@@ -124,8 +123,8 @@ def test_a_spec_asks_what_python_asks(ask, query):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ('statistic = "count"\nwhere = ["gt", 1, 2]', "query 'a'.where: 'gt' is no operation"),
-        ('statistic = "count"\nwhere = 3', "query 'a'.where: it should be a list"),
+        ('statistic = "count"\nwhere = "gt(1, 2)"', "query 'a'.where: 'gt' is no function"),
+        ('statistic = "count"\nwhere = 3', "query 'a'.where: it should be text"),
         ('statistic = "quantiles"\ncolumn = "x"\nprobabilities = [2]', r"probabilities\[0\]: "),
         ('statistic = "covariance"\nx = "x"', "'a'.y: is missing; a covariance needs two columns"),
         ('statistic = "variance"\ncolumn = "z"', r"needs bounds of 'z'; write \[columns.z\]"),
@@ -167,7 +166,7 @@ def test_mistakes_are_told(ask, query, said):
 
 def test_rows_by_a_column_that_is_not_there_are_refused(ask):
     with pytest.raises(UnknownColumn, match=r"^query 'a': .*'z'"):
-        ask('statistic = "count"\nwhere = ["is_null", ["col", "z"]]')
+        ask('statistic = "count"\nwhere = "z is null"')
 
 
 def test_a_made_column_is_in_the_records_of_those_who_use_it_alone(ask):
@@ -176,7 +175,7 @@ def test_a_made_column_is_in_the_records_of_those_who_use_it_alone(ask):
     assert "made" not in ask('statistic = "count"\nby = "wards"').query
     for query in (
         'statistic = "mean"\ncolumn = "half"',
-        'statistic = "count"\nwhere = [">", ["col", "half"], 1]',
+        'statistic = "count"\nwhere = "half > 1"',
         'statistic = "count"\nby = "halves"\n[keys.halves]\n'
         'half = { edges = [0, 2, 5], outside = "drop" }',
     ):

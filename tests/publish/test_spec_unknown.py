@@ -250,7 +250,7 @@ def test_a_linear_regression_finds_its_groups(folder):
     prepared = planned(
         folder,
         ('"count"\nby = "towns"', asked),
-        ("[columns.x]", '[derive]\nx2 = ["*", ["col", "x"], 2]\n[columns.x]'),
+        ("[columns.x]", '[derive]\nx2 = "2 * x"\n[columns.x]'),
         ("[keys.", "[columns.x2]\nlower = 0\nupper = 20\ngrid = 2\n[keys."),
     )
     assert set(publish(prepared).releases[0].columns["town"]) == {"Bonn", "Ulm"}

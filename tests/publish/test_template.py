@@ -55,7 +55,7 @@ BY_KEY = {
     "path": '"wards.parquet"',
     "on": '"ward"',
     "parts": '[{ statistic = "count" }, { statistic = "mean", column = "minutes" }]',
-    "twice": '["*", ["col", "minutes"], 2]',
+    "made": "'2 * minutes'",
 }
 # Of the columns that a grouping may be by.
 KNOWN = {"NAME": "ward"}

@@ -33,7 +33,7 @@ on = ["who"]
 how = "left"
 columns = ["n"]
 [derive]
-late = [">", ["col", "x"], 15]
+late = "x > 15"
 [columns.x]
 lower = 0
 upper = 10

@@ -291,7 +291,7 @@ def test_the_page_is_that_of_all_that_was_released(db, tmp_path):
     with pytest.raises(InvalidParameter, match="nothing was yet"):
         db.report(tmp_path / "visits.html", title="Visits")
     db.count(by=WARDS).release("visits-by-ward", mu=0.3)
-    db.where(ny.col("age") >= 18).mean("age").release("age-of-adults", mu=0.3)
+    db.where("age >= 18").mean("age").release("age-of-adults", mu=0.3)
     page = db.report(str(tmp_path / "visits.html"), title="Visits <2026>")
     text = page.read_text()
     assert "Visits &lt;2026&gt;" in text

@@ -3,7 +3,7 @@
 import json
 import math
 import pickle
-from datetime import date, datetime
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 
@@ -172,12 +172,14 @@ def test_entries_are_known_by_what_was_asked():
     [
         (lambda t: t.where(g > 3), r"col\('g'\) is text, 3 is a number; write one type"),
         (lambda t: t.where(x), "was given as a condition and is a number; write a comparison"),
-        (lambda t: t.where("x > 0"), "a str was given as a condition"),
+        (lambda t: t.where(3), "a int was given as a condition"),
         (lambda t: t.with_columns(y=3), "a int was given as column 'y'"),
         (lambda t: t.with_columns(y=lit(None)), "column 'y' could be a number or text"),
         (lambda t: t.where(b + 1 > 0), r"must be a number; write .as_number\(\)"),
         (lambda t: t.where(x & b), "must be true or false; write a comparison"),
-        (lambda t: t.where(g.year() == 1), "must be a date"),
+        (lambda t: t.where(g.year() == 1), "is text; write one type.*a date or a timestamp"),
+        (lambda t: t.where(d.hour() == 1), "must be a timestamp"),
+        (lambda t: t.where(d > "yesterday"), "is text; write one type"),
         (lambda t: t.where(b < True), "write one type on all sides"),
         (lambda t: t.where(lit(None) == None), "could be about"),  # noqa: E711
         (lambda t: t.where((x * x * x * x * x) > 0), r"could leave the range of doubles.*clip"),
@@ -220,7 +222,10 @@ def test_close_names_are_told():
         (lambda: x > 10**400, r"not 0 nor of a magnitude"),
         (lambda: x > 1e-300, r"not 0 nor of a magnitude"),
         (lambda: n == 2**53 + 1, "write Keys"),
-        (lambda: d > datetime(2020, 1, 1), "a datetime was given"),
+        (lambda: d.truncate("fortnight"), "write one of 'year', 'quarter', 'month'"),
+        (lambda: d.at_offset("Europe/Berlin"), r"write a fixed offset.*such as '\+09:00'"),
+        (lambda: d.at_offset("+15:00"), "write a fixed offset"),
+        (lambda: d > datetime.max.replace(tzinfo=timezone(-timedelta(hours=1))), "in UTC"),
         (lambda: x > [1], "a list was given"),
         (lambda: x > 1j, "a complex was given"),
         (lambda: g == "a\0", "without NUL"),

@@ -370,3 +370,17 @@ def test_a_question_shows_its_statement_and_reads_nothing(fill):
     assert aggregate.keys == {"x": [1]}
     assert aggregate.sql is not None
     assert aggregate.sql().startswith("WITH")
+
+
+def test_the_mean_of_a_boolean_is_a_proportion_and_needs_no_bounds():
+    """Its type bounds it by 0 and 1, whether the table has the column or an expression made it."""
+    rows = pa.table({"ok": [True, True, False, None], "x": [1, 20, 3, 4]})
+    table = open_table(rows, unit=Rows(), name="t")
+    declared = table.with_bounds({"ok": Bounds(0, 1, grid=1)})
+    for ask in (lambda t: t.mean("ok"), lambda t: t.sum("ok"), lambda t: t.variance("ok")):
+        assert ask(table).query == ask(declared).query
+        assert ask(table).sensitivity == ask(declared).sensitivity
+        assert ask(table).compute().tolist() == ask(declared).compute().tolist()
+    assert table.with_columns(large="x > 3").sum("large").compute().tolist() == [2]
+    with pytest.raises(InvalidTable, match="'x' has no bounds"):
+        table.mean("x")

@@ -10,7 +10,6 @@ from neyman.aggregate import Aggregate
 from neyman.divided import SHARE, divided
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.mechanisms import Mechanism, Thresholded
-from neyman.publish._form import expression_of
 from neyman.publish._noise import NOISES, USUAL, noise_for
 from neyman.publish._plan import Step
 from neyman.publish._queries import Query
@@ -42,7 +41,7 @@ class Asked:
         """Take only the rows that a query is about, and its own limits where it has some."""
         with named(f"query {query.entry!r}"):
             if query.where is not None:
-                table = table.where(expression_of(query.where))
+                table = table.where(query.where)
             if query.limited:
                 table = table.bounded(
                     max_rows=query.max_rows, max_rows_per_group=query.max_rows_per_group

@@ -10,7 +10,6 @@ from neyman.ledger import store_of
 from neyman.printable import printable
 from neyman.publish._asked import Asked, named
 from neyman.publish._bins_of import BinsOf, domain_of
-from neyman.publish._form import expression_of
 from neyman.publish._joins_of import JoinOf, PublicJoinOf
 from neyman.publish._plan import Plan
 from neyman.publish._queries import Query
@@ -18,7 +17,15 @@ from neyman.publish._section import Cell
 from neyman.publish._shares import divided_by_shares
 from neyman.publish._spec import Spec
 from neyman.publish._unknown_of import UnknownOf
-from neyman.tables import Bounds, Expression, Keys, Table, UnknownKeys, open_table
+from neyman.tables import (
+    Bounds,
+    Expression,
+    Keys,
+    Table,
+    UnknownKeys,
+    expression_of_text,
+    open_table,
+)
 
 __all__ = ["asked_of", "plan", "private_files"]
 
@@ -58,7 +65,7 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
         SpecError: if they are not usable together.
     """
     table = _opened(spec, folder)
-    made = {name: expression_of(form) for name, form in spec.derive.items()}
+    made = {name: expression_of_text(text) for name, text in spec.derive.items()}
     bounds = {name: column.bounds() for name, column in spec.columns.items()}
     # Here that mistakes are found in what no query uses, too.
     with named("derive"):
@@ -141,6 +148,8 @@ def _made(
     A name counts as used wherever the query says it: one too many is made, never one too few.
     """
     said = set(_words(query.model_dump()))
+    if query.where is not None:
+        said |= set(_words(expression_of_text(query.where).form()))
     if query.by is not None:
         said |= set(groups[query.by].columns)
     used = {name: expression for name, expression in made.items() if name in said}

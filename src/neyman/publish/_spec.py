@@ -72,7 +72,7 @@ class Spec(Section):
     join_public: dict[str, PublicJoinOf] = Field(default={})
     """[join_public.NAME]: public tables with one row a key, joined in order after the private."""
     derive: dict[str, Form] = Field(default={})
-    """[derive]: columns made of others, NAME = [an operation, what it is of, ...]."""
+    """[derive]: columns made of others, such as stay = "discharged - admitted"."""
     columns: dict[str, Column] = Field(default={})
     """[columns.NAME]: public bounds of a column."""
     keys: dict[str, dict[str, Domain]] = Field(default={})

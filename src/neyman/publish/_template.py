@@ -48,9 +48,9 @@ _BOUNDS: Final = """\
 #grid = "FILL IN: the step between values that are told apart; it divides both"
 """
 _DERIVE: Final = """\
-# Columns made of others, row by row: an operation, and what it is of.
+# Columns made of others, row by row: names in double quotes, text in single ones.
 #[derive]
-#twice = ["*", ["col", "FILL IN: a column of numbers"], 2]
+#made = "FILL IN: an expression, such as discharged - admitted"
 """
 _KEYS: Final = """\
 #[keys.{name}]{comment}

@@ -269,12 +269,12 @@ class Session(Displayed):
 
     # Other rows, columns and limits; the same ledger pays
 
-    def where(self, condition: Expression) -> "Session":
-        """Return a session about the rows for which a condition is true, as `Table.where`."""
+    def where(self, condition: Expression | str) -> "Session":
+        """Return a session about the rows for which a condition is true: `"age >= 18"`."""
         return replace(self, table=self.table.where(condition))
 
-    def with_columns(self, **expressions: Expression) -> "Session":
-        """Return a session with columns made of others, as `Table.with_columns`."""
+    def with_columns(self, **expressions: Expression | str) -> "Session":
+        """Return a session with columns made of others: `stay="discharged - admitted"`."""
         return replace(self, table=self.table.with_columns(**expressions))
 
     def with_bounds(self, bounds: Ranges) -> "Session":

@@ -18,6 +18,7 @@ from neyman.tables._expressions._read import (  # noqa: E402
     expression_to_json,
     read_expression,
 )
+from neyman.tables._expressions._text import expression_of_text  # noqa: E402
 from neyman.tables._expressions._when import when  # noqa: E402
 from neyman.tables._foreign_key import ForeignKey  # noqa: E402
 from neyman.tables._key import Key  # noqa: E402
@@ -66,6 +67,7 @@ __all__ = [
     "Variance",
     "col",
     "expression_from_json",
+    "expression_of_text",
     "expression_to_json",
     "lit",
     "local_spark",

@@ -20,6 +20,7 @@ __all__ = [
     "FLOAT",
     "FREE_TEXT",
     "INTEGER",
+    "MADE_TIMESTAMP",
     "TEXT",
     "WIDE_INTEGER",
     "Cast",
@@ -28,6 +29,7 @@ __all__ = [
     "decimal",
     "kind_of",
     "made_number",
+    "timestamp",
 ]
 
 Cast: TypeAlias = Callable[[Tree], Tree]
@@ -52,6 +54,7 @@ class Kind:
         group_key: a group's text as the key that people read.
         spelled: what else to say to whoever writes keys of another type.
         types: what it can be in an expression.
+        instant: a timestamp as `_instant` has it, NULL outside the years 1 to 9999.
         range: bounds of its numbers that the type itself gives; None where it gives none.
         coded: whether its bytes alone are known, as of what names the unit in another table.
     """
@@ -67,6 +70,7 @@ class Kind:
     group_key: Callable[[str], str | int | bool] = field(default=str, repr=False)
     spelled: str = field(default="", repr=False)
     types: tuple[Type, ...] = field(default=(), repr=False)
+    instant: Cast | None = field(default=None, repr=False)
     range: Range | None = field(default=None, repr=False)
     coded: bool = field(default=False, repr=False)
 
@@ -211,6 +215,14 @@ BOOLEAN = Kind(
     types=(Type.TRUTH,),
 )
 DATE = Kind("date", None, encoded, _same, _date, (date,), group=_written_date, types=(Type.DAY,))
+
+
+def timestamp(instant: Cast) -> Kind:
+    """Return the kind of timestamps that `instant` writes as integers; no keys, and no units."""
+    return Kind("timestamp", types=(Type.TIME,), instant=instant)
+
+
+MADE_TIMESTAMP = timestamp(_same)
 
 
 def made_number(bounds: Range) -> Kind:

@@ -8,6 +8,7 @@ from typing import final
 
 from neyman.errors import InvalidTable, UnknownColumn
 from neyman.tables import _sql as sql
+from neyman.tables._instant import date_of
 from neyman.tables._key import Key
 from neyman.tables._kind import Cast, Kind
 from neyman.tables._sql import Tree
@@ -54,18 +55,34 @@ class Column:
         return self.kind.number(self.value())
 
     def day(self) -> Tree:
-        """Return the value as a date.
+        """Return the value as a date, of a timestamp its own.
 
         Raises:
             InvalidTable: if the column holds no dates.
         """
         self.refuse_coded()
+        if self.kind.instant is not None:
+            return date_of(self.instant())
         if self.kind.key is None or date not in self.kind.keys:
             raise InvalidTable(
                 f"column {self.name!r} is of type {self.kind.label} and cannot be cut at dates; "
-                "write a column of dates, or edges that are numbers"
+                "write a column of dates or timestamps, or edges that are numbers"
             )
         return self.kind.key(self.value())
+
+    def instant(self) -> Tree:
+        """Return a timestamp as an integer; NULL outside the years 1 to 9999.
+
+        Raises:
+            InvalidTable: if the column holds no timestamps.
+        """
+        self.refuse_coded()
+        if self.kind.instant is None:
+            raise InvalidTable(
+                f"column {self.name!r} is of type {self.kind.label} and holds no timestamps; "
+                "write a column that does"
+            )
+        return self.kind.instant(self.value())
 
     def identity(self) -> Tree:
         """Return the value as units are told apart.
@@ -113,7 +130,7 @@ class Column:
             fitting = " or ".join(known.__name__ for known in kind.keys)
             raise InvalidTable(
                 f"column {self.name!r} is of type {kind.label}, its keys are {given.__name__}; "
-                + (f"write {fitting} keys{kind.spelled}" if fitting else "group by another column")
+                + (f"write {fitting} keys{kind.spelled}" if fitting else self._instead_of_groups())
             )
         if not kind.absent.isdisjoint(keys):
             raise InvalidTable(
@@ -132,9 +149,21 @@ class Column:
         if self.kind.group is None:
             raise InvalidTable(
                 f"column {self.name!r} is of type {self.kind.label} and has no groups of its own; "
-                "write a column of text, integers, booleans or dates"
+                + (
+                    self._instead_of_groups()
+                    if self.kind.instant is not None
+                    else "write a column of text, integers, booleans or dates"
+                )
             )
         return self.kind.group(self.value()), self.kind.group_key
+
+    def _instead_of_groups(self) -> str:
+        if self.kind.instant is None:
+            return "group by another column"
+        return (
+            f"make a column by .year(), .date() or .truncate('month') of col({self.name!r}) and "
+            "group by that, or write Bins of dates"
+        )
 
     def refuse_coded(self) -> None:
         """Refuse any use of what names the unit in another table but as declared keys.

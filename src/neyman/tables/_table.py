@@ -19,6 +19,7 @@ from neyman.tables._expressions._expression import Expression
 from neyman.tables._joins._private_join import joined
 from neyman.tables._joins._public_join import looked_up
 from neyman.tables._keys._keys import Keys
+from neyman.tables._kind import BOOLEAN
 from neyman.tables._mistakes import (
     no_such_question,
     refuse_no_bounds,
@@ -173,7 +174,7 @@ class Table(Displayed):
         return self.aggregate(Together(tuple(parts), tuple(shares)), by)
 
     def measured(self, column: str) -> Measured:
-        """Return a column with its declared bounds.
+        """Return a column with its declared bounds; those of a boolean are 0 and 1 by its type.
 
         Raises:
             UnknownColumn: if the table has no such column.
@@ -181,6 +182,9 @@ class Table(Displayed):
         """
         self.view.schema[column].number()
         bounds = self.bounds.get(column)
+        if bounds is None and self.view.schema[column].kind is BOOLEAN:
+            # Its mean is a proportion.
+            return Measured(column, Bounds(0, 1, grid=1))
         if bounds is None:
             raise InvalidTable(
                 f"column {column!r} has no bounds; write "
@@ -206,35 +210,37 @@ class Table(Displayed):
         refuse_unknown_keys(by)
         return TableRecords(self.engine, self.view, self.unit, columns, self.max_table_rows, by)
 
-    def where(self, condition: Expression) -> "Table":
+    def where(self, condition: Expression | str) -> "Table":
         """Return the table of the rows for which a condition is true; NULL is not true.
 
         Bounds and limits hold for the rows that are left.
 
         Args:
-            condition: such as `col("delay") > 15`.
+            condition: as text, such as "delay > 15", or as `col("delay") > 15`.
 
         Raises:
             UnknownColumn: if it is about a column that the table lacks.
-            InvalidTable: if it is no condition, or a type does not fit.
+            InvalidTable, InvalidParameter: if it is no condition, or a type does not fit.
 
         Guarantee: each row is kept or not by itself, so the rows of one unit in the new table are
             some of its rows in the old one: neighbours stay neighbours.
         """
         return replace(self, view=self.view.where(condition))
 
-    def with_columns(self, **expressions: Expression) -> "Table":
+    def with_columns(self, **expressions: Expression | str) -> "Table":
         """Return the table with columns made of its own, new or in the place of old ones.
 
         All are made of the columns that were there before. They have no bounds until
         `with_bounds` declares them.
 
         Args:
-            **expressions: by the names of the columns.
+            **expressions: by the names of the columns: text, such as "left - came", or
+                `col("left") - col("came")`.
 
         Raises:
             UnknownColumn: if one is made of a column that the table lacks.
             InvalidTable: if a name or a type does not fit, or the column names the unit.
+            InvalidParameter: if a text is no expression.
 
         Guarantee: each row is mapped by itself and keeps its unit: neighbours stay neighbours.
         """

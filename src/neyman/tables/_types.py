@@ -25,6 +25,7 @@ class Type(Enum):
     TEXT = "text"
     TRUTH = "true or false"
     DAY = "a date"
+    TIME = "a timestamp"
 
 
 def in_words(types: Container[Type]) -> str:

@@ -7,7 +7,7 @@ from typing import final
 from sqlglot import exp
 
 from neyman.tables._expressions._expression import Expression
-from neyman.tables._expressions._made import made_column, made_condition
+from neyman.tables._expressions._made import given_expression, made_column, made_condition
 from neyman.tables._expressions._read import VERSION
 from neyman.tables._schema import SOURCE, Schema
 from neyman.tables._sql import Tree
@@ -62,18 +62,19 @@ class View:
             query = query.join(joined.relation.copy(), on=joined.on.copy(), join_type=side)
         return query.where(*self.conditions)
 
-    def where(self, condition: Expression) -> "View":
+    def where(self, condition: Expression | str) -> "View":
         """Return the rows for which a condition is true.
 
         Raises:
             UnknownColumn: if it is about a column that is not there.
             InvalidTable: if it is no condition, or a type does not fit.
         """
+        condition = given_expression(condition, "a condition")
         tree = made_condition(condition, self.schema)
         step = {"step": "where", "condition": condition.form(), "version": VERSION}
         return replace(self, conditions=(*self.conditions, tree), made=(*self.made, step))
 
-    def with_columns(self, expressions: Mapping[str, Expression]) -> "View":
+    def with_columns(self, expressions: Mapping[str, Expression | str]) -> "View":
         """Return the rows with columns added, or put in the place of those of the same name.
 
         All are made of the columns that were there before.
@@ -84,7 +85,8 @@ class View:
         """
         schema, forms = self.schema, dict[str, object]()
         columns = {column.name: column for column in schema.columns}
-        for name, expression in expressions.items():
+        for name, given in expressions.items():
+            expression = given_expression(given, f"column {name!r}")
             columns[name] = made_column(name, expression, schema)
             forms[name] = expression.form()
         step = {"step": "with_columns", "columns": forms, "version": VERSION}

@@ -70,6 +70,8 @@ _POSTGRES = {
     "double": "double precision",
     "decimal128(38, 9)": "numeric(38, 9)",
     "date32[day]": "date",
+    "timestamp[us]": "timestamp",
+    "timestamp[us, tz=UTC]": "timestamptz",
 }
 
 

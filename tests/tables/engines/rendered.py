@@ -13,7 +13,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,8 @@ VISITS = pa.schema(
         "n": pa.int32(),
         "price": pa.decimal128(12, 2),
         "known": pa.bool_(),
+        "came": pa.timestamp("us"),
+        "left": pa.timestamp("ns", "UTC"),
     }
 ).empty_table()
 OWNERS = pa.schema({"key": pa.int64(), "owner": pa.string()}).empty_table()
@@ -64,18 +66,22 @@ BOUNDS = {
     "price": Bounds(0, 100, grid=0.5),
 }
 WARDS = Keys({"ward": ["north", "it's\\ ${x}", "süd"]})
-X, N, DAY, WARD = col("x"), col("n"), col("day"), col("ward")
+X, N, DAY, WARD, CAME = col("x"), col("n"), col("day"), col("ward"), col("came")
 MADE = {
     "arithmetic": when(X > 1.5).then(abs(N * 2.0 - X / 3.0) % 7).otherwise(X // 2 - -N),
     "rounded": X.clip(0, 2).round(0.25),
     "greater": X.maximum(N).minimum(3).coalesce(0),
     "days": DAY.year() * 12 + DAY.month() + DAY.day() + DAY.weekday(),
     "since": DAY.days_since(date(2020, 2, 29)),
+    "clock": CAME.hour() * 60 + CAME.minute() + CAME.at_offset("+09:00").second(),
+    "stay": (col("left") - CAME) * 24 + CAME.hours_since(DAY),
+    "truncated": CAME.truncate("quarter") - DAY.truncate("week") + CAME.truncate("month").week(),
     "texts": WARD.lower().prefix(3).length(),
 }
 CHOSEN = (
     (WARD.is_in(["a", "b"]) & ~WARD.starts_with("c"))
     | (X.between(0, 1) & (date(2020, 1, 1) <= DAY))
+    | CAME.between(datetime(2020, 1, 1, 12), "2021-02-03")
     | (N.is_null() & (col("known") == True) & (WARD.as_text() != ""))  # noqa: E712
 )
 

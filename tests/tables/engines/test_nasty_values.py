@@ -149,3 +149,62 @@ def test_text_of_any_bytes_in_spark(spark):
     assert table.where(col("v").is_null()).count().compute().tolist() == [len(broken)]
     units = open_table(frame, unit=Entity("v", max_rows=1), name="broken")
     assert units.count().compute().tolist() == [3]
+
+
+def parts_of_moments() -> Expression:
+    """Something of each operation on a timestamp, which is a number where the timestamp is one."""
+    w = col("w")
+    clock = w.year() + w.month() + w.day() + w.week() + w.weekday() + w.hour() + w.minute()
+    gone = w.hours_since(date(2020, 1, 1)) + (w - w) + w.seconds_since("1970-01-01T00:00:00")
+    firsts = [w.truncate(unit).year() for unit in ("year", "quarter", "month", "week", "day")]
+    return (
+        clock + gone + w.second() + w.at_offset("+09:00").hour() + sum(firsts, start=w.date().day())
+    )
+
+
+def known_and_null(table: Table) -> list[int]:
+    value = parts_of_moments()
+    conditions = [value * 0 == 0, value.is_null(), col("w").is_null()]
+    return [int(table.where(condition).count().compute()[0]) for condition in conditions]
+
+
+def test_timestamps_out_of_range_are_null_in_postgres(postgres):
+    for kind in ("timestamp", "timestamptz"):
+        postgres.execute(f"DROP TABLE IF EXISTS moments; CREATE TABLE moments (w {kind})")
+        for written in (
+            *("infinity", "-infinity", "4713-01-01 00:00:00 BC", "294276-12-31 23:59:59.999999"),
+            *("0001-12-31 23:59:59 BC", "10000-01-02 00:00:00", "2020-02-29 12:00:00+00"),
+        ):
+            postgres.execute(f"INSERT INTO moments VALUES ('{written}')")
+        table = open_table((postgres, "moments"), unit=Rows())
+        assert known_and_null(table) == [1, 6, 6]
+    postgres.execute("DROP TABLE moments")
+
+
+def test_timestamps_out_of_range_are_null_in_spark(spark):
+    """A zone with summer time moves nothing: hours that it skips stay as they are."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    ends = f"({2**63 - 1}L), ({-(2**63) + 1}L), (253402300800000000L), (-62135596800000001L)"
+    moments = session.sql(
+        f"SELECT timestamp_micros(v) AS w FROM VALUES {ends}, (1711850400000000L), (0L) AS t(v)"
+    )
+    table = open_table(moments, unit=Rows(), name="t")
+    assert known_and_null(table) == [2, 4, 4]
+    local = session.sql(
+        "SELECT CAST(v AS TIMESTAMP_NTZ) AS w FROM VALUES ('+294247-01-10T04:00:54'), "
+        "('-290308-12-21T19:59:06'), ('+10000-01-01'), ('0000-12-31'), ('2024-03-31T02:30:00') "
+        "AS t(v)"
+    )
+    table = open_table(local, unit=Rows(), name="t")
+    assert known_and_null(table) == [1, 4, 4]
+    assert table.where(col("w").hour() * 60 + col("w").minute() == 150).count().compute() == [1]
+
+
+def test_days_are_days_where_summer_time_skips_a_midnight_in_spark(spark):
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "America/Sao_Paulo")
+    dates = session.sql("SELECT DATE '2018-11-04' AS a, DATE '2018-11-05' AS b")
+    table = open_table(dates, unit=Rows(), name="t")
+    days = col("b").days_since(col("a"))
+    assert table.where((days == 1) & (col("b").weekday() == 1)).count().compute() == [1]

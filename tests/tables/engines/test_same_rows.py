@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
@@ -33,6 +33,8 @@ EDGE = 2.0**200
 def read(value: Any) -> Any:
     """A column's value as expressions see it."""
     match value:
+        case datetime():
+            return value.replace(tzinfo=None)
         case bool() | None | str() | date():
             return value
         case int() | Decimal():
@@ -68,7 +70,7 @@ def place(x: Any, edges: Sequence[Any]) -> float | None:
     return float(sum(edge <= x for edge in edges[1:-1]))
 
 
-def total(form: Any, row: Mapping[str, Any]) -> Any:
+def total(form: Any, row: Mapping[str, Any]) -> Any:  # noqa: C901
     """Evaluate a form on a row whose values are those of `read`."""
     if not isinstance(form, list):
         return form
@@ -78,6 +80,8 @@ def total(form: Any, row: Mapping[str, Any]) -> Any:
             return row[arguments[0]]
         case "date":
             return date.fromisoformat(arguments[0])
+        case "timestamp":
+            return datetime.fromisoformat(arguments[0])
         case "null":
             return None
         case "between":
@@ -88,9 +92,63 @@ def total(form: Any, row: Mapping[str, Any]) -> Any:
         return LENIENT[op](values)
     if None in values:
         return None
+    if op not in OF_TEXT:
+        values = alike(values)
     if op in COMPARED:
         return COMPARED[op](*order(*values))
     return STRICT[op](*values)
+
+
+OF_TEXT = {"at_offset", "truncate", "label"}
+
+
+def alike(values: Sequence[Any]) -> Sequence[Any]:
+    """A text beside a date is one, and a date beside a timestamp the one at which it begins."""
+    if not any(isinstance(value, date) for value in values):
+        return values
+    found = [datetime.fromisoformat(v) if isinstance(v, str) else v for v in values]
+    written = [isinstance(v, str) and len(v) == len(DAYS[0]) for v in values]
+    found = [v.date() if only else v for v, only in zip(found, written, strict=True)]
+    if not any(type(value) is datetime for value in found):
+        return found
+    return [datetime(v.year, v.month, v.day) if type(v) is date else v for v in found]
+
+
+def since(size: float, a: Any, b: Any) -> float:
+    if type(a) is date:
+        return float((a - b).days) * (86400e6 / size)
+    return float((a - b) // timedelta(microseconds=1)) / size
+
+
+def difference(a: Any, b: Any) -> float:
+    return a - b if isinstance(a, float) else since(86400e6, a, b)
+
+
+def day_of(a: date) -> date:
+    return a.date() if isinstance(a, datetime) else a
+
+
+def truncated(a: date, unit: str) -> date:
+    day = day_of(a)
+    match unit:
+        case "year":
+            return day.replace(month=1, day=1)
+        case "quarter":
+            return day.replace(month=day.month - (day.month - 1) % 3, day=1)
+        case "month":
+            return day.replace(day=1)
+        case "week":
+            return day - timedelta(days=day.weekday())
+    return day
+
+
+def moved(a: datetime, offset: str) -> datetime | None:
+    hours, minutes = offset[1:].split(":")
+    by = timedelta(hours=int(hours), minutes=int(minutes))
+    try:
+        return a - by if offset[0] == "-" else a + by
+    except OverflowError:
+        return None
 
 
 def either(decides: bool) -> Any:
@@ -121,7 +179,7 @@ LENIENT = {
 # NULL where an argument is.
 STRICT = {
     "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
+    "-": difference,
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b if b else None,
     "//": lambda a, b: floor(a / b) if b else None,
@@ -142,7 +200,17 @@ STRICT = {
     "month": lambda a: float(a.month),
     "day": lambda a: float(a.day),
     "weekday": lambda a: float(a.isoweekday()),
-    "days_since": lambda a, b: float((a - b).days),
+    "week": lambda a: float(a.isocalendar().week),
+    "date_of": day_of,
+    "truncate": truncated,
+    "hour": lambda a: float(a.hour),
+    "minute": lambda a: float(a.minute),
+    "second": lambda a: float(a.second),
+    "days_since": lambda a, b: since(86400e6, a, b),
+    "hours_since": lambda a, b: since(3600e6, a, b),
+    "minutes_since": lambda a, b: since(60e6, a, b),
+    "seconds_since": lambda a, b: since(1e6, a, b),
+    "at_offset": moved,
     "lower": lambda a: "".join(x.lower() if "A" <= x <= "Z" else x for x in a),
     "length": lambda a: float(len(a)),
     "starts_with": lambda a, start: a.startswith(start),
@@ -153,6 +221,8 @@ STRICT = {
 WORDS = ["a", "A", "a ", "", "ä", "a\u0308", "ß'\"; --", "\\Q.\\E\n\t", "${env:HOME}", "\U0001f600"]
 LITERALS = [0.0, 1.0, -1.0, 0.1, 2.0, 3.0, 7.0, -2.5, 1e-3, 2.0**53, 1e9, 0.5, -32768.0]
 DAYS = ["0001-01-01", "1582-10-10", "2020-02-29", "2021-01-03", "9999-12-31"]
+TIMES = ["0001-01-01T00:00:00", "1969-12-31T23:59:59.999999", "2020-02-29T12:30:45.500000"]
+TIMES += ["1582-10-04T23:00:00", "9999-12-31T23:59:59.999999"]
 
 number_literals = st.one_of(
     st.sampled_from(LITERALS), st.floats(-1e6, 1e6).filter(lambda x: not x or abs(x) > 1e-9)
@@ -162,6 +232,7 @@ text_literals = st.one_of(
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=3),
 )
 days = st.sampled_from(DAYS).map(lambda day: ["date", day])
+times = st.sampled_from(TIMES).map(lambda time: ["timestamp", time])
 null = st.just(["null"])
 
 
@@ -216,6 +287,7 @@ class Words:
         if depth == 0:
             return leaf
         n, day, text = self.number(depth - 1), self.day(depth - 1), self.text(depth - 1)
+        time = self.time(depth - 1)
         grids = st.sampled_from([0.1, 0.5, 1.0, 10.0, 1e-3])
         ends = st.tuples(number_literals, number_literals).map(sorted)
         return st.one_of(
@@ -227,8 +299,12 @@ class Words:
             st.tuples(n, ends).map(lambda found: ["clip", found[0], *found[1]]),
             st.tuples(n, increasing(number_literals)).map(lambda p: ["cut", p[0], *p[1]]),
             st.tuples(day, increasing(days)).map(lambda p: ["cut", p[0], *p[1]]),
-            calls("year month day weekday", day),
-            call("days_since", day, day),
+            calls("year month day week weekday", st.one_of(day, time)),
+            calls("hour minute second", time),
+            calls("- days_since hours_since minutes_since seconds_since", day, day),
+            calls("- days_since hours_since minutes_since seconds_since", time, time),
+            calls("- days_since", time, day),
+            st.tuples(time, increasing(times)).map(lambda p: ["cut", p[0], *p[1]]),
             call("length", text),
             call("as_number", self.truth(depth - 1)),
             self.choice(depth, n),
@@ -250,27 +326,48 @@ class Words:
 
     def day(self, depth: int) -> st.SearchStrategy:
         leaf = self.leaf("day", days)
-        return leaf if depth == 0 else st.one_of(leaf, self.choice(depth, self.day(depth - 1)))
+        if depth == 0:
+            return leaf
+        day, time = self.day(depth - 1), self.time(depth - 1)
+        units = st.sampled_from(["year", "quarter", "month", "week", "day"])
+        return st.one_of(
+            leaf,
+            self.choice(depth, day),
+            call("date_of", time),
+            call("truncate", st.one_of(day, time), units),
+        )
+
+    def time(self, depth: int) -> st.SearchStrategy:
+        leaf = self.leaf("time", times)
+        if depth == 0:
+            return leaf
+        time = self.time(depth - 1)
+        offsets = st.sampled_from(["+09:00", "-05:30", "+00:00", "-14:59"])
+        return st.one_of(leaf, self.choice(depth, time), call("at_offset", time, offsets))
 
     def truth(self, depth: int) -> st.SearchStrategy:
         leaf = self.leaf("truth", st.booleans())
         if depth <= 0:
             return leaf
         n, text, day = self.number(depth - 1), self.text(depth - 1), self.day(depth - 1)
-        truth = self.truth(depth - 1)
+        truth, time = self.truth(depth - 1), self.time(depth - 1)
         compare = "== != < <= > >="
         return st.one_of(
             leaf,
             calls(compare, n, n),
             calls(compare, text, text),
             calls(compare, day, day),
+            calls(compare, time, time),
+            calls(compare, time, st.one_of(day, st.sampled_from(DAYS + TIMES))),
+            calls(compare, day, st.sampled_from(DAYS)),
             calls("== !=", truth, truth),
             calls("between", n, n, n),
             calls("between", text, text, text),
             several("in", n, number_literals, size=14),
             several("in", text, text_literals, size=14),
             several("in", day, days),
-            *(calls("is_null", part) for part in (n, text, day, truth)),
+            several("in", time, times),
+            *(calls("is_null", part) for part in (n, text, day, time, truth)),
             several("and", truth, truth),
             several("or", truth, truth),
             call("not", truth),
@@ -279,7 +376,11 @@ class Words:
 
     def any(self, depth: int) -> st.SearchStrategy:
         return st.one_of(
-            self.number(depth), self.number(depth), self.truth(depth), self.text(depth)
+            self.number(depth),
+            self.number(depth),
+            self.truth(depth),
+            self.text(depth),
+            self.day(depth),
         )
 
 
@@ -289,6 +390,7 @@ NUMBERS += [EDGE, -EDGE, EDGE * 2, 1 / EDGE, 0.9 / EDGE, 1e-61, 2.0, 3.0, 7.0, 0
 INTEGERS = [-(2**63), 2**63 - 1, 2**53 + 1, -(2**53) - 1, 2**62 + 1, 0, 1, -3, 7]
 DECIMALS = [Decimal(10) ** 28, -(Decimal(10) ** 28), Decimal("0.05"), Decimal("-1.5"), Decimal(0)]
 DATES = [date.fromisoformat(day) for day in DAYS]
+MOMENTS = [datetime.fromisoformat(time) for time in TIMES]
 SCHEMA = pa.schema(
     [
         ("i", pa.int32()),
@@ -299,6 +401,8 @@ SCHEMA = pa.schema(
         ("truth", pa.bool_()),
         ("day", pa.date32()),
         ("other day", pa.date32()),
+        ("clock", pa.timestamp("us")),
+        ("instant", pa.timestamp("us", "UTC")),
         ("real", pa.float64()),
         ("single", pa.float32()),
         ("money", pa.decimal128(38, 9)),
@@ -309,6 +413,7 @@ COLUMNS = {
     "text": ["text", "Group"],
     "truth": ["truth"],
     "day": ["day", "other day"],
+    "time": ["clock", "instant"],
 }
 
 
@@ -321,6 +426,10 @@ def or_null(*values: object, more: st.SearchStrategy = st.nothing()) -> st.Searc
     return st.one_of(st.none(), st.sampled_from(values), more)
 
 
+def in_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC)
+
+
 ROWS = st.tuples(
     or_null(*WORDS, more=st.text(st.characters(exclude_characters="\0"), max_size=3)),
     or_null(*WORDS[:4]),
@@ -329,6 +438,8 @@ ROWS = st.tuples(
     or_null(True, False),
     or_null(*DATES, more=st.dates()),
     or_null(*DATES[1:4]),
+    or_null(*MOMENTS, more=st.datetimes()),
+    or_null(*(x.replace(tzinfo=UTC) for x in MOMENTS), more=st.datetimes().map(in_utc)),
     or_null(*NUMBERS, more=st.floats(-4, 5)),
     or_null(*map(single, NUMBERS), more=st.floats(-4, 5, width=32)),
     or_null(*DECIMALS, more=st.decimals(-4, 5, places=9)),

@@ -70,7 +70,7 @@ class Query(Section, ABC):
     share: Positive | None = None
     """Its weight: queries with a share divide what the others leave of the whole budget."""
     where: Form | None = None
-    """Only rows where this is true: an operation and what it is of, [">", ["col", "x"], 15]."""
+    """Only rows for which a condition such as "age >= 18 and ward = 'north'" holds."""
     max_rows: Count | None = None
     """The most rows of one entity that count, all groups together; by default that of [unit]."""
     max_rows_per_group: Count | None = None

@@ -9,14 +9,47 @@ import duckdb
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
+from neyman.tables import _instant as instant
 from neyman.tables import _kind as kind
+from neyman.tables import _sql as sql
 from neyman.tables._engines._duckdb_session import own_session, private_session
 from neyman.tables._engines._room import Room
+from neyman.tables._kind import Cast
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
 
-__all__ = ["Source", "described", "opened", "together"]
+__all__ = ["TIMESTAMP", "Source", "described", "opened", "together"]
 
+
+def _microseconds(value: Tree) -> Tree:
+    return instant.since_epoch(sql.call("EPOCH_US", value))
+
+
+def _coarse(unit: str) -> Cast:
+    """Of a coarser unit; what no microseconds count is out of range before it is converted."""
+
+    def converted(value: Tree) -> Tree:
+        low, high = (
+            exp.Cast(this=sql.text(day), to=exp.DataType.build(unit, dialect="duckdb"))
+            for day in (instant.FIRST, instant.LAST)
+        )
+        found = sql.call("EPOCH_US", sql.clamped(low.copy(), value.copy(), high.copy()))
+        return instant.between(value, low, high, instant.since_epoch(found))
+
+    return converted
+
+
+def _nanoseconds(value: Tree) -> Tree:
+    """Rounded down: EPOCH_US would round to 1970."""
+    found = sql.call("EPOCH_NS", value)
+    thousand = sql.wide(1000)
+    rest = exp.Mod(this=found, expression=thousand)
+    down = exp.Case(ifs=[exp.If(this=rest < sql.wide(0), true=sql.wide(1))], default=sql.wide(0))
+    quotient = exp.IntDiv(this=found.copy(), expression=thousand.copy())
+    return instant.since_epoch(exp.paren(exp.paren(quotient) - down))
+
+
+TIMESTAMP = kind.timestamp(_microseconds)
 _KINDS = {
     **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), kind.TEXT),
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), kind.INTEGER),
@@ -25,6 +58,10 @@ _KINDS = {
     **dict.fromkeys(("FLOAT", "DOUBLE"), kind.FLOAT),
     "BOOLEAN": kind.BOOLEAN,
     "DATE": kind.DATE,
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP WITH TIME ZONE"), TIMESTAMP),
+    "TIMESTAMP_S": kind.timestamp(_coarse("TIMESTAMP_S")),
+    "TIMESTAMP_MS": kind.timestamp(_coarse("TIMESTAMP_MS")),
+    **dict.fromkeys(("TIMESTAMP_NS", "TIMESTAMPTZ_NS"), kind.timestamp(_nanoseconds)),
 }
 
 

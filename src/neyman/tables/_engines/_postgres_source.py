@@ -10,6 +10,7 @@ from typing import Any, final
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
+from neyman.tables import _instant as instant
 from neyman.tables import _kind as kind
 from neyman.tables import _sql as sql
 from neyman.tables._engines._postgres_engine import Postgres, session
@@ -38,6 +39,20 @@ def _finite_double(value: Tree) -> Tree:
     )
 
 
+def _moment(value: Tree) -> Tree:
+    """A timestamp without a zone, clamped before it is taken apart: infinity has no parts."""
+    low, high = (sql.cast(sql.text(day), "TIMESTAMP") for day in (instant.FIRST, instant.LAST))
+    near = sql.clamped(low.copy(), value.copy(), high.copy())
+    seconds = exp.Extract(this=exp.var("EPOCH"), expression=sql.cast(near, "TIME"))
+    clock = sql.cast(exp.paren(seconds * sql.integer(10**6)), "BIGINT")
+    day = instant.midnight(sql.cast(near.copy(), "DATE"))
+    return instant.between(value, low, high, exp.Add(this=day, expression=clock))
+
+
+def _moment_in_utc(value: Tree) -> Tree:
+    return _moment(exp.Paren(this=exp.AtTimeZone(this=value, zone=sql.text("UTC"))))
+
+
 _KINDS = {
     **dict.fromkeys(("text", "character varying", "character", "uuid", "enum"), kind.TEXT),
     **dict.fromkeys(("smallint", "integer", "bigint"), kind.INTEGER),
@@ -45,6 +60,8 @@ _KINDS = {
     "numeric": kind.Kind("decimal", _finite_double, types=(Type.NUMBER,)),
     "boolean": kind.BOOLEAN,
     "date": kind.DATE,
+    "timestamp without time zone": kind.timestamp(_moment),
+    "timestamp with time zone": kind.timestamp(_moment_in_utc),
 }
 _SCHEMA = "public"
 # The first that can be told to read a step anew each time.

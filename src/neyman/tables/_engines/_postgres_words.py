@@ -12,6 +12,13 @@ from neyman.tables._sql import Tree
 
 __all__ = ["SPELLING"]
 
+_FOURTH = "(0[48]|[2468][048]|[13579][26])"
+# The days of the calendar, February 29 in leap years alone.
+_DATE = (
+    "^(?!0000)([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)"
+    f"|02-(0[1-9]|1[0-9]|2[0-8]))|([0-9]{{2}}{_FOURTH}|{_FOURTH}00)-02-29)$"
+)
+
 
 def _literal(node: exp.Literal) -> Tree:
     return in_digits(node, lambda digits: _call("CONVERT_FROM", _decoded(digits), sql.text("UTF8")))
@@ -52,8 +59,18 @@ def _is_nan(node: exp.IsNan) -> Tree:
 
 
 def _try_cast(node: exp.TryCast) -> Tree:
-    # Of integers of at most 64 bits, or of doubles known to lie between such: neither fails.
-    return exp.Cast(this=node.this, to=node.to)
+    if not node.to.is_type("date"):
+        # Of integers of at most 64 bits, or of doubles known to lie between such: neither fails.
+        return exp.Cast(this=node.this, to=node.to)
+    # Of text whose digits are known to have the shape of a date.
+    good = _matches(exp.RegexpLike(this=node.this, expression=sql.text(_DATE)))
+    return exp.Case(ifs=[exp.If(this=good, true=exp.Cast(this=node.this.copy(), to=node.to))])
+
+
+def _matches(node: exp.RegexpLike) -> Tree:
+    # Some collations have no patterns.
+    collated = exp.Collate(this=exp.Paren(this=node.this), expression=sql.identifier("C"))
+    return exp.RegexpLike(this=collated, expression=node.expression)
 
 
 def _quotient(node: exp.Div) -> Tree:
@@ -93,6 +110,7 @@ SPELLING = Spelling(
         exp.MD5: _md5,
         exp.IsNan: _is_nan,
         exp.TryCast: _try_cast,
+        exp.RegexpLike: _matches,
         exp.Div: _quotient,
         exp.DateDiff: _days,
     },

@@ -5,15 +5,38 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from sqlglot import exp
+
 from neyman.errors import InvalidTable
+from neyman.tables import _instant as instant
 from neyman.tables import _kind as kind
+from neyman.tables import _sql as sql
 from neyman.tables._engines._spark_engine import Spark
 from neyman.tables._extra import TESTED, outside
 from neyman.tables._schema import Column, Schema
+from neyman.tables._sql import Tree
 
 __all__ = ["spark_frame", "spark_table"]
 
 _Told = TypeVar("_Told")
+
+
+def _local(value: Tree) -> Tree:
+    """A timestamp without a zone, taken apart: a session's zone would skip hours of it."""
+    first = sql.cast(sql.text(instant.FIRST), "DATE")
+    days = exp.DateDiff(this=sql.cast(value, "DATE"), expression=first, unit=exp.var("DAY"))
+    low, high = sql.integer(0), sql.integer(instant.LAST_DAY)
+    near = sql.cast(sql.clamped(low.copy(), days.copy(), high.copy()), "BIGINT")
+    found: Tree = exp.Mul(this=near, expression=sql.wide(instant.DAY))
+    for unit, size in (("HOUR", 3_600_000_000), ("MINUTE", 60_000_000), ("SECOND", 1_000_000)):
+        part = exp.Extract(this=exp.var(unit), expression=value.copy())
+        found = found + sql.cast(exp.paren(part * sql.wide(size)), "BIGINT")
+    return instant.between(days, low, high, found)
+
+
+def _absolute(value: Tree) -> Tree:
+    return instant.since_epoch(sql.call("UNIX_MICROS", value))
+
 
 _KINDS = {
     **dict.fromkeys(("string", "varchar", "char"), kind.TEXT),
@@ -22,6 +45,8 @@ _KINDS = {
     "decimal": kind.DECIMAL,
     "boolean": kind.BOOLEAN,
     "date": kind.DATE,
+    "timestamp": kind.timestamp(_absolute),
+    "timestamp_ntz": kind.timestamp(_local),
 }
 _TABLES = ("MANAGED", "EXTERNAL")
 

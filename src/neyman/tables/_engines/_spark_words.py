@@ -45,6 +45,12 @@ def _is_nan(node: exp.IsNan) -> Tree:
     return exp.EQ(this=node.this, expression=sql.cast(sql.text("NaN"), "DOUBLE"))
 
 
+def _days(node: exp.DateDiff) -> Tree:
+    # Of dates. With a unit Spark takes midnights of the session's zone, some of which summer time
+    # skips, and fails on dates that are far away.
+    return sql.call("DATEDIFF", node.this, node.expression)
+
+
 def _window(node: exp.Window) -> Tree:
     # Rows must have an order; here they are all alike.
     if node.args.get("order") is None:
@@ -68,6 +74,7 @@ SPELLING = Spelling(
         exp.Split: _split,
         exp.Floor: _floor,
         exp.IsNan: _is_nan,
+        exp.DateDiff: _days,
         exp.Window: _window,
         exp.CTE: _step,
     },

@@ -30,7 +30,9 @@ class Expression(ABC):
       `when`, and `&` and `|` where the other side decides;
     * a // b = floor(a / b) and a % b = a - (a // b) b, of the rounded quotient;
     * text is compared by its bytes in UTF-8;
-    * dates outside the years 1 to 9999 are NULL.
+    * dates and timestamps outside the years 1 to 9999 are NULL; timestamps are read in UTC, to the
+      microsecond below;
+    * a - b of dates or timestamps is in days, with a fraction where one is a timestamp.
 
     `==` makes an expression; two of them are the same if their `form()` is.
 
@@ -204,24 +206,72 @@ class Expression(ABC):
         return _call("label", self, *pairs, ends[-1])
 
     def year(self) -> "Expression":
-        """The year of a date, 1 to 9999."""
+        """The year of a date or a timestamp, 1 to 9999."""
         return _call("year", self)
 
     def month(self) -> "Expression":
-        """The month of a date, 1 to 12."""
+        """The month, 1 to 12."""
         return _call("month", self)
 
     def day(self) -> "Expression":
-        """The day of a date's month, 1 to 31."""
+        """The day of the month, 1 to 31."""
         return _call("day", self)
 
+    def week(self) -> "Expression":
+        """The week of the year by ISO 8601, 1 to 53: the first one holds the first Thursday."""
+        return _call("week", self)
+
     def weekday(self) -> "Expression":
-        """The day of a date's week, Monday 1 to Sunday 7."""
+        """The day of the week, Monday 1 to Sunday 7."""
         return _call("weekday", self)
 
+    def date(self) -> "Expression":
+        """The date of a timestamp."""
+        return _call("date_of", self)
+
+    def truncate(self, unit: str) -> "Expression":
+        """The first day of a date's "year", "quarter", "month" or "week"; its own of "day"."""
+        return _call("truncate", self, unit)
+
+    def hour(self) -> "Expression":
+        """The hour of a timestamp, 0 to 23."""
+        return _call("hour", self)
+
+    def minute(self) -> "Expression":
+        """The minute of a timestamp's hour, 0 to 59."""
+        return _call("minute", self)
+
+    def second(self) -> "Expression":
+        """The second of a timestamp's minute, 0 to 59, without its fraction."""
+        return _call("second", self)
+
     def days_since(self, other: Given) -> "Expression":
-        """Days from another date to this one."""
+        """Days from another date to this one; with a fraction where one is a timestamp."""
         return _call("days_since", self, other)
+
+    def hours_since(self, other: Given) -> "Expression":
+        """Hours from another date or timestamp to this one, with their fraction."""
+        return _call("hours_since", self, other)
+
+    def minutes_since(self, other: Given) -> "Expression":
+        """Minutes from another date or timestamp to this one, with their fraction."""
+        return _call("minutes_since", self, other)
+
+    def seconds_since(self, other: Given) -> "Expression":
+        """Seconds from another date or timestamp to this one, with their fraction."""
+        return _call("seconds_since", self, other)
+
+    def at_offset(self, offset: str) -> "Expression":
+        """The local time where clocks are "+09:00" ahead of UTC, or another fixed offset."""
+        return _call("at_offset", self, offset)
+
+    def to_date(self, format: str) -> "Expression":  # noqa: A002
+        """The date that a text is by a format such as "%d.%m.%Y"; NULL where it is none."""
+        return _call("to_date", self, format)
+
+    def to_timestamp(self, format: str) -> "Expression":  # noqa: A002
+        """The timestamp that a text is by a format such as "%Y-%m-%d %H:%M"; NULL else."""
+        return _call("to_timestamp", self, format)
 
     def lower(self) -> "Expression":
         """The text with A to Z in lower case; other letters stay, for engines differ in them."""

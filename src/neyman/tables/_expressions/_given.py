@@ -1,6 +1,6 @@
 """What a caller writes into an expression: text, and values of literals."""
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
@@ -28,7 +28,7 @@ def value_of(given: object) -> Value:
         case None | bool():
             return given
         case datetime():
-            pass
+            return _in_utc(given)
         case date():
             return date(given.year, given.month, given.day)
         case str():
@@ -42,8 +42,31 @@ def value_of(given: object) -> Value:
         return value_of(cast("Any", given).tolist())
     raise InvalidParameter(
         f"a {type(given).__name__} was given in an expression; write a number, text, a boolean, a "
-        "date, None, or col(name)"
+        "date, a datetime, None, or col(name)"
     )
+
+
+def _in_utc(given: datetime) -> datetime:
+    """Return a timestamp without a zone; pandas has one of its own class, with nanoseconds."""
+    plain = datetime(
+        given.year,
+        given.month,
+        given.day,
+        given.hour,
+        given.minute,
+        given.second,
+        given.microsecond,
+        given.tzinfo,
+        fold=given.fold,
+    )
+    if plain.utcoffset() is None:
+        return plain.replace(tzinfo=None, fold=0)
+    try:
+        return plain.astimezone(UTC).replace(tzinfo=None)
+    except OverflowError:
+        raise InvalidParameter(
+            f"the timestamp {plain.isoformat()} leaves the years 1 to 9999 in UTC; write another"
+        ) from None
 
 
 def _double(given: Any) -> float:

@@ -5,12 +5,30 @@ from neyman.tables import _kind as kind
 from neyman.tables._expressions._expression import Expression
 from neyman.tables._expressions._given import check_text
 from neyman.tables._expressions._term import Term
+from neyman.tables._expressions._text import expression_of_text
 from neyman.tables._kind import Kind
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
 from neyman.tables._types import Type, in_words
 
-__all__ = ["made_column", "made_condition"]
+__all__ = ["given_expression", "made_column", "made_condition"]
+
+
+def given_expression(given: object, what: str) -> Expression:
+    """Return an expression as it is, or read it from text.
+
+    Raises:
+        InvalidTable: if it is neither.
+        InvalidParameter: if the text is none.
+    """
+    if isinstance(given, str):
+        return expression_of_text(given)
+    if isinstance(given, Expression):
+        return given
+    raise InvalidTable(
+        f"a {type(given).__name__} was given as {what}; write an expression, such as "
+        "'delay > 15' or neyman.col('delay') > 15"
+    )
 
 
 def made_condition(condition: object, schema: Schema) -> Tree:
@@ -20,7 +38,7 @@ def made_condition(condition: object, schema: Schema) -> Tree:
         UnknownColumn: if it is about a column that is not there.
         InvalidTable: if it is no condition, or a type does not fit.
     """
-    expression = _checked(condition, "a condition")
+    expression = given_expression(condition, "a condition")
     types = expression.types(schema)
     if Type.TRUTH not in types:
         raise InvalidTable(
@@ -38,7 +56,7 @@ def made_column(name: object, given: object, schema: Schema) -> Column:
         InvalidTable: if a type does not fit.
     """
     check_text(name, "a column's name")
-    expression = _checked(given, f"column {name!r}")
+    expression = given_expression(given, f"column {name!r}")
     types = expression.types(schema)
     if len(types) != 1:
         raise InvalidTable(
@@ -60,12 +78,5 @@ def _kind(type_: Type, term: Term) -> Kind:
             return kind.BOOLEAN
         case Type.DAY:
             return kind.DATE
-
-
-def _checked(given: object, what: str) -> Expression:
-    if isinstance(given, Expression):
-        return given
-    raise InvalidTable(
-        f"a {type(given).__name__} was given as {what}; write an expression, such as "
-        "neyman.col('delay') > 15"
-    )
+        case Type.TIME:
+            return kind.MADE_TIMESTAMP

@@ -14,8 +14,11 @@ from typing import TypeAlias, final
 
 from sqlglot import exp
 
+from neyman.tables._expressions import _calendar as calendar
 from neyman.tables._expressions import _trees as trees
+from neyman.tables._expressions import _written as written
 from neyman.tables._expressions._term import Value, Write
+from neyman.tables._instant import since_year_1
 from neyman.tables._types import Type
 
 __all__ = ["OPERATIONS", "Operation"]
@@ -24,9 +27,10 @@ Values: TypeAlias = Sequence[Value]
 Shown: TypeAlias = Callable[[Sequence[str]], str]
 
 _ALL = frozenset(Type)
-_ORDERED = frozenset({Type.NUMBER, Type.TEXT, Type.DAY})
-_CUT = frozenset({Type.NUMBER, Type.DAY})
-_N, _X, _B, _D = Type.NUMBER, Type.TEXT, Type.TRUTH, Type.DAY
+_N, _X, _B, _D, _T = Type.NUMBER, Type.TEXT, Type.TRUTH, Type.DAY, Type.TIME
+_ORDERED = frozenset({_N, _X, _D, _T})
+_CUT = frozenset({_N, _D, _T})
+_DAYS = frozenset({_D, _T})
 _MANY = 1000
 
 
@@ -98,7 +102,7 @@ def _no_clip(values: Values) -> str:
 
 def _no_edges(values: Values) -> str:
     numbers = [value for value in values if type(value) is float]
-    days = [value.toordinal() for value in values if isinstance(value, date)]
+    days = [since_year_1(value) for value in values if isinstance(value, date)]
     edges = numbers or days
     if len(edges) != len(values) or any(low >= high for low, high in pairwise(edges)):
         return "the edges are not increasing numbers or dates; write such"
@@ -121,6 +125,36 @@ def _no_size(values: Values) -> str:
 def _no_start(values: Values) -> str:
     good = type(values[0]) is str and bool(values[0])
     return "" if good else f"the start is {values[0]!r}; write text of a letter at least"
+
+
+def _no_unit(values: Values) -> str:
+    units = ", ".join(map(repr, calendar.UNITS))
+    good = values[0] in calendar.UNITS
+    return "" if good else f"the unit is {values[0]!r}; write one of {units}"
+
+
+def _no_format(known: Sequence[str]) -> Callable[[Values], str]:
+    def wrong(values: Values) -> str:
+        if values[0] in known:
+            return ""
+        shown = ", ".join(map(repr, known))
+        return f"the format is {values[0]!r}; write one of {shown}"
+
+    return wrong
+
+
+def _parsed(name: str, gives: Type, write: Write, known: Sequence[str]) -> Operation:
+    wrong = _no_format(known)
+    return Operation(name, _each(_X, _X), gives, write, _method(name), 2, 2, literal=1, wrong=wrong)
+
+
+def _no_offset(values: Values) -> str:
+    if calendar.offset_of(values[0]) is not None:
+        return ""
+    return (
+        f"the zone is {values[0]!r}; write a fixed offset from '-14:59' to '+14:59', such as "
+        "'+09:00': the hours of a named zone depend on the machine that looks them up"
+    )
 
 
 def _branches(n: int) -> Sequence[Type | None]:
@@ -148,13 +182,22 @@ def _one(name: str, of: Type, gives: Type, write: Write, shown: Shown) -> Operat
     return Operation(name, _each(of), gives, write, shown, 1, 1)
 
 
+def _of_day(name: str, write: Write) -> Operation:
+    return Operation(name, _each(None), _N, write, _method(name), 1, 1, _DAYS)
+
+
+def _since(unit: str) -> Operation:
+    name = f"{unit}s_since"
+    return Operation(name, _each(None), _N, calendar.since(unit), _method(name), 2, 2, _DAYS)
+
+
 def _compare(name: str, node: type[exp.Binary], among: frozenset[Type] = _ORDERED) -> Operation:
     return Operation(name, _each(None), _B, trees.comparison(node), _infix(name), 2, 2, among)
 
 
 _LISTED = (
     _two("+", trees.added, _infix("+")),
-    _two("-", trees.difference, _infix("-")),
+    Operation("-", _each(None), _N, calendar.difference, _infix("-"), 2, 2, _CUT),
     _two("*", trees.product, _infix("*")),
     _two("/", trees.quotient, _infix("/")),
     _two("//", trees.whole_quotient, _infix("//")),
@@ -228,11 +271,39 @@ _LISTED = (
         literal=1,
         wrong=_no_labels,
     ),
-    _one("year", _D, _N, trees.part_of_day("YEAR"), _method("year")),
-    _one("month", _D, _N, trees.part_of_day("MONTH"), _method("month")),
-    _one("day", _D, _N, trees.part_of_day("DAY"), _method("day")),
-    _one("weekday", _D, _N, trees.weekday, _method("weekday")),
-    Operation("days_since", _each(_D), _N, trees.days, _method("days_since"), 2, 2),
+    *(_of_day(unit, calendar.part_of_day(unit.upper())) for unit in ("year", "month", "day")),
+    _of_day("week", calendar.part_of_day("WEEK")),
+    _of_day("weekday", calendar.weekday),
+    Operation("date_of", _each(None), _D, calendar.to_day, _method("date"), 1, 1, _DAYS),
+    Operation(
+        "truncate",
+        _each(None, _X),
+        _D,
+        calendar.truncated,
+        _method("truncate"),
+        2,
+        2,
+        _DAYS,
+        literal=1,
+        wrong=_no_unit,
+    ),
+    _one("hour", _T, _N, calendar.clock("day", "hour"), _method("hour")),
+    _one("minute", _T, _N, calendar.clock("hour", "minute"), _method("minute")),
+    _one("second", _T, _N, calendar.clock("minute", "second"), _method("second")),
+    *(_since(unit) for unit in ("day", "hour", "minute", "second")),
+    Operation(
+        "at_offset",
+        _each(_T, _X),
+        _T,
+        calendar.moved,
+        _method("at_offset"),
+        2,
+        2,
+        literal=1,
+        wrong=_no_offset,
+    ),
+    _parsed("to_date", _D, written.to_date, written.DATE_FORMATS),
+    _parsed("to_timestamp", _T, written.to_timestamp, written.TIMESTAMP_FORMATS),
     _one("lower", _X, _X, trees.lower, _method("lower")),
     _one("length", _X, _N, trees.length, _method("length")),
     Operation(

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import final
 
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables import _sql as sql
+from neyman.tables._expressions._calendar import as_time, iso_value
 from neyman.tables._expressions._expression import Expression, Form, Given
 from neyman.tables._expressions._given import check_text, value_of
 from neyman.tables._expressions._operations import OPERATIONS, Operation
@@ -59,7 +60,7 @@ class Named(Expression):
         if not kind.types:
             raise InvalidTable(
                 f"column {self.name!r} is of type {kind.label}, of which no expression is made; "
-                "write one of numbers, text, booleans or dates"
+                "write one of numbers, text, booleans, dates or timestamps"
             )
         return frozenset(kind.types)
 
@@ -81,10 +82,12 @@ class Literal(Expression):
         return repr(self.value)
 
     def form(self) -> Form:
-        """The value itself; ["date", text] and ["null"]."""
+        """The value itself; ["date", text], ["timestamp", text] and ["null"]."""
         match self.value:
             case None:
                 return ["null"]
+            case datetime():
+                return ["timestamp", self.value.isoformat()]
             case date():
                 return ["date", self.value.isoformat()]
             case value:
@@ -116,6 +119,7 @@ _TYPES: dict[type, Type] = {
     str: Type.TEXT,
     bool: Type.TRUTH,
     date: Type.DAY,
+    datetime: Type.TIME,
 }
 
 
@@ -196,7 +200,7 @@ class Call(Expression):
         (same,) = shared
         takes = self.operation.takes(len(self.arguments))
         terms = [
-            part.term(schema, same if type_ is None else type_)
+            part.term(schema, type_) if type_ is not None else _read_as(part, schema, same)
             for part, type_ in zip(self.arguments, takes, strict=True)
         ]
         try:
@@ -232,14 +236,54 @@ class Call(Expression):
                     f"{_instead(types, type_)}"
                 )
         if not shared:
+            shared = self._read_alike(found)
+        if not shared:
             said = ", ".join(
                 dict.fromkeys(f"{part!r} is {in_words(types)}" for part, types in found)
             )
             raise InvalidTable(
                 f"{self!r} was asked for, and {said}; write one type on all sides: "
-                f"{in_words(self.operation.among)}"
+                f"{in_words(self.operation.among)}{_of_text(found)}"
             )
         return shared if found else frozenset({Type.NUMBER})
+
+    def _read_alike(self, found: Sequence[tuple[Expression, frozenset[Type]]]) -> frozenset[Type]:
+        """Return the one type that all arguments can be read as: dates before timestamps."""
+        shared = self.operation.among
+        for part, types in found:
+            shared = shared & (types | _read_too(part, types))
+        return frozenset({Type.DAY}) if Type.DAY in shared else shared
+
+
+def _read_too(part: Expression, types: frozenset[Type]) -> frozenset[Type]:
+    """Return what else an argument can be read as where it would not fit otherwise.
+
+    A text literal in ISO 8601 is a date or a timestamp, and a date the timestamp where it begins.
+    """
+    value = part.value if isinstance(part, Literal) else None
+    written = iso_value(value) if isinstance(value, str) else None
+    more = {_TYPES[type(written)]} if written is not None else set[Type]()
+    return frozenset({*more, Type.TIME}) if Type.DAY in types | more else frozenset(more)
+
+
+def _read_as(part: Expression, schema: Schema, wanted: Type) -> Term:
+    types = part.types(schema) if wanted in (Type.DAY, Type.TIME) else frozenset({wanted})
+    if wanted in types:
+        return part.term(schema, wanted)
+    if isinstance(part, Literal) and isinstance(part.value, str):
+        part = Literal(iso_value(part.value))
+        types = part.types(schema)
+    if wanted in types:
+        return part.term(schema, wanted)
+    return as_time(part.term(schema, Type.DAY))
+
+
+def _of_text(found: Sequence[tuple[Expression, frozenset[Type]]]) -> str:
+    """Say how text becomes a date, where an argument is text and not a literal."""
+    texts = any(Type.TEXT in types and not isinstance(part, Literal) for part, types in found)
+    if not texts or any(types <= {Type.NUMBER, Type.TRUTH} for _, types in found):
+        return ""
+    return '; of text that holds dates, write .to_date("%Y-%m-%d") after it, or another format'
 
 
 def _instead(types: frozenset[Type], wanted: Type) -> str:

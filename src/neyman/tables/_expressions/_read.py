@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import Any, cast
 
 from neyman.errors import InvalidParameter
+from neyman.tables._expressions._calendar import iso_value
 from neyman.tables._expressions._expression import Expression
 from neyman.tables._expressions._operations import OPERATIONS
 from neyman.tables._expressions._parts import Call, col, lit
@@ -21,8 +22,8 @@ def read_expression(form: object) -> Expression:
     """Read an expression from nested lists, as JSON and TOML have them.
 
     A list is an operation and its arguments: [">", ["col", "delay"], 15]. Numbers, text and
-    booleans stand for themselves, ["date", "2020-02-29"] for a date (or a date of TOML), ["null"]
-    for NULL.
+    booleans stand for themselves, ["date", "2020-02-29"] for a date (or a date of TOML),
+    ["timestamp", "2020-02-29T12:00:00"] for a timestamp, ["null"] for NULL.
 
     Raises:
         InvalidParameter: if it is something else, or no such operation is known.
@@ -82,6 +83,8 @@ def _listed(form: list[object], depth: int) -> Expression:
             return col(name)
         case ["date", str(text)]:
             return lit(_date(text))
+        case ["timestamp", str(text)]:
+            return lit(_timestamp(text))
         case ["null"]:
             return lit(None)
         case [str(name), *arguments] if name in OPERATIONS:
@@ -89,13 +92,23 @@ def _listed(form: list[object], depth: int) -> Expression:
         case [str(name), *_]:
             raise InvalidParameter(
                 f"{name!r:.80} is no operation, or has other arguments; write one of "
-                f"{', '.join(OPERATIONS)}, or ['col', name], ['date', '2020-02-29'], ['null']"
+                f"{', '.join(OPERATIONS)}, or ['col', name], ['date', '2020-02-29'], ['timestamp', "
+                "'2020-02-29T12:00:00'], ['null']"
             )
         case _:
             raise InvalidParameter(
                 'a list without the name of an operation was given; write it first, as in [">", '
                 '["col", "delay"], 15]'
             )
+
+
+def _timestamp(text: str) -> datetime:
+    found = iso_value(text)
+    if not isinstance(found, datetime) or found.isoformat() != text:
+        raise InvalidParameter(
+            f"{text!r:.40} is no timestamp; write it as '2020-02-29T12:00:00', in UTC"
+        )
+    return found
 
 
 def _date(text: str) -> date:

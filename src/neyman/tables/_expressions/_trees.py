@@ -1,7 +1,7 @@
 """The trees that operations of expressions write, each total and alike on all engines."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import cast
 
 from sqlglot import exp
 
@@ -18,7 +18,6 @@ __all__ = [
     "coalesced",
     "comparison",
     "connected",
-    "days",
     "difference",
     "greater",
     "is_in",
@@ -30,7 +29,6 @@ __all__ = [
     "negated",
     "negative",
     "numbered",
-    "part_of_day",
     "prefix",
     "product",
     "quotient",
@@ -39,13 +37,11 @@ __all__ = [
     "same",
     "smaller",
     "starts",
-    "weekday",
     "when",
     "whole_quotient",
 ]
 
 _N, _X = Type.NUMBER, Type.TEXT
-_FIRST_DAY: Final = "0001-01-01"
 _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -254,28 +250,6 @@ def numbered(_: Type, terms: Sequence[Term]) -> Term:
 def labelled(_: Type, terms: Sequence[Term]) -> Term:
     x, *rest = terms
     return Term(_cut(x, rest[::2], rest[1::2]))
-
-
-def part_of_day(unit: str) -> Write:
-    def write(_: Type, terms: Sequence[Term]) -> Term:
-        part = exp.Extract(this=exp.var(unit), expression=terms[0]())
-        return Term(sql.cast(part, "DOUBLE"), Range.whole(14))
-
-    return write
-
-
-def days(_: Type, terms: Sequence[Term]) -> Term:
-    a, b = terms
-    days = exp.DateDiff(this=a(), expression=b(), unit=exp.var("DAY"))
-    return Term(sql.cast(days, "DOUBLE"), Range.whole(22))
-
-
-def weekday(t: Type, terms: Sequence[Term]) -> Term:
-    """The first day of year 1 was a Monday."""
-    first = Term(sql.cast(sql.text(_FIRST_DAY), "DATE"))
-    seven, one = (Term(sql.double(x), Range.of(x)) for x in (7.0, 1.0))
-    day = added(t, [remainder(t, [days(t, [terms[0], first]), seven]), one])
-    return Term(day.tree, Range.whole(3))
 
 
 def length(_: Type, terms: Sequence[Term]) -> Term:

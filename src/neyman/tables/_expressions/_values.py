@@ -1,19 +1,21 @@
 """How columns and literals enter an expression: where what is partial is made total."""
 
 import math
-from datetime import date
+from datetime import date, datetime
 
 from sqlglot import exp
 
 from neyman.tables import _sql as sql
 from neyman.tables._expressions._term import Term, Value
+from neyman.tables._instant import since_year_1
 from neyman.tables._schema import Column
 from neyman.tables._sql import Tree
 from neyman.tables._types import LARGEST, SMALLEST, Range, Type
 
-__all__ = ["column_term", "literal_term"]
+__all__ = ["column_term", "literal_term", "year_1_to_9999"]
 
 _NAMES = {Type.NUMBER: "DOUBLE", Type.TEXT: "TEXT", Type.TRUTH: "BOOLEAN", Type.DAY: "DATE"}
+_NAMES[Type.TIME] = "BIGINT"
 
 
 def column_term(column: Column, wanted: Type) -> Term:
@@ -29,7 +31,9 @@ def column_term(column: Column, wanted: Type) -> Term:
         case Type.TRUTH:
             return Term(column.value())
         case Type.DAY:
-            return Term(_day(column.value()))
+            return Term(year_1_to_9999(column.value()))
+        case Type.TIME:
+            return Term(column.instant())
 
 
 def literal_term(value: Value, wanted: Type) -> Term:
@@ -39,6 +43,8 @@ def literal_term(value: Value, wanted: Type) -> Term:
             return Term(sql.cast(exp.null(), _NAMES[wanted]))
         case bool():
             return Term(exp.true() if value else exp.false(), value=value)
+        case datetime():
+            return Term(sql.wide(since_year_1(value)), value=value)
         case date():
             return Term(sql.cast(sql.text(value.isoformat()), "DATE"), value=value)
         case str():
@@ -74,7 +80,7 @@ def _inside(number: Tree) -> Tree:
     )
 
 
-def _day(value: Tree) -> Tree:
+def year_1_to_9999(value: Tree) -> Tree:
     """Leave out dates that engines write or count differently, and infinite ones."""
     first, last = (
         sql.cast(sql.text(day.isoformat()), "DATE") for day in (date(1, 1, 1), date(9999, 12, 31))

@@ -74,16 +74,16 @@ def _reader(
 @final
 @dataclass(frozen=True, slots=True)
 class ParquetFile(Source):
-    """One Parquet file; text in it that is no UTF-8 is NULL.
+    """One Parquet file; text in it that is no UTF-8 is NULL, as are timestamps out of range.
 
-    DuckDB fails on such text, and a failure would tell of the row. Whether all of a column is sound
-    is looked up once; one that is not is read by Arrow, which does not look, and mended.
+    DuckDB fails on such values, and a failure would tell of the row. Whether all of a column is
+    sound is looked up once; one that is not is read by Arrow, which does not look, and mended.
 
     Attributes:
         file: as it was opened.
         columns: its schema.
         called: what a statement calls the rows.
-        sound: of columns that were looked at, whether all their text is UTF-8.
+        sound: of columns that were looked at, whether DuckDB reads all of them.
     """
 
     file: OpenedFile = field(repr=False)
@@ -133,7 +133,8 @@ class ParquetFile(Source):
     def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
         """Name the rows, which DuckDB reads where they lie; mended text is copied, and spills."""
         wanted = [column for column in self.columns.columns if column.inside in columns]
-        broken = self._broken(connection, [x.inside for x in wanted if x.kind is TEXT])
+        partial = (x.inside for x in wanted if x.kind is TEXT or x.kind.instant is not None)
+        broken = self._broken(connection, list(partial))
         f, t = sql.identifier("f"), sql.identifier("t")
         rows = exp.alias_(_parquet(self.file.path, numbered=bool(broken)), f)
         # Only what is wanted: DuckDB 1.2 reads all that a view names. A count wants nothing.
@@ -157,7 +158,7 @@ class ParquetFile(Source):
     def _broken(
         self, connection: duckdb.DuckDBPyConnection, names: Sequence[str]
     ) -> dict[str, str]:
-        """Return which columns hold text that is no UTF-8, and what to call them when mended."""
+        """Return which columns DuckDB fails to read, and what to call them when mended."""
         new = [name for name in names if name not in self.sound]
         if new and self._is_sound(connection, new):
             self.sound.update(dict.fromkeys(new, True))
@@ -171,7 +172,7 @@ class ParquetFile(Source):
         # those DuckDB may answer without a look at the bytes.
         hashes = (sql.call("BIT_XOR", sql.call("HASH", sql.column(name))) for name in names)
         query = exp.select(*hashes).from_(_parquet(self.file.path))
-        with suppress(duckdb.InvalidInputException):
+        with suppress(duckdb.InvalidInputException, duckdb.ConversionException):
             connection.execute(query.sql(dialect="duckdb")).fetchall()
             return True
         return False
@@ -183,7 +184,12 @@ class ParquetFile(Source):
 
         inside = [column.inside for column in self.columns.columns]
         places = {inside.index(name): called for name, called in broken.items()}
-        declared = "".join(f", {called} VARCHAR" for called in places.values())
+        types = {
+            broken[column.inside]: "VARCHAR" if column.kind is TEXT else "TIMESTAMP"
+            for column in self.columns.columns
+            if column.inside in broken
+        }
+        declared = "".join(f", {called} {types[called]}" for called in places.values())
         connection.execute(f"CREATE TABLE {texts} (n BIGINT{declared})")
         for table in texts_of(self.file.path, places):
             _insert(connection, texts, table)

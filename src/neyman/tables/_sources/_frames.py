@@ -5,13 +5,14 @@
 from collections.abc import Callable, Container
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, final
 
 import duckdb
 
 from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
-from neyman.tables._engines._duckdb_source import Source, described, opened
+from neyman.tables._engines._duckdb_source import TIMESTAMP, Source, described, opened
 from neyman.tables._extra import require
 from neyman.tables._schema import Column, Schema, refuse_alike
 from neyman.tables._sql import Tree
@@ -73,24 +74,37 @@ class Frame(Source):
         return replace(self, called=f"{_NAME}_{place}")
 
     def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
-        """Let the connection see the frame; text in it that is no UTF-8 is NULL."""
+        """Let the connection see the frame: sound text, and timestamps in microseconds."""
+        from neyman.tables._sources._timestamps import in_microseconds, is_timestamp
         from neyman.tables._sources._utf8 import in_utf8
 
+        def mended(name: str) -> Any:
+            column = self.table[name]
+            # What no statement reads stays as it is.
+            if name not in columns:
+                return column
+            return in_microseconds(column) if is_timestamp(column.type) else in_utf8(column)
+
         names = self.table.column_names
-        # What no statement reads stays as it is.
-        mended = [
-            in_utf8(self.table[name]) if name in columns else self.table[name] for name in names
-        ]
-        connection.register(self.called, type(self.table).from_arrays(mended, names=names))
+        connection.register(
+            self.called, type(self.table).from_arrays(list(map(mended, names)), names=names)
+        )
 
     def check(self) -> None:
         """Nothing to compare."""
 
     def _schema(self) -> Schema:
+        from neyman.tables._sources._timestamps import is_timestamp
+
         with self.session(()) as connection:
             inside = described(connection, self.relation).columns
-        pairs = zip(self.names, inside, strict=True)
-        return Schema(tuple(Column(name, column.inside, column.kind) for name, column in pairs))
+        types = self.table.schema.types
+        return Schema(
+            tuple(
+                Column(name, column.inside, TIMESTAMP if is_timestamp(type_) else column.kind)
+                for name, column, type_ in zip(self.names, inside, types, strict=True)
+            )
+        )
 
 
 def frame(data: object, name: str | None) -> Frame:
@@ -153,7 +167,7 @@ def _series(series: Any) -> Any:
     import pyarrow as pa
 
     kind = series.dtype
-    # Objects can be anything: what is text counts as text, all else as NULL.
+    # Objects can be anything: text is text, dates are theirs in ISO 8601, all else is NULL.
     mixed = kind.name == "object" or (
         kind.name == "category" and kind.categories.dtype.name == "object"
     )
@@ -176,6 +190,9 @@ def _series(series: Any) -> Any:
 
 
 def _text(value: object) -> str | None:
+    # What pandas gives as `.dt.date`; a dtype does not tell of it, and no row may decide a type.
+    if isinstance(value, date):
+        return None if value != value else value.isoformat()
     # Half surrogates are no text elsewhere: no UTF-8 stands for them.
     with suppress(UnicodeEncodeError):
         return value.encode().decode() if isinstance(value, str) else None

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from neyman.tables._sources._timestamps import in_microseconds, is_timestamp
+
 __all__ = ["in_utf8", "texts_of"]
 
 # Values that are looked at one by one where any of so many is bad.
@@ -44,11 +46,15 @@ def texts_of(path: str, places: Mapping[int, str]) -> Iterator[Any]:
         for block in file.iter_batches(_BLOCK, columns=[names[place] for place in places]):
             last = first + block.num_rows
             found = {
-                called: in_utf8(pa.chunked_array([block.column(names[place])]))
+                called: _mended(pa.chunked_array([block.column(names[place])]))
                 for place, called in places.items()
             }
             yield pa.table({"n": pa.array(range(first, last), pa.int64()), **found})
             first = last
+
+
+def _mended(column: Any) -> Any:
+    return in_microseconds(column) if is_timestamp(column.type) else in_utf8(column)
 
 
 def _sound(array: Any) -> bool:
