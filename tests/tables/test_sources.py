@@ -317,14 +317,15 @@ def test_missing_engine(monkeypatch, package):
         importlib.import_module("neyman.tables")
 
 
-def test_pandas_objects_are_text_or_null():
+def test_pandas_objects_are_text_or_dates_or_null():
     frame = pd.DataFrame(
         {"who": pd.Series(["a", 1, 2.5, None, b"x", date(2020, 1, 1), "\ud800"], dtype=object)}
     )
     table = open_table(frame, unit=Entity("who", max_rows=1), name="d")
-    # "a" alone: a half surrogate is no UTF-8.
-    assert table.count().compute().tolist() == [1]
-    assert table.count(Keys({"who": ["a", "1", "?"]})).compute().tolist() == [1, 0, 0]
+    # "a" and the date as it is written in ISO 8601: a half surrogate is no UTF-8.
+    assert table.count().compute().tolist() == [2]
+    keys = Keys({"who": ["a", "1", "?", "2020-01-01"]})
+    assert table.count(keys).compute().tolist() == [1, 0, 0, 1]
 
 
 def test_half_surrogates_in_pandas_text():
