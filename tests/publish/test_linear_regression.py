@@ -73,7 +73,7 @@ def test_a_mean_has_an_interval_for_the_population_beside_others_too(table, ledg
     for answer, name in ((alone, ""), (beside, "mean_x_")):
         low, inner = answer.columns[f"{name}total_lower"], answer.columns[f"{name}lower"]
         assert low[0] < inner[0]
-        assert "rows of one unit may be alike" in " ".join(str(answer).split())
+        assert "if the rows are an independent sample of it." in " ".join(str(answer).split())
     assert "No interval of a count for the population" in str(beside)
 
 

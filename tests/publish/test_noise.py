@@ -122,7 +122,7 @@ def test_the_others_serve_means_and_groups(ask, noise):
         ('noise = "laplace"\nrho = 1', '"laplace" takes epsilon; write it in place of rho'),
         ('noise = "canonical"\nrho = 1', '"canonical" takes mu or epsilon; write it in place'),
         ('noise = "discrete_gaussian"\nmu = 1', "takes rho; write it in place of mu"),
-        ('noise = "gaussian"', "or noise, a name, with its share: gaussian (mu), laplace (eps"),
+        ('noise = "gaussian"', "or noise, a name, with what it takes: gaussian (mu), laplace (eps"),
         ("rho = 1\nmu = 1", "one of them"),
         ("rho = 0", "query 'a'.rho"),
         ('noise = "geometric"\nmu = 1', "'staircase' or 'canonical'; found 'geometric'"),

@@ -93,7 +93,7 @@ class Canonical(Mechanism):
         object.__setattr__(self, "_law", law)
 
     @classmethod
-    def calibrate(cls, question: Sensitivity | Asked, curve: TradeOff) -> Self:
+    def calibrate(cls, sensitivity: Sensitivity | Asked, curve: TradeOff) -> Self:
         """Return the noise that makes each moved integer as private as the curve says.
 
         >>> from neyman.tradeoff import gdp
@@ -101,7 +101,7 @@ class Canonical(Mechanism):
         >>> Canonical.calibrate(one, gdp(1)).tradeoff(one) == gdp(1)
         True
         """
-        sensitivity = sensitivity_of(question)
+        sensitivity = sensitivity_of(sensitivity)
         return cls(curve=curve, period=max(largest_coordinate(sensitivity), 1))
 
     @property

@@ -123,7 +123,7 @@ class DiscreteGaussian(Mechanism):
             )
 
     @classmethod
-    def calibrate(cls, question: Sensitivity | Asked, rho: Real) -> Self:
+    def calibrate(cls, sensitivity: Sensitivity | Asked, rho: Real) -> Self:
         """Return the noise that makes one release exactly rho-zCDP: variance = l2_squared / 2 rho.
 
         Where l2_squared is not bounded, what whole numbers within the other bounds can reach.
@@ -138,7 +138,7 @@ class DiscreteGaussian(Mechanism):
         Raises:
             InvalidParameter: if rho is not positive, or calls for noise that cannot be drawn.
         """
-        sensitivity = sensitivity_of(question)
+        sensitivity = sensitivity_of(sensitivity)
         target = exact_positive(rho, "rho")
         variance = Fraction(max(largest_square(sensitivity), 1)) / (2 * target)
         check_scale(variance, "Discrete Gaussian", rho=rho)

@@ -90,7 +90,7 @@ class DiscreteLaplace(Mechanism):
         object.__setattr__(self, "scale", b)
 
     @classmethod
-    def calibrate(cls, question: Sensitivity | Asked, epsilon: Real) -> Self:
+    def calibrate(cls, sensitivity: Sensitivity | Asked, epsilon: Real) -> Self:
         """Return the noise that makes one release exactly epsilon-DP: scale = l1 / epsilon.
 
         >>> DiscreteLaplace.calibrate(
@@ -101,7 +101,7 @@ class DiscreteLaplace(Mechanism):
             SensitivityMismatch: if the L1 norm is not bounded.
             InvalidParameter: if epsilon is not positive, or calls for noise that cannot be drawn.
         """
-        sensitivity = sensitivity_of(question)
+        sensitivity = sensitivity_of(sensitivity)
         target = exact_positive(epsilon, "epsilon")
         scale = max(_steps(sensitivity), 1) / target
         check_scale(scale**2, "Discrete Laplace", epsilon=epsilon)

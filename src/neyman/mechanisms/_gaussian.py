@@ -51,7 +51,7 @@ class Gaussian(Mechanism):
     @classmethod
     def calibrate(
         cls,
-        question: Sensitivity | Asked,
+        sensitivity: Sensitivity | Asked,
         mu: Real | None = None,
         *,
         epsilon: Real | None = None,
@@ -63,7 +63,7 @@ class Gaussian(Mechanism):
         (epsilon, delta)-DP. A ledger of cap=approx_dp(epsilon, delta) has that mu^2 to spend.
 
         Args:
-            question: whose sensitivity it is for; or the sensitivity.
+            sensitivity: of the question; or the question itself.
             mu: what one release may spend; or
             epsilon: with delta, in place of mu.
             delta: in (0, 1).
@@ -78,7 +78,7 @@ class Gaussian(Mechanism):
 
         Error: mu^2 of a pair is rounded down, so that the guarantee holds as computed.
         """
-        sensitivity = sensitivity_of(question)
+        sensitivity = sensitivity_of(sensitivity)
         variance = _l2_squared(sensitivity) / _squared(mu, epsilon, delta)
         check_scale(variance, "Gaussian", mu=mu, epsilon=epsilon, delta=delta)
         return cls(variance=variance)

@@ -43,7 +43,7 @@ class Laplace(Mechanism):
         object.__setattr__(self, "scale", b)
 
     @classmethod
-    def calibrate(cls, question: Sensitivity | Asked, epsilon: Real) -> Self:
+    def calibrate(cls, sensitivity: Sensitivity | Asked, epsilon: Real) -> Self:
         """Return the noise that makes one release exactly epsilon-DP: scale = l1 / epsilon.
 
         >>> Laplace.calibrate(Sensitivity(neighbors="add_remove", l1=Fraction(1)), epsilon=0.1)
@@ -53,7 +53,7 @@ class Laplace(Mechanism):
             SensitivityMismatch: if the L1 norm is not bounded.
             InvalidParameter: if epsilon is not positive, or calls for noise that cannot be drawn.
         """
-        sensitivity = sensitivity_of(question)
+        sensitivity = sensitivity_of(sensitivity)
         target = exact_positive(epsilon, "epsilon")
         scale = _l1(sensitivity) / target
         check_scale(scale**2, "Laplace", epsilon=epsilon)

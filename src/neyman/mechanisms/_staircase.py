@@ -131,7 +131,7 @@ class Staircase(Mechanism):
         object.__setattr__(self, "width", width)
 
     @classmethod
-    def calibrate(cls, question: Sensitivity | Asked, epsilon: Real, *, power: int) -> Self:
+    def calibrate(cls, sensitivity: Sensitivity | Asked, epsilon: Real, *, power: int) -> Self:
         """Return the epsilon-DP staircase of least E |K|^power for one integer.
 
         The continuous law's best top is gamma period, gamma =
@@ -139,7 +139,7 @@ class Staircase(Mechanism):
         ((b (1 + b) / 2)^(1/3) - b) / (1 - b) for power 2; the widths around it are compared.
 
         Args:
-            question: or its sensitivity: of one integer, coordinates=1, or a norm below 2.
+            sensitivity: or the question itself, of one integer: coordinates=1, or a norm below 2.
             epsilon: in [2^-20, 50].
             power: 1 or 2.
 
@@ -147,7 +147,7 @@ class Staircase(Mechanism):
             SensitivityMismatch: if more than one integer may move.
             InvalidParameter: if epsilon or power is outside.
         """
-        sensitivity = sensitivity_of(question)
+        sensitivity = sensitivity_of(sensitivity)
         steps = max(largest_coordinate(sensitivity), 1)
         if sensitivity.coordinates != 1 and steps > 1:
             raise SensitivityMismatch(

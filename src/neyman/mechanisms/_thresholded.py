@@ -76,11 +76,11 @@ class Thresholded(Mechanism):
         object.__setattr__(self, "threshold", threshold)
 
     @classmethod
-    def calibrate(cls, question: Sensitivity | Asked, *, noise: Mechanism, delta: Real) -> Self:
+    def calibrate(cls, sensitivity: Sensitivity | Asked, *, noise: Mechanism, delta: Real) -> Self:
         """Return the least threshold at which a unit's own groups are shown with at most `delta`.
 
         Args:
-            question: or its sensitivity: by groups that nobody declared.
+            sensitivity: or the question itself, by groups that nobody declared.
             noise: on every integer, calibrated to the same sensitivity.
             delta: the most of f_{0,delta}, in [2^-200, 1/2).
 
@@ -89,7 +89,7 @@ class Thresholded(Mechanism):
             InvalidParameter: if delta is outside, or the noise too wide for it.
             MissingExtra: if python-flint is not installed.
         """
-        sensitivity = sensitivity_of(question)
+        sensitivity = sensitivity_of(sensitivity)
         check_type("noise", noise, Mechanism, "noise, Gaussian.calibrate(sensitivity, mu=...)")
         new, share = _new_groups(sensitivity), exact(delta, "delta")
         if not _LEAST <= share < Fraction(1, 2):
