@@ -98,7 +98,7 @@ def test_mistakes_of_the_table_are_told_together(tmp_path):
         'column = "x"',
         "domain = { lower = 0, upper = 1, outside = 'clip' }",
         "bandwidth = 0.1",
-    )  # noqa: E501
+    )
     (tmp_path / "s.toml").write_text(spec, encoding="utf-8")
     with pytest.raises(InvalidTable) as caught:
         plan(read_spec(tmp_path / "s.toml"), tmp_path)
@@ -109,6 +109,6 @@ def test_mistakes_of_the_table_are_told_together(tmp_path):
     assert "query 'a'" not in said
     (tmp_path / "s.toml").write_text(
         HEAD.replace("[columns.minutes]", "[columns.minute]") + query("c", "count")
-    )  # noqa: E501
+    )
     with pytest.raises(UnknownColumn, match="close to it are 'minutes'"):
         plan(read_spec(tmp_path / "s.toml"), tmp_path)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
+from decimal import Decimal
 from typing import Any, Final, cast
 
 from pydantic_core import ErrorDetails
@@ -13,7 +14,7 @@ _ASKED: Final = {"entry": "\0", "statistic": "count", "mu": 1}
 _STAND_INS: Final[Mapping[str, Mapping[str, Any]]] = {
     "data": {"path": "data.csv"},
     "unit": {"entity": "unit", "max_rows": 1},
-    "budget": {"ledger": "ledger", "mu": 1, "delta_for_groups": 1e-6},
+    "budget": {"ledger": "ledger", "mu": 1, "delta_for_groups": Decimal("1e-6")},
 }
 _NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
     "columns": {"lower": 0, "upper": 1, "grid": 1},
