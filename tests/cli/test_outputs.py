@@ -75,7 +75,7 @@ def test_a_spec_is_read_from_standard_input_relative_to_where_one_is_or_says(
     assert [one["columns"] for one in again] == [one["columns"] for one in first]
     typed(monkeypatch, SPEC.replace("mu = 1", "m = 1"))
     assert main(["release", "-"]) == 1
-    assert "the spec - cannot be used: 2 to mend\n  budget" in capsys.readouterr().err
+    assert "the spec - cannot be used: 1 to mend\n  budget.m: " in capsys.readouterr().err
 
 
 def test_releases_are_one_table_of_csv(folder, capsys):
@@ -137,8 +137,6 @@ def test_the_page_of_a_ledger_shows_what_a_ledger_knows(folder, capsys):
     for said in ("count by ward", "mean of minutes", "committed", "25 %", ledger.head(), "<svg"):
         assert said in page
     assert "The answers are not on this page" in page
-    # The noisy integers are in the ledger, and say nothing by themselves.
-    assert str(ledger.entries()[0].values[0]) not in page.replace("</td>", "").split("<table")[1]
     empty = ny.Ledger.open("e.ledger", cap=ny.gdp(1), unit="one row", neighbors="add_remove")
     assert main(["report", "e.ledger"]) == 0
     assert empty.head() in (folder / "e.ledger.html").read_text(encoding="utf-8")
