@@ -1,5 +1,8 @@
-# Everything runs in .venv, which is made here from Python 3.11 or newer and nothing else.
-PYTHON ?= python3.11
+# Everything runs in .venv, which is made here from Python 3.11 to 3.14 and nothing else: the first
+# of these that fits, or one that uv knows. `make demo PYTHON=/path/to/python` takes that one.
+PYTHON ?=
+PYTHONS := python3 python3.14 python3.13 python3.12 python3.11 python
+FITS := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 VENV := .venv
 BIN := $(VENV)/bin
 # How many processes run the tests, each on a core: `make test WORKERS=8`.
@@ -11,8 +14,16 @@ help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(VENV)/pyvenv.cfg:
-	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; write make PYTHON=/path/to/python3.11"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@set -- $(or $(PYTHON),$(PYTHONS) "$$(uv python find '>=3.11,<3.15' 2>/dev/null)"); \
+	for name; do \
+	  if "$$name" -c '$(FITS)' >/dev/null 2>&1; then \
+	    echo "make: takes $$(command -v "$$name"), $$("$$name" --version)"; \
+	    exec "$$name" -m venv $(VENV); \
+	  fi; \
+	done; \
+	echo "make: no Python from 3.11 to 3.14 with venv and pip was found; tried $$*"; \
+	echo "make: install one (apt install python3-venv, brew install python, uv python install 3.13), or"; \
+	echo "make: write make PYTHON=/path/to/python"; exit 1
 
 # The demo needs no engine but DuckDB: Spark alone is half a gigabyte.
 $(VENV)/demo: pyproject.toml | $(VENV)/pyvenv.cfg
@@ -30,6 +41,10 @@ $(VENV)/benchmarks: $(VENV)/installed
 
 demo: $(VENV)/demo  ## private statistics of 336,776 real flights: report, picture, ledger
 	$(BIN)/python examples/flights/run.py
+	@echo
+	@echo "Open the page in a browser: $(CURDIR)/examples/flights/out/report.html"
+	@echo "Then type, with a file of your own: $(BIN)/neyman init FILE.csv"
+	@echo "or ask one question at once:        $(BIN)/neyman help count"
 
 gallery: $(VENV)/installed  ## draw the gallery anew, docs/gallery: private functions of public data
 	for script in $(filter-out %/common.py,$(wildcard docs/gallery/*.py)); do $(BIN)/python $$script || exit 1; done

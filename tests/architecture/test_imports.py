@@ -152,7 +152,10 @@ def test_the_public_surface_changes_only_on_purpose():
 
 
 def test_the_faces_change_only_on_purpose():
-    report = "Explanation ReadOff Section Sentence explain figures html read_off rehearsal_html"
+    report = (
+        "Explanation ReadOff Section Sentence explain figures html ledger_html read_off "
+        "rehearsal_html"
+    )
     plots = (
         "density heatmap privacy_loss profile quantiles regression released renyi survival to_svg "
         "tradeoff"

@@ -22,22 +22,26 @@ from neyman.tables import Rows, open_table
 
 ALL = {
     "--column": ["minutes"],
-    "--domain": ["-20", "80"],
-    "--outside": ["clip"],
+    "--domain": ["-20:80"],
     "--records": ["3000"],
     "--mu": ["0.5"],
     "--ledger": ["visits.ledger"],
-    "--cap-mu": ["1"],
+    "--budget": ["mu=1"],
     "--unit": ["rows"],
-    "--entry": ["minutes"],
+    "--id": ["minutes"],
 }
 
 
 def words(*more, without=(), **instead):
     """Return the command line of a whole question, some options left out or said otherwise."""
-    changed = {f"--{name.replace('_', '-')}": value.split() for name, value in instead.items()}
+    changed = {f"--{name.replace('_', '-')}": [value] for name, value in instead.items()}
     options = {k: v for k, v in (ALL | changed).items() if k not in without}
-    return ["density", "visits.parquet", *(w for k, v in options.items() for w in (k, *v)), *more]
+    return [
+        "density",
+        "visits.parquet",
+        *(w for k, v in options.items() for w in (k, *v)),
+        *more,
+    ]
 
 
 @pytest.fixture
@@ -110,7 +114,7 @@ class _Release:
 
 
 def test_a_circle_has_no_quantiles_and_is_drawn_as_svg(folder, capsys):
-    around = words("--picture", "c.svg", without=("--domain", "--outside"), period="24")
+    around = words("--picture", "c.svg", without=("--domain",), period="24")
     around[around.index("minutes")] = "hour"
     assert main(around) == 0
     out = capsys.readouterr().out
@@ -121,9 +125,8 @@ def test_a_circle_has_no_quantiles_and_is_drawn_as_svg(folder, capsys):
 
 @pytest.mark.usefixtures("folder")
 def test_a_unit_of_several_rows_pays_for_them(capsys):
-    entity = {"entity": "who", "without": ("--unit",)}
-    assert main(words(max_rows="1", entry="one", **entity)) == 0
-    assert main(words(max_rows="4", entry="four", cap_mu="1", **entity)) == 0
+    assert main(words(max_rows="1", id="one", unit="who")) == 0
+    assert main(words(max_rows="4", id="four", budget="mu=1", unit="who")) == 0
     one, four = capsys.readouterr().out.split("density of")[1:]
     count = [float(out.split("records ")[1].split(",")[0]) for out in (one, four)]
     sd = [float(out.split("noise ")[1].split("\n")[0]) for out in (one, four)]
@@ -134,11 +137,11 @@ def test_a_unit_of_several_rows_pays_for_them(capsys):
     assert "all rows of one who" in one
 
 
-def test_a_dry_run_prices_and_touches_nothing(folder, capsys):
+def test_a_preview_prices_and_touches_nothing(folder, capsys):
     before = files(folder)
-    assert main(words("--dry-run", "--picture", "curve.png")) == 0
-    assert "25 %  to pay, of the budget" in capsys.readouterr().out
-    assert main(words("--dry-run", mu="1.1")) == 1
+    assert main(words("--preview", "--picture", "curve.png")) == 0
+    assert "25 %" in capsys.readouterr().out
+    assert main(words("--preview", mu="1.1")) == 1
     assert "does not fit" in capsys.readouterr().out
     assert files(folder) == before
 
@@ -149,8 +152,9 @@ def test_nothing_is_guessed(folder, capsys, option):
     assert main(words(without=(option,))) == 2
     err = capsys.readouterr().err
     assert err.startswith("neyman density: nothing is guessed; write also\n  ")
-    assert len(err.splitlines()) == 2
-    assert option in err
+    told = err.partition("\nusage: ")[0]
+    assert len(told.splitlines()) == 2 + (option == "--unit")
+    assert option in told
     assert files(folder) == before
 
 
@@ -159,7 +163,7 @@ def test_a_bare_command_lists_all_that_is_missing(capsys):
     assert main(["density", "visits.parquet"]) == 2
     err = capsys.readouterr().err
     assert all(f"\n  {option} " in err for option in ALL)
-    assert main(words(without=("--unit",), entity="who")) == 2
+    assert main(words(unit="who")) == 2
     assert "--max-rows K" in capsys.readouterr().err
 
 
@@ -167,19 +171,21 @@ def test_a_bare_command_lists_all_that_is_missing(capsys):
     ("instead", "status", "said"),
     [
         ({"period": "24"}, 2, "--domain and --period were given; write one of them"),
-        ({"bandwidth": "1"}, 2, "--bandwidth and --records were given"),
-        ({"entity": "who"}, 2, "--unit and --entity were given"),
-        ({"max_rows": "3"}, 2, "--unit and --max-rows were given"),
+        ({"outside": "clip", "period": "24"}, 2, "--domain and --period were given"),
+        ({"max_rows": "3"}, 2, "--unit rows and --max-rows were given"),
+        ({"epsilon": "3"}, 2, "--mu and --epsilon were given; write one of them"),
         ({"column": "minute"}, 1, "minute"),
         ({"column": "ward"}, 1, "ward"),
-        ({"domain": "80 -20"}, 1, "lower=80 is not below upper=-20"),
-        ({"domain": "0 inf"}, 1, "--domain 'inf' is not a finite number"),
-        ({"mu": "nan"}, 1, "--mu 'nan' is not a finite number"),
+        ({"domain": "80:-20"}, 1, "lower=80 is not below upper=-20"),
+        ({"domain": "0:inf"}, 2, "--domain 'inf' is not a finite number"),
+        ({"mu": "nan"}, 2, "--mu 'nan' is not a finite number"),
         ({"mu": "0"}, 2, "--mu 0 is not positive; write one such as 0.5"),
         ({"mu": "-1"}, 2, "--mu -1 is not positive; write one such as 0.5"),
         ({"mu": "1.1"}, 1, "nothing was charged"),
-        ({"cap_mu": "-1"}, 2, "--cap-mu -1 is not positive"),
-        ({"records": "2.5"}, 1, "--records '2.5' is no whole number"),
+        ({"budget": "mu=-1"}, 2, "--budget mu= -1 is not positive"),
+        ({"budget": "m=1"}, 2, "--budget m=1 was given; write such as mu=1"),
+        ({"outside": "clp"}, 2, "--outside takes no 'clp'; did you mean clip?"),
+        ({"records": "2.5"}, 2, "--records '2.5' is no whole number"),
         ({"records": "0"}, 1, "records=0 was given; write a whole number"),
         ({"picture": "curve.jpg"}, 2, "--picture curve.jpg is neither .png nor .svg"),
         ({"picture": "visits.parquet"}, 2, "--picture visits.parquet"),
@@ -204,11 +210,11 @@ def test_what_cannot_be_is_one_sentence_before_any_charge(folder, capsys, instea
 
 def test_a_ledger_that_exists_needs_no_cap_and_keeps_its_own(folder, capsys):
     assert main(words()) == 0
-    assert main(words(without=("--cap-mu",), entry="again")) == 0
+    assert main(words(without=("--budget",), id="again")) == 0
     assert "50 % remain" in capsys.readouterr().out
-    assert main(words(cap_mu="2", entry="more")) == 1
+    assert main(words(budget="mu=2", id="more")) == 1
     assert "cap" in capsys.readouterr().err
-    assert main(words(domain="-20 90")) == 1
+    assert main(words(domain="-20:90")) == 1
     assert "minutes" in capsys.readouterr().err
     assert ny.Ledger.existing(folder / "visits.ledger").spent() == 1 / 2
 
@@ -283,9 +289,9 @@ def test_a_file_of_another_suffix_is_told_what_can_be_given_there(folder, capsys
 @pytest.mark.usefixtures("folder")
 def test_a_charge_that_does_not_fit_is_told_with_the_most_that_does(capsys):
     assert main(words()) == 0
-    assert main(words(entry="b", mu="0.9")) == 1
+    assert main(words(id="b", mu="0.9")) == 1
     said = capsys.readouterr().err
     assert "entry 'b' asks for mu^2 = 0.81, and the ledger visits.ledger has 0.75 of 1 left" in said
     assert "so the most that still fits is gdp(mu=0.866025); nothing was charged" in said
     assert "queries" not in said
-    assert main(words(entry="c", mu="0.866025")) == 0
+    assert main(words(id="c", mu="0.866025")) == 0

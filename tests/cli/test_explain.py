@@ -94,9 +94,9 @@ def test_what_does_not_go_together_is_refused(tmp_path, capsys):
         assert "holds no guarantee" in said(capsys, other, *ASKED, status=1)
     other.write_text('{"curve": 1, "neighbors": 1, "unit": 1, "assumptions": 1}', encoding="utf-8")
     assert "without the unit" in said(capsys, other, *ASKED, status=1)
-    assert "'en', 'ko', 'zh'" in said(
-        capsys, *RUN, "--unit", "X", "--language", "xx", "--prior", "0.5", status=1
+    assert "--language takes no 'xx'; write one of en, ko, zh" in said(
+        capsys, *RUN, "--unit", "X", "--language", "xx", "--prior", "0.5", status=2
     )
     assert "cannot be counted out" in said(
-        capsys, *RUN, "--unit", "X", "--language", "en", "--prior", "1/3", status=1
+        capsys, *RUN, "--unit", "X", "--language", "en", "--prior", "1/3", status=2
     )

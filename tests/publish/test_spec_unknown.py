@@ -190,10 +190,10 @@ def test_the_command_line_foresees_releases_and_reports(folder, capsys):
 
 def test_a_density_goes_to_a_ledger_with_a_second_account(folder, capsys):
     publish(planned(folder))
-    asked = ["density", "visits.parquet", "--column", "x", "--domain", "0", "10", "--outside"]
-    asked += ["clip", "--bandwidth", "1", "--mu", "0.1", "--ledger", "visits.ledger"]
-    assert main([*asked, "--unit", "rows", "--entry", "curve", "--dry-run"]) == 0
-    assert "the plan fits" in capsys.readouterr().out
+    asked = ["density", "visits.parquet", "--column", "x", "--domain", "0:10"]
+    asked += ["--bandwidth", "1", "--mu", "0.1", "--ledger", "visits.ledger"]
+    assert main([*asked, "--unit", "rows", "--id", "curve", "--preview"]) == 0
+    assert "fits" in capsys.readouterr().out
 
 
 def test_groups_in_which_a_row_weighs_more_are_shown_from_as_many_rows_on(folder):

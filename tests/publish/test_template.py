@@ -11,6 +11,7 @@ import pytest
 from neyman.cli import main
 from neyman.errors import SpecError
 from neyman.publish import plan, publish, read_spec
+from neyman.publish._queries import QUERIES
 
 ROWS = 800
 DATA = pa.table(
@@ -57,9 +58,6 @@ BY_KEY = {
     "parts": '[{ statistic = "count" }, { statistic = "mean", column = "minutes" }]',
     "made": "'2 * minutes'",
 }
-# Of the columns that a grouping may be by.
-KNOWN = {"NAME": "ward"}
-BY_WORDS = {"lower": "0", "upper": "120"}
 
 
 def uncommented(text):
@@ -71,16 +69,8 @@ def filled(text):
     lines = []
     for line in uncommented(text).splitlines():
         key = line.partition(" = ")[0]
-        if "FILL IN: " in line and key == "domain":
-            line = re.sub(r'"FILL IN: its (lower|upper) end"', lambda m: BY_WORDS[m.group(1)], line)
-        elif "FILL IN: " in line:
-            line = f"{KNOWN.get(key, key)} = {BY_KEY[key]}"
-        lines.append(line)
+        lines.append(f"{key} = {BY_KEY[key]}" if "FILL IN: " in line else line)
     return "\n".join(lines).replace("mu = 0.5", "mu = 3", 1)
-
-
-def look_up(folder):
-    pq.write_table(pa.table({"ward": ["north-secret"], "beds": [9]}), folder / "wards.parquet")
 
 
 @pytest.fixture
@@ -90,18 +80,42 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_filled_spec_publishes_every_statistic(folder, capsys):
+def test_a_filled_spec_publishes_and_names_every_statistic(folder, capsys):
     assert main(["init", "people.parquet"]) == 0
     assert "people.toml written" in capsys.readouterr().out
-    look_up(folder)
     spec = folder / "people.toml"
-    spec.write_text(filled(spec.read_text(encoding="utf-8")), encoding="utf-8")
+    text = spec.read_text(encoding="utf-8")
+    assert all(f"#   {name}" in text for name in QUERIES if name not in ("count", "mean"))
+    assert len(text.splitlines()) < 75
+    spec.write_text(filled(text), encoding="utf-8")
     found = read_spec(spec)
+    assert [query.entry for query in found.query] == ["count", "mean"]
     published = publish(plan(found, folder))
     assert len(published.releases) == len(found.query)
     assert (folder / "people.ledger").exists()
     assert found.title == "people"
     assert main(["release", "people.toml", "--preview"]) == 0
+
+
+def test_the_example_of_every_statistic_publishes(folder):
+    bounds = "".join(
+        f"[columns.{name}]\nlower = 0\nupper = 120\ngrid = 1\n"
+        for name in ("minutes", "visits", "ok")
+    )
+    spec = (
+        '[data]\npath = "people.parquet"\n[unit]\nentity = "who"\nmax_rows = 8\n'
+        f'{bounds}[keys.ward]\nward = ["north-secret", "south-secret"]\n'
+        '[budget]\nledger = "l"\nmu = 3\n'
+    )
+    for name, query in QUERIES.items():
+        spec += f'[[query]]\nentry = "{name}"\nstatistic = "{name}"\nmu = 0.5\n'
+        for line in query.example.splitlines():
+            key = line.partition(" = ")[0]
+            if key == "domain":
+                line = 'domain = { lower = 0, upper = 120, outside = "clip" }'
+            spec += f"{key} = {BY_KEY[key]}\n" if "FILL IN: " in line else f"{line}\n"
+    (folder / "s.toml").write_text(spec, encoding="utf-8")
+    assert len(publish(plan(read_spec(folder / "s.toml"), folder)).releases) == len(QUERIES)
 
 
 def test_as_it_is_it_is_refused_with_every_place(folder):
@@ -126,7 +140,7 @@ def test_places_left_and_mistakes_are_told_together(folder):
     said = str(caught.value)
     assert said.count("is not filled in") == count
     assert "budget.ledgr: no such key; write ledger" in said
-    assert f"{count + 2} to mend" in said
+    assert f"{count + 1} to mend" in said
     assert all(line.isprintable() for line in said.splitlines())
 
 
@@ -136,7 +150,8 @@ def test_nothing_of_a_row_is_in_it(folder):
     assert "secret" not in text
     assert "1999" not in text
     columns = tomllib.loads(uncommented(text))["columns"]
-    assert set(columns) == {"minutes", "visits", "ok", 'a "b"\n'}
+    assert set(columns) == {"minutes"}
+    assert "# Columns: who (text), ward (text), minutes (float), visits (integer)," in text
     other = DATA.slice(0, 0)
     pq.write_table(other, folder / "people.parquet")
     assert main(["init", "people.parquet", "--spec", "again.toml"]) == 0
@@ -144,23 +159,24 @@ def test_nothing_of_a_row_is_in_it(folder):
     assert again.replace("again.ledger", "people.ledger") == text
 
 
-def test_columns_of_a_csv_file_are_not_named(folder):
-    lines = ["who,ward,minutes,visits,ok"]
-    lines += [f"p{i // 4},north-secret,{i % 101},{i % 7},{i % 2}" for i in range(ROWS)]
-    (folder / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+def test_columns_of_a_csv_file_are_named_unless_its_first_line_looks_like_a_record(folder):
+    lines = [f"p{i // 4},north-secret,{i % 101},{i % 7},{i % 2}" for i in range(ROWS)]
+    headed = ["who,ward,minutes,visits,ok", *lines]
+    (folder / "people.csv").write_text("\n".join(headed) + "\n", encoding="utf-8")
+    (folder / "bare.csv").write_text("p0,north-secret,31,5,1\n", encoding="utf-8")
     assert main(["init", "people.csv"]) == 0
     spec = folder / "people.toml"
     text = spec.read_text(encoding="utf-8")
-    assert "The 5 columns" in text
-    for name in ("who", "ward", "minutes", "secret"):
-        assert not re.search(rf"\b{name}\b", text.replace("names who a row", "")), name
-    named = text.replace("[columns.NAME]", "[columns.minutes]", 1)
-    unit, _, keys = named.partition("[keys.NAME]")
-    named = f"{unit}[keys.ward]{keys.replace('#NAME =', '#ward =')}"
-    look_up(folder)
-    more = '#[columns.visits]\n#lower = "FILL IN: "\n#upper = "FILL IN: "\n#grid = "FILL IN: "\n'
-    spec.write_text(filled(named.replace("[budget]", f"{more}[budget]")), encoding="utf-8")
-    assert publish(plan(read_spec(spec), folder)).releases
+    assert "Columns, by the first line of the file: who, ward, minutes, visits, ok\n" in text
+    assert "secret" not in text
+    named = text.replace("#NAME =", "#ward =").replace("NAME", "minutes")
+    spec.write_text(filled(named), encoding="utf-8")
+    assert len(publish(plan(read_spec(spec), folder)).releases) == 2
+    assert main(["init", "bare.csv"]) == 0
+    bare = (folder / "bare.toml").read_text(encoding="utf-8")
+    assert "The 5 columns are named by the first line" in bare
+    assert "p0" not in bare
+    assert "secret" not in bare
 
 
 def test_no_file_is_replaced_and_paths_are_seen_from_the_spec(folder, capsys):

@@ -1,126 +1,313 @@
-"""What `neyman density` is told: all of it, for nothing about private values is guessed."""
+"""What one question on the command line is told: all of it, for nothing private is guessed."""
 
 import argparse
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
+from pathlib import Path
+from typing import Final, final
 
-from neyman.cli._numbers import WrongUsage, number, whole
+from neyman.accounting import budget_for
+from neyman.cli._numbers import WrongUsage, as_usage, number, positive, whole
 from neyman.functional import Circle, Interval, Side
-from neyman.ledger import Ledger, store_of
-from neyman.mechanisms import Gaussian
-from neyman.publish import Plan, Step, density
-from neyman.tables import Entity, Rows, open_table
-from neyman.tradeoff import TradeOff, gdp
+from neyman.ledger import Ledger, Store, store_of
+from neyman.mechanisms import Mechanism
+from neyman.publish import Plan, PlanPreview, Preview, Step
+from neyman.publish._noise import noise_for
+from neyman.session import Question, Session
+from neyman.session import open as open_session
+from neyman.session._declared import By, Ends, cap_of
+from neyman.session._spends import Spends, check_share
+from neyman.tables import Rows
+from neyman.tradeoff import TradeOff, approx_dp
 
-__all__ = ["plan_of"]
+__all__ = ["Asked", "asked_of"]
+
+_ROWS: Final = "rows"
+_SPENT: Final = ("mu", "epsilon", "rho", "share")
+_BUDGETS: Final = ("mu", "epsilon", "delta", "rho", "delta_for_groups")
 
 
-def plan_of(options: argparse.Namespace) -> Plan:
-    """Return the plan of one release.
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its noise, and the ledger that pays. Nothing has been charged.
+
+    Attributes:
+        question: of the table.
+        noise: that spends what it may.
+        plan: with the ledger; None where it is only looked at, and no ledger was named.
+        records: a public number of rows, for a preview.
+        data: the file of the rows.
+    """
+
+    question: Question
+    noise: Mechanism
+    plan: Plan | None
+    records: int | None
+    data: Path
+
+    @property
+    def files(self) -> set[Path]:
+        """What is read, and never written to as an answer."""
+        return {self.data, *(() if self.plan is None else self.plan.ledger.files)}
+
+    def preview(self) -> Preview | PlanPreview:
+        """Say what it would cost and look like."""
+        if self.plan is None:
+            return self.question.preview(noise=self.noise, records=self.records)
+        return self.plan.preview(records=self.records)
+
+
+def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
+    """Return what is asked.
 
     Raises:
-        WrongUsage: if an option is missing, or two do not go together.
+        WrongUsage: if an option is missing, is written wrongly, or two do not go together.
         NeymanError: if the table, or what is declared of it, is unusable.
     """
     _check_together(options)
-    missing = _missing(options)
+    budget = _budget(options.budget)
+    store = None if options.ledger is None else store_of(options.ledger)
+    missing = list(_missing(options, statistic, store))
     if missing:
         raise WrongUsage("\n  ".join(["nothing is guessed; write also", *missing]))
-    mu = _positive(options.mu, "--mu")
-    domain = _domain(options)
-    table = open_table(options.data, unit=_unit(options), bounds={})
-    question = density(
-        table,
-        options.column,
-        domain=domain,
-        bandwidth=number(options.bandwidth, "--bandwidth") if options.bandwidth else None,
-        records=whole(options.records, "--records") if options.records else None,
+    session = open_session(
+        options.data,
+        unit=Rows() if options.unit == _ROWS else options.unit,
+        max_rows=None if options.max_rows is None else whole(options.max_rows, "--max-rows"),
+        bounds=_bounds(options.bounds or ()),
     )
-    noise = Gaussian.calibrate(question.sensitivity, mu=mu)
-    cap, delta = _cap(options)
-    return Plan(
-        title=f"density of {options.column}",
-        steps=(Step(entry=options.entry, aggregate=question, mechanism=noise),),
-        files=(options.data,),
-        ledger=store_of(options.ledger),
-        cap=cap,
-        unit=question.unit,
-        neighbors=question.sensitivity.neighbors,
-        delta_for_groups=delta,
-    )
+    records = whole(options.records, "--records") if options.records else None
+    question = _question(options, statistic, session, records)
+    noise, apart = None, None
+    if store is not None and budget is None and store.exists():
+        ledger = Ledger.existing(store)
+        budget, apart = ledger.cap, ledger.delta_for_groups or None
+    elif options.budget is not None:
+        apart = _budget_words(options.budget).get("delta_for_groups")
+    noise = _noise(options, question, budget, apart)
+    plan = None
+    if store is not None and budget is not None:
+        plan = Plan(
+            title=f"{statistic} of {options.data.name}",
+            steps=(
+                Step(entry=options.id or "preview", aggregate=question.aggregate, mechanism=noise),
+            ),
+            files=(options.data,),
+            ledger=store,
+            cap=budget,
+            unit=question.aggregate.unit,
+            neighbors=question.sensitivity.neighbors,
+            delta_for_groups=apart,
+        )
+    return Asked(question, noise, plan, records, options.data)
 
 
 def _check_together(options: argparse.Namespace) -> None:
     """Refuse two ways of saying one thing."""
-    for first, second, both in (
-        ("--domain", "--period", options.domain and options.period),
-        ("--outside", "--period", options.outside and options.period),
-        ("--bandwidth", "--records", options.bandwidth and options.records),
-        ("--unit", "--entity", options.unit and options.entity),
-        ("--unit", "--max-rows", options.unit and options.max_rows),
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    spent = [f"--{name}" for name in _SPENT if name in given]
+    if len(spent) > 1:
+        raise WrongUsage(f"{' and '.join(spent)} were given; write one of them")
+    for first, second in (("domain", "period"), ("outside", "period")):
+        if {first, second} <= given.keys():
+            raise WrongUsage(f"--{first} and --{second} were given; write one of them")
+    if "max_rows" in given and given.get("unit") == _ROWS:
+        raise WrongUsage("--unit rows and --max-rows were given; write one of them")
+    if options.preview and options.output:
+        raise WrongUsage("-o takes an answer; with --preview write > FILE")
+    if options.preview and options.csv:
+        raise WrongUsage("--csv is of an answer; with --preview write --json")
+
+
+def _missing(options: argparse.Namespace, statistic: str, store: Store | None) -> Iterator[str]:
+    """Tell what is missing, and what each means."""
+    yield from _missing_of(options, statistic)
+    yield from _missing_payment(options, store)
+
+
+def _missing_of(options: argparse.Namespace, statistic: str) -> Iterator[str]:
+    if statistic != "count" and options.column is None:
+        yield "--column NAME, whose values"
+    if statistic in ("mean", "quantiles") and options.bounds is None:
+        column = options.column or "NAME"
+        yield f"--bounds {column}=LOW:HIGH, where the values lie, known in public"
+    if statistic == "density":
+        if not (options.domain or options.period or options.bounds):
+            yield "--domain LOW:HIGH, where they lie, or --period P, after which they begin anew"
+        if options.bandwidth is None and options.records is None:
+            yield (
+                "--records N, about how many there are, known in public; or --bandwidth H, the "
+                "least that shall be read, in place of the release's own choice"
+            )
+    if options.unit is None:
+        yield (
+            "--unit COLUMN, whose a row is, the one who is protected; or --unit rows, where each "
+            "row is somebody of its own"
+        )
+    if options.unit != _ROWS and options.max_rows is None:
+        yield "--max-rows K, how many rows of one unit count"
+
+
+def _missing_payment(options: argparse.Namespace, store: Store | None) -> Iterator[str]:
+    released = not options.preview
+    if all(getattr(options, name) is None for name in _SPENT):
+        yield "--mu M, what it may spend, such as 0.3; or --epsilon, --rho or --share"
+    if store is None and (released or options.share or options.budget):
+        yield "--ledger PLACE, which adds up all that is ever spent on these data"
+    if options.budget is None and (
+        (store is not None and not store.exists()) or (store is None and released)
     ):
-        if both:
-            raise WrongUsage(f"{first} and {second} were given; write one of them")
+        yield "--budget mu=1, all that a new ledger may ever spend"
+    if released and options.id is None:
+        yield "--id ID, the name of this release in the ledger"
 
 
-def _missing(options: argparse.Namespace) -> list[str]:
-    """Return what is missing, and what each means."""
-    line = options.period is None
-    old = options.ledger is not None and store_of(options.ledger).exists()
-    wanted = (
-        (options.column, "--column NAME, whose values"),
-        (
-            options.domain or options.period,
-            "--domain LOW HIGH, where they lie, or --period P, after which they begin anew",
-        ),
-        (
-            options.outside or not line,
-            "--outside clip, to move values outside to the nearer end, or drop, to leave them out",
-        ),
-        (
-            options.bandwidth or options.records,
-            "--records N, about how many there are, known in public; or --bandwidth H, the least "
-            "that shall be read, in place of the release's own choice",
-        ),
-        (options.mu, "--mu M, what the release may spend, such as 0.5"),
-        (options.ledger, "--ledger PLACE, which adds up all that is ever spent on these data"),
-        (options.cap_mu or old, "--cap-mu M, all that it may ever spend; the ledger is new"),
-        (
-            options.unit or options.entity,
-            "--unit rows, where each row is a person of its own; or --entity COLUMN, whose it is",
-        ),
-        (
-            options.max_rows or not options.entity,
-            "--max-rows K, how many rows of one entity count",
-        ),
-        (options.entry, "--entry ID, the name of this release in the ledger"),
-    )
-    return [words for given, words in wanted if not given]
+def _question(
+    options: argparse.Namespace, statistic: str, session: Session, records: int | None
+) -> Question:
+    by = _groups(getattr(options, "by", None) or (), session)
+    match statistic:
+        case "count":
+            return session.count(by)
+        case "mean":
+            return session.mean(options.column, by)
+        case "quantiles":
+            if options.probabilities is None:
+                return session.quantiles(options.column, by=by)
+            asked = [number(p, "--probabilities") for p in options.probabilities.split(",")]
+            return session.quantiles(options.column, asked, by)
+        case _:
+            wide = options.bandwidth
+            return session.density(
+                options.column,
+                domain=_domain(options),
+                bandwidth=None if wide is None else positive(wide, "--bandwidth"),
+                # Beside a bandwidth it is for the preview alone.
+                records=records if wide is None else None,
+            )
 
 
-def _domain(options: argparse.Namespace) -> Side:
+def _groups(given: Sequence[str], session: Session) -> By:
+    """Read COLUMN=VALUE,VALUE, values of the type of the column; or COLUMN, of unknown groups."""
+    declared: dict[str, list[object]] = {}
+    unknown: list[str] = []
+    for written in given:
+        name, equals, listed = written.partition("=")
+        if name in declared or name in unknown:
+            raise WrongUsage(f"--by {name} was given twice; write it once, with all values")
+        if not equals:
+            unknown.append(name)
+            continue
+        values: list[str] = [value for row in csv.reader([listed]) for value in row]
+        if not values:
+            raise WrongUsage(f"--by {written} has no values; write {name}=VALUE,VALUE")
+        kinds = session.table.view.schema[name].kind.keys
+        declared[name] = [_key(value, kinds, name) for value in values]
+    if declared and unknown:
+        raise WrongUsage(
+            f"--by {unknown[0]} has no values and --by {next(iter(declared))} has; declare all "
+            "groups, or none"
+        )
+    return declared or unknown or None
+
+
+def _key(written: str, kinds: Sequence[type], column: str) -> object:
+    """Return a key as the column has them."""
+    if str in kinds or not kinds:
+        return written
+    try:
+        if bool in kinds:
+            return {"true": True, "false": False}[written.lower()]
+        return date.fromisoformat(written) if date in kinds else int(written)
+    except (KeyError, ValueError):
+        fit = "true or false" if bool in kinds else "dates such as 2026-02-28"
+        takes = fit if bool in kinds or date in kinds else "whole numbers"
+        raise WrongUsage(f"--by {column} takes {takes}; got {written!r}") from None
+
+
+def _bounds(given: Sequence[str]) -> dict[str, Ends]:
+    """Read COLUMN=LOW:HIGH, or COLUMN=LOW:HIGH:GRID."""
+    found: dict[str, Ends] = {}
+    for written in given:
+        name, equals, ends = written.rpartition("=")
+        if not equals or ends.count(":") not in (1, 2):
+            raise WrongUsage(f"--bounds {written} was given; write such as --bounds minutes=0:240")
+        if name in found:
+            raise WrongUsage(f"--bounds {name} was given twice; write it once")
+        lower, upper, *grid = _numbers(ends, "--bounds")
+        found[name] = (lower, upper, grid[0]) if grid else (lower, upper)
+    return found
+
+
+def _numbers(written: str, option: str) -> tuple[Fraction, ...]:
+    """Read LOW:HIGH."""
+    return tuple(number(end, option) for end in written.split(":"))
+
+
+def _domain(options: argparse.Namespace) -> Side | None:
+    """Return where values lie; None where their bounds say it."""
     if options.period is not None:
-        return Circle(number(options.period, "--period"))
-    lower, upper = (number(end, "--domain") for end in options.domain)
-    return Interval(lower, upper, outside=options.outside)
+        return Circle(positive(options.period, "--period"))
+    if options.domain is None:
+        return None
+    ends = _numbers(options.domain, "--domain")
+    if len(ends) != 2:
+        raise WrongUsage(f"--domain {options.domain} was given; write such as --domain 0:240")
+    return Interval(*ends, outside=options.outside or "clip")
 
 
-def _unit(options: argparse.Namespace) -> Rows | Entity:
-    if options.entity is None:
-        return Rows()
-    rows = whole(options.max_rows, "--max-rows")
-    return Entity(options.entity, max_rows=rows)
+def _budget_words(written: str) -> dict[str, Fraction]:
+    """Read mu=1, or epsilon=3,delta=1e-6."""
+    found: dict[str, Fraction] = {}
+    for part in written.split(","):
+        name, equals, value = part.strip().partition("=")
+        if not equals or name not in _BUDGETS or name in found:
+            raise WrongUsage(
+                f"--budget {written} was given; write such as mu=1, rho=0.5 or "
+                "epsilon=3,delta=1e-6, each once"
+            )
+        found[name] = positive(value, f"--budget {name}=")
+    return found
 
 
-def _cap(options: argparse.Namespace) -> tuple[TradeOff, Fraction | None]:
-    """Return the cap, and what of its delta is set aside."""
-    if options.cap_mu is None:
-        ledger = Ledger.existing(options.ledger)
-        return ledger.cap, ledger.delta_for_groups or None
-    return gdp(_positive(options.cap_mu, "--cap-mu")), None
+def _budget(written: str | None) -> TradeOff | None:
+    """Return the cap of a new ledger."""
+    if written is None:
+        return None
+    said = _budget_words(written)
+    apart = said.pop("delta_for_groups", None)
+    with as_usage():
+        cap = cap_of(None, *(said.get(name) for name in ("mu", "epsilon", "delta", "rho")))
+        if cap is None:
+            raise WrongUsage(f"--budget {written} sets no budget; write such as mu=1")
+        # Beside epsilon it is a part of delta, and beside mu and rho there is none.
+        return cap if apart is None or "epsilon" in said else cap @ approx_dp(0, apart)
 
 
-def _positive(text: str, name: str) -> Fraction:
-    value = number(text, name)
-    if value <= 0:
-        raise WrongUsage(f"{name} {text} is not positive; write one such as 0.5")
-    return value
+def _noise(
+    options: argparse.Namespace, question: Question, cap: TradeOff | None, apart: Fraction | None
+) -> Mechanism:
+    """Return the noise that spends what was written."""
+    delta = None if options.delta is None else positive(options.delta, "--delta")
+    said = {
+        name: positive(getattr(options, name), f"--{name}")
+        for name in _SPENT
+        if getattr(options, name) is not None
+    }
+    if "share" not in said or cap is None:
+        return Spends(
+            mu=said.get("mu"),
+            epsilon=said.get("epsilon"),
+            rho=said.get("rho"),
+            share=said.get("share"),
+            delta=delta,
+        ).of(question.aggregate, None)
+    with as_usage():
+        part = check_share("--share", said["share"])
+    budget = budget_for(cap, apart)
+    noise = noise_for(question.sensitivity, budget.filter.account, part * budget.capacity.cost)
+    return Spends(noise=noise, delta=delta).of(question.aggregate, None)

@@ -9,9 +9,9 @@ from typing import final
 from neyman.accounting._calibrate import Calibration, calibrate
 from neyman.accounting._targets import Advantage, EpsilonDelta, MuSlack, Target, TprAtFpr
 from neyman.arguments import refuse_large_delta
-from neyman.cli._numbers import WrongUsage, number
+from neyman.cli._numbers import WrongUsage, as_usage, number
 from neyman.cli._phases import Phase, probability, steps_of
-from neyman.cli._say import complain, say, say_json
+from neyman.cli._say import say, say_json
 from neyman.cli._statement import USUAL_RATES, Statement
 from neyman.numerics import at_least, at_most, exact
 
@@ -23,12 +23,13 @@ _DIGITS = 10
 @final
 @dataclass(frozen=True, slots=True)
 class _Unknown:
-    """The parameter that is looked for."""
+    """The parameter that is looked for; one step has the others."""
 
     name: str
     phase: Callable[[Fraction], Phase]
     within: tuple[float, float] | None
     integer: bool
+    one_step: Phase
 
     def solve(self, target: Target) -> Calibration:
         return calibrate(
@@ -41,12 +42,11 @@ class _Unknown:
 
 def run(options: argparse.Namespace) -> int:
     """Print the noise, the steps or the sampling probability that meets a target."""
-    try:
+    with as_usage():
         target, delta = _target(options)
         unknown = _unknown(options)
-    except WrongUsage as error:
-        complain(f"neyman calibrate: {error}")
-        return 2
+        # One step is soon composed, and refuses what is no parameter.
+        _ = unknown.one_step.curve
     found = unknown.solve(target)
     value, other = _printed(found, exactly=unknown.integer)
     phase = unknown.phase(Fraction(value))
@@ -118,7 +118,11 @@ def _unknown(options: argparse.Namespace) -> _Unknown:
     noise = options.noise_multiplier and number(options.noise_multiplier, "--noise-multiplier")
     if noise is None and chance is not None and steps is not None:
         return _Unknown(
-            "noise multiplier", lambda x: Phase(x, chance, steps), within=None, integer=False
+            "noise multiplier",
+            lambda x: Phase(x, chance, steps),
+            within=None,
+            integer=False,
+            one_step=Phase(Fraction(1), chance, 1),
         )
     if noise is not None and chance is None and steps is not None:
         return _Unknown(
@@ -126,9 +130,16 @@ def _unknown(options: argparse.Namespace) -> _Unknown:
             lambda x: Phase(noise, x, steps),
             within=(0.0, 1.0),
             integer=False,
+            one_step=Phase(noise, Fraction(1), 1),
         )
     if noise is not None and chance is not None and steps is None:
-        return _Unknown("steps", lambda x: Phase(noise, chance, int(x)), within=None, integer=True)
+        return _Unknown(
+            "steps",
+            lambda x: Phase(noise, chance, int(x)),
+            within=None,
+            integer=True,
+            one_step=Phase(noise, chance, 1),
+        )
     raise WrongUsage(
         "write two of --noise-multiplier, --sampling-probability (or --records and --batch) and "
         "--steps (or --epochs); the third is found"

@@ -1,10 +1,11 @@
 """`neyman convert`."""
 
 import argparse
+from collections.abc import Iterator
 from fractions import Fraction
 
-from neyman.cli._numbers import number
-from neyman.cli._say import complain, say, say_json
+from neyman.cli._numbers import WrongUsage, as_usage, number
+from neyman.cli._say import say, say_json
 from neyman.numerics import at_least, at_most
 from neyman.tradeoff import TradeOff, approx_dp, gdp
 
@@ -20,38 +21,50 @@ def run(options: argparse.Namespace) -> int:
         for name in ("mu", "rho", "epsilon", "delta")
         if (text := getattr(options, name)) is not None
     }
-    curve = _curve(given)
-    if curve is None:
-        complain(
-            "neyman convert: write --mu, or --rho, or --epsilon and --delta; with --mu or --rho, "
-            "add --epsilon to ask for delta or --delta to ask for epsilon"
-        )
-        return 2
-    answer: dict[str, float] = {"mu": curve.mu(), "rho": curve.zcdp()}
-    if "epsilon" in given:
-        answer[f"delta at epsilon={options.epsilon}"] = curve.delta(float(given["epsilon"]))
-    if "epsilon" not in given or "delta" in given:
-        for delta in [options.delta] if "delta" in given else _USUAL_DELTAS:
-            answer[f"epsilon at delta={delta}"] = curve.epsilon(float(number(delta, "--delta")))
-    answer["advantage"] = curve.advantage()
+    with as_usage():
+        views = list(_views(_curve(given), given, options))
     if options.json:
-        say_json(answer)
+        records = [{"view": view, **beside, "value": value} for view, beside, value in views]
+        say_json({"format": "neyman.convert", "version": 1, "views": records})
         return 0
     # The mu of a target is the most that it allows; all else is the most that may happen.
     target = {"epsilon", "delta"} <= given.keys()
-    width = max(map(len, answer))
-    for name, value in answer.items():
+    shown = {_called(view, beside): value for view, beside, value in views}
+    width = max(map(len, shown))
+    for name, value in shown.items():
         side = at_least if target and name == "mu" else at_most
         say(f"{name.ljust(width)}  {side(value, 12)}")
     return 0
 
 
-def _curve(given: dict[str, Fraction]) -> TradeOff | None:
-    if "mu" in given:
-        return None if "rho" in given or len(given) > 2 else gdp(given["mu"])
-    if "rho" in given:
-        return None if len(given) > 2 else gdp(squared=2 * given["rho"])
-    if "epsilon" in given and "delta" in given:
-        target = approx_dp(given["epsilon"], given["delta"])
-        return gdp(squared=target.inner_gaussian())
-    return None
+def _views(
+    curve: TradeOff, given: dict[str, Fraction], options: argparse.Namespace
+) -> Iterator[tuple[str, dict[str, str], float]]:
+    """Return what a guarantee is in other words: what, at which other number, how much."""
+    yield "mu", {}, curve.mu()
+    yield "rho", {}, curve.zcdp()
+    if "epsilon" in given:
+        yield "delta", {"epsilon": options.epsilon}, curve.delta(float(given["epsilon"]))
+    if "epsilon" not in given or "delta" in given:
+        for delta in [options.delta] if "delta" in given else _USUAL_DELTAS:
+            yield "epsilon", {"delta": delta}, curve.epsilon(float(number(delta, "--delta")))
+    yield "advantage", {}, curve.advantage()
+
+
+def _called(view: str, beside: dict[str, str]) -> str:
+    return view + "".join(f" at {name}={value}" for name, value in beside.items())
+
+
+def _curve(given: dict[str, Fraction]) -> TradeOff:
+    match given:
+        case {"mu": mu, **rest} if "rho" not in rest and len(rest) < 2:
+            return gdp(mu)
+        case {"rho": rho, **rest} if "mu" not in rest and len(rest) < 2:
+            return gdp(squared=2 * rho)
+        case {"epsilon": epsilon, "delta": delta, **rest} if not rest:
+            return gdp(squared=approx_dp(epsilon, delta).inner_gaussian())
+        case _:
+            raise WrongUsage(
+                "write --mu, or --rho, or --epsilon and --delta; with --mu or --rho, add --epsilon "
+                "to ask for delta or --delta to ask for epsilon"
+            )

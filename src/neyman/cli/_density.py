@@ -4,16 +4,17 @@
 # pyright: reportUnknownMemberType=false
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 from typing import Final
 
-from neyman.cli._after import NotMade, after_the_answer, shown_first
-from neyman.cli._asked import plan_of
-from neyman.cli._density_words import LEVEL, record, text
+from neyman.cli._after import NotMade, after_the_answer
+from neyman.cli._answers import csv_of
+from neyman.cli._asked import asked_of
+from neyman.cli._density_words import LEVEL, head, record, text
 from neyman.cli._numbers import WrongUsage
-from neyman.cli._price import price
-from neyman.cli._say import complain, say
+from neyman.cli._output import check_output, give, give_csv, give_json
+from neyman.cli._question import foresee, to_release
 from neyman.errors import InvalidParameter, NeymanError
 from neyman.functional import (
     ReleasedFunction,
@@ -22,7 +23,7 @@ from neyman.functional import (
     select_bandwidth,
 )
 from neyman.functional._records import write_to
-from neyman.publish import Plan, publish
+from neyman.publish import publish
 from neyman.released import Release
 from neyman.report._files import check_target, replace_whole
 
@@ -34,14 +35,12 @@ _PICTURES: Final[Mapping[str, bytes]] = {".png": b"\x89PNG", ".svg": b"<svg"}
 
 def run(options: argparse.Namespace) -> int:
     """Release the density of one column of a table."""
-    try:
-        prepared = plan_of(options)
-        if options.dry_run:
-            return price(prepared)
-        keep, draw = _keeper(options, prepared), _drawer(options, prepared)
-    except WrongUsage as error:
-        complain(f"neyman density: {error}")
-        return 2
+    asked = asked_of(options, "density")
+    keep, draw = _keeper(options, asked.files), _drawer(options, asked.files)
+    if options.preview:
+        return foresee(asked, options)
+    prepared = to_release(asked)
+    check_output(options, asked.files, {head(options)})
     (release,) = publish(prepared).releases
     try:
         _write(options, release, keep, draw)
@@ -69,22 +68,24 @@ def _write(
         # Noise hides the curve, and its integers are paid for all the same.
         keep(f)
         raise
-    with shown_first():
-        say(record(f, release) if options.json else text(f, release, options))
+    if options.json:
+        give_json(options, record(f, release))
+    elif options.csv:
+        give_csv(options, csv_of({options.id: release}))
+    else:
+        give(options, text(f, release, options))
     with after_the_answer(f"the file {options.save}"):
         keep(f)
     with after_the_answer(f"the picture {options.picture}"):
         draw(f)
 
 
-def _keeper(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFunction], None]:
+def _keeper(options: argparse.Namespace, inputs: Set[Path]) -> Callable[[ReleasedFunction], None]:
     """Return what saves the function, if that was asked for; its path is checked."""
     path: Path | None = options.save
     if path is None:
         return _nothing
-    check_target(
-        "--save", path, {*prepared.files, *prepared.ledger.files}, "function", _is_function
-    )
+    check_target("--save", path, inputs, "function", _is_function)
     if path.suffix.lower() != ".npz":
         raise WrongUsage(
             f"--save {path} does not end in .npz, as files of functions do; write "
@@ -93,7 +94,7 @@ def _keeper(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFu
     return lambda f: replace_whole(path, lambda file: write_to(f, file))
 
 
-def _drawer(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFunction], None]:
+def _drawer(options: argparse.Namespace, inputs: Set[Path]) -> Callable[[ReleasedFunction], None]:
     """Return what draws the picture, if that was asked for; its path is checked."""
     path: Path | None = options.picture
     if path is None:
@@ -104,8 +105,8 @@ def _drawer(options: argparse.Namespace, prepared: Plan) -> Callable[[ReleasedFu
     kind = path.suffix.lower()
     if kind not in _PICTURES:
         raise WrongUsage(f"--picture {path} is neither .png nor .svg; write one of them")
-    inputs = {*prepared.files, *prepared.ledger.files, *([options.save] if options.save else [])}
-    check_target("--picture", path, inputs, f"picture in {kind[1:]}", _is_picture)
+    others = inputs if options.save is None else {*inputs, options.save}
+    check_target("--picture", path, others, f"picture in {kind[1:]}", _is_picture)
 
     def draw(f: ReleasedFunction) -> None:
         picture = density(f, level=LEVEL, label=options.column)

@@ -1,7 +1,6 @@
 """A released density in words and in JSON."""
 
 import argparse
-import json
 from typing import Final
 
 import numpy as np
@@ -12,7 +11,7 @@ from neyman.numerics import Array, at_least, at_most
 from neyman.printable import printable, shortened
 from neyman.released import Release
 
-__all__ = ["LEVEL", "record", "text"]
+__all__ = ["LEVEL", "head", "record", "text"]
 
 LEVEL: Final = 0.95
 _PLACES: Final = 13
@@ -41,11 +40,11 @@ def _quantiles(f: ReleasedFunction) -> dict[str, float]:
     return {f"{share:g}": float(value) for share, value in zip(_SHARES, values, strict=True)}
 
 
-def record(f: ReleasedFunction, release: Release) -> str:
-    """Return the release, the function, and some of what can be read off it, as JSON."""
+def record(f: ReleasedFunction, release: Release) -> dict[str, object]:
+    """Return the release, the function, and some of what can be read off it, JSON-able."""
     band = _band_at(f, _PLACES)
     total = _total_at(f, band.x)
-    found = {
+    return {
         "format": "neyman.density",
         "version": 1,
         "release": release.to_json(),
@@ -62,7 +61,6 @@ def record(f: ReleasedFunction, release: Release) -> str:
         },
         "quantiles": _quantiles(f),
     }
-    return json.dumps(found, indent=1)
 
 
 def text(f: ReleasedFunction, release: Release, options: argparse.Namespace) -> str:
@@ -70,7 +68,7 @@ def text(f: ReleasedFunction, release: Release, options: argparse.Namespace) -> 
     band = _band_at(f, _PLACES)
     read, least = f.bandwidth, f.basis.bandwidth
     lines = [
-        f"density of {printable(options.column)} on {_domain(options)}",
+        head(options),
         f"bandwidth {float(read):.4g}, chosen from the release; free from {float(least):.4g} on",
         f"records {f.count:.0f}, noise {f.count_sd:.1f}",
         "",
@@ -92,11 +90,18 @@ def text(f: ReleasedFunction, release: Release, options: argparse.Namespace) -> 
     return "\n".join([*lines, "", *_paid(release, options)])
 
 
+def head(options: argparse.Namespace) -> str:
+    """Return the first line of the page."""
+    return f"density of {printable(options.column)} on {_domain(options)}"
+
+
 def _domain(options: argparse.Namespace) -> str:
     if options.period is not None:
         return f"a circle of {options.period}"
-    moved = "moved to its ends" if options.outside == "clip" else "left out"
-    return f"[{', '.join(options.domain)}], values outside {moved}"
+    if options.domain is None:
+        return "its bounds, values outside moved to their ends"
+    moved = "left out" if options.outside == "drop" else "moved to its ends"
+    return f"[{options.domain.replace(':', ', ')}], values outside {moved}"
 
 
 def _paid(release: Release, options: argparse.Namespace) -> list[str]:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from neyman.cli._guarantees import read_guarantee
-from neyman.cli._numbers import WrongUsage, number
+from neyman.cli._numbers import WrongUsage, as_usage, number
 from neyman.cli._phases import Phase, phases_of
-from neyman.cli._say import complain, say, say_json
+from neyman.cli._say import say, say_json
 from neyman.numerics import text
 from neyman.released import Guarantee
 from neyman.report import explain
@@ -30,19 +30,16 @@ _TRAINING = (
 
 def run(options: argparse.Namespace) -> int:
     """Print what a guarantee means."""
-    try:
-        guarantee = _guarantee(options)
-    except WrongUsage as error:
-        complain(f"neyman explain: {error}")
-        return 2
+    guarantee = _guarantee(options)
     asked = {"fprs": (options.fpr, "--fpr"), "flagged": (options.flagged, "--flagged")}
-    found = explain(
-        guarantee,
-        language=options.language,
-        priors=_numbers(options.prior, "--prior"),
-        deltas=_numbers(options.delta or (), "--delta"),
-        **{name: _numbers(*given) for name, given in asked.items() if given[0]},
-    )
+    with as_usage():
+        found = explain(
+            guarantee,
+            language=options.language,
+            priors=_numbers(options.prior, "--prior"),
+            deltas=_numbers(options.delta or (), "--delta"),
+            **{name: _numbers(*given) for name, given in asked.items() if given[0]},
+        )
     if options.json:
         say_json(found.to_json(), readable=True)
     else:
@@ -52,7 +49,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _guarantee(options: argparse.Namespace) -> TradeOff | Guarantee:
     if options.path is None:
-        return _training(options)
+        with as_usage():
+            return _training(options)
     given = [name for name in _TRAINING if getattr(options, name) is not None]
     if given:
         raise WrongUsage(

@@ -8,7 +8,6 @@ from typing import final
 
 from neyman.accounting._training import dp_sgd
 from neyman.cli._numbers import WrongUsage, number, whole
-from neyman.errors import InvalidParameter
 from neyman.numerics import text
 from neyman.tradeoff import TradeOff, compose, gdp
 
@@ -72,7 +71,7 @@ def probability(options: argparse.Namespace) -> Fraction | None:
 
     Raises:
         WrongUsage: if both are, or one half.
-        InvalidParameter: if the batch is larger than the records.
+        WrongUsage: if the batch is larger than the records.
     """
     pair = (options.batch, options.records)
     if options.sampling_probability is not None:
@@ -87,7 +86,7 @@ def probability(options: argparse.Namespace) -> Fraction | None:
         raise WrongUsage("--records or --batch is missing; write both")
     batch, records = number(options.batch, "--batch"), whole(options.records, "--records")
     if not 0 <= batch <= records or records == 0:
-        raise InvalidParameter(
+        raise WrongUsage(
             f"--batch {options.batch} of --records {options.records} was given; write a batch of "
             "at most the records"
         )

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from neyman.cli._numbers import WrongUsage, whole
-from neyman.cli._say import complain, say, say_json
+from neyman.cli._say import say, say_json
 from neyman.publish import Rehearsal, read_spec, rehearse
 from neyman.report._files import check_target, is_page, replace_whole
 
@@ -13,11 +13,7 @@ __all__ = ["run"]
 
 def run(options: argparse.Namespace) -> int:
     """Try a spec on public rows; nothing is charged."""
-    try:
-        joins, limits = _joins(options.join or []), _limits(options.tried)
-    except WrongUsage as error:
-        complain(f"neyman rehearse: {error}")
-        return 2
+    joins, limits = _joins(options.join or []), _limits(options.tried)
     if options.report is not None:
         inputs = {options.spec, options.data, *joins.values()}
         check_target("--report", options.report, inputs, "report", is_page)

@@ -1,16 +1,19 @@
 """`neyman release`."""
 
 import argparse
-from collections.abc import Callable, Sequence, Set
+import sys
+from collections.abc import Callable, Set
 from pathlib import Path
 
-from neyman.cli._after import after_the_answer, shown_first
-from neyman.cli._numbers import number, whole
+from neyman.cli._after import after_the_answer
+from neyman.cli._answers import csv_of, records_of, text_of_all
+from neyman.cli._numbers import WrongUsage, number, whole
+from neyman.cli._output import check_output, give, give_csv, give_json
 from neyman.cli._price import price
-from neyman.cli._say import complain, say, say_json
-from neyman.printable import printable
-from neyman.publish import Plan, Publication, plan, publish, read_spec
-from neyman.released import Release, text_of
+from neyman.cli._say import say, say_json
+from neyman.publish import Plan, Publication, Spec, plan, publish, read_spec
+from neyman.publish._read import read_spec_text
+from neyman.publish._toml import MOST_BYTES
 from neyman.report._files import check_target, is_page, replace_whole
 
 __all__ = ["run"]
@@ -18,34 +21,56 @@ __all__ = ["run"]
 
 def run(options: argparse.Namespace) -> int:
     """Publish what a spec asks for."""
-    if (options.records or options.sql or options.like or options.spread) and not options.preview:
-        said = "--records, --like, --spread and --sql go with --preview"
-        complain(f"neyman release: {said}")
-        return 2
-    prepared = plan(read_spec(options.spec), options.spec.resolve().parent)
+    _check_together(options)
+    spec, folder, files = spec_of(options)
+    prepared = plan(spec, folder)
     if options.preview:
         return _foresee(prepared, options)
     if options.dry_run:
         return price(prepared)
+    inputs = {*files, *prepared.files, *prepared.ledger.files}
+    check_output(options, inputs, {step.entry for step in prepared.steps[:1]})
     write = None
     if options.report is not None:
-        write = _reporter(options.report, {options.spec, *prepared.files, *prepared.ledger.files})
+        pages = inputs if options.output is None else {*inputs, options.output}
+        write = _reporter(options.report, pages)
     publication = publish(prepared)
     # What was charged is shown before anything else is tried with it.
-    with shown_first():
-        _show(publication, options)
+    _show(publication, options)
     if write is not None:
         with after_the_answer(f"the page {options.report}"):
             write(publication)
     return 0
 
 
+def _check_together(options: argparse.Namespace) -> None:
+    """Refuse options of a preview without one, and the other way round."""
+    if (options.records or options.sql or options.like or options.spread) and not options.preview:
+        raise WrongUsage("--records, --like, --spread and --sql go with --preview")
+    if (options.preview or options.dry_run) and (options.output or options.csv or options.report):
+        raise WrongUsage(
+            "-o, --csv and --report are of answers, and nothing is released; leave them out, or "
+            "leave out --preview and --dry-run"
+        )
+
+
+def spec_of(options: argparse.Namespace) -> tuple[Spec, Path, set[Path]]:
+    """Return the spec, the folder that its paths are relative to, and the file it was read from."""
+    if options.spec == "-":
+        written = sys.stdin.buffer.read(MOST_BYTES + 1)
+        return read_spec_text(written, "-"), options.folder or Path.cwd(), set()
+    path = Path(options.spec)
+    return read_spec(path), options.folder or path.resolve().parent, {path}
+
+
 def _show(publication: Publication, options: argparse.Namespace) -> None:
-    named = zip(publication.names, publication.releases, strict=True)
     if options.json:
-        say_json([_recorded(name, one) for name, one in named])
+        give_json(options, records_of(publication))
+    elif options.csv:
+        releases = dict(zip(publication.names, publication.releases, strict=True))
+        give_csv(options, csv_of(releases))
     else:
-        say("\n\n".join(_told(name, one, [*publication.batch_of(one)]) for name, one in named))
+        give(options, text_of_all(publication))
 
 
 def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
@@ -61,33 +86,6 @@ def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
     else:
         say(found.to_text(sql=options.sql))
     return 0 if found.bill.fits else 1
-
-
-def _told(name: str, release: Release, batch: Sequence[str]) -> str:
-    """Write a release for people; of a function, what is read off it and not its coefficients."""
-    from neyman.report import read_off
-
-    if "coefficient" not in release.columns:
-        return f"{printable(name)}\n{release.to_text(batch=batch)}"
-    read, hidden = read_off(release)
-    shown = [] if read is None else [text_of(read)]
-    notes = [*hidden, *release.limit_notes(batch)]
-    told = [printable(name), *shown, *map(printable, notes), _kept(release)]
-    return "\n".join([*told, release.to_text(rows=0)])
-
-
-def _recorded(name: str, release: Release) -> dict[str, object]:
-    """Return a release for programs; of a function, with the groups that its noise hides."""
-    from neyman.report import read_off
-
-    record: dict[str, object] = {"name": name, **release.to_json()}
-    if "coefficient" in release.columns:
-        record["hidden"] = list(read_off(release).hidden)
-    return record
-
-
-def _kept(release: Release) -> str:
-    return f"the release itself: {len(release.groups):,} coefficients; --json prints them"
 
 
 def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:

@@ -7,7 +7,7 @@ import sys
 from neyman.cli._passwords import without_passwords
 from neyman.printable import printable, printable_lines
 
-__all__ = ["complain", "say", "say_json"]
+__all__ = ["complain", "say", "say_json", "text_of_json"]
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
@@ -25,8 +25,13 @@ def say_json(record: object, *, readable: bool = False) -> None:
         readable: whether words of other scripts stay readable; signs that a terminal acts on are
             written as JSON writes their numbers all the same.
     """
-    text = json.dumps(record, indent=1, ensure_ascii=not readable)
+    text = text_of_json(record, readable=readable)
     print(_STRING.sub(_harmless, text) if readable else text)
+
+
+def text_of_json(record: object, *, readable: bool = False) -> str:
+    """Return a record as it is printed for programs, all keys in one order."""
+    return json.dumps(record, indent=1, ensure_ascii=not readable)
 
 
 def complain(why: object) -> None:

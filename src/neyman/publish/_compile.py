@@ -1,6 +1,7 @@
 """From a spec to a plan."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -11,6 +12,7 @@ from neyman.printable import printable
 from neyman.publish._asked import Asked, named
 from neyman.publish._bins_of import BinsOf, domain_of
 from neyman.publish._joins_of import JoinOf, PublicJoinOf
+from neyman.publish._mistakes import Mistakes
 from neyman.publish._plan import Plan
 from neyman.publish._queries import Query
 from neyman.publish._section import Cell
@@ -38,10 +40,12 @@ def plan(spec: Spec, folder: Path) -> Plan:
         SpecError: if a noise does not go with the integers that its query releases.
         InvalidParameter: if a share of the budget calls for noise that cannot be drawn.
     """
-    steps = tuple(one.step() for one in asked_of(spec, folder))
+    mistakes = Mistakes()
+    steps = [step for one in asked_of(spec, folder) if (step := mistakes.of(one.step)) is not None]
+    mistakes.tell()
     return Plan(
         title=spec.title,
-        steps=steps,
+        steps=tuple(steps),
         files=_files(spec, folder),
         ledger=store_of(spec.budget.ledger, folder),
         cap=spec.budget.cap,
@@ -64,34 +68,56 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
         InvalidTable: if the table, its unit, bounds or keys are not usable as declared.
         SpecError: if they are not usable together.
     """
-    table = _opened(spec, folder)
+    table, mistakes = _opened(spec, folder), Mistakes()
     made = {name: expression_of_text(text) for name, text in spec.derive.items()}
     bounds = {name: column.bounds() for name, column in spec.columns.items()}
     # Here that mistakes are found in what no query uses, too.
     with named("derive"):
         whole = table.with_columns(**made) if made else table
-    with named("columns"):
-        whole = whole.with_bounds(bounds)
-    groups: dict[str, Keys | UnknownKeys] = {
-        **{name: _keys(name, domains) for name, domains in spec.keys.items()},
-        **{name: _unknown(name, found) for name, found in spec.unknown.items()},
+    usable = {
+        name: bound
+        for name, bound in bounds.items()
+        if mistakes.of(partial(_bounded, whole, name, bound)) is not None
     }
-    for query in spec.query:
-        if query.by is not None:
-            with named(f"query {query.entry!r}, by = {query.by!r}"):
-                for column in groups[query.by].columns:
-                    whole.view.schema[column]
-    asked = [
-        Asked.of(
-            query,
-            _made(query, groups, table, made, bounds),
-            None if query.by is None else groups[query.by],
-        )
+    groups = _groups(spec, mistakes)
+
+    def of(query: Query) -> Asked:
+        by = None if query.by is None else groups[query.by]
+        with named(f"query {query.entry!r}, by = {query.by!r}"):
+            for column in () if by is None else by.columns:
+                whole.view.schema[column]
+        return Asked.of(query, _made(query, groups, table, made, usable), by)
+
+    # What a wrong part of the spec spoils is not told again of each query.
+    wrong = bounds.keys() - usable.keys()
+    whole_ones = [
+        query
         for query in spec.query
+        if (query.by is None or query.by in groups) and not wrong & set(_words(query.model_dump()))
     ]
+    asked = [one for query in whole_ones if (one := mistakes.of(partial(of, query))) is not None]
+    shared = any(query.share is not None for query in spec.query)
+    for one in asked if mistakes or shared else ():
+        # Told together with the mistakes of the others, before the budget is divided.
+        mistakes.of(partial(one.question, one.table))
+    mistakes.tell()
     with named("budget"):
         budget = budget_for(spec.budget.cap, spec.budget.delta_for_groups)
     return divided_by_shares(asked, budget)
+
+
+def _bounded(table: Table, name: str, bounds: Bounds) -> Table:
+    with named("columns"):
+        return table.with_bounds({name: bounds})
+
+
+def _groups(spec: Spec, mistakes: Mistakes) -> dict[str, Keys | UnknownKeys]:
+    """Return the groups that are as they must be, by their names."""
+    found: dict[str, Keys | UnknownKeys | None] = {
+        **{name: mistakes.of(partial(_keys, name, given)) for name, given in spec.keys.items()},
+        **{name: mistakes.of(partial(_unknown, name, of)) for name, of in spec.unknown.items()},
+    }
+    return {name: groups for name, groups in found.items() if groups is not None}
 
 
 def _opened(spec: Spec, folder: Path) -> Table:

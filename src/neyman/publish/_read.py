@@ -13,13 +13,14 @@ from pydantic_core import ErrorDetails
 
 from neyman.errors import SpecError
 from neyman.printable import printable
+from neyman.publish._mended import mended
 from neyman.publish._queries import QUERIES
 from neyman.publish._said import said
 from neyman.publish._section import Section
 from neyman.publish._spec import Spec
-from neyman.publish._toml import Unusable, read_toml, too_large
+from neyman.publish._toml import MOST_BYTES, Unusable, read_toml, too_large
 
-__all__ = ["FILL_IN", "read_spec"]
+__all__ = ["FILL_IN", "read_spec", "read_spec_text"]
 
 # What begins so was written by `neyman init`, to be replaced.
 FILL_IN: Final = "FILL IN: "
@@ -43,6 +44,8 @@ _MEANT: Final = {
 # Steps to a query; its parts lie deeper, and know fewer statistics.
 _QUERY: Final = 2
 # Of a spec with thousands of mistakes only the first are looked into, and told.
+# Mistakes behind mistakes: a statistic, its keys, what goes with them.
+_MOST_ROUNDS: Final = 8
 _MOST_LOOKED_AT: Final = 500
 _MOST_TOLD: Final = 200
 
@@ -54,10 +57,28 @@ def read_spec(path: Path) -> Spec:
         SpecError: if the file is missing, is no TOML, or does not say what a spec must say. The
             message lists every key that is wrong, and the fix.
     """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise _refused(path, f"{error.strerror}; write the path of a TOML file") from error
+    return read_spec_text(raw, path)
+
+
+def read_spec_text(raw: bytes, path: Path | str) -> Spec:
+    """Read and check a spec that is read already.
+
+    Args:
+        raw: its text.
+        path: what it is called in an error.
+
+    Raises:
+        SpecError: as `read_spec`.
+    """
     fields: dict[str, Any] = {}
     lines: list[str] = []
     try:
-        fields = read_toml(path)
+        fields = read_toml(raw)
         large = list(too_large(fields))
         if large:
             raise _to_mend(path, [f"{_place(place, fields)}: {why}" for place, why in large])
@@ -65,26 +86,23 @@ def read_spec(path: Path) -> Spec:
         if not lines:
             return Spec.model_validate(fields)
         Spec.model_validate(fields)
-    except OSError as error:
-        raise _refused(path, f"{error.strerror}; write the path of a TOML file") from error
     except Unusable as error:
         raise _refused(path, str(error)) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise _refused(path, f"it is no TOML: {error}") from error
     except ValidationError as error:
-        problems = error.errors(include_url=False)[:_MOST_LOOKED_AT]
-        lines += _sentences(problems, fields, bool(lines))
+        lines += _all(_problems(error), fields, bool(lines))
     raise _to_mend(path, lines)
 
 
-def _to_mend(path: Path, lines: Sequence[str]) -> SpecError:
+def _to_mend(path: Path | str, lines: Sequence[str]) -> SpecError:
     shown = [f"  {line}" for line in lines[:_MOST_TOLD]]
     if len(lines) > _MOST_TOLD:
         shown.append(f"  ... and {len(lines) - _MOST_TOLD:,} more")
     return _refused(path, "\n".join([f"{len(lines)} to mend", *shown]))
 
 
-def _refused(path: Path, reason: str) -> SpecError:
+def _refused(path: Path | str, reason: str) -> SpecError:
     return SpecError(f"the spec {path} cannot be used: {reason}")
 
 
@@ -104,6 +122,47 @@ def _left(value: object, steps: tuple[int | str, ...] = (), root: object = None)
             pass
     for step, part in inside:
         yield from _left(part, (*steps, step), fields)
+
+
+def _problems(error: ValidationError) -> list[ErrorDetails]:
+    found = error.errors(include_url=False)[:_MOST_LOOKED_AT]
+    # What stands there by a wrong name is not missing as well.
+    there = {
+        (*problem["loc"][:-1], _near_key(problem["loc"]))
+        for problem in found
+        if problem["type"] == "extra_forbidden"
+    }
+    return [one for one in found if one["type"] != "missing" or one["loc"] not in there]
+
+
+def _all(
+    problems: list[ErrorDetails], fields: Mapping[str, Any], unfinished: bool
+) -> Iterator[str]:
+    """Tell every mistake: also those that are seen only when others are mended."""
+    told: set[str] = set()
+    for _ in range(_MOST_ROUNDS):
+        lines = list(_sentences(problems, fields, unfinished))
+        yield from (line for line in lines if line not in told)
+        told |= set(lines)
+        # What is left open may be the cause of whatever else there is.
+        if unfinished or not any(problem["loc"] for problem in problems):
+            return
+        fields = mended(fields, problems, _instead)
+        try:
+            Spec.model_validate(fields)
+        except ValidationError as error:
+            problems = _problems(error)
+        else:
+            return
+
+
+def _instead(problem: ErrorDetails) -> str | None:
+    """Return the key or the statistic that was meant by one that is not there."""
+    steps, found = problem["loc"], problem["input"]
+    if problem["type"] == "union_tag_invalid":
+        tag = str(cast("Mapping[str, object]", found)["statistic"])
+        return next(iter(difflib.get_close_matches(tag, _tags(steps), n=1)), None)
+    return _near_key(steps) if problem["type"] == "extra_forbidden" else None
 
 
 def _sentences(
@@ -164,12 +223,21 @@ def _known(steps: tuple[int | str, ...]) -> str:
     if section is None:
         return "delete it"
     known = sorted(section.model_fields)
-    near = difflib.get_close_matches(str(steps[-1]), known, n=1)
-    # A key of another statistic is no slip of the pen.
-    if near and not any(steps[-1] in query.model_fields for query in QUERIES.values()):
-        return f"write {near[0]}"
+    near = _near_key(steps)
+    if near is not None:
+        return f"write {near}"
     also = f"{section.sentence}; " if section.sentence else ""
     return f"{also}known keys are {', '.join(known)}"
+
+
+def _near_key(steps: tuple[int | str, ...]) -> str | None:
+    section = _section_at(steps[:-1])
+    known = [] if section is None else sorted(section.model_fields)
+    near = difflib.get_close_matches(str(steps[-1]), known, n=1)
+    # A key of another statistic is no slip of the pen.
+    if not near or any(steps[-1] in query.model_fields for query in QUERIES.values()):
+        return None
+    return near[0]
 
 
 def _place(steps: tuple[int | str, ...], fields: Mapping[str, Any]) -> str:

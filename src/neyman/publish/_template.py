@@ -1,66 +1,60 @@
 """A spec to be filled in, written from the schema of a table: no value is looked at."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from datetime import date
+from textwrap import fill
 from typing import Final
 
 from neyman.printable import printable
-from neyman.publish._queries import QUERIES, Query
+from neyman.publish._queries import QUERIES
 from neyman.tables import Key, Schema
 
 __all__ = ["template"]
 
 _HEAD: Final = """\
-# A spec of private statistics, to be filled in.
-#
-# What begins with "FILL IN" is to be replaced, the quotes of numbers too. Nothing was read but the
-# names and types of columns: write what is known in public, and do not look it up in the data.
-# A line that begins with # and no space is an example: delete the # of what you want, or the line.
-# neyman schema > neyman.schema.json writes a schema; with the line below, without its space,
-# editors that know TOML complete keys and mark mistakes.
-# #:schema neyman.schema.json
+# A spec of private statistics. Replace what begins with "FILL IN", the quotes of numbers too. No
+# row was read: write what is known in public, and do not look it up in the data.
+# A line that begins with # and no space is an example: delete the # where you want it.
 """
 _UNIT: Final = """\
-# Who is protected: all rows of one entity; or, where each row is of somebody else, each row: then
-# write rows = true in place of the two lines.
+# Who is protected: all rows of one entity; where each row is somebody of its own, write rows = true
+# in place of the two lines.
 [unit]
-entity = "FILL IN: the column that names who a row is of{fitting}; or rows = true"
-max_rows = "FILL IN: the most rows of one of them that count in an answer"
-# If you know in public how many rows one of them has for each value of a column, such as one a
-# year, say so: there is then less noise in groups by that column, and other queries ignore it.
-#[unit.max_rows_per]  # in place of NAME a column
-#NAME = "FILL IN: the most rows of one of them for each of its values"
-"""
-_JOIN: Final = """\
-# Where rows point to another table that has the column entity: [unit.through] with on, the columns
-# that must be equal, and to, its file. Private tables that name the same entity are joined by
-# [join.NAME], public ones with one row a key by [join_public.NAME].
-#[join_public.more]
-#path = "FILL IN: a .parquet or .csv file"
-#on = "FILL IN: the column that both have"
-#how = "left"
-"""
-_BOUNDS: Final = """\
-#[columns.{name}]{comment}
+entity = "FILL IN: the column that names whose a row is; or rows = true"
+max_rows = "FILL IN: the most rows of one of them that count in an answer, such as 5"
+
+# The ledger adds up all that is ever spent on these data.
+[budget]
+ledger = {ledger}
+mu = "FILL IN: all that it may ever spend, such as 1; or epsilon, and delta, in place"
+
+# What is asked: here how many rows there are. Each query has an id of its own in the ledger.
+[[query]]
+entry = "count"
+statistic = "count"
+mu = "FILL IN: what it may spend, such as 0.3; or epsilon, rho, or a share of the budget"
+
+# A mean in groups needs public bounds of its column, and every value that is to have a group.
+#[columns.{number}]
 #lower = "FILL IN: the least that counts; what is below is moved here"
 #upper = "FILL IN: the most that counts; what is above is moved here"
 #grid = "FILL IN: the step between values that are told apart; it divides both"
+#[keys.groups]
+#{key} = ["FILL IN: every value that is to have a group{kinds}"]
+#[[query]]
+#entry = "mean"
+#statistic = "mean"
+#column = {column}
+#by = "groups"
+#mu = "FILL IN: what it may spend"
+
 """
-_DERIVE: Final = """\
-# Columns made of others, row by row: names in double quotes, text in single ones.
-#[derive]
-#made = "FILL IN: an expression, such as discharged - admitted"
-"""
-_KEYS: Final = """\
-#[keys.{name}]{comment}
-#{name} = ["FILL IN: every value that is to have a group{kinds}"]
-"""
-_UNKNOWN: Final = """\
-# Groups that nobody declared: every key that the rows hold is found, and shown if its noisy count
-# is large. A query by them costs a delta, which the ledger adds up beside the rest.
-#[unknown.found]
-#columns = ["FILL IN: one column or more, of text, whole numbers, booleans or dates"]
+_REST: Final = """\
+# There are also [join.NAME] and [join_public.NAME], [derive], [unknown.NAME] for groups that nobody
+# declared, and more keys. `neyman schema > neyman.schema.json` writes them all down; editors that
+# know TOML complete them where the first line of a spec is: #:schema neyman.schema.json
 """
 # How keys of each type are written.
 _WRITTEN: Final[Mapping[type[Key], str]] = {
@@ -69,17 +63,17 @@ _WRITTEN: Final[Mapping[type[Key], str]] = {
     bool: "true, false",
     date: "dates such as 2024-02-29",
 }
-_MOST_NAMED: Final = 20
-_SHARE: Final = (
-    'mu = "FILL IN: what it may spend, such as 0.5; or write epsilon, or rho, in place of mu"'
-)
+_MOST_NAMED: Final = 40
+_WIDTH: Final = 100
+_NAME: Final = re.compile(r"[^\W\d][\w .()/%-]{0,62}")
+_KEY: Final = re.compile("^([a-z]+) = ", re.MULTILINE)
 
 
 def template(schema: Schema, *, path: str, ledger: str, title: str) -> str:
     """Return a spec to be filled in, with comments that say how.
 
-    As it is it is refused, with a sentence for each place. Columns of a CSV file are not named:
-    without a header its first line would be a record.
+    As it is it is refused, with a sentence for each place. Columns of a CSV file are named where
+    every one looks like a name: without a header its first line would be a record.
 
     Args:
         schema: of the table, such as `table.view.schema`.
@@ -88,63 +82,81 @@ def template(schema: Schema, *, path: str, ledger: str, title: str) -> str:
         title: of the page.
     """
     data = f"title = {_quoted(title)}\n\n[data]\npath = {_quoted(path)}\n"
-    budget = (
-        "# The ledger adds up all that is ever spent on these data.\n[budget]\n"
-        f"ledger = {_quoted(ledger)}\n"
-        'mu = "FILL IN: all that it may ever spend, such as 1; or epsilon, and delta, in place"\n'
-        '#delta_for_groups = "FILL IN: what groups that nobody declared may spend, such as 1e-6"\n'
-    )
-    parts = [_HEAD + data, *_of_columns(schema), _JOIN, _UNKNOWN, _DERIVE, budget, *_of_queries()]
+    parts = [_HEAD + data + _columns(schema), _example(schema, ledger) + _others(), _REST]
     return "\n".join(parts)
 
 
-def _of_columns(schema: Schema) -> Iterator[str]:
-    named = [column.name for column in schema.columns if column.kind.identity is not None]
-    fitting = f": {', '.join(named[:_MOST_NAMED])}" if schema.told and named else ""
-    yield _UNIT.format(fitting=_quoted(fitting)[1:-1])
-    bounds = "# Public bounds of the columns that are added up, averaged or the like.\n"
-    keys = (
-        "# Groups, by every value that is to have one; several columns make combinations. Of\n"
-        '# numbers and dates bins, too, as in x = { edges = [0, 15, 60], outside = "clip" }.\n'
+def _can_be_told(schema: Schema) -> bool:
+    """Return whether the names of columns are no values, as far as can be seen."""
+    return schema.told or all(map(_NAME.fullmatch, schema.names))
+
+
+def _columns(schema: Schema) -> str:
+    """Name the columns in a comment."""
+    if not _can_be_told(schema):
+        return (
+            f"# The {len(schema.columns)} columns are named by the first line of the file. It "
+            "looks like\n# a record, and is not repeated here: write a header above it.\n"
+        )
+    named = [
+        f"{_key(column.name)} ({column.kind.label})" if schema.told else _key(column.name)
+        for column in schema.columns[:_MOST_NAMED]
+    ]
+    more = len(schema.columns) - _MOST_NAMED
+    listed = ", ".join([*named, *([f"and {more} more"] if more > 0 else [])])
+    told = "Columns: " if schema.told else "Columns, by the first line of the file: "
+    return (
+        fill(
+            told + listed,
+            _WIDTH,
+            initial_indent="# ",
+            subsequent_indent="# ",
+            break_long_words=False,
+        )
+        + "\n"
     )
-    if not schema.told:
-        many = f"# The {len(schema.columns)} columns are named by the first line of the file; it is"
-        told = f"{many} not repeated here,\n# for without a header it would be a record.\n"
-        yield told + bounds + _BOUNDS.format(name="NAME", comment="  # in place of NAME a column")
-        yield keys + _KEYS.format(name="NAME", comment="  # in place of NAME a column", kinds="")
-        return
-    for column in schema.columns:
-        if column.kind.number is not None:
-            yield bounds + _BOUNDS.format(
-                name=_key(column.name), comment=f"  # {column.kind.label}"
-            )
-            bounds = ""
-    for column in schema.columns:
-        if column.kind.keys:
-            kinds = f", {' or '.join(_WRITTEN[kind] for kind in column.kind.keys)}"
-            comment = f"  # {column.kind.label}"
-            yield keys + _KEYS.format(name=_key(column.name), comment=comment, kinds=kinds)
-            keys = ""
 
 
-def _of_queries() -> Iterator[str]:
-    head = "# What is asked. Each query has an id of its own in the ledger.\n"
+def _example(schema: Schema, ledger: str) -> str:
+    """Write what must stand, and one example more of the columns that there are."""
+    told = schema.columns if schema.told else ()
+    numbers = [c.name for c in told if c.kind.number is not None and bool not in c.kind.keys]
+    grouped = sorted(
+        (c for c in told if c.kind.keys),
+        key=lambda c: (c.kind.identity is None, str not in c.kind.keys),
+    )
+    # The first text column is who a row is of, more often than not.
+    by = grouped[1] if len(grouped) > 1 else grouped[0] if grouped else None
+    kinds = "" if by is None else f", {' or '.join(_WRITTEN[kind] for kind in by.kind.keys)}"
+    numbers = [name for name in numbers if by is None or name != by.name]
+    number = numbers[0] if numbers else "NAME"
+    return _UNIT.format(
+        ledger=_quoted(ledger),
+        number=_key(number),
+        key="NAME" if by is None else _key(by.name),
+        kinds=kinds,
+        column=_quoted(number),
+    )
+
+
+def _others() -> str:
+    """Name every other statistic once, with the keys that it takes."""
+    lines = ["# Other statistics, with the keys that they take beside entry, mu and by:\n"]
     for name, query in QUERIES.items():
-        lines = list(_query(name, query))
-        # A count needs nothing else, and one query must stand.
-        mark = "" if name == "count" else "#"
-        said = (query.__doc__ or "").partition("\n")[0]
-        yield f"{head}# {said}\n" + "".join(f"{mark}{line}\n" for line in lines)
-        head = ""
-
-
-def _query(name: str, query: type[Query]) -> Iterator[str]:
-    yield from ("[[query]]", f"entry = {_quoted(name)}", f"statistic = {_quoted(name)}")
-    yield from query.example.splitlines()
-    yield _SHARE
-    # A crosstab has it among its own.
-    if "\nby = " not in f"\n{query.example}":
-        yield '#by = "FILL IN: the NAME of [keys.NAME], or of [unknown.NAME] with a delta"'
+        if name not in ("count", "mean"):
+            said = (query.__doc__ or "").partition("\n")[0].removesuffix(".")
+            keys = [key for key in dict.fromkeys(_KEY.findall(query.example)) if key != "by"]
+            also = f": {', '.join(keys)}" if keys else ""
+            lines.append(
+                fill(
+                    f"{name}{also}. {said}.",
+                    _WIDTH,
+                    initial_indent="#   ",
+                    subsequent_indent="#     ",
+                )
+                + "\n"
+            )
+    return "".join(lines)
 
 
 def _key(name: str) -> str:

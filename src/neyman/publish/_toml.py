@@ -4,14 +4,13 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
-__all__ = ["Place", "Unusable", "read_toml", "too_large"]
+__all__ = ["MOST_BYTES", "Place", "Unusable", "read_toml", "too_large"]
 
 Place: TypeAlias = tuple[int | str, ...]
 
-_MOST_BYTES: Final = 2**20
+MOST_BYTES: Final = 2**20
 _MOST_DEEP: Final = 100
 _MOST_DOTS: Final = 16
 _MOST_TABLES: Final = 5_000
@@ -38,16 +37,17 @@ class _LongNumber:
     """A number that was not read, for it has too many digits."""
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """Read a file; decimals are exact, so that 0.1 is a tenth.
+def read_toml(raw: bytes) -> dict[str, Any]:
+    """Read a text; decimals are exact, so that 0.1 is a tenth.
+
+    Args:
+        raw: of which the first `MOST_BYTES` and one more are enough.
 
     Raises:
-        OSError, UnicodeDecodeError, TOMLDecodeError: as `open`, `decode` and `tomllib` do.
+        UnicodeDecodeError, TOMLDecodeError: as `decode` and `tomllib` do.
         Unusable: if it is too large, or nested too deeply.
     """
-    with path.open("rb") as file:
-        raw = file.read(_MOST_BYTES + 1)
-    if len(raw) > _MOST_BYTES:
+    if len(raw) > MOST_BYTES:
         raise Unusable("it has more than 1 MiB; write a shorter file, or several specs")
     text = raw.decode("utf-8-sig")
     deep = _DOTTED.search(text)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from neyman.report._functions import ReadOff as ReadOff
     from neyman.report._functions import figures as figures
     from neyman.report._functions import read_off as read_off
+    from neyman.report._ledger_page import ledger_html as ledger_html
     from neyman.report._page import html as html
     from neyman.report._rehearsal import rehearsal_html as rehearsal_html
 
@@ -21,6 +22,7 @@ __all__ = [
     "explain",
     "figures",
     "html",
+    "ledger_html",
     "read_off",
     "rehearsal_html",
 ]
@@ -29,6 +31,7 @@ _LATER = {
     "ReadOff": "neyman.report._functions",
     "figures": "neyman.report._functions",
     "html": "neyman.report._page",
+    "ledger_html": "neyman.report._ledger_page",
     "read_off": "neyman.report._functions",
     "rehearsal_html": "neyman.report._rehearsal",
 }

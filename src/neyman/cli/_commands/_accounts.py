@@ -1,0 +1,147 @@
+"""`neyman convert`, `account`, `calibrate` and `explain`: guarantees without data."""
+
+from typing import Any
+
+from neyman.cli._parser import command
+
+__all__ = ["add_accounts"]
+
+
+def add_accounts(commands: Any) -> None:
+    """Add what is said of guarantees."""
+    _add_convert(commands)
+    _add_account(commands)
+    _add_calibrate(commands)
+    _add_explain(commands)
+
+
+def _add_convert(commands: Any) -> None:
+    convert = command(
+        commands,
+        "convert",
+        module="_convert",
+        told="mu, (epsilon, delta) and rho of the Gaussian mechanism, into each other",
+        description="Convert between mu, (epsilon, delta) and rho of the Gaussian mechanism. From "
+        "(epsilon, delta) comes the largest mu that satisfies it, rounded down; everything derived "
+        "from mu is rounded up. A mechanism that is only known to be rho-zCDP need not be "
+        "sqrt(2 rho)-GDP.",
+        examples=[
+            "convert --mu 1",
+            "convert --mu 1 --delta 1e-6",
+            "convert --epsilon 3 --delta 1e-6 --json",
+        ],
+    )
+    convert.add_argument("--mu", help="mu of Gaussian DP")
+    convert.add_argument("--rho", help="rho of zero-concentrated DP, = mu^2/2")
+    convert.add_argument("--epsilon", help="with --delta; or, with --mu or --rho, asks for delta")
+    convert.add_argument("--delta", help="with --epsilon; or, with --mu or --rho, asks for epsilon")
+    convert.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_account(commands: Any) -> None:
+    account = command(
+        commands,
+        "account",
+        module="_account",
+        told="what a training with noisy gradients (DP-SGD) costs",
+        description="Say what a training with noisy gradients (DP-SGD, Poisson sampling) costs: "
+        "certified bounds, rounded to the safe side, what they rest on and what breaks them.",
+        examples=[
+            "account --noise-multiplier 1.1 --records 60000 --batch 600 --steps 1000 --delta 1e-5",
+            "account --phase noise=1.1,q=0.01,steps=500 --phase noise=1,q=0.02,steps=9 --delta 0",
+        ],
+    )
+    _add_training(account)
+    _add_phase(account)
+    account.add_argument(
+        "--delta", required=True, help="probability set aside for mu and for epsilon"
+    )
+    account.add_argument(
+        "--fpr", action="append", help="false positive rate of an attack; may be repeated"
+    )
+    account.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_explain(commands: Any) -> None:
+    explain = command(
+        commands,
+        "explain",
+        module="_explain",
+        told="a guarantee in words, in English, Korean or Chinese",
+        description="Say in words and natural frequencies what a guarantee means: that of a file, "
+        "or that of a training. Every number is a proved bound, rounded in favour of the attacker.",
+        examples=[
+            "explain visits.ledger --language en --prior 0.5",
+            "explain release.json --language ko --prior 0.01 --prior 0.5",
+        ],
+    )
+    explain.add_argument(
+        "path",
+        nargs="?",
+        metavar="FILE",
+        help="a ledger, or the JSON of a release, of a guarantee or of a trade-off function",
+    )
+    explain.add_argument(
+        "--language", required=True, choices=["en", "ko", "zh"], help="of the words"
+    )
+    explain.add_argument(
+        "--prior",
+        action="append",
+        required=True,
+        help="share of an attacker's suspicions that are true; an assumption; may be repeated",
+    )
+    explain.add_argument(
+        "--fpr", action="append", help="false positive rate of an attack; may be repeated"
+    )
+    explain.add_argument(
+        "--flagged", action="append", help="share of all suspicions confirmed; may be repeated"
+    )
+    explain.add_argument("--delta", action="append", help="for an epsilon; may be repeated")
+    explain.add_argument("--unit", help="with a training: what one record is, in words")
+    _add_training(explain)
+    _add_phase(explain)
+    explain.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_calibrate(commands: Any) -> None:
+    calibrate = command(
+        commands,
+        "calibrate",
+        module="_calibrate",
+        told="the noise, the steps or the sampling probability that meets a target",
+        description="Find what just meets a target. Of noise multiplier, sampling probability and "
+        "steps, write two; the third is found and rounded to the private side.",
+        examples=[
+            "calibrate --epsilon 3 --delta 1e-5 --sampling-probability 0.01 --steps 1000",
+            "calibrate --epsilon 3 --delta 1e-5 --noise-multiplier 1 --records 60000 --batch 256",
+        ],
+    )
+    _add_training(calibrate)
+    calibrate.add_argument("--epsilon", help="target, with --delta")
+    calibrate.add_argument("--delta", help="target, with --epsilon")
+    calibrate.add_argument("--mu", help="target, with --slack: mu of Gaussian DP")
+    calibrate.add_argument("--slack", help="probability set aside for mu; 0 for none")
+    calibrate.add_argument("--advantage", help="target: true less false positive rate, at most")
+    calibrate.add_argument("--tpr", help="target, with --fpr: true positive rate, at most")
+    calibrate.add_argument("--fpr", help="false positive rate of that attack")
+    calibrate.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_training(parser: Any) -> None:
+    parser.add_argument(
+        "--noise-multiplier", metavar="S", help="standard deviation of the noise / clipping norm"
+    )
+    parser.add_argument("--sampling-probability", metavar="Q", help="of each record, in a step")
+    parser.add_argument("--records", metavar="N", help="with --batch, in place of Q = B / N")
+    parser.add_argument("--batch", metavar="B", help="expected size of a batch")
+    parser.add_argument("--steps", metavar="T", help="how many are taken")
+    parser.add_argument("--epochs", metavar="E", help="in place of T = E / Q, rounded up")
+
+
+def _add_phase(parser: Any) -> None:
+    parser.add_argument(
+        "--phase",
+        action="append",
+        metavar="noise=S,q=Q,steps=T",
+        help="a phase, in place of the above; repeat it for each",
+    )

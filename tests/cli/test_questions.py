@@ -1,0 +1,182 @@
+"""`neyman count`, `mean` and `quantiles`, run as a person runs them."""
+
+import csv
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neyman as ny
+from neyman.cli import main
+from neyman.released import Release
+
+ROWS = 3000
+WHO = ["--unit", "who", "--max-rows", "4"]
+PAID = ["--mu", "0.3", "--ledger", "visits.ledger", "--budget", "mu=1"]
+MINUTES = ["--column", "minutes", "--bounds", "minutes=0:100"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    table = pa.table(
+        {
+            "who": [f"p{i // 4}" for i in range(ROWS)],
+            "ward": ["north, upper" if i % 3 else "south" for i in range(ROWS)],
+            "floor": [i % 2 for i in range(ROWS)],
+            "night": [i % 5 == 0 for i in range(ROWS)],
+            "minutes": [float(i % 90) for i in range(ROWS)],
+        }
+    )
+    pq.write_table(table, tmp_path / "visits.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir() if path.suffix != ".turns")
+
+
+def asked(statistic, *words):
+    return main([statistic, "visits.parquet", *words])
+
+
+def test_one_line_of_words_asks_what_the_session_asks_in_python(folder, capsys):
+    by = ["--by", 'ward="north, upper",south']
+    assert asked("count", *WHO, *by, *PAID, "--id", "by-ward", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    db = ny.open("visits.parquet", unit="who", max_rows=4, ledger="visits.ledger")
+    groups = {"ward": ["north, upper", "south"]}
+    again = db.count(by=groups).release("by-ward", mu=0.3)
+    assert isinstance(again, Release)
+    assert again.replayed
+    assert found == {"name": "by-ward", **json.loads(json.dumps(again.to_json()))}
+    assert names(folder) == ["visits.ledger", "visits.parquet"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_ledger_that_exists_needs_no_budget_and_an_id_asked_again_is_free(capsys):
+    assert asked("mean", *WHO, *MINUTES, *PAID, "--id", "minutes") == 0
+    first = capsys.readouterr().out
+    assert "minutes" in first
+    known = PAID[: PAID.index("--budget")]
+    assert asked("mean", *WHO, *MINUTES, *known, "--id", "minutes") == 0
+    assert ny.Ledger.existing("visits.ledger").spent() == pytest.approx(0.09)
+    shares = ["--column", "minutes", "--bounds", "minutes=0:100:0.5", "--probabilities", "0.1,0.5"]
+    words = [*WHO, *shares, *known, "--id", "deciles", "--csv"]
+    assert asked("quantiles", *words) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.partition("release,")[2].splitlines()))
+    assert len(rows) == 2
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("budget", "spends", "spent"),
+    [
+        ("mu=1", ["--share", "1/8"], 1 / 8),
+        ("rho=0.5", ["--rho", "1/16"], 1 / 8),
+        ("epsilon=2", ["--epsilon", "0.5"], 1 / 2),
+    ],
+)
+def test_budgets_are_given_in_whichever_words_people_have(capsys, budget, spends, spent):
+    words = ["--ledger", "a.ledger", "--budget", budget, "--id", "all"]
+    assert asked("count", "--unit", "rows", *spends, *words) == 0, capsys.readouterr().err
+    assert ny.Ledger.existing("a.ledger").spent() == pytest.approx(spent, rel=0.02)
+
+
+def test_a_preview_needs_no_ledger_and_touches_nothing(folder, capsys):
+    assert asked("count", *WHO, "--mu", "0.3", "--preview") == 0
+    assert "stddev" in capsys.readouterr().out
+    assert asked("mean", *WHO, *MINUTES, *PAID, "--preview", "--records", "3000") == 0
+    assert "9 %" in capsys.readouterr().out
+    over = [*PAID[2:], "--mu", "1.1", "--preview"]
+    assert asked("count", *WHO, *over) == 1
+    assert "does not fit" in capsys.readouterr().out
+    assert names(folder) == ["visits.parquet"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_keys_are_read_as_the_column_has_them(capsys):
+    by = ["--by", "floor=0,1", "--by", "night=true,false"]
+    assert asked("count", *WHO, *by, *PAID, "--id", "a", "--json") == 0
+    columns = json.loads(capsys.readouterr().out)["columns"]
+    assert columns["floor"] == [0, 0, 1, 1]
+    assert columns["night"] == [True, False, True, False]
+    assert asked("count", *WHO, "--by", "floor=zero", *PAID, "--id", "b") == 2
+    assert "--by floor takes whole numbers; got 'zero'" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_groups_that_nobody_declared_cost_delta(capsys):
+    paid = ["--mu", "0.5", "--delta", "1e-7", "--ledger", "u.ledger"]
+    budget = ["--budget", "mu=1,delta_for_groups=1e-6", "--id", "wards", "--json"]
+    assert asked("count", *WHO, "--by", "ward", *paid, *budget) == 0, capsys.readouterr().err
+    found = json.loads(capsys.readouterr().out)["columns"]["ward"]
+    assert sorted(found) == ["north, upper", "south"]
+
+
+def test_an_answer_goes_into_a_file_whole_and_never_over_another(folder, capsys):
+    words = [*WHO, "--by", 'ward="north, upper",south', *PAID, "--id", "by-ward"]
+    for more in (["--csv", "-o", "a.csv"], ["--json", "-o", "a.json"], ["-o", "a.txt"]):
+        assert asked("count", *words, *more) == 0
+        assert asked("count", *words, *more) == 0
+        assert capsys.readouterr().out == f"{more[-1]} written\n" * 2
+    rows = list(csv.DictReader((folder / "a.csv").read_text(encoding="utf-8").splitlines()))
+    record = json.loads((folder / "a.json").read_text(encoding="utf-8"))
+    assert [row["ward"] for row in rows] == record["columns"]["ward"] == ["north, upper", "south"]
+    assert [int(row["count"]) for row in rows] == record["columns"]["count"]
+    assert (folder / "a.txt").read_text(encoding="utf-8").startswith("by-ward\n")
+    (folder / "mine.csv").write_text("who,what\n", encoding="utf-8")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    for place in ("mine.csv", "visits.parquet", "visits.ledger", "nowhere/a.csv", "."):
+        other = [*words[:-1], "other"]
+        assert asked("count", *other, "--csv", "-o", place) == 1
+        assert f"-o {place}" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_all_that_is_missing_is_told_at_once(folder, capsys):
+    assert asked("mean") == 2
+    err = capsys.readouterr().err
+    assert err.startswith("neyman mean: nothing is guessed; write also\n  --column NAME")
+    for option in (
+        "--bounds NAME=",
+        "--unit",
+        "--max-rows",
+        "--mu",
+        "--ledger",
+        "--budget",
+        "--id",
+    ):
+        assert f"\n  {option}" in err
+    assert "usage: neyman mean FILE" in err
+    assert names(folder) == ["visits.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["--by", "ward="], 2, "--by ward= has no values"),
+        (["--by", "ward=a", "--by", "ward=b"], 2, "--by ward was given twice"),
+        (["--by", "ward=a", "--by", "floor"], 2, "declare all groups, or none"),
+        (["--by", "wrd=a"], 1, "close to it are 'ward'"),
+        (["--bounds", "minutes=0"], 2, "write such as --bounds minutes=0:240"),
+        (["--bounds", "minutes=0:x"], 2, "--bounds 'x' is not a finite number"),
+        (["--budget", "mu=1,rho=1"], 2, "budget"),
+        (["--budget", "delta=1e-6"], 2, "delta goes with epsilon"),
+        (["--epsilon", "1"], 2, "--mu and --epsilon were given"),
+        (["--mu", "1"], 2, "--mu was given twice; write it once"),
+        (["--max-rows", "x"], 2, "--max-rows"),
+        (["--csv", "--json"], 2, "not allowed with"),
+        (["--preview", "-o", "x"], 2, "with --preview write > FILE"),
+    ],
+)
+def test_what_cannot_be_is_told_before_any_charge(folder, capsys, words, status, said):
+    given = [*WHO, *PAID, "--id", "a"]
+    for option in ("--budget", "--max-rows"):
+        if option in words:
+            at = given.index(option)
+            del given[at : at + 2]
+    assert asked("count", *given, *words) == status
+    assert said in capsys.readouterr().err
+    assert names(folder) == ["visits.parquet"]
