@@ -78,7 +78,7 @@ def _beyond(query: Mapping[str, object], first: str) -> str:
 def _others(query: Mapping[str, object]) -> list[str]:
     """Say which rows are in none of the groups that somebody declared."""
     keys = query.get("keys")
-    record = cast("Mapping[str, object]", keys) if isinstance(keys, Mapping) else {}
+    record = cast("Mapping[str, object]", keys if isinstance(keys, Mapping) else {})
     columns = cast("list[str]", record.get("columns") or [])
     if not columns or "types" not in record or "bins" in record:
         return []
