@@ -180,3 +180,12 @@ def test_what_cannot_be_is_told_before_any_charge(folder, capsys, words, status,
     assert asked("count", *given, *words) == status
     assert said in capsys.readouterr().err
     assert names(folder) == ["visits.parquet"]
+
+
+def test_groups_that_nobody_declared_are_told_what_they_need(folder, capsys):
+    paid = ["--mu", "0.3", "--ledger", "a", "--budget", "mu=1", "--id", "a"]
+    assert asked("count", *WHO, "--by", "ward", *paid) == 2
+    err = capsys.readouterr().err
+    assert "\n  --delta D, the chance that a group is shown" in err
+    assert "\n  --budget ...,delta_for_groups=1e-6" in err
+    assert names(folder) == ["visits.parquet"]

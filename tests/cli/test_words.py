@@ -20,6 +20,9 @@ from neyman.cli._commands import parser_of_all
         ("completion zhs", "neyman completion: shell takes no 'zhs'; did you mean zsh?"),
         ("density x --outside dorp", "--outside takes no 'dorp'; did you mean drop?"),
         ("release x --js", "no such option --js; did you mean --json?"),
+        ("ledger show --jsn", "neyman ledger show: no such option --jsn; did you mean --json?"),
+        ("count --led x --mu 1", "neyman count: no such option --led; "),
+        ("account --epoch 3", "neyman account: no such option --epoch; did you mean --epochs?"),
         ("ledger show x y", "neyman ledger show: more was given than is understood: y"),
         ("convert --mu 1 --mu 2", "neyman convert: --mu was given twice; write it once"),
         ("convert --mu abc", "neyman convert: --mu 'abc' is not a finite number"),
@@ -32,7 +35,7 @@ def test_wrong_usage_shows_what_was_meant_and_the_usage_of_its_command(capsys, w
     assert main(words.split()) == 2
     err = capsys.readouterr().err
     assert said in err
-    command = err.partition(":")[0]
+    command = err.partition(": ")[0]
     assert f"\nusage: {command} " in err
     assert err.endswith(f"\nfor more: {command} --help\n")
 

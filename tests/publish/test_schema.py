@@ -179,7 +179,6 @@ MISTAKES = [
         "visits": 'column = "x"',
         "share": 'noise = "laplace"\nmu = 1',
     },
-    {},
     {"stay": "means"},
 ]
 

@@ -156,6 +156,9 @@ def _missing_payment(options: argparse.Namespace, store: Store | None) -> Iterat
     released = not options.preview
     if all(getattr(options, name) is None for name in _SPENT):
         yield "--mu M, what it may spend, such as 0.3; or --epsilon, --rho or --share"
+    by = getattr(options, "by", None) or ()
+    if by and not any("=" in written for written in by):
+        yield from _missing_of_unknown(options)
     if store is None and (released or options.share or options.budget):
         yield "--ledger PLACE, which adds up all that is ever spent on these data"
     if options.budget is None and (
@@ -164,6 +167,18 @@ def _missing_payment(options: argparse.Namespace, store: Store | None) -> Iterat
         yield "--budget mu=1, all that a new ledger may ever spend"
     if released and options.id is None:
         yield "--id ID, the name of this release in the ledger"
+
+
+def _missing_of_unknown(options: argparse.Namespace) -> Iterator[str]:
+    """Tell what groups that nobody declared need."""
+    if options.delta is None:
+        yield (
+            "--delta D, the chance that a group is shown that one unit alone is in, such as 1e-7; "
+            "or --by COLUMN=VALUE,VALUE, which declares all groups"
+        )
+    apart = ("delta_for_groups", "epsilon")
+    if options.budget and not any(name in options.budget for name in apart):
+        yield "--budget ...,delta_for_groups=1e-6, what groups that nobody declared may spend"
 
 
 def _question(

@@ -55,10 +55,21 @@ class Parser(argparse.ArgumentParser):
         self, args: Any = None, namespace: Any = None
     ) -> Any:
         """Read arguments; those of a command that it does not know are refused by itself."""
+        # Before what is missing: a word that is misspelt is the more likely mistake.
+        wrong = [] if self.commands or args is None else self._strange(args)
+        if wrong:
+            self.error(self._unknown(wrong))
         found, left = super().parse_known_args(args, namespace)
         if left:
             self.error(self._unknown(left))
         return found, left
+
+    def _strange(self, args: Sequence[str]) -> list[str]:
+        """Return the long options that there are not."""
+        until = args.index("--") if "--" in args else len(args)
+        known = self._option_string_actions
+        long = [word for word in args[:until] if word.startswith("--")]
+        return [word for word in long if word.partition("=")[0] not in known]
 
     def _unknown(self, left: Sequence[str]) -> str:
         options = [word.partition("=")[0] for word in left if word.startswith("-")]

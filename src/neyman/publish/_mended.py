@@ -16,6 +16,7 @@ _STAND_INS: Final[Mapping[str, Mapping[str, Any]]] = {
     "unit": {"entity": "unit", "max_rows": 1},
     "budget": {"ledger": "ledger", "mu": 1, "delta_for_groups": Decimal("1e-6")},
 }
+_SPENDS: Final = ("mu", "epsilon", "rho", "share", "noise", "companion")
 _NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
     "columns": {"lower": 0, "upper": 1, "grid": 1},
     "keys": {"column": ["value"]},
@@ -30,9 +31,10 @@ def mended(
 ) -> dict[str, Any]:
     """Return the fields of a spec without the problems that were told.
 
-    A key or a statistic that is close to one that there is becomes that one, an unknown key goes. A
-    query with anything else is left out, and a section is put in its place that is right, so that
-    what refers to it stays right, too.
+    A key or a statistic that is close to one that there is becomes that one, an unknown key goes.
+    What else is wrong with a query may be what it spends, which is replaced; if it is not that, the
+    query is left out the next time. A section that is right stands in for a wrong one, so that what
+    refers to it stays right, too.
 
     Args:
         fields: of a spec.
@@ -46,7 +48,8 @@ def mended(
         if not steps or _rewritten(found, problem, instead(problem)):
             continue
         if steps[0] == "query" and len(steps) > 1 and isinstance(steps[1], int):
-            dropped.add(steps[1])
+            if not _paid_anew(found["query"], steps[1]):
+                dropped.add(steps[1])
         else:
             _replace(found, steps)
     if isinstance(found.get("query"), list):
@@ -73,6 +76,19 @@ def _rewritten(fields: dict[str, Any], problem: ErrorDetails, meant: str | None)
             holder["statistic"] = meant
             return True
     return False
+
+
+def _paid_anew(queries: Any, number: int) -> bool:
+    """Have a query spend what is right, whatever it did; return whether it is another one then."""
+    query: object = queries[number]
+    if not isinstance(query, dict):
+        return False
+    held = cast("dict[str, Any]", query)
+    kept = {name: value for name, value in held.items() if name not in _SPENDS} | {"mu": 1}
+    changed = kept != held
+    held.clear()
+    held.update(kept)
+    return changed
 
 
 def _at(fields: Any, steps: Sequence[int | str]) -> Any:
