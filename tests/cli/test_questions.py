@@ -189,3 +189,15 @@ def test_groups_that_nobody_declared_are_told_what_they_need(folder, capsys):
     assert "\n  --delta D, the chance that a group is shown" in err
     assert "\n  --budget ...,delta_for_groups=1e-6" in err
     assert names(folder) == ["visits.parquet"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_rows_are_chosen_by_a_condition(capsys):
+    where = ["--where", "ward = 'south' and minutes >= 0"]
+    assert asked("count", *WHO, *where, *PAID, "--id", "south", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    db = ny.open("visits.parquet", unit="who", max_rows=4, ledger="visits.ledger")
+    again = db.where("ward = 'south' and minutes >= 0").count().release("south", mu=0.3)
+    assert again.columns["count"] == found["columns"]["count"]
+    assert asked("count", *WHO, "--where", "ward = ", *PAID, "--id", "x") == 1
+    assert "expression" in capsys.readouterr().err

@@ -80,6 +80,8 @@ def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
         max_rows=None if options.max_rows is None else whole(options.max_rows, "--max-rows"),
         bounds=_bounds(options.bounds or ()),
     )
+    if options.where is not None:
+        session = session.where(options.where)
     records = whole(options.records, "--records") if options.records else None
     question = _question(options, statistic, session, records)
     noise, apart = None, None

@@ -134,6 +134,11 @@ def _add_common(parser: Parser, *, groups: bool = True) -> None:
     about.add_argument(
         "--max-rows", metavar="K", help="with a column: the most rows of one unit that count"
     )
+    about.add_argument(
+        "--where",
+        metavar="CONDITION",
+        help="only rows for which it is true, such as \"age >= 18 and ward = 'north'\"",
+    )
     if groups:
         about.add_argument(
             "--by",
