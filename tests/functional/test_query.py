@@ -37,7 +37,7 @@ def test_it_goes_through_the_door_at_its_exact_price(tmp_path):
     assert f == again
     assert f.stddev == noise.stddev
     assert abs(f.count - 1000) < 8 * f.count_sd
-    assert "cos" in str(release)
+    assert "coefficients; functional.function(release) reads them" in str(release)
 
 
 def test_a_public_count_goes_through_a_ledger_of_replaced_records(tmp_path):

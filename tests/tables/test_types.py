@@ -132,7 +132,7 @@ def test_keys_of_every_type(database, kind, cells, keys, counts):
         ("BOOLEAN", 1, "write bool keys"),
         ("DATE", "2020-01-01", "write date keys"),
         ("DOUBLE", 1, "group by another column"),
-        ("TIMESTAMP", date(2020, 1, 1), "group by another column"),
+        ("TIMESTAMP", date(2020, 1, 1), "make a column by .year"),
     ],
 )
 def test_keys_of_another_type(database, kind, key, write):

@@ -12,9 +12,9 @@ from fuzz.engines import SparkFrames, World, serving
 LARGE = int(os.environ.get("NEYMAN_FUZZ", "100000"))
 
 
-def sound(world: World, number: int, seed: int) -> Counter[str]:
+def sound(world: World, number: int, seed: int, units: int = 3) -> Counter[str]:
     count: Counter[str] = Counter()
-    for check in checks(world, Random(seed), number, units=6):
+    for check in checks(world, Random(seed), number, units=units):
         if check.wrong:
             pytest.fail(reproduction(check, *shrunk(world, check.ask, check.data, check.gone)))
         count.update(checks=1, moved=check.moved.l1 > 0, attained=check.attained)
@@ -29,13 +29,13 @@ def test_no_unit_moves_an_answer_of_postgres_beyond_its_bounds(postgres):
 @pytest.mark.soak
 def test_many_neighbours_on_postgres(postgres, capsys):
     with serving(postgres) as world:
-        count = sound(world, LARGE // 10, 2)
+        count = sound(world, LARGE // 10, 2, units=6)
     with capsys.disabled():
         print(f"\nneighbours on PostgreSQL: {dict(count)}")
 
 
 @pytest.mark.soak
 def test_many_neighbours_on_spark(spark, capsys):
-    count = sound(SparkFrames(spark), LARGE // 100, 2)
+    count = sound(SparkFrames(spark), LARGE // 100, 2, units=6)
     with capsys.disabled():
         print(f"\nneighbours on Spark: {dict(count)}")
