@@ -98,6 +98,8 @@ def spark(missing: Callable[[str], None], watched: Callable[[str], Path]) -> Ite
                 "spark.sql.shuffle.partitions": "2",
                 "spark.default.parallelism": "2",
                 "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+                # Statements of every date format at once are large plans.
+                "spark.driver.memory": "3g",
                 "spark.sql.warehouse.dir": str(folder / "warehouse"),
                 "spark.local.dir": str(folder),
             }
