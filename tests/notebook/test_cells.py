@@ -274,3 +274,18 @@ for shown in (ny.gdp(1), ledger, question):
     assert "neyman-cell" in shown._repr_html_()
 """
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, timeout=300)
+
+
+def test_each_answer_of_a_batch_says_where_its_limits_are_told(tmp_path):
+    table = ny.open_table(
+        pa.table({"who": [1, 1, 2], "x": [1, 2, 3]}),
+        unit=ny.Entity("who", max_rows=1),
+        bounds={"x": ny.Bounds(0, 9, grid=1)},
+        name="t",
+    )
+    ledger = ny.Ledger.open(
+        tmp_path / "l", cap=ny.gdp(9), unit=table.protects, neighbors="add_remove"
+    )
+    pairs = [(asked, ny.Gaussian(scale=9)) for asked in (table.mean("x"), table.sum("x"))]
+    answers = ny.release_batch(pairs, ledger, entry="both")
+    assert answers[1].limit_notes()[0] in answers[1]._repr_html_()

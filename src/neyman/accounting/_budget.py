@@ -7,9 +7,9 @@ from typing import Final, final
 from neyman.accounting._filter import Filter, filter_for
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import Real, at_least, at_most, exact, text
-from neyman.tradeoff import TradeOff, approx_dp
+from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
 
-__all__ = ["Amount", "Budget", "budget_for"]
+__all__ = ["Amount", "Budget", "budget_for", "cap_of"]
 
 _SPARED: Final = Fraction(1, 2**40)
 
@@ -99,6 +99,33 @@ class Budget:
             return "nothing fits any more"
         curve = f"the most that still fits is {self.filter.largest(remaining.cost)}"
         return f"{curve}, with delta {at_least(remaining.delta, 6)}" if self.delta else curve
+
+
+def cap_of(
+    *,
+    mu: Real | None = None,
+    epsilon: Real | None = None,
+    delta: Real | None = None,
+    rho: Real | None = None,
+    delta_for_groups: Real | None = None,
+) -> TradeOff | None:
+    """Return the cap that people write as mu, as rho, or as epsilon, with delta or alone.
+
+    Who keeps mu^2 = 2 rho keeps rho. `delta_for_groups` comes beside mu and rho, and is a part of
+    the delta that goes with epsilon.
+
+    Returns:
+        The cap; None where none of the three is given.
+
+    >>> cap_of(rho=0.5), cap_of(epsilon=1), cap_of(mu=1, delta_for_groups=1e-6)
+    (gdp(mu=1), pure_dp(epsilon=1), gdp(mu=1) @ approx_dp(epsilon=0, delta=1e-06))
+    """
+    if epsilon is not None:
+        return pure_dp(epsilon) if delta is None else approx_dp(epsilon, delta)
+    if mu is None and rho is None:
+        return None
+    core = gdp(mu) if mu is not None else gdp(squared=2 * exact(rho or 0, "rho"))
+    return core if delta_for_groups is None else core @ approx_dp(0, delta_for_groups)
 
 
 def budget_for(cap: TradeOff, delta: Real | None = None) -> Budget:

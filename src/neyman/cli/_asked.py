@@ -15,13 +15,12 @@ from neyman.functional import Circle, Interval, Side
 from neyman.ledger import Ledger, Store, store_of
 from neyman.mechanisms import Mechanism
 from neyman.publish import Plan, PlanPreview, Preview, Step
-from neyman.publish._noise import noise_for
 from neyman.session import Question, Session
 from neyman.session import open as open_session
-from neyman.session._declared import By, Ends, cap_of
+from neyman.session._declared import By, Ends, cap_given
 from neyman.session._spends import Spends, check_share
 from neyman.tables import Rows
-from neyman.tradeoff import TradeOff, approx_dp
+from neyman.tradeoff import TradeOff
 
 __all__ = ["Asked", "asked_of"]
 
@@ -296,13 +295,11 @@ def _budget(written: str | None) -> TradeOff | None:
     if written is None:
         return None
     said = _budget_words(written)
-    apart = said.pop("delta_for_groups", None)
     with as_usage():
-        cap = cap_of(None, *(said.get(name) for name in ("mu", "epsilon", "delta", "rho")))
-        if cap is None:
-            raise WrongUsage(f"--budget {written} sets no budget; write such as mu=1")
-        # Beside epsilon it is a part of delta, and beside mu and rho there is none.
-        return cap if apart is None or "epsilon" in said else cap @ approx_dp(0, apart)
+        cap = cap_given(None, *(said.get(name) for name in _BUDGETS))
+    if cap is None:
+        raise WrongUsage(f"--budget {written} sets no budget; write such as mu=1")
+    return cap
 
 
 def _noise(
@@ -315,16 +312,16 @@ def _noise(
         for name in _SPENT
         if getattr(options, name) is not None
     }
-    if "share" not in said or cap is None:
-        return Spends(
-            mu=said.get("mu"),
-            epsilon=said.get("epsilon"),
-            rho=said.get("rho"),
-            share=said.get("share"),
-            delta=delta,
-        ).of(question.aggregate, None)
-    with as_usage():
-        part = check_share("--share", said["share"])
-    budget = budget_for(cap, apart)
-    noise = noise_for(question.sensitivity, budget.filter.account, part * budget.capacity.cost)
-    return Spends(noise=noise, delta=delta).of(question.aggregate, None)
+    whole = None
+    if "share" in said and cap is not None:
+        budget = budget_for(cap, apart)
+        whole = budget.filter.account, budget.capacity.cost
+        with as_usage():
+            check_share("--share", said["share"])
+    return Spends(
+        mu=said.get("mu"),
+        epsilon=said.get("epsilon"),
+        rho=said.get("rho"),
+        share=said.get("share"),
+        delta=delta,
+    ).of(question.aggregate, whole)

@@ -20,12 +20,12 @@ from neyman.functional import (
     ReleasedFunction,
     function,
     load,
-    select_bandwidth,
 )
+from neyman.functional._curves._select import selected
 from neyman.functional._records import write_to
 from neyman.publish import publish
 from neyman.released import Release
-from neyman.report._files import check_target, replace_whole
+from neyman.report._files import check_target, replace_whole, write_text
 
 __all__ = ["run"]
 
@@ -61,7 +61,7 @@ def _write(
     f = function(release, ReleasedFunction)
     # Without a positive count there is no density; the release is kept all the same.
     if f.count > 0:
-        f = f.smooth(select_bandwidth(f))
+        f = selected(f)
     try:
         f.require_records(release.confidence)
     except InvalidParameter:
@@ -111,7 +111,7 @@ def _drawer(options: argparse.Namespace, inputs: Set[Path]) -> Callable[[Release
     def draw(f: ReleasedFunction) -> None:
         picture = density(f, level=LEVEL, label=options.column)
         if kind == ".svg":
-            replace_whole(path, lambda file: file.write(to_svg(picture).encode()))
+            write_text(path, to_svg(picture))
         else:
             replace_whole(path, lambda file: picture.savefig(file, format="png", dpi=130))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from neyman.cli._after import NotMade, shown_first
 from neyman.cli._say import say, say_json, text_of_json
 from neyman.printable import printable
-from neyman.report._files import check_target, replace_whole
+from neyman.report._files import check_target, write_text
 
 __all__ = ["check_output", "give", "give_csv", "give_json"]
 
@@ -75,7 +75,7 @@ def give(options: argparse.Namespace, text: str) -> None:
 
 def _write(path: Path, text: str) -> None:
     try:
-        replace_whole(path, lambda file: file.write(text.encode()))
+        write_text(path, text)
     except OSError as error:
         with suppress(OSError), shown_first():
             say(text, end="")

@@ -6,7 +6,7 @@ from pathlib import Path
 from neyman.cli._numbers import WrongUsage, whole
 from neyman.cli._say import say, say_json
 from neyman.publish import Rehearsal, read_spec, rehearse
-from neyman.report._files import check_target, is_page, replace_whole
+from neyman.report._files import check_page, write_text
 
 __all__ = ["run"]
 
@@ -16,7 +16,7 @@ def run(options: argparse.Namespace) -> int:
     joins, limits = _joins(options.join or []), _limits(options.tried)
     if options.report is not None:
         inputs = {options.spec, options.data, *joins.values()}
-        check_target("--report", options.report, inputs, "report", is_page)
+        check_page("--report", options.report, inputs)
     found = rehearse(
         read_spec(options.spec),
         options.spec.resolve().parent,
@@ -38,7 +38,7 @@ def _write(path: Path, found: Rehearsal) -> None:
     from neyman.report import rehearsal_html
 
     page = rehearsal_html(found)
-    replace_whole(path, lambda file: file.write(page.encode()))
+    write_text(path, page)
 
 
 def _joins(given: list[str]) -> dict[str, Path]:

@@ -14,7 +14,7 @@ from neyman.cli._say import say, say_json
 from neyman.publish import Plan, Publication, Spec, plan, publish, read_spec
 from neyman.publish._read import read_spec_text
 from neyman.publish._toml import MOST_BYTES
-from neyman.report._files import check_target, is_page, replace_whole
+from neyman.report._files import check_page, write_text
 
 __all__ = ["run"]
 
@@ -93,9 +93,9 @@ def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
     # Imported now, so that a missing extra is told before anything is charged.
     from neyman.session._page import page_of
 
-    check_target("--report", path, inputs, "report", is_page)
+    check_page("--report", path, inputs)
 
     def write(publication: Publication) -> None:
-        replace_whole(path, lambda file: file.write(page_of(publication).encode()))
+        write_text(path, page_of(publication))
 
     return write

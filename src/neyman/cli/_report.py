@@ -7,7 +7,7 @@ from neyman.cli._say import say
 from neyman.errors import InvalidParameter
 from neyman.ledger import Ledger, Store, store_of
 from neyman.publish import Plan, bill, plan, publish, read_spec
-from neyman.report._files import check_target, is_page, replace_whole
+from neyman.report._files import check_page, write_text
 
 __all__ = ["run"]
 
@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
     ledger = _ledger(options.source)
     if ledger is not None:
         path = options.output or Path(f"{ledger.store.name}.html")
-        _check(path, set(ledger.store.files))
+        check_page("-o", path, set(ledger.store.files))
         # Drawing takes as long to load as all the rest.
         from neyman.plots import to_svg, tradeoff
         from neyman.report import ledger_html
@@ -32,18 +32,14 @@ def run(options: argparse.Namespace) -> int:
         spec = Path(options.source)
         path = options.output or Path(f"{spec.stem}.html")
         prepared = plan(read_spec(spec), spec.resolve().parent)
-        _check(path, {spec, *prepared.files, *prepared.ledger.files})
+        check_page("-o", path, {spec, *prepared.files, *prepared.ledger.files})
         _require_released(prepared)
         from neyman.session._page import page_of
 
         text = page_of(publish(prepared))
-    replace_whole(path, lambda file: file.write(text.encode()))
+    write_text(path, text)
     say(f"{path} written")
     return 0
-
-
-def _check(path: Path, inputs: set[Path]) -> None:
-    check_target("-o", path, inputs, "report", is_page)
 
 
 def _ledger(source: str) -> Ledger | None:

@@ -10,8 +10,8 @@ from neyman.functional import (
     ReleasedField,
     ReleasedFunction,
     function,
-    select_bandwidth,
 )
+from neyman.functional._curves._select import selected
 from neyman.notebook._card import card, facts, first_rows, lines, more, quiet, warning
 from neyman.notebook._functions import Labels, parts
 from neyman.notebook._guarantees import guarantee_facts, numbers
@@ -40,10 +40,10 @@ def html(shown: object) -> str:
 
 def _release(shown: Release) -> Iterator[str]:
     yield from answer(shown)
-    told = shown.companion
-    if told is not None:
-        said = " ".join(told.sentences)
-        yield warning(said) if told.warns else quiet(said)
+    notes = " ".join(shown.limit_notes())
+    if notes:
+        warns = shown.companion is not None and shown.companion.warns
+        yield warning(notes) if warns else quiet(notes)
     if "coefficient" not in shown.columns:
         yield quiet(" ".join(shown.interval_notes))
     again = "; a stored answer, not charged again" if shown.replayed else ""
@@ -90,9 +90,9 @@ def _read(found: Function) -> Function:
     """Return a density at the bandwidth that the release itself chooses, as pictures have it."""
     match found:
         case ReleasedFunction():
-            return found.smooth(select_bandwidth(found))
+            return selected(found)
         case ReleasedField():
-            return found.smooth(select_bandwidth(found))
+            return selected(found)
         case _:
             return found
 

@@ -20,9 +20,9 @@ from neyman.functional import (
     SurvivalCurve,
     function,
     functions,
-    select_bandwidth,
 )
 from neyman.functional._bands import bands_of, independent_records
+from neyman.functional._curves._select import selected
 from neyman.plots._fields import draw_field, heatmap
 from neyman.plots._functions import draw_density, draw_regression, draw_survival
 from neyman.plots._panels import panels
@@ -71,7 +71,7 @@ def _density(axes: Axes, found: Function, release: Release) -> None:
         case ReleasedFunction():
             draw_density(
                 axes,
-                found.smooth(select_bandwidth(found)),
+                selected(found),
                 release.confidence,
                 label=_named(release, 0, "value"),
                 independent=independent_records(release.query),
@@ -134,7 +134,7 @@ def _field(release: Release) -> Figure:
 def _proper(found: Function) -> ProjectedField:
     match found:
         case ReleasedField():
-            smooth = found.smooth(select_bandwidth(found))
+            smooth = selected(found)
             return (smooth.plane(0, 1) if len(smooth.basis.sides) > 2 else smooth).project()
         case _:
             raise _other(found)

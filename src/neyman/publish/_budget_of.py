@@ -1,11 +1,12 @@
 """The ledger and its cap, as a spec writes them."""
 
-from typing import Self
+from typing import Self, cast
 
 from pydantic import model_validator
 
+from neyman.accounting._budget import cap_of
 from neyman.publish._section import Delta, Positive, Section
-from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
+from neyman.tradeoff import TradeOff
 
 __all__ = ["Budget"]
 
@@ -46,9 +47,11 @@ class Budget(Section):
     @property
     def cap(self) -> TradeOff:
         """The most that the ledger spends."""
-        if self.mu is not None:
-            beside = self.delta_for_groups
-            return gdp(self.mu) if beside is None else gdp(self.mu) @ approx_dp(0, beside)
-        if self.epsilon is not None and self.delta is not None:
-            return approx_dp(self.epsilon, self.delta)
-        return pure_dp(self.epsilon or 0)
+        made = cap_of(
+            mu=self.mu,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            delta_for_groups=self.delta_for_groups,
+        )
+        # One of mu and epsilon is there.
+        return cast("TradeOff", made)

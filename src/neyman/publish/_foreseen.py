@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
-from operator import attrgetter
 from statistics import NormalDist
 from typing import Final, NamedTuple, TypeAlias, final
 
@@ -50,11 +49,6 @@ class Known:
             low, high = self.all_of
             return f"no information: all of [{low:.6g}, {high:.6g}]"
         return "nothing known" if self.half_width is None else f"± {_short(self.half_width)}"
-
-    @property
-    def vague(self) -> tuple[bool, float]:
-        """The larger, the less it says."""
-        return self.half_width is None, self.half_width or 0.0
 
     def to_json(self) -> dict[str, object]:
         """Return it, JSON-able."""
@@ -131,7 +125,6 @@ class Foreseen:
 
 
 _NOTHING: Final = Known(None, None)
-_VAGUE: Final = attrgetter("vague")
 
 
 class _Answer(NamedTuple):
@@ -179,7 +172,7 @@ def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tupl
             for name, width in read(rows.integers(case, size)) if rows.cases[case] else ():
                 seen.setdefault(name, []).append(_known(width, hidden.get(name)))
             for name, known in seen.items():
-                found.setdefault(name, {})[case, size] = max(known, key=_VAGUE)
+                found.setdefault(name, {})[case, size] = max(known, key=_vagueness)
     asked = [(case, size) for size in sizes for case in rows.cases if rows.cases[case]]
     asked += [(first, size) for size in others]
     return tuple(
@@ -237,10 +230,15 @@ def _shown(
         yield Foreseen(name, group.records, group.label, _sorted(known))
 
 
+def _vagueness(known: Known) -> tuple[bool, float]:
+    """The larger, the less it says."""
+    return known.half_width is None, known.half_width or 0.0
+
+
 def _sorted(known: dict[str, Known]) -> dict[str, Known]:
     """Let the best case be the best of those tried: in tiny groups rows spread evenly are not."""
     tried = [known[case] for case in (BEST, TYPICAL, WORST) if case in known]
-    ends = {BEST: min(tried, key=_VAGUE), WORST: max(tried, key=_VAGUE)}
+    ends = {BEST: min(tried, key=_vagueness), WORST: max(tried, key=_vagueness)}
     return {case: ends.get(case, width) for case, width in known.items()}
 
 

@@ -1,12 +1,12 @@
 """Mistakes of several parts of a spec, told together."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar, final
 
 from neyman.errors import InvalidTable, SpecError
 
-__all__ = ["Mistakes"]
+__all__ = ["Mistakes", "to_mend"]
 
 _T = TypeVar("_T")
 
@@ -46,11 +46,16 @@ class Mistakes:
         if len(self.found) == 1:
             raise self.found[0]
         lines = list(dict.fromkeys(_line(error) for error in self.found))
-        more = len(lines) - _MOST_TOLD
-        shown = [*lines[:_MOST_TOLD], *([f"... and {more:,} more"] if more > 0 else [])]
         kinds = {type(error) for error in self.found}
         kind = kinds.pop() if len(kinds) == 1 else InvalidTable
-        raise kind("\n  ".join([f"{len(lines)} to mend", *shown])) from self.found[0]
+        raise kind(to_mend(lines)) from self.found[0]
+
+
+def to_mend(lines: Sequence[str]) -> str:
+    """Return how many mistakes there are, and the first of them, a line each."""
+    more = len(lines) - _MOST_TOLD
+    shown = [*lines[:_MOST_TOLD], *([f"... and {more:,} more"] if more > 0 else [])]
+    return "\n  ".join([f"{len(lines)} to mend", *shown])
 
 
 def _line(error: Exception) -> str:

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from neyman.errors import SpecError
 from neyman.printable import printable
 from neyman.publish._mended import mended
+from neyman.publish._mistakes import to_mend
 from neyman.publish._queries import QUERIES
 from neyman.publish._said import said
 from neyman.publish._section import Section
@@ -47,7 +48,6 @@ _QUERY: Final = 2
 # Mistakes behind mistakes: a statistic, its keys, what goes with them.
 _MOST_ROUNDS: Final = 8
 _MOST_LOOKED_AT: Final = 500
-_MOST_TOLD: Final = 200
 
 
 def read_spec(path: Path) -> Spec:
@@ -96,10 +96,7 @@ def read_spec_text(raw: bytes, path: Path | str) -> Spec:
 
 
 def _to_mend(path: Path | str, lines: Sequence[str]) -> SpecError:
-    shown = [f"  {line}" for line in lines[:_MOST_TOLD]]
-    if len(lines) > _MOST_TOLD:
-        shown.append(f"  ... and {len(lines) - _MOST_TOLD:,} more")
-    return _refused(path, "\n".join([f"{len(lines)} to mend", *shown]))
+    return _refused(path, to_mend(lines))
 
 
 def _refused(path: Path | str, reason: str) -> SpecError:

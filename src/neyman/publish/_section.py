@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, 
 
 from neyman.arguments import refuse_large_delta
 from neyman.errors import MissingExtra
+from neyman.tables import expression_of_text
 
 try:
     from pydantic import (
@@ -27,6 +28,7 @@ __all__ = [
     "Cell",
     "Count",
     "Delta",
+    "Form",
     "Names",
     "NoiseName",
     "Number",
@@ -49,6 +51,12 @@ def _small(value: Decimal) -> Decimal:
     """Refuse a delta that is written in the units of something else."""
     refuse_large_delta(value)
     return value
+
+
+def _expression(text: str) -> str:
+    """Refuse what is no row expression."""
+    expression_of_text(text)
+    return text
 
 
 def _cell(value: object) -> object:
@@ -85,6 +93,7 @@ class _OneOrMany:
 _T = TypeVar("_T")
 
 Number = Annotated[Decimal, BeforeValidator(_decimal), WithJsonSchema({"type": "number"})]
+Form = Annotated[str, AfterValidator(_expression)]
 Positive = Annotated[
     Decimal,
     Field(gt=0),

@@ -11,10 +11,9 @@ from neyman.errors import InvalidParameter, InvalidTable
 from neyman.printable import printable
 from neyman.publish._bins_of import Domain
 from neyman.publish._budget_of import Budget
-from neyman.publish._form import Form
 from neyman.publish._joins_of import JoinOf, PublicJoinOf
 from neyman.publish._queries import AnyQuery, Query
-from neyman.publish._section import Count, Number, Positive, Section
+from neyman.publish._section import Count, Form, Number, Positive, Section
 from neyman.publish._unit_of import UnitOf
 from neyman.publish._unknown_of import UnknownOf
 from neyman.tables import Bounds

@@ -42,11 +42,12 @@ def interval_notes(
     """
     units, one = units_of(query), entity_of(query)
     share, asked = f"{100 * confidence:g} % interval for", _statistics(query)
-    notes = [f"lower, upper: {share} the noise only. It does not cover {_beyond(query, 'noise')}."]
+    beyond = _beyond(query, sampling=True)
+    notes = [f"lower, upper: {share} the noise only. It does not cover {beyond}."]
     if any(name.endswith("total_lower") for name in names):
         sampled = "rows" if one is None else units
         alike = "" if one is None else f"; rows of one {one} may be alike"
-        beyond = _beyond(query, "")
+        beyond = _beyond(query, sampling=False)
         notes.append(
             f"total_lower, total_upper: {share} noise and sampling: for the population, if the "
             f"{sampled} are an independent sample of it{alike}."
@@ -62,9 +63,9 @@ def interval_notes(
     return [*notes, *(_reason(name, units) for name in dict.fromkeys(without)), *_others(query)]
 
 
-def _beyond(query: Mapping[str, object], first: str) -> str:
-    """Return what an interval does not cover: of `noise` sampling, too."""
-    parts = ["sampling error"] if first else []
+def _beyond(query: Mapping[str, object], *, sampling: bool) -> str:
+    """Return what an interval does not cover, sampling error among it or not."""
+    parts = ["sampling error"] if sampling else []
     parts += ["rows dropped by contribution limits"] if entity_of(query) is not None else []
     asked = _statistics(query)
     if entity_of(query) is not None or not set(asked) <= {"count", "crosstab"}:

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from neyman.errors import InvalidParameter
 
-__all__ = ["check_target", "is_page", "replace_whole"]
+__all__ = ["check_page", "check_target", "replace_whole", "write_text"]
 
 
 def check_target(
@@ -40,6 +40,16 @@ def check_target(
         )
     if not os.access(path.parent, os.W_OK):
         raise InvalidParameter(f"{option} {path} lies in a folder that cannot be written to")
+
+
+def check_page(option: str, path: Path, inputs: Set[Path]) -> None:
+    """Refuse a path that a page cannot be written to, as `check_target` does."""
+    check_target(option, path, inputs, "report", _is_page)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text, whole or not at all, as `replace_whole` does."""
+    replace_whole(path, lambda file: file.write(text.encode()))
 
 
 def replace_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
@@ -82,7 +92,6 @@ def _sync(folder: Path) -> None:
             os.close(descriptor)
 
 
-def is_page(place: Path) -> bool:
-    """Return whether a file is a page, such as a report."""
+def _is_page(place: Path) -> bool:
     with place.open("rb") as file:
         return file.read(15).lower() == b"<!doctype html>"

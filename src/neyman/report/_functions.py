@@ -16,9 +16,9 @@ from neyman.functional import (
     SurvivalCurve,
     function,
     functions,
-    select_bandwidth,
 )
 from neyman.functional._bands import Bands, bands_of, independent_records
+from neyman.functional._curves._select import selected
 from neyman.numerics import Array
 from neyman.released import Release, called
 
@@ -99,7 +99,7 @@ def _field(found: Function, release: Release) -> Columns | None:
     """Read the quantiles of each column by itself."""
     match found:
         case ReleasedField():
-            smooth = found.smooth(select_bandwidth(found))
+            smooth = selected(found)
             read: dict[str, list[object]] = {"column": [], "share below": [], "value": []}
             for axis in range(len(smooth.basis.sides)):
                 values = np.asarray(smooth.marginal(axis).project().quantile(_SHARES)).tolist()
@@ -115,7 +115,7 @@ def _field(found: Function, release: Release) -> Columns | None:
 def _density(found: Function, release: Release) -> Columns | None:  # noqa: ARG001
     match found:
         case ReleasedFunction():
-            shown = found.smooth(select_bandwidth(found)).project()
+            shown = selected(found).project()
             values: list[float] = np.asarray(shown.quantile(_SHARES)).tolist()
             return {"share below": list(_SHARES), "value": values}
         case _:

@@ -5,18 +5,19 @@ from fractions import Fraction
 from math import floor, log10
 from typing import Final, TypeAlias, cast
 
+from neyman.accounting._budget import cap_of
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Domain, Interval, Side
 from neyman.numerics import Real, exact
 from neyman.tables import Bins, Bounds, Entity, ForeignKey, Keys, Rows, Table, Unit, UnknownKeys
-from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
+from neyman.tradeoff import TradeOff
 
 __all__ = [
     "By",
     "Ends",
     "Ranges",
     "bounds_of",
-    "cap_of",
+    "cap_given",
     "declared_groups",
     "domain_of",
     "groups_of",
@@ -68,12 +69,13 @@ def unit_of(
     )
 
 
-def cap_of(
+def cap_given(
     budget: TradeOff | None,
     mu: Real | None,
     epsilon: Real | None,
     delta: Real | None,
     rho: Real | None,
+    delta_for_groups: Real | None,
 ) -> TradeOff | None:
     """Return the budget, in whichever words it is given; None where none is.
 
@@ -96,14 +98,9 @@ def cap_of(
             f"budget must be a guarantee; got a {type(budget).__name__}. Write budget=ny.gdp(1), "
             "or mu=1, or epsilon=3, delta=1e-6"
         )
-    if mu is not None:
-        return gdp(mu)
-    if rho is not None:
-        # As a cap: who keeps mu^2 = 2 rho keeps rho.
-        return gdp(squared=2 * exact(rho, "rho"))
-    if epsilon is not None:
-        return pure_dp(epsilon) if delta is None else approx_dp(epsilon, delta)
-    return budget
+    if budget is not None:
+        return budget
+    return cap_of(mu=mu, epsilon=epsilon, delta=delta, rho=rho, delta_for_groups=delta_for_groups)
 
 
 def groups_of(by: By) -> Keys | UnknownKeys | None:

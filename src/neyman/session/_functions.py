@@ -20,8 +20,8 @@ from neyman.functional import (
     SurvivalCurve,
     function,
     functions,
-    select_bandwidth,
 )
+from neyman.functional._curves._select import selected
 from neyman.functional._functions import Key
 from neyman.numerics import Array
 from neyman.released import Guarantee, Release, Spending
@@ -77,9 +77,9 @@ class FunctionRelease(Displayed):
         self.raw.require_records(self.release.confidence)
         match self.raw:
             case ReleasedFunction() if self.release.query.get("statistic") == "density":
-                return self.raw.smooth(select_bandwidth(self.raw)).project()
+                return selected(self.raw).project()
             case ReleasedField():
-                return self.raw.smooth(select_bandwidth(self.raw)).project()
+                return selected(self.raw).project()
             case RegressionCurve():
                 return self.raw.gaussian_process()
             case ReleasedFunction() | SurvivalCurve():

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from neyman.errors import InvalidParameter
 from neyman.ledger import Ledger, Store
 from neyman.numerics import Real
-from neyman.session._declared import Ranges, bounds_of, cap_of, unit_of
+from neyman.session._declared import Ranges, bounds_of, cap_given, unit_of
 from neyman.session._session import Session
 from neyman.tables import ForeignKey, Table, Unit, open_table
 from neyman.tradeoff import TradeOff
@@ -66,7 +66,7 @@ def open(  # noqa: A001
         LedgerUnavailable, LedgerCorrupt: if it cannot be used.
     """
     protected = unit_of(unit, max_rows, max_rows_per)
-    cap = cap_of(budget, mu, epsilon, delta, rho)
+    cap = cap_given(budget, mu, epsilon, delta, rho, delta_for_groups)
     if cap is not None and ledger is None:
         raise InvalidParameter(
             "a budget is kept in a ledger, a file that outlives this process; none was given. "

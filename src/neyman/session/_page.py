@@ -1,16 +1,14 @@
 """The page of what was released, with its pictures, from a spec as from a session."""
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from neyman.errors import InvalidParameter
 from neyman.plots import released, to_svg, tradeoff
 from neyman.publish import Publication
 from neyman.report import html
-from neyman.report._files import check_target, is_page, replace_whole
 
-__all__ = ["page_of", "write_page"]
+__all__ = ["page_of"]
 
 # More groups make a picture that nobody can read; the table has them all.
 _MOST_DRAWN: Final = 60
@@ -27,13 +25,3 @@ def page_of(publication: Publication) -> str:
             pictures[name] = to_svg(released(release))
     curve = to_svg(tradeoff({str(publication.total): publication.total}))
     return html(publication, tradeoff_svg=curve, release_svgs=pictures)
-
-
-def write_page(path: Path, publication: Publication, *, word: str = "path") -> None:
-    """Write the page, whole or not at all.
-
-    Raises:
-        InvalidParameter: if a file lies there that is no page, or the folder cannot be written to.
-    """
-    check_target(word, path, frozenset(publication.ledger.files), "report", is_page)
-    replace_whole(path, lambda file: file.write(page_of(publication).encode()))

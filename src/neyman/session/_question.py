@@ -70,7 +70,9 @@ class Question(Displayed):
     ) -> Mechanism:
         """Return the noise that spends a budget, given as for `release`."""
         spends = Spends(mu=mu, epsilon=epsilon, rho=rho, share=share, noise=noise, delta=delta)
-        return spends.of(self.aggregate, self.session.ledger)
+        ledger = self.session.ledger
+        whole = None if ledger is None else (ledger.account, ledger.capacity)
+        return spends.of(self.aggregate, whole)
 
     def preview(
         self,

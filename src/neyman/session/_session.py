@@ -358,10 +358,12 @@ class Session(Displayed):
                 "first; what the ledger holds already is free"
             )
         # Drawing takes as long to load as all the rest.
-        from neyman.session._page import write_page
+        from neyman.report._files import check_page, write_text
+        from neyman.session._page import page_of
 
         page = Path(path)
-        write_page(page, self.publication(title))
+        check_page("path", page, frozenset(self.paying.store.files))
+        write_text(page, page_of(self.publication(title)))
         return page
 
     def publication(self, title: str) -> Publication:

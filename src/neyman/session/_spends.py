@@ -6,7 +6,6 @@ from typing import Final, final
 
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter
-from neyman.ledger import Ledger
 from neyman.mechanisms import Mechanism, Thresholded
 from neyman.numerics import Real, exact, text
 from neyman.publish._noise import NOISES, USUAL, noise_for
@@ -39,15 +38,19 @@ class Spends:
     noise: str | Mechanism | None = None
     delta: Real | None = None
 
-    def of(self, question: Aggregate, ledger: Ledger | None) -> Mechanism:
+    def of(self, question: Aggregate, whole: tuple[str, Fraction] | None) -> Mechanism:
         """Return the noise.
+
+        Args:
+            question: that is to be answered.
+            whole: the account of the ledger, and its whole budget, of which a share is a part.
 
         Raises:
             InvalidParameter: if not one budget is given, or it calls for noise that cannot be
                 drawn.
             SensitivityMismatch: if the noise does not go with the integers of the question.
         """
-        noise = self._own(question, ledger)
+        noise = self._own(question, whole)
         unknown = question.unknown is not None
         if unknown and self.delta is None and not isinstance(self.noise, Thresholded):
             raise InvalidParameter(
@@ -65,7 +68,7 @@ class Spends:
             )
         return Thresholded.calibrate(question.sensitivity, noise=noise, delta=self.delta)
 
-    def _own(self, question: Aggregate, ledger: Ledger | None) -> Mechanism:
+    def _own(self, question: Aggregate, whole: tuple[str, Fraction] | None) -> Mechanism:
         given = {"mu": self.mu, "epsilon": self.epsilon, "rho": self.rho, "share": self.share}
         said = {name: value for name, value in given.items() if value is not None}
         if isinstance(self.noise, Mechanism):
@@ -82,7 +85,7 @@ class Spends:
             )
         ((key, value),) = said.items()
         if key == "share":
-            return self._shared(question, value, ledger)
+            return self._shared(question, value, whole)
         name = USUAL[key] if self.noise is None else self.noise
         if name not in NOISES or key not in NOISES[name].makes:
             fits = ", ".join(repr(noise) for noise, made in NOISES.items() if key in made.makes)
@@ -91,19 +94,22 @@ class Spends:
             )
         return NOISES[name].makes[key](question.sensitivity, value)
 
-    def _shared(self, question: Aggregate, share: Real, ledger: Ledger | None) -> Mechanism:
+    def _shared(
+        self, question: Aggregate, share: Real, whole: tuple[str, Fraction] | None
+    ) -> Mechanism:
         if self.noise is not None:
             raise InvalidParameter(
                 f"share takes the noise that the ledger is for; got noise={self.noise!r} beside "
                 "it. Write mu, epsilon or rho with that noise, or leave noise out"
             )
-        if ledger is None:
+        if whole is None:
             raise InvalidParameter(
                 "share is a part of a ledger's budget; this session has none. Write "
                 "ny.open(..., budget=ny.gdp(1), ledger=...), or mu="
             )
+        account, capacity = whole
         part = check_share("share", share)
-        return noise_for(question.sensitivity, ledger.account, part * ledger.capacity)
+        return noise_for(question.sensitivity, account, part * capacity)
 
 
 def check_share(name: str, share: Real) -> Fraction:

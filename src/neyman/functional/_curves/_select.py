@@ -1,6 +1,6 @@
 """Which of the free bandwidths to read a release with, from the release alone."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,11 +10,12 @@ from neyman.functional._curves._spectrum import Smoothable, Spectrum
 from neyman.functional._fields._field import ReleasedField
 from neyman.numerics import Array
 
-__all__ = ["select_bandwidth"]
+__all__ = ["select_bandwidth", "selected"]
 
 _STEPS_A_DOUBLING = 8
 
 _Bandwidth = TypeVar("_Bandwidth")
+_Density = TypeVar("_Density", ReleasedFunction, ReleasedField)
 
 
 def select_bandwidth(function: Smoothable[_Bandwidth]) -> _Bandwidth:
@@ -59,6 +60,13 @@ def select_bandwidth(function: Smoothable[_Bandwidth]) -> _Bandwidth:
     risks = (rows * rows - 2 * rows) @ (parts * power)
     risks += rows**2 @ (parts * ((1 - power) / n + lies * spectrum.noise))
     return function.bandwidth_at(factors[int(np.argmin(risks))])
+
+
+def selected(function: _Density) -> _Density:
+    """Return a density at the bandwidth that its own release selects."""
+    # A number of a curve, and one for each side of a map.
+    bandwidth: Any = select_bandwidth(function)
+    return function.smooth(bandwidth)
 
 
 def _told(spectrum: Spectrum) -> Array:

@@ -9,9 +9,8 @@ from pydantic import Field, model_validator
 
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter
-from neyman.publish._form import Form
 from neyman.publish._noise import NOISES
-from neyman.publish._section import Count, Delta, NoiseName, Part, Positive, Section
+from neyman.publish._section import Count, Delta, Form, NoiseName, Part, Positive, Section
 from neyman.tables import Keys, Table, UnknownKeys
 
 __all__ = ["Groups", "Query", "declared"]
