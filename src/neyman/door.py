@@ -14,6 +14,8 @@ import numpy as np
 
 from neyman.aggregate import COMPANION, Aggregate, FoundGroups, IntArray, KeyText
 from neyman.arguments import check_list, check_type
+from neyman.calls import plain_calls
+from neyman.curves import TradeOff, compose
 from neyman.divided import SHARE, Part, companions_at, divided
 from neyman.errors import EngineFailure, InvalidParameter
 from neyman.ledger import Ledger, Reservation
@@ -21,7 +23,6 @@ from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
 from neyman.released import Companion, Guarantee, Release, Spending
 from neyman.sealed import sealed, withheld
-from neyman.tradeoff import TradeOff, compose
 
 __all__ = ["held", "release", "release_batch", "released"]
 
@@ -36,6 +37,7 @@ _ASSUMPTIONS = (
 )
 
 
+@plain_calls
 def release(
     aggregate: Aggregate,
     mechanism: Mechanism,
@@ -84,6 +86,7 @@ def release(
     return released(parts, ledger, entry=entry, confidence=confidence, batched=False)[0]
 
 
+@plain_calls
 def release_batch(
     questions: Sequence[tuple[Aggregate, Mechanism]],
     ledger: Ledger,

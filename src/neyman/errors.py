@@ -11,6 +11,7 @@ __all__ = [
     "BudgetExceeded",
     "EngineFailure",
     "EntryConflict",
+    "InvalidCall",
     "InvalidParameter",
     "InvalidTable",
     "LedgerCorrupt",
@@ -37,6 +38,10 @@ class NeymanError(Exception):
 
 class InvalidParameter(NeymanError, ValueError):
     """A number or name is outside what the formula allows."""
+
+
+class InvalidCall(InvalidParameter, TypeError):
+    """A function was called with arguments that it does not have, or without those it needs."""
 
 
 class UnsupportedComposition(NeymanError, TypeError):

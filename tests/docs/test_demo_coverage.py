@@ -12,7 +12,7 @@ from neyman.publish import plan, read_spec
 from neyman.released import is_amount, noise_alone
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights"
-RUNS = 20
+RUNS = 200
 LEAST = 0.93
 
 

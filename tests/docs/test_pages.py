@@ -147,7 +147,7 @@ def test_every_figure_has_titles_and_words_beside_its_lines(figures):
             assert axes.get_legend() is None, name
 
 
-ROOMS = ["", "accounting", "functional", "mechanisms", "plots", "publish", "report", "tradeoff"]
+ROOMS = ["", "accounting", "curves", "functional", "mechanisms", "plots", "publish", "report"]
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -9,6 +9,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from neyman.calls import plain_calls_of
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     ULP,
@@ -21,7 +23,6 @@ from neyman.numerics import (
     normal_quantile_gap,
     text,
 )
-from neyman.tradeoff import TradeOff
 
 __all__ = [
     "Advantage",
@@ -86,6 +87,7 @@ class Target(ABC):
         """
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True)
 class EpsilonDelta(Target):

@@ -3,21 +3,23 @@
 import operator
 from fractions import Fraction
 
+from neyman.calls import plain_calls
+from neyman.curves import TradeOff, gdp, poisson, poisson_replace
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, text
 from neyman.sensitivity import Neighbors, check_neighbors
-from neyman.tradeoff import TradeOff, gdp, poisson, poisson_replace
 
 __all__ = ["dp_sgd"]
 
 _SMALLEST, _LARGEST = Fraction(2) ** -500, Fraction(2) ** 500
 
 
+@plain_calls
 def dp_sgd(
-    *,
     noise_multiplier: Real,
     sampling_probability: Real,
     steps: int,
+    *,
     neighbors: Neighbors = "add_remove",
 ) -> TradeOff:
     """Return the guarantee of DP-SGD with Poisson sampling, all steps released.

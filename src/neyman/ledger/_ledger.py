@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.accounting import budget_for
+from neyman.calls import plain_calls_of
+from neyman.curves import TradeOff
 from neyman.errors import EntryConflict
 from neyman.ledger._ask import Ask, Asked
 from neyman.ledger._events import Events
@@ -38,7 +40,6 @@ from neyman.ledger._trust import trusted
 from neyman.ledger._views import UNCHANGED, Views
 from neyman.numerics import Real, text
 from neyman.sensitivity import Neighbors, check_neighbors
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Ledger"]
 
@@ -53,6 +54,7 @@ _NOT_REVEALED = (
 )
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True)
 class Ledger(Views):

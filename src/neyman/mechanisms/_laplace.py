@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self, final
 
+from neyman.calls import plain_calls_of
+from neyman.curves import TradeOff, laplace
 from neyman.errors import SensitivityMismatch
 from neyman.mechanisms._folded import FoldedLaplace
 from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.numerics import Real, exact_positive, text
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
-from neyman.tradeoff import TradeOff, laplace
 
 __all__ = ["Laplace"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Laplace(Mechanism):

@@ -15,6 +15,7 @@ from textwrap import fill
 from typing import Any, Final, ParamSpec
 from warnings import catch_warnings, filterwarnings
 
+from neyman.calls import plain_calls
 from neyman.errors import MissingExtra
 from neyman.printable import shortened
 from neyman.released import TOO_FEW
@@ -91,10 +92,11 @@ def figure(width: float, height: float) -> Figure:
 
 def plain(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     """Have a function return a figure in whose text nobody reads a formula."""
+    asked = plain_calls(draw)
 
     @wraps(draw)
     def drawn(*args: P.args, **given: P.kwargs) -> Figure:
-        picture = draw(*args, **given)
+        picture = asked(*args, **given)
         # Numbers on a logarithmic axis are formulas of matplotlib's own, such as 10^-3.
         numbers: set[Text] = set()
         for axes in picture.axes:

@@ -5,17 +5,19 @@ from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 
+from neyman.calls import plain_calls
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.ledger import Ledger, Store
 from neyman.numerics import Real
 from neyman.session._declared import Ranges, bounds_of, cap_given, unit_of
 from neyman.session._session import Session
 from neyman.tables import ForeignKey, Table, Unit, open_table
-from neyman.tradeoff import TradeOff
 
 __all__ = ["open"]
 
 
+@plain_calls
 def open(  # noqa: A001
     source: object,
     *,

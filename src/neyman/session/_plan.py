@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
+from neyman.calls import plain_calls_of
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Planned", "planned"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True)
 class Planned(Displayed):

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast, final
 
 from neyman.aggregate import Aggregate, IntArray
+from neyman.calls import plain_calls_of
 from neyman.displayed import Displayed
 from neyman.divided import SHARE
 from neyman.door import release
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Question"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True)
 class Question(Displayed):

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final, final
 
 from neyman.aggregate import Aggregate
+from neyman.calls import plain_calls_of
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.functional import Domain, Side, Target
@@ -43,6 +44,7 @@ _DELTA: Final = 1e-6
 _NO_BOUNDS: Final[Mapping[str, tuple[Real, Real]]] = MappingProxyType({})
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True)
 class Session(Displayed):

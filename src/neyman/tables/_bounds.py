@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+from neyman.calls import plain_calls_of
 from neyman.errors import InvalidTable
 from neyman.numerics import Real, exact, text
 
@@ -15,6 +16,7 @@ _MOST_STEPS = 2**50
 _SMALLEST, _LARGEST = Fraction(10) ** -250, Fraction(10) ** 250
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Bounds:

@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field
 from typing import final
 
+from neyman.calls import plain_calls_of
 from neyman.errors import InvalidTable
 from neyman.tables._on import On, pairs_of
 
 __all__ = ["ForeignKey"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class ForeignKey:

@@ -5,6 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from neyman.calls import plain_calls
 from neyman.errors import InvalidParameter
 from neyman.tables._bounds import Bounds
 from neyman.tables._engines._room import Room
@@ -20,6 +21,7 @@ __all__ = ["open_table"]
 _MOST: Final = 2**62
 
 
+@plain_calls
 def open_table(
     source: object,
     *,

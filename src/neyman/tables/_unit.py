@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, cast, final
 
+from neyman.calls import plain_calls_of
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.tables._foreign_key import ForeignKey
 from neyman.tables._limits import Limits
@@ -124,6 +125,7 @@ class Rows(Unit):
         return {"rows": 1}
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Entity(Unit):

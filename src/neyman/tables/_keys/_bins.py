@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from neyman.aggregate import Columns, IntArray
 from neyman.arguments import check_type, given, whole
+from neyman.calls import plain_calls_of
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import Real, exact
 from neyman.tables._keys._cuts import day_bin, number_bin
@@ -36,6 +37,7 @@ class Bin(NamedTuple):
     upper: Edge
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Bins(Domain):

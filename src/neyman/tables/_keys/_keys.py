@@ -11,6 +11,7 @@ from typing import final
 import numpy as np
 
 from neyman.aggregate import Columns, IntArray
+from neyman.calls import plain_calls_of
 from neyman.errors import InvalidTable
 from neyman.tables._key import Key
 from neyman.tables._keys._bins import Bins
@@ -30,6 +31,7 @@ _MOST = 10**6
 _SHOWN = 1000
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True)
 class Keys:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import final
 
+from neyman.calls import plain_calls_of
 from neyman.errors import InvalidTable
 
 __all__ = ["UnknownKeys"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class UnknownKeys:

@@ -1,0 +1,104 @@
+"""Calls that do not fit a function are refused in a sentence, in place of Python's few words."""
+
+import inspect
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import wraps
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar, cast
+
+from neyman.errors import InvalidCall
+
+__all__ = ["plain_calls", "plain_calls_of"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+def plain_calls(function: Callable[P, R]) -> Callable[P, R]:
+    """Refuse a call with wrong arguments in a sentence that says how to write it.
+
+    Raises:
+        InvalidCall: at the call, which is a `TypeError` as Python's own is.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **named: P.kwargs) -> R:
+        try:
+            return function(*args, **named)
+        except TypeError as error:
+            # An error from inside the function has passed through a second frame.
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            refused = _sentence(function, len(args), list(named))
+        raise InvalidCall(refused)
+
+    return call
+
+
+def plain_calls_of(kind: type[T]) -> type[T]:
+    """Refuse wrong arguments of a class and of its public methods, as `plain_calls` does."""
+    for name, member in list(vars(kind).items()):
+        if name.startswith("_") and name != "__init__":
+            continue
+        if isinstance(member, FunctionType):
+            setattr(kind, name, plain_calls(member))
+        elif isinstance(member, staticmethod | classmethod):
+            wrapped = cast("staticmethod[..., Any]", member)
+            setattr(kind, name, type(wrapped)(plain_calls(wrapped.__func__)))
+    return kind
+
+
+def _sentence(function: Callable[..., object], places: int, names: list[str]) -> str:
+    """Say what is missing or too much; of what was given only names are told."""
+    called, how = _called(function), _how(function)
+    parameters = _parameters(function)
+    if any(one.name.startswith("_") for one in parameters):
+        return f"{called} is not made by hand; see help(neyman.{called}) for what makes one"
+    places -= len(inspect.signature(function).parameters) - len(parameters)
+    by_place = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    by_name = [one.name for one in parameters if one.kind is not one.VAR_POSITIONAL]
+    for name in names:
+        if name not in by_name:
+            near = get_close_matches(name, by_name, n=1, cutoff=0.5)
+            meant = f"; did you mean {near[0]}?" if near else "."
+            return f"{called}() has no argument {name!r}{meant} {how}"
+    if places > len(by_place):
+        most = "one" if len(by_place) == 1 else len(by_place) or "none"
+        return f"{called}() was given {places} arguments without names and takes {most}. {how}"
+    for name in by_place[:places]:
+        if name in names:
+            return f"{called}() got {name} twice, by its place and by its name. {how}"
+    given = {*by_place[:places], *names}
+    lacking = [one.name for one in parameters if _needed(one) and one.name not in given]
+    return f"{called}() needs {', '.join(lacking)}. {how}"
+
+
+def _called(function: Callable[..., object]) -> str:
+    """Return the name as one writes it; of a method without its object."""
+    owner, _, name = function.__qualname__.rpartition(".")
+    return owner if name == "__init__" else name
+
+
+def _how(function: Callable[..., object]) -> str:
+    """Write the call: what it needs, and the names of what it also takes."""
+    called, parameters = _called(function), _parameters(function)
+    needed = [
+        f"{one.name}=..." if one.kind is one.KEYWORD_ONLY else one.name
+        for one in parameters
+        if _needed(one)
+    ]
+    more = [one.name for one in parameters if one.default is not one.empty]
+    also = f"; it also takes {', '.join(more)}" if more else ""
+    return f"Write {called}({', '.join(needed)}){also}"
+
+
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    """Return what a caller writes."""
+    found = inspect.signature(function).parameters.values()
+    return [one for one in found if one.name not in ("self", "cls")]
+
+
+def _needed(one: inspect.Parameter) -> bool:
+    return one.default is one.empty and one.kind is not one.VAR_KEYWORD
