@@ -100,3 +100,15 @@ def test_what_does_not_go_together_is_refused(tmp_path, capsys):
     assert "cannot be counted out" in said(
         capsys, *RUN, "--unit", "X", "--language", "en", "--prior", "1/3", status=2
     )
+
+
+@pytest.mark.parametrize(
+    ("shell", "language"),
+    [("ko_KR.UTF-8", "ko"), ("zh_CN.UTF-8", "zh"), ("C.UTF-8", "en"), ("de_DE", "en"), ("", "en")],
+)
+def test_without_a_language_the_words_are_those_of_the_shell(capsys, monkeypatch, shell, language):
+    for name in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", shell)
+    words = ["--prior", "0.5", "--unit", "X"]
+    assert said(capsys, *RUN, *words) == said(capsys, *RUN, *words, "--language", language)

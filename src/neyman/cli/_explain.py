@@ -1,11 +1,13 @@
 """`neyman explain`."""
 
 import argparse
+import os
 from collections.abc import Sequence
 from fractions import Fraction
 
 from neyman.cli._guarantees import read_guarantee
 from neyman.cli._numbers import WrongUsage, as_usage, number
+from neyman.cli._parser import LANGUAGES
 from neyman.cli._phases import Phase, phases_of
 from neyman.cli._say import say, say_json
 from neyman.curves import TradeOff, compose
@@ -35,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     with as_usage():
         found = explain(
             guarantee,
-            language=options.language,
+            language=_language(options),
             priors=_numbers(options.prior, "--prior"),
             deltas=_numbers(options.delta or (), "--delta"),
             **{name: _numbers(*given) for name, given in asked.items() if given[0]},
@@ -45,6 +47,13 @@ def run(options: argparse.Namespace) -> int:
     else:
         say(found)
     return 0
+
+
+def _language(options: argparse.Namespace) -> str:
+    """Return what was written, or what the shell speaks."""
+    settings = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    spoken = next(filter(None, settings), "")[:2]
+    return options.language or (spoken if spoken in LANGUAGES else "en")
 
 
 def _guarantee(options: argparse.Namespace) -> TradeOff | Guarantee:
@@ -68,7 +77,7 @@ def _training(options: argparse.Namespace) -> Guarantee:
         curve=compose(*(phase.curve for phase in phases)),
         neighbors="add_remove",
         unit=options.unit,
-        assumptions=tuple(_assumptions(phases, read_language(options.language))),
+        assumptions=tuple(_assumptions(phases, read_language(_language(options)))),
     )
 
 

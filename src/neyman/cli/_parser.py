@@ -8,7 +8,16 @@ from typing import Any, Final, NoReturn, cast, final
 
 from neyman.printable import printable
 
-__all__ = ["EXIT", "Parser", "WrongUsage", "command", "meant"]
+__all__ = [
+    "EXIT",
+    "LANGUAGES",
+    "Parser",
+    "WrongUsage",
+    "command",
+    "meant",
+]
+
+LANGUAGES: Final = ("en", "ko", "zh")
 
 EXIT: Final = "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 interrupted."
 

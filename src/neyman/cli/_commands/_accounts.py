@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from neyman.cli._parser import command
+from neyman.cli._parser import LANGUAGES, command
 
 __all__ = ["add_accounts"]
 
@@ -71,7 +71,7 @@ def _add_explain(commands: Any) -> None:
         description="Say in words and natural frequencies what a guarantee means: that of a file, "
         "or that of a training. Every number is a proved bound, rounded in favour of the attacker.",
         examples=[
-            "explain visits.ledger --language en --prior 0.5",
+            "explain visits.ledger --prior 0.5",
             "explain release.json --language ko --prior 0.01 --prior 0.5",
         ],
     )
@@ -82,7 +82,9 @@ def _add_explain(commands: Any) -> None:
         help="a ledger, or the JSON of a release, of a guarantee or of a trade-off function",
     )
     explain.add_argument(
-        "--language", required=True, choices=["en", "ko", "zh"], help="of the words"
+        "--language",
+        choices=LANGUAGES,
+        help="of the words; that of the shell's LANG if it is one of these, else en",
     )
     explain.add_argument(
         "--prior",
