@@ -14,7 +14,7 @@ parts    group j and component sums of the values that have one
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -31,6 +31,7 @@ from neyman.tables._statements._bounding import Bounding
 from neyman.tables._statements._companion import MARK, companion_of
 from neyman.tables._statements._found import named_groups
 from neyman.tables._statements._groups import grouped, numbered, values_of
+from neyman.tables._statements._reach import reach
 from neyman.tables._statistics._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
@@ -114,8 +115,12 @@ class Question:
         outside: list[Tree] = []
         for name, measured in zip(self._integers, self.statistic.columns, strict=True):
             value = view.schema[measured.column].number()
-            there = (sql.known(value), exp.Not(this=exp.IsNan(this=value)))
-            steps = _steps(measured, value)
+            there = [sql.known(value), exp.Not(this=exp.IsNan(this=value))]
+            whole = view.schema[measured.column].whole()
+            if whole is not None and measured.bounds.grid == 1:
+                there, steps = [sql.known(whole)], _whole_steps(measured, whole)
+            else:
+                steps = _steps(measured, value)
             outside.append(exp.and_(*there, _outside(measured, value)))
             if self.statistic.complete:
                 query = query.select(sql.named(steps, name), copy=False).where(*there, copy=False)
@@ -143,7 +148,15 @@ class Question:
             # Of a row that is a unit by itself there is one.
             rows = sql.column("n") if self.unit.entity is not None else sql.wide(1)
             k = [sql.cast(value, sql.WIDE) for value in (rows, *k)]
-        adds = [(f"s{i}", _add(part, k)) for i, part in enumerate(self.statistic.components)]
+        # Bounds hold of the steps of a value; one step more stands for no value.
+        known = {
+            name: (low, high if self.statistic.complete else high + 1)
+            for name, (low, high) in zip(
+                self._integers, (x.bounds.steps for x in self.statistic.columns), strict=True
+            )
+        }
+        parts = enumerate(self.statistic.components)
+        adds = [(f"s{i}", _add(part, k, known)) for i, part in parts]
         if self.unit.entity is None:
             return self._parts_of_rows(view, adds)
         bounding = Bounding(
@@ -263,12 +276,15 @@ def salt_of(view: View, unit: Unit, keys: Keys | UnknownKeys | None) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-def _add(component: Component, k: Sequence[Tree]) -> Tree:
+def _add(component: Component, k: Sequence[Tree], known: Mapping[str, tuple[int, int]]) -> Tree:
     """What a row adds, inside the component's range whatever its formula does."""
     low, high = sql.integer(component.low), sql.integer(component.high)
     if component.low == component.high:
         return low
-    return sql.cast(sql.clamped(low, component.value(k), high), "BIGINT")
+    value = component.value(k)
+    ends = reach(value, known)
+    inside = ends is not None and component.low <= ends[0] and ends[1] <= component.high
+    return sql.cast(value if inside else sql.clamped(low, value, high), "BIGINT")
 
 
 def _outside(measured: Measured, value: Tree) -> Tree:
@@ -284,3 +300,9 @@ def _steps(measured: Measured, value: Tree) -> Tree:
     )
     steps = exp.Floor(this=sql.clamped(low, value, high) / grid + sql.double(0.5))
     return sql.cast(steps, "BIGINT")
+
+
+def _whole_steps(measured: Measured, value: Tree) -> Tree:
+    """min(max(x, lower), upper) of an integer, in steps of 1: as in doubles, and faster."""
+    low, high = map(sql.wide, measured.bounds.steps)
+    return sql.cast(sql.clamped(low, value, high), "BIGINT")
