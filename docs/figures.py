@@ -58,7 +58,7 @@ def density(x: np.ndarray, mean: float = 0.0, spread: float = 1.0) -> np.ndarray
 def both_errors() -> Figure:
     """Two laws, a threshold, the two errors; and the same test as a point of the curve."""
     mu, f = 1.5, ny.gdp(1.5)
-    test = ny.likelihood_ratio_test(f.remove, size=0.1)
+    test = ny.curves.likelihood_ratio_test(f.remove, size=0.1)
     cut = test.threshold / mu + mu / 2
     picture = figure(8.2, 3.4)
     left, right = picture.subplots(1, 2, width_ratios=(1.35, 1))
@@ -122,7 +122,7 @@ def symmetrised() -> Figure:
     picture = figure(8.2, 4.1)
     both = (
         (f.symmetrize(), "max(f, f⁻¹)", BLUE),
-        (ny.symmetric_hull(f), "hull of min(f, f⁻¹)", ORANGE),
+        (ny.curves.symmetric_hull(f), "hull of min(f, f⁻¹)", ORANGE),
     )
     for axes, (curve, name, colour) in zip(picture.subplots(1, 2), both, strict=True):
         errors(axes).plot(ALPHA, curve.beta(ALPHA), color=colour, linewidth=5, alpha=0.35)
@@ -213,7 +213,7 @@ def groups() -> Figure:
     mu, limit = 2, ny.laplace(2).beta(ALPHA)
     rows = (1, ORANGE, 0.15), (2, PURPLE, 0.115), (4, GREEN, 0.08), (8, SKY, 0.045)
     for k, colour, height in rows:
-        curve = ny.chain(*[ny.pure_dp(mu / k)] * k).beta(ALPHA)
+        curve = ny.curves.chain(*[ny.pure_dp(mu / k)] * k).beta(ALPHA)
         left.plot(ALPHA, curve, color=colour, linewidth=1.4)
         gap = limit - curve
         clean(right).plot(ALPHA, gap, color=colour, linewidth=1.8)
@@ -257,7 +257,7 @@ def privacy_loss() -> Figure:
     """The law of the loss; its tail beyond epsilon, and how much of that tail is delta."""
     axes = clean((picture := figure(6.6, 3.7)).add_subplot())
     x, mu, epsilon = np.linspace(-3.6, 4.4, 900), 1.0, 1.0
-    loss = ny.privacy_loss(ny.gdp(1).remove)
+    loss = ny.curves.privacy_loss(ny.gdp(1).remove)
     under_q, under_p = density(x, mu**2 / 2, mu), density(x, -(mu**2) / 2, mu)
     axes.plot(x, under_p, color=QUIET, linewidth=1.4)
     axes.plot(x, under_q, color=BLUE, linewidth=1.8)
@@ -286,7 +286,7 @@ def renyi() -> Figure:
         (ny.gdp(1), "gdp(1): a/2", BLUE, 0.1),
         (ny.pure_dp(1), "pure_dp(1)", ORANGE, 0.17),
         (ny.laplace(1), "laplace(1)", GREEN, 0.0),
-        (ny.bounded_range(1), "bounded_range(1)", PURPLE, -0.15),
+        (ny.curves.bounded_range(1), "bounded_range(1)", PURPLE, -0.15),
         (ny.poisson(ny.gdp(1), 0.1), "poisson(gdp(1), 0.1)", SKY, -0.1),
     )
     for curve, name, colour, shift in curves:

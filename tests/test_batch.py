@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import neyman as ny
+from neyman.aggregate import Aggregate
 from neyman.errors import (
     BudgetExceeded,
     EngineFailure,
@@ -15,8 +16,9 @@ from neyman.errors import (
     RelationMismatch,
     SensitivityMismatch,
 )
+from neyman.sensitivity import Sensitivity
 
-ONE = ny.Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1))
+ONE = Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1))
 
 
 class Plain:
@@ -40,7 +42,7 @@ class Source:
 
 
 def question(source, name, **changes):
-    aggregate = ny.Aggregate(
+    aggregate = Aggregate(
         query={"statistic": name},
         source="here",
         unit="one row",

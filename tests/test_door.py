@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import neyman as ny
+from neyman.aggregate import Aggregate
 from neyman.errors import (
     BudgetExceeded,
     EngineFailure,
@@ -15,6 +16,7 @@ from neyman.errors import (
     RelationMismatch,
     SensitivityMismatch,
 )
+from neyman.sensitivity import Sensitivity
 
 SECRET = 123_456_789_123_456_789
 
@@ -47,11 +49,11 @@ class Source:
 
 
 def question(compute, **changes):
-    aggregate = ny.Aggregate(
+    aggregate = Aggregate(
         query={"statistic": "count"},
         source="here",
         unit="one row",
-        sensitivity=ny.Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1)),
+        sensitivity=Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1)),
         size=3,
         reading=Plain(),
         compute=compute,
@@ -102,15 +104,15 @@ def test_a_release_tells_what_is_left_from_one_look(ledger, monkeypatch):
 @pytest.mark.parametrize(
     "mechanism",
     [
-        ny.DiscreteGaussian(scale=10),
-        ny.DiscreteLaplace(scale=10),
-        ny.Staircase(epsilon=0.1, period=2, width=1),
-        ny.Canonical(curve=ny.gdp(0.1), period=1),
+        ny.mechanisms.DiscreteGaussian(scale=10),
+        ny.mechanisms.DiscreteLaplace(scale=10),
+        ny.mechanisms.Staircase(epsilon=0.1, period=2, width=1),
+        ny.mechanisms.Canonical(curve=ny.gdp(0.1), period=1),
     ],
     ids=repr,
 )
 def test_every_noise_on_integers_goes_through_the_door(ledger, mechanism):
-    one = ny.Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1))
+    one = Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1))
     release = ny.release(question(Source(), sensitivity=one), mechanism, ledger, entry="a")
     assert release.guarantee.curve == mechanism.tradeoff(one)
     assert 0 < ledger.spent() < Fraction(1, 50)
@@ -142,13 +144,13 @@ def test_a_second_asking_is_free_and_reads_nothing(ledger):
         (NOISE, {}, {"entry": ""}, InvalidParameter),
         (
             NOISE,
-            {"sensitivity": ny.Sensitivity(neighbors="add_remove", l1=Fraction(1))},
+            {"sensitivity": Sensitivity(neighbors="add_remove", l1=Fraction(1))},
             {},
             SensitivityMismatch,
         ),
         (
             NOISE,
-            {"sensitivity": ny.Sensitivity(neighbors="replace_one", l2_squared=Fraction(1))},
+            {"sensitivity": Sensitivity(neighbors="replace_one", l2_squared=Fraction(1))},
             {},
             RelationMismatch,
         ),

@@ -197,7 +197,7 @@ def test_laplace_noise_and_all_of_delta(tmp_path):
     asked = table().count(BY)
     sensitivity = asked.sensitivity
     made = Thresholded.calibrate(
-        sensitivity, noise=ny.DiscreteLaplace.calibrate(sensitivity, 1), delta=1e-12
+        sensitivity, noise=ny.mechanisms.DiscreteLaplace.calibrate(sensitivity, 1), delta=1e-12
     )
     release = ny.release(asked, made, ledger, entry="a")
     assert release.columns["g"] == sorted(BIG)

@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks._accountants import Answer
 from neyman import tradeoff
 from neyman.accounting import EpsilonDelta, calibrate
-from neyman.tradeoff import TradeOff, approx_dp, compose, gdp, laplace, poisson, pure_dp
+from neyman.curves import TradeOff, approx_dp, compose, gdp, laplace, poisson, pure_dp
 
 PACKAGE, METHOD = "neyman", "exact"
 # SciPy is imported by the first question; the others import it before the clock starts.

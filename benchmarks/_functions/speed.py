@@ -13,6 +13,7 @@ from scipy.stats import gaussian_kde
 import neyman as ny
 from benchmarks import Section, clocked, verdict
 from neyman import functional
+from neyman.aggregate import Aggregate
 
 __all__ = ["paths", "releases"]
 
@@ -142,7 +143,7 @@ def contestants(
     return given
 
 
-def asked(values: np.ndarray, h: float) -> tuple[ny.Aggregate, ny.Gaussian]:
+def asked(values: np.ndarray, h: float) -> tuple[Aggregate, ny.Gaussian]:
     """Return the question, and its noise."""
     side, dimension = functional.Interval(-8, 8, outside="clip"), values.shape[1]
     question = functional.density(
@@ -164,7 +165,7 @@ class Answer:
     columns: Mapping[str, Sequence[object]]
 
     @classmethod
-    def of(cls, question: ny.Aggregate, noise: ny.Gaussian) -> "Answer":
+    def of(cls, question: Aggregate, noise: ny.Gaussian) -> "Answer":
         """Compute, add exact noise, read."""
         noisy = noise.add_noise(question.compute())
         return cls(question.query, question.reading.columns(noisy, noise, 0.95))

@@ -66,7 +66,7 @@ class Case:
 
 
 def _discrete(question: Aggregate) -> Mechanism:
-    return ny.DiscreteLaplace.calibrate(question.sensitivity, epsilon=1)
+    return ny.mechanisms.DiscreteLaplace.calibrate(question.sensitivity, epsilon=1)
 
 
 def _laplace(question: Aggregate) -> Mechanism:
@@ -75,7 +75,7 @@ def _laplace(question: Aggregate) -> Mechanism:
 
 def _thresholded(question: Aggregate) -> Mechanism:
     noise = _discrete(question)
-    return ny.Thresholded.calibrate(question.sensitivity, noise=noise, delta=1e-6)
+    return ny.mechanisms.Thresholded.calibrate(question.sensitivity, noise=noise, delta=1e-6)
 
 
 def _gaussian() -> Budget:

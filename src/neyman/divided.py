@@ -5,11 +5,11 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from neyman.aggregate import COMPANION, Aggregate, Companion
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.ledger import Groups
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real, exact, text
-from neyman.tradeoff import TradeOff
 
 __all__ = ["SHARE", "Part", "companions_at", "divided"]
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from neyman.aggregate import COMPANION, Aggregate, FoundGroups, IntArray, KeyText
 from neyman.arguments import check_list, check_type
+from neyman.curves import TradeOff, compose
 from neyman.divided import SHARE, Part, companions_at, divided
 from neyman.errors import EngineFailure, InvalidParameter
 from neyman.ledger import Ledger, Reservation
@@ -21,7 +22,6 @@ from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
 from neyman.released import Companion, Guarantee, Release, Spending
 from neyman.sealed import sealed, withheld
-from neyman.tradeoff import TradeOff, compose
 
 __all__ = ["held", "release", "release_batch", "released"]
 

@@ -9,10 +9,10 @@ import pytest
 
 import neyman as ny
 from neyman.accounting import from_dp_event, random_allocation
+from neyman.curves._pairs._allocation import AllocationPair
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics._distributions._lognormal_mean import LognormalMean
 from neyman.numerics._distributions._lognormal_panels import transform
-from neyman.tradeoff._pairs._allocation import AllocationPair
 
 
 @pytest.mark.parametrize(

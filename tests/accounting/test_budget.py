@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neyman.accounting import Amount, Budget, GaussianFilter, PureFilter, budget_for, filter_for
+from neyman.curves import approx_dp, compose, gdp, laplace, pure_dp
 from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.tradeoff import approx_dp, compose, gdp, laplace, pure_dp
 
 CAPS = [approx_dp(2, 1e-6), approx_dp(0.5, 1e-9), approx_dp(5, 1e-3), gdp(1) @ approx_dp(0, 1e-6)]
 

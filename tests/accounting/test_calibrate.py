@@ -13,8 +13,8 @@ from neyman.accounting._targets import (
     MuSlack,
     TprAtFpr,
 )
+from neyman.curves import approx_dp, gdp, identity, laplace, pure_dp
 from neyman.errors import InvalidParameter, NotCertified
-from neyman.tradeoff import approx_dp, gdp, identity, laplace, pure_dp
 
 # The analytic Gaussian mechanism at sensitivity 1, to 20 digits.
 ANALYTIC = [
@@ -233,7 +233,7 @@ def test_what_make_does_wrong_is_said_with_the_parameter():
 
 
 def test_an_estimate_is_no_guarantee():
-    from neyman.tradeoff import Pair, Tails, TradeOff
+    from neyman.curves import Pair, Tails, TradeOff
 
     class Loose(Pair):
         kind = "loose"
@@ -329,7 +329,7 @@ def test_training_that_is_none_is_refused(wrong):
 
 def test_one_record_replaced_is_the_pair_of_both():
     from neyman.accounting._training import dp_sgd
-    from neyman.tradeoff import poisson_replace
+    from neyman.curves import poisson_replace
 
     run = dp_sgd(noise_multiplier=2, sampling_probability=0.1, steps=3, neighbors="replace_one")
     assert run == poisson_replace(gdp(0.5), 0.1) ** 3

@@ -11,8 +11,7 @@ from neyman.accounting._central_limit import central_limit, central_limit_band
 from neyman.accounting._edgeworth import edgeworth, loss_cumulants
 from neyman.accounting._estimate import Estimate
 from neyman.accounting._functionals import _ANY, _by_profile, functionals
-from neyman.errors import InvalidParameter, NotCertified, UnsupportedComposition
-from neyman.tradeoff import (
+from neyman.curves import (
     Pair,
     TradeOff,
     approx_dp,
@@ -30,7 +29,8 @@ from neyman.tradeoff import (
     symmetric_hull,
     worst,
 )
-from neyman.tradeoff._statements._real_line_constructors import zcdp
+from neyman.curves._statements._real_line_constructors import zcdp
+from neyman.errors import InvalidParameter, NotCertified, UnsupportedComposition
 
 TABLE = [
     (gdp(1), (0.5, 1.25, None, 1.59576912160573)),

@@ -10,8 +10,8 @@ from neyman.accounting import (
     hall_gaussian_sigma,
     probabilistic_gaussian_sigma,
 )
+from neyman.curves import gdp
 from neyman.errors import InvalidParameter
-from neyman.tradeoff import gdp
 
 # The largest epsilon, to four places, at which the exact delta of the formula is the claim at most.
 THRESHOLDS = {

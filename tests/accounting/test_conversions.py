@@ -18,9 +18,9 @@ from neyman.accounting._rdp_methods import (
     rdp_delta,
     rdp_epsilon,
 )
+from neyman.curves import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
+from neyman.curves._statements._real_line_constructors import rdp, zcdp
 from neyman.errors import InvalidParameter
-from neyman.tradeoff import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
-from neyman.tradeoff._statements._real_line_constructors import rdp, zcdp
 
 SHARP = [MIRONOV, CANONNE_KAMATH_STEINKE, ASOODEH, OPTIMAL]
 ALL = [*SHARP, BRETAGNOLLE_HUBER]

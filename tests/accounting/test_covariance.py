@@ -15,11 +15,11 @@ from neyman.accounting import (
     optimal_covariance,
 )
 from neyman.accounting._covariance import _hiding, _lower
+from neyman.curves import gdp
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Gaussian
 from neyman.numerics._rational_matrix import inverse_forms, is_semidefinite
 from neyman.testing import SeededBits
-from neyman.tradeoff import gdp
 
 RNG = np.random.default_rng(3)
 MOVES = [

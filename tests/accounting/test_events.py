@@ -9,8 +9,7 @@ import pytest
 
 from neyman.accounting._event_table import _ROWS
 from neyman.accounting._events import from_dp_event
-from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
-from neyman.tradeoff import (
+from neyman.curves import (
     TradeOff,
     approx_dp,
     bounded_range,
@@ -20,6 +19,7 @@ from neyman.tradeoff import (
     poisson,
     poisson_replace,
 )
+from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
 
 # Same names and fields as dp_accounting's, by definition of the reader.
 NoOp = namedtuple("NoOpDpEvent", "")
@@ -308,7 +308,7 @@ def test_sampling_mixes_the_worst_pair() -> None:
 
 
 def test_zcdp_is_the_statement_itself() -> None:
-    from neyman.tradeoff import zcdp
+    from neyman.curves import zcdp
 
     assert read(SelfComposed(ZCDp(0.125), 4)) == zcdp(Fraction(1, 8)) ** 4
 

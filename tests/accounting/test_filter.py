@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neyman.accounting import GaussianFilter, PureFilter, filter_for, filter_from
+from neyman.curves import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
 from neyman.errors import InvalidParameter, NotCertified, UnsupportedComposition
-from neyman.tradeoff import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
 
 AMOUNTS = st.fractions(min_value=Fraction(1, 10**12), max_value=30, max_denominator=10**12)
 BOTH = pytest.mark.parametrize("kind", [GaussianFilter, PureFilter])

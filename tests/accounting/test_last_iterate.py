@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import minimize
 
 from neyman.accounting import contraction, last_iterate, last_iterate_bounded, last_iterate_cyclic
+from neyman.curves import gdp, identity
 from neyman.errors import InvalidParameter
-from neyman.tradeoff import gdp, identity
 
 TWO_THIRDS = Fraction(2, 3)
 # Contraction, epochs, mu and epsilon(1e-5) at L/(b sigma) = 2/3 and 40 batches.

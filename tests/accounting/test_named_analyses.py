@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from neyman.accounting import gaussian_votes, propose_test_release
+from neyman.curves import approx_dp, gdp, identity, laplace, pure_dp
 from neyman.errors import InvalidParameter
-from neyman.tradeoff import approx_dp, gdp, identity, laplace, pure_dp
 
 
 def test_propose_test_release_is_a_composition():

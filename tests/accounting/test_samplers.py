@@ -13,10 +13,10 @@ from neyman.accounting._samplers import (
     without_replacement,
 )
 from neyman.accounting._truncated import truncated_poisson
+from neyman.curves import TradeOff, gdp, laplace, poisson
+from neyman.curves._algebra._group import poisson_replace
+from neyman.curves._pairs._clones import ClonesPair
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
-from neyman.tradeoff import TradeOff, gdp, laplace, poisson
-from neyman.tradeoff._algebra._group import poisson_replace
-from neyman.tradeoff._pairs._clones import ClonesPair
 
 
 def test_without_replacement_proved():

@@ -18,8 +18,7 @@ from neyman.accounting import (
     RenyiSpending,
     ZcdpFilter,
 )
-from neyman.errors import BudgetExceeded, InvalidParameter, NotCertified, UnsupportedComposition
-from neyman.tradeoff import (
+from neyman.curves import (
     TradeOff,
     approx_dp,
     bounded_range,
@@ -29,6 +28,7 @@ from neyman.tradeoff import (
     pure_dp,
     zcdp,
 )
+from neyman.errors import BudgetExceeded, InvalidParameter, NotCertified, UnsupportedComposition
 
 ACCOUNTS = {
     "gaussian": lambda: FilterSpending(GaussianFilter(Fraction(1))),

@@ -15,8 +15,8 @@ from neyman.accounting import (
     square_root_strategy,
     tree_strategy,
 )
+from neyman.curves import gdp
 from neyman.errors import InvalidParameter
-from neyman.tradeoff import gdp
 
 STEPS = 10
 MATRICES = {

@@ -18,8 +18,7 @@ from neyman.accounting import (
     without_replacement_rdp,
 )
 from neyman.accounting._subsampled_rdp import _capped
-from neyman.errors import InvalidParameter, RelationMismatch
-from neyman.tradeoff import (
+from neyman.curves import (
     approx_dp,
     gdp,
     identity,
@@ -30,6 +29,7 @@ from neyman.tradeoff import (
     rdp,
     zcdp,
 )
+from neyman.errors import InvalidParameter, RelationMismatch
 
 ORDERS = [2, 3, 5, 8, 17]
 

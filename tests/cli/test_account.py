@@ -14,7 +14,7 @@ import pytest
 from neyman.cli import main
 from neyman.cli._commands import parser_of_all
 from neyman.cli._phases import phases_of
-from neyman.tradeoff import TradeOff, gdp
+from neyman.curves import TradeOff, gdp
 
 RUN = ["--noise-multiplier", "1.1", "--sampling-probability", "0.01", "--steps", "500"]
 PHASE = "noise=1.1,q=0.01,steps=500"

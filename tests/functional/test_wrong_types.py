@@ -257,7 +257,7 @@ CALLS = [
     call(plots.density, "truth=None", function=F, level=0.9, truth=None),
     call(plots.survival, "generator=None", curve=S, generator=draws(), level=0.9, repetitions=3),
     call(report.explain, guarantee=ny.gdp(1), language="en", priors=[0.5], deltas=[]),
-    call(ny.compare, f=ny.gdp(1), g=ny.gdp(2)),
+    call(ny.curves.compare, f=ny.gdp(1), g=ny.gdp(2)),
     call(accounting.functionals, pair=ny.gdp(1).remove),
 ]
 
@@ -412,7 +412,7 @@ def test_private_values_in_the_wrong_place_are_not_shown(name):
         (lambda: plots.survival(F, generator=draws()), r"SurvivalCurve"),
         (lambda: report.explain(ny.gdp(1), language="en", priors=0.5), r"priors=\[0\.5\]"),
         (lambda: accounting.functionals(ny.gdp(1)), r"f\.remove or f\.add"),
-        (lambda: ny.compare(ny.gdp(1), 1), r"g of type int .* gdp\(1\)"),
+        (lambda: ny.curves.compare(ny.gdp(1), 1), r"g of type int .* gdp\(1\)"),
         (lambda: F.grid(1e3), "points=1000"),
         (lambda: P.sample(-1, draws()), "size=-1"),
     ],

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 import pytest
 
-from neyman.tradeoff import (
+from neyman.curves import (
     Pair,
     Tails,
     TradeOff,

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from neyman.curves import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
 from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.tradeoff import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
 
 HALF = np.array([0.2, 0.5, 1.3, 0.5 + 1j])
 

@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neyman.errors import InvalidParameter
-from neyman.tradeoff import (
+from neyman.curves import (
     approx_dp,
     discrete,
     errors_of_test,
@@ -19,6 +18,7 @@ from neyman.tradeoff import (
     privacy_loss,
     pure_dp,
 )
+from neyman.errors import InvalidParameter
 
 ALPHA = np.linspace(0, 1, 401)
 EPSILON = (-1.0, 0.0, 0.3, 1.0, 2.5)

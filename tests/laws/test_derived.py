@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from neyman.tradeoff import Pair, Tails, approx_dp, bounded_range, gdp, laplace, pure_dp
+from neyman.curves import Pair, Tails, approx_dp, bounded_range, gdp, laplace, pure_dp
 
 CLOSED = [gdp(0.3), gdp(1), gdp(5), pure_dp(0.2), pure_dp(3), laplace(0.2), laplace(3)]
 CLOSED += [bounded_range(0.2), bounded_range(3)]

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neyman.tradeoff import chain, compare, gdp, group, laplace, pure_dp, sup_distance
+from neyman.curves import chain, compare, gdp, group, laplace, pure_dp, sup_distance
 
 ALPHA = np.linspace(0, 1, 200_001)
 

@@ -17,9 +17,7 @@ from neyman.accounting import (
     functionals,
     without_replacement,
 )
-from neyman.errors import InvalidParameter, NeymanError
-from neyman.sensitivity import Sensitivity
-from neyman.tradeoff import (
+from neyman.curves import (
     TradeOff,
     approx_dp,
     chain,
@@ -34,6 +32,8 @@ from neyman.tradeoff import (
     sup_distance,
     symmetric_hull,
 )
+from neyman.errors import InvalidParameter, NeymanError
+from neyman.sensitivity import Sensitivity
 
 AT = np.linspace(0, 1, 21)
 
@@ -191,9 +191,9 @@ def test_samples_take_the_larger_first_and_the_hull_last():
     f = piecewise([0, 0.2, 1], [0.95, 0.6, 0])
     share = Fraction(1, 2)
     at = AT[::5]
-    found = ny.subsample(f, share).beta(at)
+    found = ny.curves.subsample(f, share).beta(at)
     assert np.all(found <= 0.5 * f.symmetrize().beta(at) + 0.5 * (1 - at) + 1e-9)
-    assert np.all(found >= ny.subsample(symmetric_hull(f), share).beta(at) - 1e-9)
+    assert np.all(found >= ny.curves.subsample(symmetric_hull(f), share).beta(at) - 1e-9)
 
 
 # -- Laplace noise, total variation, samples ------------------------------------------------------

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from neyman.curves import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
 from neyman.errors import NotCertified
-from neyman.tradeoff import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
 
 ALPHA = np.unique(np.concatenate([np.linspace(0, 1, 301), np.logspace(-15, -2, 60)]))
 EPSILON = np.linspace(-8, 8, 641)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from neyman.curves import TradeOff, gdp
 from neyman.numerics import Bracket
-from neyman.tradeoff import TradeOff, gdp
 
 GRID = np.unique(np.concatenate([np.linspace(0, 1, 401), np.logspace(-12, -2, 60)]))
 # The estimates of a leaf without brackets, and the golden section of a hull.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from neyman.tradeoff import (
+from neyman.curves import (
     bounded_range,
     by_lattice,
     compose,

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from neyman.curves import TradeOff, gdp
 from neyman.ledger import Ledger, Reservation
-from neyman.tradeoff import TradeOff, gdp
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
+from neyman.curves import approx_dp, gdp, laplace
 from neyman.errors import BudgetExceeded, LedgerCorrupt, UnsupportedComposition
 from neyman.ledger import Ledger
 from neyman.ledger._schema import VERSION
 from neyman.ledger._sqlite_tables import OBJECTS
-from neyman.tradeoff import approx_dp, gdp, laplace
 
 CAP = approx_dp(2, 1e-6)
 

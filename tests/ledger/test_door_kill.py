@@ -9,7 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 import neyman as ny
+from neyman.aggregate import Aggregate
 from neyman.errors import EntryConflict
+from neyman.sensitivity import Sensitivity
 
 
 class Plain:
@@ -18,11 +20,11 @@ class Plain:
 
 
 def question(number):
-    return ny.Aggregate(
+    return Aggregate(
         query={"statistic": "count", "i": number},
         source="here",
         unit="one row",
-        sensitivity=ny.Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1)),
+        sensitivity=Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1)),
         size=3,
         reading=Plain(),
         compute=lambda: np.array([7, -7, 0], dtype=np.int64),

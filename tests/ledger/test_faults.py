@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from neyman.curves import gdp
 from neyman.errors import EntryConflict, LedgerUnavailable
 from neyman.ledger import Ledger, _events
 from neyman.ledger._chain import inherited_event
 from neyman.ledger._events import Events
-from neyman.tradeoff import gdp
 
 COST = Fraction(1, 100)
 CALLS = 12

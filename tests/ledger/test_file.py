@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from neyman.curves import gdp
 from neyman.errors import (
     InvalidParameter,
     LedgerCorrupt,
@@ -24,7 +25,6 @@ from neyman.errors import (
 from neyman.ledger import Ledger, _paths, _sqlite
 from neyman.ledger._mounts import LOCAL, file_system
 from neyman.ledger._schema import VERSION
-from neyman.tradeoff import gdp
 
 MOUNTS = r"""
 22 1 252:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from neyman.curves import gdp, laplace
 from neyman.errors import LedgerCorrupt, LedgerUnavailable
 from neyman.ledger import Ledger, _format, _paths, _sqlite
-from neyman.tradeoff import gdp, laplace
 
 HEAD = "2fbb203e75dcfedd4f6c7b9f9759c1bf86fc689a9cb2e82fa5e42398bc251a12"
 # Written by the release that had the first format: `Connection.iterdump` of a ledger.

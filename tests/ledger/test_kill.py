@@ -21,9 +21,9 @@ from pathlib import Path
 import pytest
 
 import neyman.ledger
+from neyman.curves import gdp
 from neyman.errors import BudgetExceeded, EntryConflict, LedgerUnavailable
 from neyman.ledger import Ledger, Reservation
-from neyman.tradeoff import gdp
 
 HOME = str(Path(neyman.ledger.__file__).parent)
 COST = Fraction(1, 8)

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from neyman.curves import Pair, TradeOff, approx_dp, compose, gdp, identity, laplace, pure_dp
 from neyman.errors import (
     BudgetExceeded,
     EntryConflict,
@@ -20,7 +21,6 @@ from neyman.errors import (
     UnsupportedComposition,
 )
 from neyman.ledger import Entry, Ledger, Reservation
-from neyman.tradeoff import Pair, TradeOff, approx_dp, compose, gdp, identity, laplace, pure_dp
 
 
 def test_a_hundred_tenths_make_one_and_no_more(opened):

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
+from neyman.curves import gdp
 from neyman.errors import BudgetExceeded, EntryConflict, LedgerCorrupt, LedgerMismatch
 from neyman.ledger import Ledger
-from neyman.tradeoff import gdp
 
 TENTH = Fraction(1, 100)
 

@@ -13,9 +13,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from neyman.curves import gdp, laplace
 from neyman.errors import BudgetExceeded, EntryConflict
 from neyman.ledger import Ledger
-from neyman.tradeoff import gdp, laplace
 
 CURVES = [gdp(0.1), gdp(0.3), gdp(Fraction(1, 3)), laplace(0.2)]
 IDS = st.sampled_from(["a", "b", "c", "d"])

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from neyman.curves import gdp
 from neyman.errors import (
     InvalidParameter,
     LedgerCorrupt,
@@ -17,7 +18,6 @@ from neyman.errors import (
 )
 from neyman.ledger import Ledger, _postgres, store_of
 from neyman.ledger._postgres_tables import PostgresTables
-from neyman.tradeoff import gdp
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from fractions import Fraction
 
 import pytest
 
+from neyman.curves import gdp
 from neyman.errors import NeymanError
 from neyman.ledger import Ledger
-from neyman.tradeoff import gdp
 
 SECTOR = 512
 COST = Fraction(1, 100)

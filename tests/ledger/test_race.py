@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from neyman.curves import gdp, pure_dp
 from neyman.errors import BudgetExceeded, EntryConflict, LedgerUnavailable
 from neyman.ledger import Ledger, _sqlite
 from neyman.ledger._events import Events
 from neyman.ledger._meta import read_meta
 from neyman.ledger._records import canonical
-from neyman.tradeoff import gdp, pure_dp
 
 WRITERS = 16
 COST = Fraction(1, 30)

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
+from neyman.curves import gdp
 from neyman.errors import LedgerCorrupt, LedgerUnavailable
 from neyman.ledger import Ledger, _postgres, inspect, store_of
 from neyman.ledger._postgres_tables import PostgresTables
 from neyman.ledger._sqlite_tables import SQLiteTables
-from neyman.tradeoff import gdp
 
 CHEAPER = "IF NEW.cost IS NOT NULL THEN NEW.cost := ''1/1000''; END IF; RETURN NEW;"
 ANOTHER = (

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import neyman as ny
+from neyman.aggregate import Aggregate
 from neyman.errors import EntryConflict, InvalidParameter, LedgerUnavailable
 from neyman.ledger import Ledger
+from neyman.sensitivity import Sensitivity
 
 RIVALS = 8
 ONLY_FILES = pytest.mark.parametrize("home", ["files"], indirect=True)
@@ -32,11 +34,11 @@ class Plain:
 
 def ask(ledger, compute, entry="q"):
     """Ask through the door; return the answer."""
-    aggregate = ny.Aggregate(
+    aggregate = Aggregate(
         query={"statistic": "count"},
         source="here",
         unit="plane",
-        sensitivity=ny.Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1)),
+        sensitivity=Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1)),
         size=1,
         reading=Plain(),
         compute=compute,

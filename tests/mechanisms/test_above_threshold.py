@@ -10,11 +10,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from neyman.curves import gdp, pure_dp
 from neyman.errors import BudgetExceeded, InvalidParameter
 from neyman.mechanisms import AboveThreshold
 from neyman.mechanisms._above_threshold import _scales
 from neyman.testing import SeededBits
-from neyman.tradeoff import gdp, pure_dp
 
 REACH = 400
 

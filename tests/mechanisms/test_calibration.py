@@ -13,6 +13,7 @@ from neyman.accounting import (
     mahalanobis_squared,
     mapped_sensitivity,
 )
+from neyman.curves import approx_dp, gdp, pure_dp
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import (
     AboveThreshold,
@@ -30,7 +31,6 @@ from neyman.mechanisms import (
 )
 from neyman.sensitivity import Sensitivity
 from neyman.testing import SeededBits
-from neyman.tradeoff import approx_dp, gdp, pure_dp
 
 ONE = Sensitivity(
     neighbors="add_remove", l1=Fraction(3), l2_squared=Fraction(9), coordinates=1, largest=3

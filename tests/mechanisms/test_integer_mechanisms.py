@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 
 from neyman.accounting import EpsilonDelta, calibrate
-from neyman.errors import InvalidParameter, NotCertified, SensitivityMismatch
-from neyman.mechanisms import Canonical, DiscreteGaussian, DiscreteLaplace, Laplace, Staircase
-from neyman.mechanisms._moves import changed_coordinates, largest_coordinate, moves
-from neyman.mechanisms._staircase import _moment
-from neyman.sensitivity import Sensitivity
-from neyman.testing import SeededBits
-from neyman.tradeoff import (
+from neyman.curves import (
     TradeOff,
     approx_dp,
     discrete_gaussian,
@@ -28,6 +22,12 @@ from neyman.tradeoff import (
     read,
     staircase,
 )
+from neyman.errors import InvalidParameter, NotCertified, SensitivityMismatch
+from neyman.mechanisms import Canonical, DiscreteGaussian, DiscreteLaplace, Laplace, Staircase
+from neyman.mechanisms._moves import changed_coordinates, largest_coordinate, moves
+from neyman.mechanisms._staircase import _moment
+from neyman.sensitivity import Sensitivity
+from neyman.testing import SeededBits
 
 
 def sensitivity(l1=None, l2=None, coordinates=None, largest=None):

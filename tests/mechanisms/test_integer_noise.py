@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import chdtrc
 
+from neyman.curves import gdp, laplace, pure_dp
 from neyman.errors import BrokenRandomness
 from neyman.mechanisms._canonical_law import FoldedCanonical, bracketed
 from neyman.mechanisms._canonical_steps import (
@@ -25,7 +26,6 @@ from neyman.mechanisms._rounded import BAND, draw
 from neyman.mechanisms._staircase import FoldedStaircase
 from neyman.mechanisms._uniform import Uniform
 from neyman.testing import SeededBits
-from neyman.tradeoff import gdp, laplace, pure_dp
 
 TRUTH = json.loads((Path(__file__).parents[1] / "truth" / "integer_noise.json").read_text())["laws"]
 DRAWS = 4_000_000

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import betaincinv, ndtr, ndtri
 
+from neyman.curves import gdp
 from neyman.mechanisms import Canonical, DiscreteLaplace, Gaussian, Laplace, Staircase
-from neyman.tradeoff import gdp
 
 TRIALS = 10**6
 # Chance that one bound of one event fails for a right sampler; below 10,000 of them are read.

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from neyman.curves import gdp, laplace
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms import Gaussian, Laplace
 from neyman.mechanisms._rounded import draw
 from neyman.sensitivity import Sensitivity
 from neyman.testing import SeededBits
-from neyman.tradeoff import gdp, laplace
 
 SUMMARY = json.loads((Path(__file__).parents[1] / "truth" / "noise_summary.json").read_text())
 BOTH = Sensitivity(neighbors="add_remove", l1=Fraction(3), l2_squared=Fraction(5))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from neyman.accounting import propose_test_release
+from neyman.curves import approx_dp, discrete, gdp, laplace
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms import (
     DiscreteGaussian,
@@ -19,7 +20,6 @@ from neyman.mechanisms import (
 )
 from neyman.sensitivity import Sensitivity
 from neyman.testing import SeededBits
-from neyman.tradeoff import approx_dp, discrete, gdp, laplace
 
 ONE = Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1), coordinates=1)
 TESTS = [

@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from neyman.curves import gdp
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Canonical, DiscreteLaplace, Gaussian, Laplace
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.sensitivity import Sensitivity
 from neyman.testing import SeededBits
-from neyman.tradeoff import gdp
 
 ONE = Sensitivity(
     neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1), coordinates=1, largest=1

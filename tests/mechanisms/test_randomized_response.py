@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import chdtrc
 
+from neyman.curves import discrete, pure_dp, randomized_response
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import RandomizedResponse
 from neyman.testing import SeededBits
-from neyman.tradeoff import discrete, pure_dp, randomized_response
 
 CASES = [(2, Fraction(3, 4)), (3, Fraction(1, 2)), (7, Fraction(9, 10)), (1000, Fraction(1, 10))]
 COUNT = 2_000_000

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from neyman.curves import bounded_range, gdp, laplace
 from neyman.errors import BrokenRandomness, InvalidParameter
 from neyman.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from neyman.mechanisms._decided import LazyUniform, below, decided
@@ -13,7 +14,6 @@ from neyman.mechanisms._exponential import level_of
 from neyman.mechanisms._noisy_max import noisy_argmax
 from neyman.mechanisms._permute_and_flip import coins
 from neyman.testing import SeededBits
-from neyman.tradeoff import bounded_range, gdp, laplace
 
 ALL = pytest.mark.parametrize("kind", [ExponentialMechanism, PermuteAndFlip, ReportNoisyMax])
 SCORES = np.array([0, 3, -2, 3, 1, 2, -5], dtype=np.int64)

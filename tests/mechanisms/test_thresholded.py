@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neyman.curves import approx_dp, gdp, laplace, pure_dp
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms import (
     Canonical,
@@ -21,7 +22,6 @@ from neyman.mechanisms import (
 )
 from neyman.sensitivity import NewGroups, Sensitivity
 from neyman.testing import SeededBits
-from neyman.tradeoff import approx_dp, gdp, laplace, pure_dp
 
 NOISES = [
     Gaussian(scale=3),

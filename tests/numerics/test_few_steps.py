@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from flint import acb, arb
 
+from neyman.curves import gdp, poisson
+from neyman.curves._witness import by_lattice
 from neyman.numerics import DELTA, GaussianMixtureLaw, LossSum, Shifts, Span
 from neyman.numerics._inversion._cut_law import CutGrid, _complex_cut
 from neyman.numerics._inversion._cut_line import Decay, _powers
@@ -14,8 +16,6 @@ from neyman.numerics._inversion._few_steps import FewSteps
 from neyman.numerics._inversion._largest_step import Plan
 from neyman.numerics._inversion._lines import Place, line_at
 from neyman.numerics._special import faddeeva
-from neyman.tradeoff import gdp, poisson
-from neyman.tradeoff._witness import by_lattice
 
 
 def hit(sigma, q):

@@ -8,14 +8,14 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from neyman.curves import gdp
+from neyman.curves._pairs._symmetrised import SymmetrisedPair
+from neyman.curves._tradeoff import TradeOff
+from neyman.curves._witness import by_lattice
 from neyman.numerics import ULP, Span
 from neyman.numerics._laws._symmetrised_decay import ROUGH, Tilted
 from neyman.numerics._laws._symmetrised_law import SymmetrisedGaussianLaw
 from neyman.numerics._laws._symmetrised_panels import NODES, ORDER, WEIGHTS
-from neyman.tradeoff import gdp
-from neyman.tradeoff._pairs._symmetrised import SymmetrisedPair
-from neyman.tradeoff._tradeoff import TradeOff
-from neyman.tradeoff._witness import by_lattice
 
 LAWS = [(10 / 11, 256 / 60_000), (4.0, 0.1), (1.0, 0.9), (0.1, 0.5)]
 

@@ -16,8 +16,8 @@ ATOMS = {
     "pure": ny.pure_dp(1),
     "approximate": ny.approx_dp(1, 0.05),
     "responses": ny.randomized_response(1) ** 10,
-    "lattice": ny.discrete_gaussian(2) ** 3,
-    "nothing": ny.identity(),
+    "lattice": ny.curves.discrete_gaussian(2) ** 3,
+    "nothing": ny.curves.identity(),
     "everything": ny.approx_dp(0, 1),
 }
 ALL = {**SMOOTH, **MIXED, **ATOMS}
@@ -132,7 +132,7 @@ def test_what_has_no_loss_or_no_epsilon_is_refused():
 
 
 def test_profiles_are_drawn_as_the_view_gives_them():
-    curves = {"one": ny.gdp(1), "two": ny.approx_dp(1, 1e-5), "three": ny.identity()}
+    curves = {"one": ny.gdp(1), "two": ny.approx_dp(1, 1e-5), "three": ny.curves.identity()}
     (axes,) = plots.profile(curves, epsilon=3).axes
     assert axes.get_yscale() == "log"
     assert legend(axes) == list(curves)
@@ -143,7 +143,7 @@ def test_profiles_are_drawn_as_the_view_gives_them():
 
 
 def test_renyi_divergences_are_drawn_where_they_are_finite_and_the_rest_is_said():
-    curves = {"one": ny.gdp(1), "two": ny.approx_dp(1, 1e-5), "three": ny.identity()}
+    curves = {"one": ny.gdp(1), "two": ny.approx_dp(1, 1e-5), "three": ny.curves.identity()}
     (axes,) = plots.renyi(curves, order=50).axes
     assert legend(axes) == ["one", "two: infinite", "three: 0"]
     x, y = axes.lines[0].get_data()
@@ -155,7 +155,7 @@ def test_renyi_divergences_are_drawn_where_they_are_finite_and_the_rest_is_said(
 @pytest.mark.parametrize("draw", [plots.profile, plots.renyi])
 def test_estimates_are_drawn_as_single_lines(draw):
     half = math.log(2 * math.pi) / 2
-    curve = ny.densities(
+    curve = ny.curves.densities(
         lambda x: -x * x / 2 - half, lambda x: -((x - 1) ** 2) / 2 - half, low=-30, high=31
     )
     end = {"epsilon": 1} if draw is plots.profile else {"order": 5}

@@ -191,7 +191,9 @@ def test_groups_have_the_shares_of_public_rows_and_limits_take_rows_off():
 
 def test_groups_that_nobody_declared_have_sizes_of_public_rows():
     question = table().mean("visits", UnknownKeys("ward"))
-    noise = ny.Thresholded.calibrate(question.sensitivity, noise=noise_of(question), delta=1e-6)
+    noise = ny.mechanisms.Thresholded.calibrate(
+        question.sensitivity, noise=noise_of(question), delta=1e-6
+    )
     small, large = preview(question, noise, like=PUBLIC).numbers
     assert small.records + large.records == pytest.approx(N, rel=0.01)
     (alone,) = preview(question, noise, records=500).numbers

@@ -38,14 +38,22 @@ QUERIES = {
 NOISES = {
     "mu = 0.5": lambda s: ny.Gaussian.calibrate(s, 0.5),
     "epsilon = 0.5": lambda s: ny.Laplace.calibrate(s, 0.5),
-    "rho = 0.125": lambda s: ny.DiscreteGaussian.calibrate(s, 0.125),
+    "rho = 0.125": lambda s: ny.mechanisms.DiscreteGaussian.calibrate(s, 0.125),
     'noise = "gaussian"\nmu = 0.5': lambda s: ny.Gaussian.calibrate(s, 0.5),
     'noise = "laplace"\nepsilon = 0.5': lambda s: ny.Laplace.calibrate(s, 0.5),
-    'noise = "discrete_gaussian"\nrho = 0.125': lambda s: ny.DiscreteGaussian.calibrate(s, 0.125),
-    'noise = "discrete_laplace"\nepsilon = 0.5': lambda s: ny.DiscreteLaplace.calibrate(s, 0.5),
-    'noise = "staircase"\nepsilon = 0.5': lambda s: ny.Staircase.calibrate(s, 0.5, power=2),
-    'noise = "canonical"\nmu = 0.5': lambda s: ny.Canonical.calibrate(s, ny.gdp(0.5)),
-    'noise = "canonical"\nepsilon = 0.5': lambda s: ny.Canonical.calibrate(s, ny.pure_dp(0.5)),
+    'noise = "discrete_gaussian"\nrho = 0.125': lambda s: ny.mechanisms.DiscreteGaussian.calibrate(
+        s, 0.125
+    ),
+    'noise = "discrete_laplace"\nepsilon = 0.5': lambda s: ny.mechanisms.DiscreteLaplace.calibrate(
+        s, 0.5
+    ),
+    'noise = "staircase"\nepsilon = 0.5': lambda s: ny.mechanisms.Staircase.calibrate(
+        s, 0.5, power=2
+    ),
+    'noise = "canonical"\nmu = 0.5': lambda s: ny.mechanisms.Canonical.calibrate(s, ny.gdp(0.5)),
+    'noise = "canonical"\nepsilon = 0.5': lambda s: ny.mechanisms.Canonical.calibrate(
+        s, ny.pure_dp(0.5)
+    ),
 }
 ONE_INTEGER = [noise for noise in NOISES if "staircase" in noise or "canonical" in noise]
 

@@ -78,7 +78,7 @@ def test_it_asks_what_python_asks_and_pays_both_accounts(folder):
     prepared = planned(folder)
     table = ny.open_table(folder / "visits.parquet", unit=ny.Rows())
     question = table.count(ny.UnknownKeys("town"))
-    noise = ny.Thresholded.calibrate(
+    noise = ny.mechanisms.Thresholded.calibrate(
         question.sensitivity, noise=ny.Gaussian.calibrate(question.sensitivity, 0.6), delta=1e-12
     )
     step = prepared.steps[0]

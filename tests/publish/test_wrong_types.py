@@ -13,7 +13,9 @@ import pytest
 
 import neyman as ny
 from neyman import mechanisms, publish
+from neyman.curves import gdp
 from neyman.errors import InvalidParameter, NeymanError, UnknownColumn
+from neyman.sensitivity import Sensitivity
 from neyman.tables import (
     Correlation,
     Count,
@@ -24,7 +26,6 @@ from neyman.tables import (
     Together,
     Variance,
 )
-from neyman.tradeoff import gdp
 
 WRONG = {
     "None": None,
@@ -44,7 +45,7 @@ TABLE = ny.open_table(DATA, unit=UNIT, bounds=BOUNDS, name="private")
 PUBLIC = ny.open_table(DATA, unit=ny.Rows(), bounds=BOUNDS, name="public")
 KEYS = ny.Keys({"g": ["m", "n"]})
 X, Y = TABLE.measured("x"), TABLE.measured("y")
-ONE = ny.Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1), coordinates=1)
+ONE = Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1), coordinates=1)
 NEW = TABLE.count(ny.UnknownKeys("g")).sensitivity
 NOISE = ny.Gaussian(scale=10)
 
@@ -101,7 +102,7 @@ CALLS = [
         power=1,
     ),
     call(mechanisms.Canonical.calibrate, sensitivity=ONE, curve=gdp(1)),
-    call(ny.Thresholded.calibrate, sensitivity=NEW, noise=NOISE, delta=1e-6),
+    call(ny.mechanisms.Thresholded.calibrate, sensitivity=NEW, noise=NOISE, delta=1e-6),
 ]
 
 

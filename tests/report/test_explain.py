@@ -22,7 +22,7 @@ from neyman.report._language import read_language
 
 LANGUAGES = ("en", "ko", "zh")
 CURVES = {
-    "nothing learnt": ny.identity(),
+    "nothing learnt": ny.curves.identity(),
     "gaussian": ny.gdp(1),
     "weak gaussian": ny.gdp(12),
     "pure": ny.pure_dp(1),
@@ -229,7 +229,7 @@ def test_a_mu_that_says_far_less_than_the_curve_is_left_out():
 
 
 def test_perfect_privacy_leaves_chance_exactly():
-    told = of(ny.identity())
+    told = of(ny.curves.identity())
     for said in sentences(told, "power"):
         assert said.values["found"] == said.values["wrong"]
     for said in sentences(told, "guess"):
@@ -397,7 +397,7 @@ def test_what_cannot_be_said_is_refused():
 
 def test_estimates_are_not_explained():
     half = np.log(2 * np.pi) / 2
-    curve = ny.densities(
+    curve = ny.curves.densities(
         lambda x: -x * x / 2 - half, lambda x: -((x - 1) ** 2) / 2 - half, low=-30, high=31
     )
     with pytest.raises(NotCertified):

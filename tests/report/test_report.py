@@ -32,7 +32,7 @@ def test_every_number_of_the_statement_is_on_the_safe_side(curve):
 
 
 def test_perfect_privacy_leaves_the_attacker_with_guessing():
-    said = statement(ny.identity(), "one row", "add_remove")
+    said = statement(ny.curves.identity(), "one row", "add_remove")
     # Rounded to the attacker's advantage, so one short of 500.
     assert numbers(said[1])[0] in (499, 500)
     assert numbers(said[2])[2] == pytest.approx(1, abs=0.1)
@@ -224,7 +224,7 @@ def test_no_text_of_a_row_or_a_spec_reaches_the_page_as_it_is(tmp_path):
     )  # fmt: skip
     question = table.mean("x", ny.UnknownKeys("g"))
     noise = ny.Gaussian.calibrate(question.sensitivity, mu=1)
-    shown = ny.Thresholded.calibrate(question.sensitivity, noise=noise, delta=1e-7)
+    shown = ny.mechanisms.Thresholded.calibrate(question.sensitivity, noise=noise, delta=1e-7)
     release = ny.release(question, shown, ledger, entry="q")
     assert release.groups == [wicked]
     assert str(release).replace("\n", "").isprintable()

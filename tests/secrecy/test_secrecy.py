@@ -19,7 +19,7 @@ import pytest
 
 import neyman as ny
 from neyman import door
-from neyman.aggregate import FoundGroups, UnknownGroups
+from neyman.aggregate import Aggregate, FoundGroups, UnknownGroups
 from neyman.errors import (
     BrokenRandomness,
     EngineFailure,
@@ -29,14 +29,14 @@ from neyman.errors import (
 from neyman.ledger import Ledger, _sqlite
 from neyman.mechanisms import FoldedLaw, Mechanism
 from neyman.sealed import sealed
-from neyman.sensitivity import NewGroups
+from neyman.sensitivity import NewGroups, Sensitivity
 from neyman.tables import Bounds, Rows
 
 # The sums of the rows are private; the rows themselves are the user's own, in the user's frames.
 ROWS = (459_136_822, 459_136_823)
 SECRET = 918_273_645
 HIDDEN = "an unseen diagnosis"
-ONE = ny.Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1))
+ONE = Sensitivity(neighbors="add_remove", l1=Fraction(1), l2_squared=Fraction(1))
 NOISE = ny.Gaussian(scale=2**20)
 
 
@@ -50,7 +50,7 @@ def exact():
 
 
 def question(compute=exact, **changes):
-    asked = ny.Aggregate(
+    asked = Aggregate(
         query={"statistic": "count"},
         source="here",
         unit="one row",
@@ -74,7 +74,7 @@ def unknown(find=None):
     return question(size=0, unknown=groups, sensitivity=replace(ONE, new_groups=new))
 
 
-THRESHOLDED = ny.Thresholded(noise=NOISE, threshold=2**29)
+THRESHOLDED = ny.mechanisms.Thresholded(noise=NOISE, threshold=2**29)
 
 
 @pytest.fixture
@@ -185,7 +185,9 @@ def test_an_answer_of_another_shape_or_type_is_not_in_the_error(failing, wrong):
 
 def test_groups_that_are_not_shown_are_not_in_the_error(failing, monkeypatch):
     monkeypatch.setattr(
-        ny.Thresholded, "shown", lambda _, counts: np.array([f"{counts[0]}"]).astype("M8[s]")
+        ny.mechanisms.Thresholded,
+        "shown",
+        lambda _, counts: np.array([f"{counts[0]}"]).astype("M8[s]"),
     )
     assert type(failing(unknown(), THRESHOLDED)) is EngineFailure
 

@@ -98,7 +98,7 @@ def test_a_question_spends_what_it_is_given(db, words):
 
 def test_rho_takes_the_noise_that_is_made_for_it(db):
     noise = db.count().noise(rho=Fraction(1, 32))
-    assert noise == ny.DiscreteGaussian.calibrate(db.count(), rho=Fraction(1, 32))
+    assert noise == ny.mechanisms.DiscreteGaussian.calibrate(db.count(), rho=Fraction(1, 32))
 
 
 def test_shares_of_a_pure_budget_are_of_epsilon(folder, tmp_path):

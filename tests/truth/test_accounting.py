@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neyman.numerics import P_ABOVE, Q_ABOVE, LossTails, Span
-from neyman.tradeoff import (
+from neyman.curves import (
     approx_dp,
     discrete_gaussian,
     discrete_laplace,
@@ -18,6 +17,7 @@ from neyman.tradeoff import (
     laplace,
     poisson,
 )
+from neyman.numerics import P_ABOVE, Q_ABOVE, LossTails, Span
 
 CASES = json.loads(Path(__file__).with_name("accounting.json").read_text())["cases"]
 

@@ -11,8 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from neyman.numerics import Bracket
-from neyman.tradeoff import (
+from neyman.curves import (
     Pair,
     TradeOff,
     approx_dp,
@@ -22,6 +21,7 @@ from neyman.tradeoff import (
     laplace,
     pure_dp,
 )
+from neyman.numerics import Bracket
 
 TRUTH = json.loads(Path(__file__).with_name("curves_truth.json").read_text(encoding="utf-8"))
 MAKERS = {"gdp": (gdp, 1), "pure_dp": (pure_dp, 1), "laplace": (laplace, 1)}

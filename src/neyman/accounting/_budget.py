@@ -5,9 +5,9 @@ from fractions import Fraction
 from typing import Final, final
 
 from neyman.accounting._filter import Filter, filter_for
+from neyman.curves import TradeOff, approx_dp, gdp, pure_dp
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import Real, at_least, at_most, exact, text
-from neyman.tradeoff import TradeOff, approx_dp, gdp, pure_dp
 
 __all__ = ["Amount", "Budget", "budget_for", "cap_of"]
 
@@ -145,7 +145,7 @@ def budget_for(cap: TradeOff, delta: Real | None = None) -> Budget:
         NotCertified: if the cap is an estimate.
         InvalidParameter: if the cap cannot be spent, or has not so much delta.
 
-    >>> from neyman.tradeoff import approx_dp
+    >>> from neyman.curves import approx_dp
     >>> budget_for(approx_dp(1, 1e-6), 1e-6).filter
     PureFilter(capacity=Fraction(1, 1))
     """

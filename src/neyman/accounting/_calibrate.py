@@ -7,8 +7,8 @@ from typing import Any, final
 
 from neyman.accounting._search import Axis, Reals, Wholes, crossing, proved_missed
 from neyman.accounting._targets import AtLeast, Room, Target
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter, NeymanError
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Calibration", "calibrate"]
 
@@ -69,7 +69,7 @@ def calibrate(
         NotCertified: if a curve is an estimate.
 
     >>> from neyman.accounting._targets import EpsilonDelta
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> noise = calibrate(lambda sigma: gdp(1 / sigma), EpsilonDelta(1, 1e-5))
     >>> f"{noise.value:.9f}", noise.curve.delta(1) <= 1e-5
     ('3.730631635', True)

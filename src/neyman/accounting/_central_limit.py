@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from neyman.accounting._estimate import Estimate
 from neyman.accounting._functionals import Functionals, functionals
+from neyman.curves import Pair, TradeOff, approx_dp, gdp
+from neyman.curves._pairs._erased import ErasedPair, erased
+from neyman.curves._pairs._identity import IdentityPair
 from neyman.errors import InvalidParameter, NotCertified
 from neyman.numerics import ULP, Array, Bracket, ndtri, normal_tail
-from neyman.tradeoff import Pair, TradeOff, approx_dp, gdp
-from neyman.tradeoff._pairs._erased import ErasedPair, erased
-from neyman.tradeoff._pairs._identity import IdentityPair
 
 __all__ = [
     "CentralLimit",
@@ -146,7 +146,7 @@ def central_limit_band(steps: Steps) -> CentralLimitBand:
         NotCertified: if the moments of one are estimates.
         UnsupportedComposition: if a guarantee has no pair of laws.
 
-    >>> from neyman.tradeoff import approx_dp, pure_dp
+    >>> from neyman.curves import approx_dp, pure_dp
     >>> f"{central_limit_band([(pure_dp(0.1), 100)]).gamma:.4f}"
     '0.0562'
     >>> f"{central_limit_band([(approx_dp(0.1, 1e-6), 100)]).failure[1]:.6e}"
@@ -197,7 +197,7 @@ def central_limit(steps: Steps) -> CentralLimit:
     Source: Dong, Roth and Su (2022), theorems 3.5 and 3.8; Bu, Dong, Long and Su (2020). It is no
         bound.
 
-    >>> from neyman.tradeoff import approx_dp
+    >>> from neyman.curves import approx_dp
     >>> print(central_limit([(approx_dp(0.1, 1e-5), 100)]))
     estimate G_1.00042 ⊗ f_(0,0.0009995) (central limit theorem)
     """

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from neyman.curves import gdp
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Real, exact, ndtri, text
-from neyman.tradeoff import gdp
 
 __all__ = ["classic_gaussian_sigma", "hall_gaussian_sigma", "probabilistic_gaussian_sigma"]
 

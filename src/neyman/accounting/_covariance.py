@@ -64,7 +64,7 @@ def mahalanobis_squared(covariance: Table, moves: Table) -> Fraction:
     Source: Hall, Rinaldo and Wasserman (2013), proposition 3; Dong, Roth and Su (2022), theorem 1,
         for the exact curve.
 
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> gdp(squared=mahalanobis_squared([[2, 1], [1, 2]], [[1, 0], [1, 1]]))
     gdp(mu≈0.816497)
     """

@@ -8,9 +8,9 @@ from typing import final
 import numpy as np
 
 from neyman.accounting._estimate import Estimate
+from neyman.curves import Pair, TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, log_ndtr
-from neyman.tradeoff import Pair, TradeOff
 
 __all__ = ["Edgeworth", "edgeworth", "loss_cumulants"]
 
@@ -96,7 +96,7 @@ def edgeworth(steps: Sequence[tuple[TradeOff, int]]) -> Edgeworth:
         InvalidParameter: if K is not analytic near 0 and 1, or nothing is composed.
         UnsupportedComposition: if a guarantee has no pair of laws.
 
-    >>> from neyman.tradeoff import pure_dp
+    >>> from neyman.curves import pure_dp
     >>> print(edgeworth([(pure_dp(0.1), 100)]).beta(0.3))
     estimate 0.31696 (Edgeworth expansion of order 2)
     """

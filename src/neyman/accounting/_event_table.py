@@ -8,10 +8,7 @@ from typing import Any, TypeAlias, final
 from neyman.accounting._samplers import random_allocation, without_replacement
 from neyman.accounting._truncated import truncated_poisson
 from neyman.accounting._whole import whole_number
-from neyman.errors import InvalidParameter, RelationMismatch
-from neyman.numerics import Real, exact, text
-from neyman.sensitivity import Neighbors
-from neyman.tradeoff import (
+from neyman.curves import (
     TradeOff,
     approx_dp,
     bounded_range,
@@ -25,6 +22,9 @@ from neyman.tradeoff import (
     poisson_replace,
     zcdp,
 )
+from neyman.errors import InvalidParameter, RelationMismatch
+from neyman.numerics import Real, exact, text
+from neyman.sensitivity import Neighbors
 
 __all__ = ["Opened", "open_event"]
 

@@ -9,9 +9,9 @@ from math import ceil
 from typing import final
 
 from neyman.accounting._event_table import open_event
+from neyman.curves import TradeOff, approx_dp, compose, gdp
 from neyman.numerics import MOST_SUM_BITS
 from neyman.sensitivity import Neighbors, check_neighbors
-from neyman.tradeoff import TradeOff, approx_dp, compose, gdp
 
 __all__ = ["from_dp_event"]
 

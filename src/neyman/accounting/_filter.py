@@ -8,8 +8,8 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, final
 
+from neyman.curves import TradeOff, gdp, identity, pure_dp, tight_gaussian
 from neyman.errors import InvalidParameter, NotCertified, UnsupportedComposition
-from neyman.tradeoff import TradeOff, gdp, identity, pure_dp, tight_gaussian
 
 __all__ = ["Filter", "GaussianFilter", "PureFilter", "filter_for", "filter_from"]
 
@@ -108,7 +108,7 @@ class GaussianFilter(Filter):
         differential privacy*, ICLR 2023.
 
     >>> from fractions import Fraction
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> GaussianFilter(Fraction(1)).cost(gdp(0.1))
     Fraction(1, 100)
     """
@@ -143,7 +143,7 @@ class PureFilter(Filter):
     Source: Rogers, Roth, Ullman and Vadhan (2016): basic composition is a filter.
 
     >>> from fractions import Fraction
-    >>> from neyman.tradeoff import laplace
+    >>> from neyman.curves import laplace
     >>> PureFilter(Fraction(1)).cost(laplace(0.1))
     Fraction(1, 10)
     """
@@ -188,7 +188,7 @@ def filter_for(cap: TradeOff) -> Filter:
         NotCertified: if the cap is an estimate.
         InvalidParameter: if the cap is neither, or fails with probability 1.
 
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> filter_for(gdp(0.1)).capacity
     Fraction(1, 100)
     """

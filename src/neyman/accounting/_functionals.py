@@ -15,15 +15,15 @@ import numpy as np
 
 from neyman.accounting._profile_moments import Side, Sides, Weights, first_places, tail_of
 from neyman.arguments import check_type
+from neyman.curves import Answer, Pair
+from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._pairs._identity import IdentityPair
+from neyman.curves._pairs._laplace import LaplacePair
+from neyman.curves._pairs._randomized_response import RandomizedResponsePair
+from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, standing
 from neyman.numerics._legendre import legendre
-from neyman.tradeoff import Answer, Pair
-from neyman.tradeoff._pairs._gaussian import GaussianPair
-from neyman.tradeoff._pairs._identity import IdentityPair
-from neyman.tradeoff._pairs._laplace import LaplacePair
-from neyman.tradeoff._pairs._randomized_response import RandomizedResponsePair
-from neyman.tradeoff._statements._real_line import RealLinePair
 
 __all__ = ["Functionals", "functionals"]
 
@@ -82,7 +82,7 @@ def functionals(pair: Pair) -> Functionals:
         InvalidParameter: if no tail of the loss is proved to have moments.
         UnsupportedComposition: if the guarantee has no pair of laws.
 
-    >>> from neyman.tradeoff import approx_dp, gdp
+    >>> from neyman.curves import approx_dp, gdp
     >>> f"{functionals(gdp(1).remove).kappa3_bar.value:.10f}"
     '1.5957691216'
     >>> functionals(approx_dp(0, 1e-9).remove).kl.value

@@ -17,9 +17,9 @@ alone in the last, once in each epoch (docs/theory/last_iterate.md).
 import math
 from fractions import Fraction
 
+from neyman.curves import TradeOff, gdp, identity
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Real, ceil_float, exact, text
-from neyman.tradeoff import TradeOff, gdp, identity
 
 __all__ = ["contraction", "last_iterate", "last_iterate_bounded", "last_iterate_cyclic"]
 

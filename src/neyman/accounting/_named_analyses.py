@@ -1,8 +1,8 @@
 """Analyses of known algorithms that are short once guarantees compose."""
 
+from neyman.curves import TradeOff, approx_dp, gdp, identity
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, text
-from neyman.tradeoff import TradeOff, approx_dp, gdp, identity
 
 __all__ = ["gaussian_votes", "propose_test_release"]
 
@@ -34,7 +34,7 @@ def propose_test_release(test: TradeOff, release: TradeOff, *, failure: Real) ->
 
     Source: Dwork and Lei (2009), "Differential privacy and robust statistics".
 
-    >>> from neyman.tradeoff import laplace
+    >>> from neyman.curves import laplace
     >>> f = propose_test_release(laplace(0.5), gdp(1), failure=1e-6)
     >>> f"{f.delta(6):.2e}"
     '1.02e-06'

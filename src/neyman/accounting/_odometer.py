@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import final
 
 from neyman.accounting._zcdp_filter import ZcdpFilter
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Real, ceil_float, exact, text
-from neyman.tradeoff import TradeOff
 
 __all__ = ["LossOdometer"]
 
@@ -35,7 +35,7 @@ class LossOdometer:
     Source: Rogers, Roth, Ullman and Vadhan (2016), for odometers; Whitehouse, Ramdas, Rogers and Wu
         (2023), for bounds of this kind.
 
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> odometer = LossOdometer(delta=1e-6, expected_rho=0.1)
     >>> for _ in range(20):
     ...     odometer.charge(gdp(0.1))

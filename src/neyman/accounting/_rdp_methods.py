@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.accounting._conversions import MIRONOV, Conversion
+from neyman.curves import Pair, TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array
-from neyman.tradeoff import Pair, TradeOff
 
 __all__ = ["moments_delta", "moments_epsilon", "rdp_delta", "rdp_epsilon"]
 
@@ -36,7 +36,7 @@ def rdp_delta(
     Guarantee: an upper bound, if the divergences are.
 
     >>> from neyman.accounting._conversions import CANONNE_KAMATH_STEINKE
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> f"{rdp_delta(gdp(1), 4.7284, by=CANONNE_KAMATH_STEINKE):.1e}"
     '1.0e-05'
     """
@@ -62,7 +62,7 @@ def rdp_epsilon(
     Guarantee: an upper bound, if the divergences are.
 
     >>> from neyman.accounting._conversions import CANONNE_KAMATH_STEINKE
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> f"{rdp_epsilon(gdp(1), 1e-5, by=CANONNE_KAMATH_STEINKE):.4f}"
     '4.7284'
     """
@@ -82,7 +82,7 @@ def moments_delta(steps: Sequence[tuple[TradeOff, int]], epsilon: float) -> floa
 
     Source: Abadi et al. (2016), theorem 2.
 
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> f"{moments_delta([(gdp(0.1), 100)], 5.2985):.1e}"
     '1.0e-05'
     """

@@ -5,15 +5,15 @@ from fractions import Fraction
 from typing import final
 
 from neyman.accounting._whole import whole_number
+from neyman.curves import TradeOff, gdp, poisson, subsample
+from neyman.curves._pair import Pair
+from neyman.curves._pairs._allocation import AllocationPair
+from neyman.curves._pairs._clones import ClonesPair
+from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._pairs._gaussian_mixture import gaussian_mixture_pair
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
 from neyman.numerics import Real, exact, ordinary
 from neyman.sensitivity import Neighbors
-from neyman.tradeoff import TradeOff, gdp, poisson, subsample
-from neyman.tradeoff._pair import Pair
-from neyman.tradeoff._pairs._allocation import AllocationPair
-from neyman.tradeoff._pairs._clones import ClonesPair
-from neyman.tradeoff._pairs._gaussian import GaussianPair
-from neyman.tradeoff._pairs._gaussian_mixture import gaussian_mixture_pair
 
 __all__ = [
     "DOUBLED_POISSON",
@@ -74,7 +74,7 @@ def without_replacement(
 
     Source: Dong, Roth and Su (2022), theorem 4.2; the operator is `tradeoff.subsample`.
 
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> step = without_replacement(gdp(1), records=100, batch=10)
     >>> f"{step.curve.delta(0):.6f}"
     '0.038292'

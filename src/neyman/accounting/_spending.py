@@ -10,10 +10,10 @@ from typing import final
 import numpy as np
 
 from neyman.accounting._filter import Filter
+from neyman.curves import TradeOff, approx_dp, identity, rdp
+from neyman.curves._statements._real_line import rounded_up
 from neyman.errors import BudgetExceeded, InvalidParameter, NotCertified, UnsupportedComposition
 from neyman.numerics import Real, exact, standing, text
-from neyman.tradeoff import TradeOff, approx_dp, identity, rdp
-from neyman.tradeoff._statements._real_line import rounded_up
 
 __all__ = ["AdvancedSpending", "FilterSpending", "RenyiSpending", "Spending"]
 
@@ -103,7 +103,7 @@ class FilterSpending(Spending):
     """The account of a filter: mu^2 for Gaussians, epsilon for pure DP, rho for zCDP.
 
     >>> from neyman.accounting import filter_for
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> account = FilterSpending(filter_for(gdp(1)))
     >>> account.charge(gdp(0.6))
     >>> account.fits(gdp(0.8)), account.fits(gdp(0.81))
@@ -130,7 +130,7 @@ class RenyiSpending(Spending):
     Source: Feldman and Zrnic (2021), "Individual privacy accounting via a Rényi filter", applied
         at each order.
 
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> account = RenyiSpending([(2, 1), (8, 4)])
     >>> account.charge(gdp(0.5))
     >>> [round(float(spent), 12) for spent in account.spent]
@@ -180,7 +180,7 @@ class AdvancedSpending(Spending):
     Source: Whitehouse, Ramdas, Rogers and Wu (2023), "Fully-adaptive composition in differential
         privacy", theorem 1.
 
-    >>> from neyman.tradeoff import approx_dp
+    >>> from neyman.curves import approx_dp
     >>> account = AdvancedSpending(epsilon=1, concentration=5e-7, failures=5e-7, each=1e-8)
     >>> for _ in range(33):
     ...     account.charge(approx_dp(0.03, 1e-8))

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.accounting._participation import FixedEpochs, MinimumSeparation, Once, toeplitz
+from neyman.curves import TradeOff, gdp
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Real, exact, text
-from neyman.tradeoff import TradeOff, gdp
 
 __all__ = ["Strategy", "banded_strategy", "square_root_strategy", "tree_strategy"]
 

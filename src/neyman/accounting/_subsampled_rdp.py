@@ -13,11 +13,11 @@ import numpy as np
 
 from neyman.accounting._samplers import Sampled, check_relation
 from neyman.accounting._whole import whole_number
+from neyman.curves import TradeOff, gdp, identity, poisson, rdp
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Real, exact, ordinary, standing, text
 from neyman.numerics._distributions._binomial_masses import log_binomial
 from neyman.sensitivity import Neighbors
-from neyman.tradeoff import TradeOff, gdp, identity, poisson, rdp
 
 __all__ = [
     "ODD_MOMENTS",
@@ -98,7 +98,7 @@ def poisson_rdp(
     Source: Zhu and Wang (2019), "Poisson subsampled Rényi differential privacy": the general upper
         bound, and the tight one under its condition.
 
-    >>> from neyman.tradeoff import laplace
+    >>> from neyman.curves import laplace
     >>> step = poisson_rdp(laplace(1), sampling_probability=0.01, orders=range(2, 33))
     >>> f"{step.curve.renyi(2):.3e}"
     '8.573e-05'

@@ -9,6 +9,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     ULP,
@@ -21,7 +22,6 @@ from neyman.numerics import (
     normal_quantile_gap,
     text,
 )
-from neyman.tradeoff import TradeOff
 
 __all__ = [
     "Advantage",

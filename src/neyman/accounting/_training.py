@@ -3,10 +3,10 @@
 import operator
 from fractions import Fraction
 
+from neyman.curves import TradeOff, gdp, poisson, poisson_replace
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, text
 from neyman.sensitivity import Neighbors, check_neighbors
-from neyman.tradeoff import TradeOff, gdp, poisson, poisson_replace
 
 __all__ = ["dp_sgd"]
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 
 from neyman.accounting._whole import whole_number
+from neyman.curves import TradeOff, approx_dp, poisson
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import ULP, Real, exact, text
 from neyman.numerics._distributions._counts import log_binomial_mass
-from neyman.tradeoff import TradeOff, approx_dp, poisson
 
 __all__ = ["truncated_poisson"]
 
@@ -43,7 +43,7 @@ def truncated_poisson(
 
     Source: proof: docs/theory/truncation.md.
 
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> step = truncated_poisson(gdp(1), sampling_probability=0.01, most=200, records=10_000)
     >>> f"{(step ** 1000).epsilon(1e-6):.4f}"
     '2.1245'

@@ -4,8 +4,8 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from neyman.accounting._filter import Filter
-from neyman.tradeoff import TradeOff, identity, zcdp
-from neyman.tradeoff._statements._zcdp import rho_of
+from neyman.curves import TradeOff, identity, zcdp
+from neyman.curves._statements._zcdp import rho_of
 
 __all__ = ["ZcdpFilter"]
 
@@ -19,7 +19,7 @@ class ZcdpFilter(Filter):
     Source: Feldman and Zrnic (2021), "Individual privacy accounting via a Rényi filter", at every
         order; Whitehouse, Ramdas, Rogers and Wu (2023), "Fully-adaptive composition".
 
-    >>> from neyman.tradeoff import bounded_range, gdp
+    >>> from neyman.curves import bounded_range, gdp
     >>> ZcdpFilter(Fraction(1)).cost(gdp(0.1))
     Fraction(1, 200)
     """

@@ -6,7 +6,7 @@ from neyman.cli._numbers import WrongUsage, as_usage, number
 from neyman.cli._phases import phases_of
 from neyman.cli._say import say, say_json
 from neyman.cli._statement import USUAL_RATES, Statement
-from neyman.tradeoff import compose
+from neyman.curves import compose
 
 __all__ = ["run"]
 

@@ -11,6 +11,7 @@ from typing import Final, final
 
 from neyman.accounting import budget_for
 from neyman.cli._numbers import WrongUsage, as_usage, number, positive, whole
+from neyman.curves import TradeOff
 from neyman.functional import Circle, Interval, Side
 from neyman.ledger import Ledger, Store, store_of
 from neyman.mechanisms import Mechanism
@@ -20,7 +21,6 @@ from neyman.session import open as open_session
 from neyman.session._declared import By, Ends, cap_given
 from neyman.session._spends import Spends, check_share
 from neyman.tables import Rows
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Asked", "asked_of"]
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from neyman.cli._numbers import WrongUsage, as_usage, number
 from neyman.cli._say import say, say_json
+from neyman.curves import TradeOff, approx_dp, gdp
 from neyman.numerics import at_least, at_most
-from neyman.tradeoff import TradeOff, approx_dp, gdp
 
 __all__ = ["run"]
 

@@ -8,11 +8,11 @@ from neyman.cli._guarantees import read_guarantee
 from neyman.cli._numbers import WrongUsage, as_usage, number
 from neyman.cli._phases import Phase, phases_of
 from neyman.cli._say import say, say_json
+from neyman.curves import TradeOff, compose
 from neyman.numerics import text
 from neyman.released import Guarantee
 from neyman.report import explain
 from neyman.report._language import Language, Numeral, read_language
-from neyman.tradeoff import TradeOff, compose
 
 __all__ = ["run"]
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.ledger import Ledger, Store, store_of
 from neyman.released import Guarantee
-from neyman.tradeoff import TradeOff
 
 __all__ = ["read_guarantee"]
 

@@ -8,8 +8,8 @@ from typing import final
 
 from neyman.accounting._training import dp_sgd
 from neyman.cli._numbers import WrongUsage, number, whole
+from neyman.curves import TradeOff, compose, gdp
 from neyman.numerics import text
-from neyman.tradeoff import TradeOff, compose, gdp
 
 __all__ = ["Phase", "passes", "phases_of", "probability", "steps_of"]
 

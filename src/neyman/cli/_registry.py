@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.ledger import Entry, Ledger
 from neyman.numerics import at_least, at_most
-from neyman.tradeoff import TradeOff
 
 __all__ = ["registry_draft"]
 

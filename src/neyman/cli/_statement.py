@@ -8,8 +8,8 @@ from textwrap import wrap
 from typing import final
 
 from neyman.cli._phases import Phase, passes
+from neyman.curves import TradeOff, identity
 from neyman.numerics import at_least, at_most, text
-from neyman.tradeoff import TradeOff, identity
 
 __all__ = ["USUAL_RATES", "Statement"]
 

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 from neyman.accounting import Amount, Budget
 from neyman.arguments import brief
+from neyman.curves import TradeOff
 from neyman.errors import BudgetExceeded, InvalidParameter
 from neyman.ledger._events import Events, History
 from neyman.ledger._meta import Meta
 from neyman.ledger._records import Reservation, canonical, fingerprint, read_payload, shown
 from neyman.ledger._store import Tables
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Ask", "Asked"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from neyman.arguments import brief
+from neyman.curves import TradeOff
 from neyman.errors import NeymanError
 from neyman.ledger._records import canonical
 from neyman.numerics import at_most
-from neyman.tradeoff import TradeOff
 
 __all__ = ["budgets", "differences", "only_companions", "same_budget"]
 

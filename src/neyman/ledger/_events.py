@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from neyman.accounting import Amount
 from neyman.arguments import brief
+from neyman.curves import TradeOff
 from neyman.errors import EntryConflict, LedgerCorrupt
 from neyman.ledger._chain import COLUMNS, genesis, link
 from neyman.ledger._differences import budgets, differences, only_companions, same_budget
@@ -26,7 +27,6 @@ from neyman.ledger._records import (
     read_values,
 )
 from neyman.ledger._store import Tables
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Events", "History", "Kind"]
 

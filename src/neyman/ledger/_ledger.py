@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.accounting import budget_for
+from neyman.curves import TradeOff
 from neyman.errors import EntryConflict
 from neyman.ledger._ask import Ask, Asked
 from neyman.ledger._events import Events
@@ -38,7 +39,6 @@ from neyman.ledger._trust import trusted
 from neyman.ledger._views import UNCHANGED, Views
 from neyman.numerics import Real, text
 from neyman.sensitivity import Neighbors, check_neighbors
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Ledger"]
 

@@ -13,9 +13,9 @@ from typing import Any, Literal, TypeAlias, cast
 from neyman.accounting import Amount
 from neyman.aggregate import KeyText
 from neyman.arguments import brief, check_name, check_type
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter, LedgerCorrupt, NeymanError
 from neyman.numerics import text
-from neyman.tradeoff import TradeOff
 
 __all__ = [
     "Entry",

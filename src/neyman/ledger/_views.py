@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from neyman.accounting import Amount, Budget, filter_from
+from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.errors import LedgerMismatch
 from neyman.ledger._check import findings
@@ -19,7 +20,6 @@ from neyman.ledger._records import Entry, check_digest
 from neyman.ledger._store import Store, Tables
 from neyman.ledger._trust import trusted
 from neyman.sensitivity import Neighbors
-from neyman.tradeoff import TradeOff
 
 __all__ = ["UNCHANGED", "Views"]
 

@@ -6,6 +6,7 @@ import threading
 from fractions import Fraction
 from typing import NoReturn, Self, final
 
+from neyman.curves import TradeOff, pure_dp
 from neyman.errors import BudgetExceeded, InvalidParameter
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._folded import FoldedLaplace
@@ -14,7 +15,6 @@ from neyman.mechanisms._laplace import Laplace
 from neyman.mechanisms._law import require_flint
 from neyman.mechanisms._rounded import draw
 from neyman.numerics import Real, exact_positive, text
-from neyman.tradeoff import TradeOff, pure_dp
 
 __all__ = ["AboveThreshold"]
 

@@ -9,6 +9,7 @@ from typing import Final, Self, cast, final
 import numpy as np
 
 from neyman.arguments import check_type
+from neyman.curves import TradeOff, approx_dp
 from neyman.errors import InvalidParameter, NotCertified, SensitivityMismatch
 from neyman.mechanisms._canonical_law import FoldedCanonical, TabledCanonical, bracketed
 from neyman.mechanisms._canonical_steps import (
@@ -22,7 +23,6 @@ from neyman.mechanisms._mechanism import Mechanism
 from neyman.mechanisms._moves import changed_coordinates, largest_coordinate
 from neyman.numerics import ULP
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
-from neyman.tradeoff import TradeOff, approx_dp
 
 __all__ = ["Canonical"]
 
@@ -46,7 +46,7 @@ class Canonical(Mechanism):
     drawn exactly is a table of doubles within `distance` of the canonical one in total variation,
     and the guarantee is f ⊗ f_{0,slack}, slack = distance + 1 - f(distance).
 
-    >>> from neyman.tradeoff import pure_dp
+    >>> from neyman.curves import pure_dp
     >>> Canonical(curve=pure_dp(1), period=1).half_width(0.95)
     3
 
@@ -96,7 +96,7 @@ class Canonical(Mechanism):
     def calibrate(cls, sensitivity: Sensitivity | Asked, curve: TradeOff) -> Self:
         """Return the noise that makes each moved integer as private as the curve says.
 
-        >>> from neyman.tradeoff import gdp
+        >>> from neyman.curves import gdp
         >>> one = Sensitivity(neighbors="add_remove", l1=Fraction(3), coordinates=1)
         >>> Canonical.calibrate(one, gdp(1)).tradeoff(one) == gdp(1)
         True

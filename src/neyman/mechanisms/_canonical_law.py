@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.mechanisms._canonical_steps import Steps
 from neyman.mechanisms._folded import FloatArray, FoldedLaw
 from neyman.mechanisms._law import ball
 from neyman.mechanisms._tabled import TabledLaw
 from neyman.numerics import Array, Bracket
-from neyman.tradeoff import TradeOff
 
 __all__ = ["FoldedCanonical", "TabledCanonical", "bracketed"]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Self, final
 
 import numpy as np
 
+from neyman.curves import TradeOff, discrete_gaussian
 from neyman.errors import InvalidParameter
 from neyman.mechanisms._gaussian import Gaussian, variance_of
 from neyman.mechanisms._law import ball
@@ -18,7 +19,6 @@ from neyman.mechanisms._moves import largest_square, worst_move
 from neyman.mechanisms._tabled import TabledLaw
 from neyman.numerics import Array, Real, exact_positive, text
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
-from neyman.tradeoff import TradeOff, discrete_gaussian
 
 __all__ = ["DiscreteGaussian", "FoldedTheta"]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
 
+from neyman.curves import TradeOff, discrete_laplace, identity
 from neyman.errors import SensitivityMismatch
 from neyman.mechanisms._folded import FloatArray, FoldedLaw
 from neyman.mechanisms._laplace import Laplace
@@ -16,7 +17,6 @@ from neyman.mechanisms._law import ball
 from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.numerics import Real, exact_positive, text
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
-from neyman.tradeoff import TradeOff, discrete_laplace, identity
 
 __all__ = ["DiscreteLaplace", "FoldedGeometric"]
 

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import IntArray
+from neyman.curves import TradeOff, bounded_range
 from neyman.mechanisms._bits import BitSource
 from neyman.mechanisms._decided import LazyUniform, ball, below, decided
 from neyman.mechanisms._folded import FloatArray
 from neyman.mechanisms._gaussian_below import pure_epsilon
 from neyman.mechanisms._selection import Selection
 from neyman.numerics import Real
-from neyman.tradeoff import TradeOff, bounded_range
 
 __all__ = ["ExponentialMechanism", "level_of"]
 

@@ -8,6 +8,7 @@ from typing import Self, final
 import numpy as np
 
 from neyman.arguments import given
+from neyman.curves import TradeOff, approx_dp, gdp
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._folded import FoldedNormal
 from neyman.mechanisms._mechanism import Mechanism, check_confidence, check_scale
@@ -16,7 +17,6 @@ from neyman.mechanisms._ratio import fieller_interval
 from neyman.mechanisms._rounded import BAND
 from neyman.numerics import Real, exact, exact_positive, text
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
-from neyman.tradeoff import TradeOff, approx_dp, gdp
 
 __all__ = ["Gaussian", "variance_of"]
 

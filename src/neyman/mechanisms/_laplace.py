@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self, final
 
+from neyman.curves import TradeOff, laplace
 from neyman.errors import SensitivityMismatch
 from neyman.mechanisms._folded import FoldedLaplace
 from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.numerics import Real, exact_positive, text
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
-from neyman.tradeoff import TradeOff, laplace
 
 __all__ = ["Laplace"]
 

@@ -2,10 +2,10 @@
 
 from typing import Self
 
+from neyman.curves import TradeOff, laplace
 from neyman.mechanisms._gaussian_below import laplace_epsilon
 from neyman.mechanisms._selection import Selection
 from neyman.numerics import Real
-from neyman.tradeoff import TradeOff, laplace
 
 __all__ = ["LaplaceSelection"]
 

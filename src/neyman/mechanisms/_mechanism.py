@@ -9,6 +9,7 @@ from typing import Final, final
 import numpy as np
 
 from neyman.aggregate import IntArray
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._law import NoiseLaw, require_flint
@@ -16,7 +17,6 @@ from neyman.mechanisms._radius import squares_radius
 from neyman.mechanisms._ratio import box_interval
 from neyman.numerics import Real, exact
 from neyman.sensitivity import Sensitivity
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Mechanism", "check_confidence", "check_scale"]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Final
 
+from neyman.curves import TradeOff, identity, worst
 from neyman.errors import SensitivityMismatch
 from neyman.sensitivity import Sensitivity
-from neyman.tradeoff import TradeOff, identity, worst
 
 __all__ = ["changed_coordinates", "largest_coordinate", "largest_square", "moves", "worst_move"]
 

@@ -7,6 +7,7 @@ from typing import Final, Self, final
 import numpy as np
 
 from neyman.aggregate import IntArray
+from neyman.curves import TradeOff, approx_dp
 from neyman.errors import InvalidParameter
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._gaussian import Gaussian
@@ -15,7 +16,6 @@ from neyman.mechanisms._mechanism import Mechanism
 from neyman.mechanisms._precision import working_precision
 from neyman.numerics import Real, exact, text
 from neyman.sensitivity import Sensitivity
-from neyman.tradeoff import TradeOff, approx_dp
 
 __all__ = ["ProposeTestRelease"]
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import IntArray
+from neyman.curves import TradeOff, discrete
 from neyman.errors import InvalidParameter
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource, Words
 from neyman.mechanisms._mechanism import check_confidence
 from neyman.numerics import ULP, Array, Real, exact, text
-from neyman.tradeoff import TradeOff, discrete
 
 __all__ = ["Frequencies", "RandomizedResponse"]
 

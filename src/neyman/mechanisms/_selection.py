@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import IntArray
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._folded import FloatArray
 from neyman.mechanisms._law import require_flint
 from neyman.numerics import Real, exact, text
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Selection"]
 

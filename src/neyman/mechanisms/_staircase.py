@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Self, final
 
 import numpy as np
 
+from neyman.curves import TradeOff, staircase
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._folded import FloatArray, FoldedLaw
 from neyman.mechanisms._law import ball
@@ -16,7 +17,6 @@ from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.mechanisms._moves import largest_coordinate, worst_move
 from neyman.numerics import Array, Real, exact, text
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
-from neyman.tradeoff import TradeOff, staircase
 
 __all__ = ["FoldedStaircase", "Staircase"]
 

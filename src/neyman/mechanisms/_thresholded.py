@@ -8,12 +8,12 @@ import numpy as np
 
 from neyman.aggregate import IntArray
 from neyman.arguments import check_type
+from neyman.curves import TradeOff, approx_dp
 from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._law import NoiseLaw, require_flint
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.numerics import Real, at_most, exact, text
 from neyman.sensitivity import Asked, NewGroups, Sensitivity, sensitivity_of
-from neyman.tradeoff import TradeOff, approx_dp
 
 __all__ = ["Thresholded"]
 

@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
+from neyman.curves._curve import Curve
 from neyman.errors import NeymanError
 from neyman.notebook._card import card, facts, lines, listed, quiet
 from neyman.notebook._drawn import curve
 from neyman.numerics import at_most
 from neyman.released import Guarantee
 from neyman.report._words import relation
-from neyman.tradeoff._curve import Curve
 
 __all__ = ["guarantee_facts", "html", "numbers"]
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
+from neyman.curves import TradeOff
 from neyman.plots._labelled import labelled
 from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, plain, words
-from neyman.tradeoff import TradeOff
 
 __all__ = ["tradeoff"]
 

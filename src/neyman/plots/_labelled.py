@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from neyman.arguments import check_type
-from neyman.tradeoff import TradeOff
+from neyman.curves import TradeOff
 
 __all__ = ["labelled"]
 

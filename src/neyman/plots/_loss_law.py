@@ -6,8 +6,8 @@ from typing import NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.curves import Pair
 from neyman.numerics import Array
-from neyman.tradeoff import Pair
 
 __all__ = ["DrawnLoss"]
 

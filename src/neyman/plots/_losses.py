@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from neyman.arguments import check_type
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import at_most
 from neyman.plots._loss_law import DrawnLoss
 from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure
-from neyman.tradeoff import TradeOff
 
 __all__ = ["privacy_loss"]
 

@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.plots._labelled import labelled
 from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, plain, words
-from neyman.tradeoff import TradeOff
 
 __all__ = ["profile", "renyi"]
 

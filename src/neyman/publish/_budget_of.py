@@ -5,8 +5,8 @@ from typing import Self, cast
 from pydantic import model_validator
 
 from neyman.accounting._budget import cap_of
+from neyman.curves import TradeOff
 from neyman.publish._section import Delta, Positive, Section
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Budget"]
 

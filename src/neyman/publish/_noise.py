@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, final
 
+from neyman.curves import gdp, pure_dp
 from neyman.errors import SensitivityMismatch, SpecError
 from neyman.mechanisms import (
     Canonical,
@@ -17,7 +18,6 @@ from neyman.mechanisms import (
 )
 from neyman.numerics import Real
 from neyman.sensitivity import Sensitivity
-from neyman.tradeoff import gdp, pure_dp
 
 __all__ = ["NOISES", "USUAL", "Noise", "noise_for"]
 

@@ -9,6 +9,7 @@ from typing import final
 
 from neyman.accounting import Budget, budget_for
 from neyman.aggregate import Aggregate
+from neyman.curves import TradeOff, compose
 from neyman.divided import SHARE, Part, divided
 from neyman.door import held, released
 from neyman.ledger import Ledger, Store
@@ -21,7 +22,6 @@ from neyman.publish._preview import Preview, foreseen
 from neyman.publish._stand_ins import of_question, refuse_unknown, spreads_of
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
-from neyman.tradeoff import TradeOff, compose
 
 __all__ = ["Charge", "Plan", "Step", "bill"]
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.accounting import Amount
+from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.numerics import at_most
 from neyman.printable import printable
 from neyman.publish._bill import Bill
 from neyman.publish._preview import Preview
 from neyman.sensitivity import Neighbors
-from neyman.tradeoff import TradeOff
 
 __all__ = ["ChargePreview", "PlanPreview"]
 

@@ -7,6 +7,7 @@ from typing import cast, final
 
 from neyman.aggregate import Aggregate
 from neyman.arguments import check_type
+from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.divided import SHARE, Part, divided
 from neyman.mechanisms import Mechanism
@@ -16,7 +17,6 @@ from neyman.publish._foreseen import Foreseen, foreseen_by
 from neyman.publish._likeness import Likeness, label_of, public_of
 from neyman.publish._shown import Shown, shown_by
 from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Preview", "foreseen", "preview"]
 

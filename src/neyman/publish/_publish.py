@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, final
 
+from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.errors import BudgetExceeded, NeymanError
 from neyman.ledger import Store
@@ -14,7 +15,6 @@ from neyman.publish._plan import Plan, bill
 from neyman.publish._progress import Bar, Progress
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Publication", "publish"]
 

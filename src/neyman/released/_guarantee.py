@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast, final
 
+from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.numerics import at_least, at_most, rational, text
 from neyman.sensitivity import Neighbors, check_neighbors
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Guarantee", "Spending"]
 
@@ -47,7 +47,7 @@ class Guarantee(Displayed):
         Raises:
             InvalidParameter: if the record is malformed.
 
-        >>> from neyman.tradeoff import gdp
+        >>> from neyman.curves import gdp
         >>> g = Guarantee(curve=gdp(1), neighbors="add_remove", unit="one row", assumptions=("a",))
         >>> Guarantee.from_json(g.to_json()) == g
         True

@@ -7,8 +7,8 @@ from typing import final
 
 import numpy as np
 
+from neyman.curves import TradeOff
 from neyman.numerics import ULP, exact, floor_float, standing
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Attacks"]
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from neyman.arguments import check_type
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import Real, exact, text
 from neyman.released import Guarantee
@@ -19,7 +20,6 @@ from neyman.report._sayings import (
     terms,
     tests,
 )
-from neyman.tradeoff import TradeOff
 
 __all__ = ["explain"]
 
@@ -63,7 +63,7 @@ def explain(
         does is at most what is written, and at least so many confirmations are wrong.
     Error: whole suspicions of a base of 1,000 or more; mu and epsilon to six digits, upwards.
 
-    >>> from neyman.tradeoff import gdp
+    >>> from neyman.curves import gdp
     >>> found = explain(gdp(1), language="en", priors=[0.5])
     >>> print(found.sections[3].sentences[0].text)
     Whoever wrongly confirms at most 10 of 1,000 false suspicions rightly confirms at most 93 of

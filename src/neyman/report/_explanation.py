@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
+from neyman.curves import TradeOff
 from neyman.report._tables import safe
-from neyman.tradeoff import TradeOff
 
 __all__ = ["Explanation", "Section", "Sentence"]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from neyman.curves import TradeOff
 from neyman.numerics import at_least, at_most
 from neyman.publish import Publication
 from neyman.released import Release
@@ -9,7 +10,6 @@ from neyman.report._asked import asked
 from neyman.report._functions import read_off
 from neyman.report._tables import answer_table, exactly, rows_table, safe, table_of
 from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
-from neyman.tradeoff import TradeOff
 
 __all__ = ["html", "listed", "page"]
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from neyman.curves import TradeOff
 from neyman.numerics import at_most, standing, text
 from neyman.report._attacks import Attacks
 from neyman.report._language import Count, Numeral, Quoted, Value
-from neyman.tradeoff import TradeOff
 
 __all__ = ["FEWEST", "LARGEST_BASE", "Said", "outcomes", "suspicions", "terms", "tests"]
 

@@ -2,9 +2,9 @@
 
 import math
 
+from neyman.curves import TradeOff
 from neyman.numerics import at_most
 from neyman.sensitivity import Neighbors
-from neyman.tradeoff import TradeOff
 
 __all__ = ["NOT_PROTECTED", "likeness", "relation", "statement"]
 

@@ -6,11 +6,11 @@ from math import floor, log10
 from typing import Final, TypeAlias, cast
 
 from neyman.accounting._budget import cap_of
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Domain, Interval, Side
 from neyman.numerics import Real, exact
 from neyman.tables import Bins, Bounds, Entity, ForeignKey, Keys, Rows, Table, Unit, UnknownKeys
-from neyman.tradeoff import TradeOff
 
 __all__ = [
     "By",

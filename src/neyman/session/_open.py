@@ -5,13 +5,13 @@ from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.ledger import Ledger, Store
 from neyman.numerics import Real
 from neyman.session._declared import Ranges, bounds_of, cap_given, unit_of
 from neyman.session._session import Session
 from neyman.tables import ForeignKey, Table, Unit, open_table
-from neyman.tradeoff import TradeOff
 
 __all__ = ["open"]
 

@@ -1,0 +1,275 @@
+"""Groups: what is known about many records, or about one record replaced, at once."""
+
+import operator
+import reprlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import comb
+
+from neyman.curves._algebra._composed import ComposedPair, composed
+from neyman.curves._algebra._lattice_algebra import MixturePair, mixed
+from neyman.curves._named._constructors import curve
+from neyman.curves._pair import Pair, SwappedPair
+from neyman.curves._pairs._chained import chained
+from neyman.curves._pairs._discrete import DiscreteGaussianPair, DiscreteLaplacePair
+from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._pairs._gaussian_mixture import gaussian_mixture_pair
+from neyman.curves._pairs._identity import IdentityPair
+from neyman.curves._pairs._laplace import LaplacePair
+from neyman.curves._pairs._randomized_response import RandomizedResponsePair
+from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair, sampled
+from neyman.curves._statements._cdp import CdpPair
+from neyman.curves._statements._rdp import RdpPair
+from neyman.curves._statements._rdp_group import points_of_group
+from neyman.curves._statements._zcdp import ZcdpPair
+from neyman.curves._tradeoff import TradeOff
+from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
+from neyman.numerics import Real, exact, text
+
+__all__ = ["chain", "gaussian_mixture", "group", "poisson_replace"]
+
+
+def group(f: TradeOff, size: int) -> TradeOff:
+    """Return the guarantee for `size` records added or removed together, of f for one.
+
+        f_k = 1 - (1 - f)^(∘k):  G_mu -> G_(k mu), Laplace and pure epsilon -> k epsilon,
+
+    each step of a composition for itself. A Poisson-sampled Gaussian becomes a mixture: the best
+    attack on j sampled records is G_(j mu), and the same half-line is best for all j, so
+
+        N(0, 1) against Σ_j Binomial(k, q)(j) N(j mu, 1),
+
+    whatever the mechanism that is mu-GDP. Another sampled base is bounded as if all k were in
+    whenever one is: its group, sampled with probability 1 - (1 - q)^k. rho-zCDP becomes k^2 rho,
+    Rényi bounds become some at lower orders, a shift of discrete noise k shifts. Every other
+    guarantee is chained, (1 - f)^(∘k) as it stands, brackets and all. `chain(f, f)` does that for a
+    pure epsilon too, where it is a little tighter for one release and has no closed form for many.
+
+    Args:
+        f: the guarantee for one record.
+        size: k, an int of at least 1.
+
+    Guarantee: an upper bound of what is lost; attained by Gaussian noise on sums, sampled or not.
+
+    Raises:
+        InvalidParameter: if `size` is not a whole number of at least 1.
+
+    Source: Dong, Roth and Su (2022), theorem 2.14; Ganesh (2024), "Tight group-level DP guarantees
+        for DP-SGD with sampling via mixture of Gaussians mechanisms"; Bun and Steinke (2016),
+        proposition 1.9, for zCDP; Mironov (2017), proposition 11, for Rényi bounds.
+
+    >>> from neyman.curves import gdp
+    >>> group(gdp(0.5), 4)
+    gdp(mu=2)
+    """
+    count = _size(size)
+    return TradeOff(_grouped(curve(f).remove, count), _grouped(f.add, count))
+
+
+def chain(first: TradeOff, *others: TradeOff) -> TradeOff:
+    """Return the guarantee for the ends of a chain of datasets, of those for its links.
+
+        T(P, Q) >= f and T(Q, R) >= g:  T(P, R) >= g ∘ (1 - f)
+
+    Links of different sizes do not commute. `group` is the same for equal links, and knows better
+    where the pair of the whole group is known.
+
+    Args:
+        first: the guarantee between the first two datasets.
+        others: those of the other links, in their order.
+
+    Raises:
+        RelationMismatch: if the links are proved for different neighbouring relations.
+
+    Source: Dong, Roth and Su (2022), theorem 2.14 and its proof.
+
+    >>> from neyman.curves import approx_dp, gdp, pure_dp
+    >>> f"{chain(gdp(1), pure_dp(1)).delta(0):.6f}"
+    '0.678818'
+    >>> f"{chain(approx_dp(1, 0.01), approx_dp(1, 0.01)).delta(2):.6f}"
+    '0.037183'
+    """
+    links = (first, *others)
+    return TradeOff(
+        chained((f.remove, 1) for f in links), chained((f.add, 1) for f in reversed(links))
+    )
+
+
+def poisson_replace(f: TradeOff, sampling_probability: Real) -> TradeOff:
+    """Return f on a Poisson sample, for one record replaced by another.
+
+    (1 - q) N(0) + q N(-mu) against (1 - q) N(0) + q N(mu), f = G_mu for one record added. With
+    the record and with its replacement lie on opposite sides of without, at their worst, and then
+    one half-line is the best test of both.
+
+    Args:
+        f: the guarantee on the sample for one record added or removed: gdp(mu).
+        sampling_probability: q in [0, 1], of each record by itself.
+
+    Guarantee: for neighbours that differ by one record replaced, replace_one.
+
+    Raises:
+        InvalidParameter: if q is outside.
+        RelationMismatch: if f is proved for replace_one already.
+        UnsupportedComposition: if f is not Gaussian.
+
+    Source: Lebeda, Regehr, Kamath and Steinke (2024), "Avoiding pitfalls for privacy accounting of
+        subsampled mechanisms under composition", for the pair.
+
+    >>> from neyman.curves import gdp
+    >>> f"{(poisson_replace(gdp(1), 0.01) ** 1000).epsilon(1e-5):.6f}"
+    '2.843440'
+    """
+    q = exact(sampling_probability, "sampling_probability")
+    if not 0 <= q <= 1:
+        raise InvalidParameter(f"sampling_probability={text(q)} leaves [0, 1]; write a probability")
+    return TradeOff(_replaced(curve(f).remove, q), _replaced(f.add, q))
+
+
+def gaussian_mixture(
+    changes: Mapping[Real, Real], *, noise_multiplier: Real, neighbors: str | None = None
+) -> TradeOff:
+    """Return the curve of Gaussian noise on a sum that changes by a random amount.
+
+    N(0, sigma^2) against Σ_j w_j N(c_j, sigma^2).
+
+    Args:
+        changes: weights w_j by change c_j >= 0; the weights sum to exactly 1.
+        noise_multiplier: sigma, positive.
+        neighbors: the neighbouring relation that this is proved for; None if any.
+
+    Raises:
+        InvalidParameter: if a change is negative, or the weights do not sum to 1.
+
+    >>> gaussian_mixture({2: 1}, noise_multiplier=2)
+    gdp(mu=1)
+    """
+    if not isinstance(changes, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidParameter(
+            f"changes={reprlib.repr(changes)} is a {type(changes).__name__}; write the weight of "
+            "each change, such as {0: 0.9, 1: 0.1}"
+        )
+    sigma = exact(noise_multiplier, "noise_multiplier")
+    if sigma <= 0:
+        raise InvalidParameter(
+            f"noise_multiplier={text(sigma)} adds no noise; write a positive number"
+        )
+    over = [(exact(c, "a change"), exact(w, "a weight")) for c, w in changes.items()]
+    pair = gaussian_mixture_pair(sigma**2, [(Fraction(0), Fraction(1))], over, neighbors)
+    return TradeOff(pair, pair.swap())
+
+
+# -- groups ---------------------------------------------------------------------------------------
+
+
+def _grouped(pair: Pair, size: int) -> Pair:
+    if size == 1:
+        return pair
+    return _RULES.get(pair.kind, _grouped_links)(pair, size)
+
+
+def _grouped_links(pair: Pair, size: int) -> Pair:
+    return chained(((pair, size),))
+
+
+def _grouped_parts(pair: Pair, size: int) -> Pair:
+    return composed((_grouped(part, size), times) for part, times in pair.factors())
+
+
+def _grouped_sample(pair: Pair, size: int) -> Pair:
+    base, q = pair.unsampled()
+    square = base.outer_gaussian() if base.kind == GaussianPair.kind else None
+    if square is None:
+        return sampled(_grouped(base, size), 1 - (1 - q) ** size)
+    none, one = (Fraction(0), Fraction(1))
+    weights = [(Fraction(j), comb(size, j) * q**j * (1 - q) ** (size - j)) for j in range(size + 1)]
+    return gaussian_mixture_pair(1 / square, [(none, one)], weights, "add_remove")
+
+
+def _grouped_mixture(pair: Pair, size: int) -> Pair:
+    assert isinstance(pair, MixturePair)
+    shares = tuple(share for _, share in pair.parts)
+    return mixed(shares, tuple(_grouped(part, size) for part in pair.all_parts))
+
+
+def _grouped_line(pair: Pair, size: int) -> Pair:
+    assert isinstance(pair, ZcdpPair | CdpPair)
+    return ZcdpPair(pair.line[1] * size**2)
+
+
+def _grouped_points(pair: Pair, size: int) -> Pair:
+    assert isinstance(pair, RdpPair)
+    above = [(order, value) for order, value in pair.points if order > 1]
+    return RdpPair.of(points_of_group(above, size)) if above else _grouped_links(pair, size)
+
+
+def _grouped_shift(pair: Pair, size: int) -> Pair:
+    assert isinstance(pair, DiscreteGaussianPair | DiscreteLaplacePair)
+    return replace(pair, sensitivity=pair.sensitivity * size)
+
+
+def _grouped_gaussian(pair: Pair, size: int) -> Pair:
+    square = pair.outer_gaussian()
+    assert square is not None
+    return GaussianPair(square * size**2)
+
+
+def _grouped_bound(build: Callable[[Fraction], Pair]) -> Callable[[Pair, int], Pair]:
+    def rule(pair: Pair, size: int) -> Pair:
+        bound = pair.outer_pure()
+        assert bound is not None
+        return build(size * bound)
+
+    return rule
+
+
+_RULES: Mapping[str, Callable[[Pair, int], Pair]] = {
+    IdentityPair.kind: lambda pair, _: pair,
+    GaussianPair.kind: _grouped_gaussian,
+    LaplacePair.kind: _grouped_bound(LaplacePair),
+    RandomizedResponsePair.kind: _grouped_bound(RandomizedResponsePair),
+    SampledPair.kind: _grouped_sample,
+    SampledSwapPair.kind: lambda pair, size: _grouped(pair.swap(), size).swap(),
+    SwappedPair.kind: lambda pair, size: _grouped(pair.swap(), size).swap(),
+    ComposedPair.kind: _grouped_parts,
+    MixturePair.kind: _grouped_mixture,
+    ZcdpPair.kind: _grouped_line,
+    CdpPair.kind: _grouped_line,
+    RdpPair.kind: _grouped_points,
+    DiscreteGaussianPair.kind: _grouped_shift,
+    DiscreteLaplacePair.kind: _grouped_shift,
+}
+
+
+def _size(size: int) -> int:
+    try:
+        count = operator.index(size)
+    except TypeError:
+        count = 0
+    if count < 1 or isinstance(size, bool):
+        raise InvalidParameter(
+            f"size={size!r} was found; a group is a whole number of records, at least 1"
+        )
+    return count
+
+
+# -- one record replaced --------------------------------------------------------------------------
+
+
+def _replaced(pair: Pair, q: Fraction) -> Pair:
+    if pair.neighbors not in (None, "add_remove"):
+        raise RelationMismatch(
+            f"{pair} is proved for neighbors={pair.neighbors!r}, and what one record adds is "
+            "needed here; write the guarantee on the sample for one record added or removed"
+        )
+    square = pair.outer_gaussian() if pair.kind == GaussianPair.kind else None
+    if pair.kind == IdentityPair.kind or q == 0:
+        return IdentityPair()
+    if square is None:
+        raise UnsupportedComposition(
+            f"{pair} was to be sampled for one record replaced, and this is known here for "
+            "Gaussians only; write gdp(f.mu()) where mu is finite, which is a valid bound"
+        )
+    out, inside = (Fraction(0), 1 - q), Fraction(1)
+    return gaussian_mixture_pair(1 / square, [out, (-inside, q)], [out, (inside, q)], "replace_one")

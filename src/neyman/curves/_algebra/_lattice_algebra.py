@@ -1,0 +1,400 @@
+"""The worst and the best of several guarantees, and the one of a mixture."""
+
+import json
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._divergences._joined_renyi import joined_renyi
+from neyman.curves._divergences._outer_renyi import outer_renyi
+from neyman.curves._pair import Pair, Tails, check_relation
+from neyman.curves._profiles._conjugate import powers_of_profile, profile_of_powers
+from neyman.curves._profiles._shown import epsilon_shown
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    ComplexArray,
+    LossSum,
+    around,
+    ceil_float,
+    exp_outward,
+    standing,
+    text,
+)
+from neyman.numerics._laws._mixed_law import MixedLaw
+
+__all__ = ["BestPair", "ExtremePair", "MixturePair", "WorstPair", "joined", "mixed"]
+
+# An epsilon of the best of several, known so far, is known.
+_DECIDED = 1e-6
+
+
+def joined(build: "type[ExtremePair]", parts: tuple[Pair, ...]) -> Pair:
+    """Return the worst or the best of the pairs, in its one normal form."""
+    found: dict[Pair, None] = {}
+    for part in parts:
+        inner = part.parts if isinstance(part, build) else (part,)
+        found.update(dict.fromkeys(inner))
+    check_relation(tuple(found), "join", "joined")
+    return next(iter(found)) if len(found) == 1 else build(tuple(sorted(found, key=_order)))
+
+
+def mixed(shares: tuple[Fraction, ...], parts: tuple[Pair, ...]) -> Pair:
+    """Return the mixture of the pairs, in its one normal form."""
+    total: dict[Pair, Fraction] = {}
+    for share, part in zip(shares, parts, strict=True):
+        total[part] = total.get(part, Fraction(0)) + share
+    check_relation(tuple(total), "join", "joined")
+    if len(total) == 1:
+        return next(iter(total))
+    found = sorted(total.items(), key=lambda item: _order(item[0]))
+    return MixturePair(tuple((part, share) for part, share in found))
+
+
+def _order(pair: Pair) -> tuple[str, str]:
+    # Different tables may print alike.
+    return str(pair), json.dumps(pair.record(), sort_keys=True)
+
+
+class JoinedPair(Pair):
+    """A pair known by its parts."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def all_parts(self) -> tuple[Pair, ...]:
+        """The parts."""
+
+    @property
+    def certified(self) -> bool:
+        """Where all parts are."""
+        return all(part.certified for part in self.all_parts)
+
+    @property
+    def symmetric(self) -> bool:
+        """Where all parts are."""
+        return all(part.symmetric for part in self.all_parts)
+
+    @property
+    def costly(self) -> bool:
+        """Where a part is."""
+        return any(part.costly for part in self.all_parts)
+
+    @property
+    def neighbors(self) -> str | None:
+        """That of the parts, checked when they were joined."""
+        return next((part.neighbors for part in self.all_parts if part.neighbors), None)
+
+    @property
+    def method(self) -> str:
+        """The hardest of the parts'."""
+        return max(part.method for part in self.all_parts)
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of the logarithm."""
+        return exp_outward(self.log_delta_bracket(epsilon))
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """From the profile: the least over its lines, and no less than a part's."""
+        found = powers_of_profile(self.delta_bracket, alpha)
+        lower = np.maximum(found.lower, self._least_power(alpha))
+        return Bracket(lower, np.maximum(found.upper, lower))
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """1 - the power."""
+        power = self.tpr_bracket(alpha)
+        return Bracket(
+            np.maximum(1 - power.upper - ULP, 0.0), np.minimum(1 - power.lower + ULP, 1.0)
+        )
+
+    def _least_power(self, alpha: Array) -> Array:
+        """A power that is known to be reached."""
+        return around(alpha).lower
+
+    def outer_gaussian(self) -> Fraction | None:
+        """The largest of the parts'."""
+        squares = [part.outer_gaussian() for part in self.all_parts]
+        return None if None in squares else max(square for square in squares if square is not None)
+
+    def outer_pure(self) -> Fraction | None:
+        """The largest of the parts'."""
+        bounds = [part.outer_pure() for part in self.all_parts]
+        return None if None in bounds else max(bound for bound in bounds if bound is not None)
+
+    def inner_pure(self) -> Fraction:
+        """The smallest of the parts'."""
+        return min(part.inner_pure() for part in self.all_parts)
+
+    def inner_gaussian(self) -> Fraction:
+        """The smallest of the parts'."""
+        return min(part.inner_gaussian() for part in self.all_parts)
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """The loss of a hull is not that of a part."""
+        del t, closed
+        raise self.unsupported("itself")
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """As above."""
+        del s
+        raise self.unsupported("itself")
+
+
+def _records(parts: tuple[Pair, ...]) -> list[dict[str, object]]:
+    return [part.record() for part in parts]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremePair(JoinedPair):
+    """The worst or the best of its parts."""
+
+    parts: tuple[Pair, ...]
+
+    @property
+    def all_parts(self) -> tuple[Pair, ...]:
+        """The parts."""
+        return self.parts
+
+    def parameters(self) -> dict[str, object]:
+        """The parts."""
+        return {"parts": _records(self.parts)}
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(map(str, self.parts))})"
+
+    @property
+    def symmetric(self) -> bool:
+        """Where the swapped parts are the parts."""
+        return joined(type(self), tuple(part.swap() for part in self.parts)) == self
+
+    def swap(self) -> Pair:
+        """Each part swapped."""
+        return joined(type(self), tuple(part.swap() for part in self.parts))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WorstPair(ExtremePair):
+    """delta is the largest of the parts'; f the convex hull of the smallest."""
+
+    kind: ClassVar[str] = "worst"
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """The largest."""
+        q, p = zip(*(part.log_singular for part in self.parts), strict=True)
+        return max(q), max(p)
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """The largest."""
+        return _largest([part.log_delta_bracket(epsilon) for part in self.parts])
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """The largest: delta is at most its target where that of every part is."""
+        return _largest([part.epsilon_bracket(delta) for part in self.parts])
+
+    def _least_power(self, alpha: Array) -> Array:
+        """The largest of the parts'."""
+        return np.max([part.tpr_bracket(alpha).lower for part in self.parts], axis=0)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """At least the largest; at most what the excesses over 1 of all e^K add up to."""
+        parts = [part.renyi_bracket(order) for part in self.parts]
+        upper = joined_renyi(order, [1.0] * len(parts), parts).upper
+        # D grows with the order: where the sum is no bound below 1, the one at 1 is.
+        ones = [part.renyi_bracket(np.ones(())) for part in self.parts]
+        at_one = joined_renyi(np.ones(()), [1.0] * len(parts), ones).upper
+        upper = np.where(order < 1, np.fmin(upper, at_one), upper)
+        upper = np.minimum(upper, outer_renyi(self, order))
+        return Bracket(np.minimum(_largest(parts).lower, upper), upper)
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """At least the largest; at most their sum, for log(1 + Σ x) <= Σ log(1 + x)."""
+        lower, upper = zip(*(part.zcdp_bracket() for part in self.parts), strict=True)
+        square = self.outer_gaussian()
+        most = math.fsum(upper) * (1 + 4 * ULP)
+        if square is not None:
+            most = min(most, ceil_float(square / 2))
+        return min(max(lower), most), most
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BestPair(ExtremePair):
+    """f is the largest of the parts'; delta its conjugate, at most the smallest."""
+
+    kind: ClassVar[str] = "best"
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """The smallest."""
+        q, p = zip(*(part.log_singular for part in self.parts), strict=True)
+        return min(q), min(p)
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """The conjugate of the power, and no more than any part's."""
+        found = profile_of_powers(self.tpr_bracket, self.swap().tpr_bracket, epsilon)
+        parts = [part.log_delta_bracket(epsilon).upper for part in self.parts]
+        upper = np.minimum(found.upper, np.min(parts, axis=0))
+        return Bracket(np.minimum(found.lower, upper), upper)
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """Mostly one part decides, and a test shows it; else by halving."""
+        flat = np.ravel(delta)
+        parts = [part.epsilon_bracket(flat) for part in self.parts]
+        upper = np.min([part.upper for part in parts], axis=0)
+        lower = np.zeros(flat.shape)
+        inner = (flat > 0) & (flat < 1)
+        lower[inner] = np.minimum(epsilon_shown(self.tpr_bracket, flat[inner]), upper[inner])
+        # No more can be told of it than of its parts.
+        blur = np.max([_width(part) for part in parts], axis=0)
+        decided = inner & (upper - lower <= _DECIDED * (1 + upper) + blur)
+        open_ = ~decided & (upper > lower)
+        if np.any(open_):
+            lower[open_], upper[open_] = JoinedPair.epsilon_bracket(self, flat[open_])
+        return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """The smallest."""
+        bounds = [part.tpr_bracket(alpha) for part in self.parts]
+        return Bracket(
+            np.min([b.lower for b in bounds], axis=0), np.min([b.upper for b in bounds], axis=0)
+        )
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """The largest."""
+        bounds = [part.beta_bracket(alpha) for part in self.parts]
+        return Bracket(
+            np.max([b.lower for b in bounds], axis=0), np.max([b.upper for b in bounds], axis=0)
+        )
+
+    def outer_gaussian(self) -> Fraction | None:
+        """The smallest that is known."""
+        known = [s for s in (part.outer_gaussian() for part in self.parts) if s is not None]
+        return min(known, default=None)
+
+    def outer_pure(self) -> Fraction | None:
+        """The smallest that is known."""
+        known = [b for b in (part.outer_pure() for part in self.parts) if b is not None]
+        return min(known, default=None)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """At most the smallest: a larger curve has a smaller divergence."""
+        upper = np.min([part.renyi_bracket(order).upper for part in self.parts], axis=0)
+        return Bracket(np.zeros(order.shape), upper)
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """At most the smallest."""
+        return 0.0, min(part.zcdp_bracket()[1] for part in self.parts)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MixturePair(JoinedPair):
+    """One of the parts, drawn with its share and seen: e^K = Σ w_i e^(K_i)."""
+
+    parts: tuple[tuple[Pair, Fraction], ...]
+
+    kind: ClassVar[str] = "mixture"
+
+    @property
+    def all_parts(self) -> tuple[Pair, ...]:
+        """The parts."""
+        return tuple(part for part, _ in self.parts)
+
+    def parameters(self) -> dict[str, object]:
+        """The parts with their exact shares."""
+        return {
+            "parts": [
+                [r, str(w)] for r, (_, w) in zip(_records(self.all_parts), self.parts, strict=True)
+            ]
+        }
+
+    def __str__(self) -> str:
+        return "mixture(" + ", ".join(f"{text(w)} of {part}" for part, w in self.parts) + ")"
+
+    def swap(self) -> Pair:
+        """Each part swapped."""
+        return mixed(tuple(w for _, w in self.parts), tuple(part.swap() for part, _ in self.parts))
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """The mean."""
+        masses = [np.log(float(w)) + np.asarray(part.log_singular) for part, w in self.parts]
+        q, p = np.logaddexp.reduce(masses, axis=0).tolist()
+        return q, p
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """The mean."""
+        sides: tuple[list[Array], list[Array]] = ([], [])
+        for part, w in self.parts:
+            bounds, (low, high) = part.log_delta_bracket(epsilon), standing(w)
+            sides[0].append(np.log(low) + bounds.lower)
+            sides[1].append(np.log(high) + bounds.upper)
+        lower: Array = np.logaddexp.reduce(np.stack(sides[0]), axis=0)
+        upper: Array = np.logaddexp.reduce(np.stack(sides[1]), axis=0)
+        slack = ULP * (2 + len(self.parts))
+        with np.errstate(invalid="ignore"):
+            lower = np.where(np.isfinite(lower), lower - slack * (1 - lower), lower)
+            upper = np.where(np.isfinite(upper), upper + slack * (1 - upper), upper)
+        return Bracket(lower, np.minimum(upper, 0.0))
+
+    def _least_power(self, alpha: Array) -> Array:
+        """The same level for all parts."""
+        power = np.zeros(alpha.shape)
+        for part, w in self.parts:
+            power = power + standing(w)[0] * part.tpr_bracket(alpha).lower
+        return power * (1 - ULP * (2 + len(self.parts)))
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """The mean."""
+        tails = [part.log_tails(t, closed=closed) for part, _ in self.parts]
+        logs = [np.log(float(w)) for _, w in self.parts]
+        return Tails(
+            *(
+                np.logaddexp.reduce(
+                    [log + side for log, side in zip(logs, sides, strict=True)], axis=0
+                )
+                for sides in zip(*tails, strict=True)
+            )
+        )
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """From those of the parts."""
+        weights, parts = [float(w) for _, w in self.parts], self.all_parts
+        return joined_renyi(order, weights, [part.renyi_bracket(order) for part in parts])
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """At most the largest of the parts', at least the ratio on a few orders."""
+        upper = max(part.zcdp_bracket()[1] for part in self.all_parts)
+        orders = 1 + np.asarray([1e-3, 1.0, 8.0, 1e3])
+        lower = float(np.max(self.renyi_bracket(orders).lower / orders)) * (1 - 2 * ULP)
+        return min(lower, upper), upper
+
+    def loss_law(self) -> LossSum | None:
+        """Where all parts have one, and no mass at infinity."""
+        laws = [part.loss_law() for part, _ in self.parts]
+        if any(law is None for law in laws) or max(self.log_singular) > -np.inf:
+            return None
+        known = tuple(law for law in laws if law is not None)
+        return LossSum.of(MixedLaw(tuple(float(w) for _, w in self.parts), known))
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """Log of the mean."""
+        total = sum(float(w) * np.expm1(part.cumulant(s)) for part, w in self.parts)
+        return np.log1p(total)
+
+
+def _largest(found: list[Bracket]) -> Bracket:
+    return Bracket(*np.max([(each.lower, each.upper) for each in found], axis=0))
+
+
+def _width(found: Bracket) -> Array:
+    known = np.isfinite(found.upper)
+    return np.where(known, found.upper, 0.0) - np.where(known, found.lower, 0.0)

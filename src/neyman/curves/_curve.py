@@ -1,0 +1,381 @@
+"""The views that every guarantee has, derived once from a handful of bracketed primitives."""
+
+import reprlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._order import Deltas, least_mu, least_rho
+from neyman.displayed import Displayed
+from neyman.errors import InvalidParameter, NotCertified
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    around,
+    first_double,
+    normal_quantile_gap,
+    square_roots,
+)
+
+__all__ = ["Answer", "Curve", "View"]
+
+# A float for a scalar question, a float64 array of its shape for an array, an `Answer` of either
+# when a bracket is asked for.
+View: TypeAlias = Any
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A number, or an array of numbers, with its bracket; it unpacks into (lower, upper).
+
+    Attributes:
+        value: the safe side: the upper one of a loss, the lower one of an error.
+        lower: proved lower bound.
+        upper: proved upper bound.
+        method: "closed form", "contour" or "lattice".
+    """
+
+    value: View
+    lower: View
+    upper: View
+    method: str
+
+    def __iter__(self) -> Iterator[View]:
+        return iter((self.lower, self.upper))
+
+
+class Curve(Displayed, ABC):
+    """A trade-off function f and everything that can be read from it.
+
+    f(alpha) is the smallest type II error of a test with type I error alpha that tells two
+    neighbouring datasets apart. Losses (delta, epsilon, Rényi, mu, rho, power) are rounded up,
+    errors (beta, Bayes error) down; `bracket=True` gives both sides, as an `Answer`.
+    A float stands for the decimal that it prints as, in arguments, in answers and in brackets.
+
+    Source: Dong, Roth and Su (2022), "Gaussian differential privacy", section 2.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def certified(self) -> bool:
+        """Whether the brackets are proved bounds; else every view is an estimate."""
+
+    @property
+    @abstractmethod
+    def symmetric(self) -> bool:
+        """Whether f is its own inverse."""
+
+    @abstractmethod
+    def swap(self) -> "Curve":
+        """Exchange the two datasets: the inverse function of f."""
+
+    @abstractmethod
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """Bracket log delta at any real epsilon."""
+
+    @abstractmethod
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Bracket delta at any real epsilon."""
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """Bracket the smallest epsilon >= 0 with delta(epsilon) <= delta, to the last bit."""
+        upper = first_double(lambda e: self.delta_bracket(e).upper <= delta, delta.shape)
+        lower = first_double(lambda e: self.delta_bracket(e).lower <= delta, delta.shape)
+        # The double before it was seen to have a larger delta.
+        lower = np.where(np.isfinite(lower), np.maximum(np.nextafter(lower, -1.0), 0.0), lower)
+        return Bracket(np.minimum(lower, upper), upper)
+
+    @property
+    @abstractmethod
+    def method(self) -> str:
+        """How the views are evaluated: "closed form", "contour", "lattice"."""
+
+    def ready(self, least: float) -> Deltas:  # noqa: ARG002
+        """Return the profile ready for many questions where delta is at least `least`."""
+        return self
+
+    @abstractmethod
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """Bracket f at alpha in [0, 1]."""
+
+    @abstractmethod
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """Bracket 1 - f at alpha in [0, 1], with its own relative accuracy."""
+
+    @abstractmethod
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """Bracket the Rényi divergence at positive orders, infinity included."""
+
+    @abstractmethod
+    def outer_gaussian(self) -> Fraction | None:
+        """Return the smallest mu^2 with f >= G_mu, rounded up; None where there is none."""
+
+    @abstractmethod
+    def inner_gaussian(self) -> Fraction:
+        """Return the largest mu^2 with G_mu >= f, rounded down; 0 where there is none."""
+
+    @abstractmethod
+    def outer_pure(self) -> Fraction | None:
+        """Return the smallest epsilon with f >= f_{epsilon,0}, rounded up; None if infinite."""
+
+    @abstractmethod
+    def inner_pure(self) -> Fraction:
+        """Return the largest epsilon with f_{epsilon,0} >= f, rounded down."""
+
+    def mu_bracket(self, slack: float) -> tuple[float, float]:
+        """Bracket the smallest mu with f >= G_mu ⊗ f_{0,slack}."""
+        square = self.outer_gaussian()
+        if slack > 0:
+            lower, upper = least_mu(self, slack)
+            # What needs nothing set aside needs no more with it.
+            return lower, upper if square is None else min(upper, square_roots(square)[1])
+        if square is None:
+            return np.inf, np.inf
+        # No mu with less advantage than f can do.
+        advantage = float(self.delta_bracket(np.asarray(0.0)).lower)
+        least = normal_quantile_gap(advantage, 1 - advantage) * (1 - 64 * ULP)
+        return least, square_roots(square)[1]
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """Bracket the smallest rho with D_order <= rho order for all orders > 1."""
+        return least_rho(self)
+
+    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
+        """Bracket the smallest rho with D_order <= rho order for orders in (1, omega)."""
+        return least_rho(self, self.zcdp_bracket()[1], omega)
+
+    @abstractmethod
+    def subgaussian_bracket(self) -> Subgaussianity:
+        """Bracket E_Q[L], and the least tau^2 with E_Q e^(x (L - E L)) <= e^(x^2 tau^2 / 2)."""
+
+    # -- the privacy profile ------------------------------------------------------------------
+
+    def delta(self, epsilon: npt.ArrayLike, *, bracket: bool = False) -> View:
+        """Return the privacy profile, rounded up.
+
+        delta(epsilon) = E_P[(e^L - e^epsilon)_+], L = log dQ/dP
+
+        Args:
+            epsilon: any real numbers, any shape.
+            bracket: return an `Answer` with `.lower` and `.upper`.
+
+        Error: the bracket; relative, about 1e-14 for closed forms, more in far tails.
+        Source: Dong, Roth and Su (2022), proposition 2.12; for Gaussians Balle and Wang (2018).
+
+        >>> from neyman.curves import gdp
+        >>> f"{gdp(1).delta(1):.10f}"
+        '0.1269367375'
+        """
+        return self._answer(self.delta_bracket(_real(epsilon, "epsilon")), bracket, up=True)
+
+    def log_delta(self, epsilon: npt.ArrayLike, *, bracket: bool = False) -> View:
+        """Return log delta(epsilon), which lives on where delta underflows, rounded up.
+
+        >>> from neyman.curves import gdp
+        >>> f"{gdp(1).log_delta(50):.6f}"
+        '-1233.869083'
+        """
+        return self._answer(self.log_delta_bracket(_real(epsilon, "epsilon")), bracket, up=True)
+
+    def epsilon(self, delta: npt.ArrayLike, *, bracket: bool = False) -> View:
+        """Return the smallest epsilon >= 0 with delta(epsilon) <= delta, rounded up.
+
+        Infinite where delta is below the mass that betrays the dataset outright.
+
+        Args:
+            delta: in [0, 1], any shape.
+            bracket: return an `Answer` with `.lower` and `.upper`.
+
+        >>> from neyman.curves import gdp
+        >>> f"{gdp(1).epsilon(1e-5):.10f}"
+        '4.3771780957'
+        """
+        target = _within(delta, "delta", 0.0, 1.0)
+        return self._answer(self.epsilon_bracket(target), bracket, up=True)
+
+    # -- the errors of the best test ----------------------------------------------------------
+
+    def beta(self, alpha: npt.ArrayLike, *, bracket: bool = False) -> View:
+        """Return f(alpha), the least type II error at type I error alpha, rounded down.
+
+        >>> from neyman.curves import gdp
+        >>> f"{gdp(1).beta(0.05):.10f}"
+        '0.7404889772'
+        """
+        return self._answer(self.beta_bracket(_within(alpha, "alpha", 0, 1)), bracket, up=False)
+
+    def tpr(self, fpr: npt.ArrayLike, *, bracket: bool = False) -> View:
+        """Return the largest true positive rate 1 - f(fpr) of an attack, rounded up."""
+        return self._answer(self.tpr_bracket(_within(fpr, "fpr", 0, 1)), bracket, up=True)
+
+    def advantage(self, *, bracket: bool = False) -> View:
+        """Return max_alpha (1 - alpha - f(alpha)) = delta(0), the total variation, rounded up."""
+        return self.delta(0.0, bracket=bracket)
+
+    def bayes_error(self, prior: npt.ArrayLike, *, bracket: bool = False) -> View:
+        """Return the least error probability of a guess at this prior, rounded down.
+
+        min_alpha (1 - prior) alpha + prior f(alpha) = prior (1 - delta(log((1 - prior)/prior)))
+
+        Args:
+            prior: probability of the alternative before looking, in (0, 1), any shape.
+            bracket: return an `Answer` with `.lower` and `.upper`.
+        """
+        odds = _prior(prior)
+        delta = self.delta_bracket(np.log1p(-odds) - np.log(odds))
+        # The logarithm of the odds is itself rounded, and delta moves by at most as much.
+        slack = 4 * ULP * (1 + np.abs(np.log(odds))) * odds
+        lower = np.maximum(odds * (1 - delta.upper) - slack, 0.0)
+        # Guessing the likelier side needs no data.
+        upper = np.minimum(odds * (1 - delta.lower) + slack, np.minimum(odds, 1 - odds) * (1 + ULP))
+        return self._answer(Bracket(lower, upper), bracket, up=False)
+
+    def posterior(self, prior: npt.ArrayLike, *, fpr: npt.ArrayLike, bracket: bool = False) -> View:
+        """Return the belief that an accusation is right, at best, rounded up.
+
+        prior tpr / (prior tpr + (1 - prior) fpr), for the best attack of that false positive rate.
+
+        Args:
+            prior: probability of the alternative before looking, in (0, 1).
+            fpr: false positive rate of the attack, in (0, 1], broadcast against `prior`.
+            bracket: return an `Answer` with `.lower` and `.upper`.
+        """
+        odds, rate = np.broadcast_arrays(_prior(prior), _within(fpr, "fpr", 0.0, 1.0))
+        if np.any(rate == 0):
+            raise InvalidParameter(
+                f"fpr={reprlib.repr(fpr)} accuses nobody wrongly, and the belief is then 1 or "
+                "undefined; write rates in (0, 1]"
+            )
+        power, near = self.tpr_bracket(rate), around(rate)
+
+        def belief(tpr: Array, wrong: Array, slack: float) -> Array:
+            with np.errstate(divide="ignore"):
+                innocent = (1 - odds) * (wrong / tpr)
+            return np.minimum(odds / (odds + innocent) * (1 + slack), 1.0)
+
+        bounds = Bracket(
+            belief(power.lower, near.upper, -ULP), belief(power.upper, near.lower, ULP)
+        )
+        return self._answer(bounds, bracket, up=True)
+
+    # -- moments and one-number summaries -----------------------------------------------------
+
+    def renyi(self, order: npt.ArrayLike, *, bracket: bool = False) -> View:
+        """Return the Rényi divergence D_order(Q || P) = K(order) / (order - 1), rounded up.
+
+        Args:
+            order: at least 0. 0 is -log P{q > 0}, 1 Kullback-Leibler, infinity the largest loss;
+                from 1 on it is infinite where Q has mass and P has none.
+            bracket: return an `Answer` with `.lower` and `.upper`.
+
+        Source: Rényi (1961); van Erven and Harremoës (2014); Mironov (2017).
+        """
+        orders = _real(order, "order")
+        if np.any(orders < 0):
+            raise InvalidParameter(f"order={order!r} is negative; write an order of at least 0")
+        found = self.renyi_bracket(np.where(orders == 0, 1.0, orders))
+        if np.any(orders == 0):
+            pairs = zip(self._none(), found, strict=True)
+            found = Bracket(*(np.where(orders == 0, none, other) for none, other in pairs))
+        return self._answer(found, bracket, up=True)
+
+    def _none(self) -> Bracket:
+        """Bracket the divergence of order 0: the other direction's mass of infinite loss."""
+        mass = self.swap().delta_bracket(np.asarray(np.inf))
+        with np.errstate(divide="ignore"):
+            lower, upper = -np.log1p(-mass.lower), -np.log1p(-mass.upper)
+        return Bracket(lower * (1 - ULP), upper * (1 + ULP))
+
+    def mu(self, *, slack: float = 0.0, bracket: bool = False) -> View:
+        """Return the smallest mu with f >= G_mu ⊗ f_{0,slack}, rounded up; infinite if none.
+
+        Args:
+            slack: probability in [0, 1) that is set aside before the Gaussian is fitted.
+            bracket: return an `Answer` with `.lower` and `.upper`.
+
+        Error: the bracket; relative about 1e-13 without slack, 1e-10 to 1e-6 with it.
+        """
+        share = float(_scalar(_within(slack, "slack", 0.0, 1.0), "slack"))
+        if share == 1:
+            raise InvalidParameter("slack=1 sets everything aside; write a slack in [0, 1)")
+        bounds = self.mu_bracket(share)
+        return self._answer(Bracket(np.asarray(bounds[0]), np.asarray(bounds[1])), bracket, up=True)
+
+    def zcdp(self, *, bracket: bool = False) -> View:
+        """Return the smallest rho with D_order <= rho order for all orders > 1, rounded up.
+
+        Error: the bracket, relative 1e-8 to 1e-6 where no closed form is known.
+        Source: Bun and Steinke (2016), definition 1.1.
+        """
+        lower, upper = self.zcdp_bracket()
+        return self._answer(Bracket(np.asarray(lower), np.asarray(upper)), bracket, up=True)
+
+    # -- internals ----------------------------------------------------------------------------
+
+    def _answer(self, bounds: Bracket, bracket: bool, *, up: bool) -> View:
+        value = _plain(bounds.upper if up else bounds.lower)
+        if not bracket:
+            return value
+        if not self.certified:
+            raise NotCertified(
+                f"bracket=True was asked of {self}, which gives estimates only; ask without "
+                "bracket, or give its pair proved brackets (docs/contributing/curve.md)"
+            )
+        return Answer(value, _plain(bounds.lower), _plain(bounds.upper), self.method)
+
+
+def _plain(value: Array) -> View:
+    return float(value) if np.ndim(value) == 0 else value
+
+
+def _real(value: npt.ArrayLike, name: str) -> Array:
+    try:
+        array: npt.NDArray[Any] = np.asarray(value)
+        # Fractions and Decimals come as objects; text, truth values and complex are refused.
+        items: list[object] = list(array.flat) if array.dtype.kind == "O" else []
+        bad = array.dtype.kind not in "iufO" or any(
+            isinstance(item, str | bytes | bool | None) for item in items
+        )
+        real = np.asarray(np.nan) if bad else array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        real = np.asarray(np.nan)
+    if np.any(np.isnan(real)):
+        raise InvalidParameter(
+            f"{name}={reprlib.repr(value)} holds what is no real number; write numbers, such as "
+            f"{name}=0.5"
+        )
+    return real
+
+
+def _scalar(array: Array, name: str) -> Array:
+    if array.ndim:
+        raise InvalidParameter(f"{name} is an array of shape {array.shape}; write one number")
+    return array
+
+
+def _within(value: npt.ArrayLike, name: str, low: float, high: float) -> Array:
+    array = _real(value, name)
+    if np.any((array < low) | (array > high)):
+        raise InvalidParameter(
+            f"{name}={reprlib.repr(value)} leaves [{low:g}, {high:g}]; write numbers in it"
+        )
+    return array
+
+
+def _prior(value: npt.ArrayLike) -> Array:
+    array = _within(value, "prior", 0.0, 1.0)
+    if np.any((array == 0) | (array == 1)):
+        raise InvalidParameter(
+            f"prior={value!r} leaves nothing to guess; write probabilities strictly between 0 and 1"
+        )
+    return array

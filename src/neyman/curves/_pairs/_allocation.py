@@ -1,0 +1,341 @@
+"""The pair of random allocation: each record in exactly one of T steps of an epoch."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
+from neyman.curves._pair import BestTest, Pair, Profile, Tails
+from neyman.curves._profiles._profile import LatticeProfile
+from neyman.errors import InvalidParameter
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    ComplexArray,
+    around,
+    exp_outward,
+    gaussian_log_delta,
+    proved_root,
+    standing,
+    text,
+)
+from neyman.numerics._distributions._lognormal_mean import LognormalMean
+
+__all__ = ["AllocationPair", "AllocationSwapPair"]
+
+_LEAST_NOISE, _MOST_NOISE, _MOST_STEPS = Fraction(1, 4), 100, 10**6
+# Points of a round, and rounds, before Newton's method.
+_POINTS, _ROUNDS = 17, 4
+# Cells for one standard deviation of the loss; where tables end.
+_SHARES = (40.0, 12.0, 4.0)
+_FLOOR, _LARGEST = -60.0, 200.0
+
+
+class _Allocated(Pair):
+    """What both directions share."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def forward(self) -> "AllocationPair":
+        """The pair seen from without the record."""
+
+    @property
+    def certified(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def neighbors(self) -> str:
+        """One record added or removed: the others are allocated by themselves."""
+        return "add_remove"
+
+    @property
+    def method(self) -> str:
+        """The contour, of the sum of the likelihood ratios."""
+        return "contour"
+
+    def outer_gaussian(self) -> Fraction:
+        """That of the step seen outright: its ratio is above their mean in the convex order."""
+        return self.forward.noise_multiplier**-2
+
+    def inner_gaussian(self) -> Fraction:
+        """Nothing is claimed."""
+        return Fraction(0)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """At most that of the step seen outright."""
+        return Bracket(np.zeros(order.shape), outer_renyi(self, order))
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """Likewise."""
+        return 0.0, outer_rho(self)
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of the logarithms."""
+        return exp_outward(self.log_delta_bracket(epsilon))
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """Newton's method on log delta, proved on both sides."""
+        flat = np.ravel(delta)
+        lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
+        lower[flat == 0] = upper[flat == 0] = np.inf
+        at_zero = self.delta_bracket(np.zeros(()))
+        for i in np.flatnonzero((flat > 0) & (flat < at_zero.upper)).tolist():
+            found = self._root(np.log(flat[i : i + 1]))
+            certain = flat[i] < at_zero.lower
+            lower[i] = max(float(found.lower[0]), 0.0) if certain else 0.0
+            upper[i] = max(float(found.upper[0]), 0.0)
+        return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
+
+    def _root(self, target: Array) -> Bracket:
+        mu = np.asarray(1 / float(self.forward.noise_multiplier))
+        low, high = 0.0, 1.0
+        while float(gaussian_log_delta(np.asarray(high), mu).upper) > target[0]:
+            high *= 2
+        for _ in range(_ROUNDS):
+            grid = np.linspace(low, high, _POINTS)
+            above = self.log_delta_bracket(grid).upper > target[0]
+            at = int(np.count_nonzero(above))
+            low, high = grid[max(at - 1, 0)], grid[min(max(at, 1), _POINTS - 1)]
+        return proved_root(
+            self.log_delta_bracket,
+            lambda e: self.log_delta_bracket(np.maximum(e, 0.0)).upper,
+            target,
+            np.asarray([(low + high) / 2]),
+            np.asarray([-1.0 / max(high - low, 1e-300)]),
+        )
+
+    def power_profile(self, times: int) -> Profile:
+        """By a lattice."""
+        return AllocationProfile(self, times)
+
+    def lattice(self, times: int) -> LatticeProfile:
+        """Read the profile on a grid fine against the spread of the loss, and compose it.
+
+        What is beyond a loss of probability e^-60 counts as lost outright above.
+        """
+        noise, steps = float(self.forward.noise_multiplier), self.forward.steps
+        spread = min(math.sqrt(math.expm1(min(noise**-2, 30.0)) / steps), 1 / noise)
+        reach = 1 / 64
+        while reach < _LARGEST and float(self._heavy(reach)) > _FLOOR:
+            reach *= 1.25
+        for share in _SHARES:
+            step = Fraction(1, max(math.ceil(share / spread), 20))
+            found = LatticeProfile.sampled(((self, times),), step, reach)
+            if found is not None:
+                return found
+        raise self.unsupported("itself")
+
+    def _heavy(self, epsilon: float) -> Array:
+        return self.forward.log_delta_bracket(np.asarray(epsilon)).upper
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """By polygons around and inside the curve."""
+        return self.lattice(1).beta_bracket(alpha)
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """Likewise."""
+        return self.lattice(1).tpr_bracket(alpha)
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """Not kept."""
+        del t, closed
+        raise self.unsupported("itself")
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """Not known here."""
+        del s
+        raise self.unsupported("itself")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AllocationProfile:
+    """So many epochs, by a lattice that is laid when a view is asked."""
+
+    pair: _Allocated
+    times: int
+
+    @property
+    def method(self) -> str:
+        """Sums over a lattice of losses."""
+        return "lattice"
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """By the lattice."""
+        return self.pair.lattice(self.times).log_delta_bracket(epsilon)
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """By the lattice."""
+        return self.pair.lattice(self.times).delta_bracket(epsilon)
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """By the lattice."""
+        return self.pair.lattice(self.times).epsilon_bracket(delta)
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """By the lattice."""
+        return self.pair.lattice(self.times).beta_bracket(alpha)
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """By the lattice."""
+        return self.pair.lattice(self.times).tpr_bracket(alpha)
+
+    def log_tails(self, t: Array, *, closed: bool) -> Tails:
+        """Not kept."""
+        return self.pair.log_tails(t, closed=closed)
+
+    def best_test(self, alpha: Array) -> BestTest | None:  # noqa: ARG002
+        """Not here."""
+        return None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AllocationPair(_Allocated):
+    """(N(0, σ² I), (1/T) Σ_t N(e_t, σ² I)), the T steps of an epoch at once.
+
+    e^L is the mean S of T independent variables e^Y, Y ~ N(-1/2σ², 1/σ²), so that
+
+        delta(epsilon) = E(S - e^epsilon)_+.
+
+    Source: Chua et al. (2025), "Balls-and-bins sampling for DP-SGD"; docs/theory/allocation.md.
+    """
+
+    noise_multiplier: Fraction
+    steps: int
+
+    kind: ClassVar[str] = "allocation"
+
+    def __post_init__(self) -> None:
+        """Refuse what the quadrature is not laid out for."""
+        if not (
+            _LEAST_NOISE <= self.noise_multiplier <= _MOST_NOISE and 2 <= self.steps <= _MOST_STEPS
+        ):
+            raise InvalidParameter(
+                f"noise_multiplier={text(self.noise_multiplier)} and {self.steps} steps were "
+                f"given; write a noise multiplier in [{float(_LEAST_NOISE):g}, {_MOST_NOISE}] and "
+                f"steps in [2, {_MOST_STEPS}]"
+            )
+
+    def __str__(self) -> str:
+        noise = text(self.noise_multiplier)
+        return f"random_allocation(noise_multiplier={noise}, steps={self.steps})"
+
+    def parameters(self) -> dict[str, object]:
+        """The noise and the steps."""
+        return {"noise_multiplier": str(self.noise_multiplier), "steps": self.steps}
+
+    @property
+    def forward(self) -> "AllocationPair":
+        """Itself."""
+        return self
+
+    def swap(self) -> Pair:
+        """Seen from with the record."""
+        return AllocationSwapPair(self)
+
+    def means(self) -> tuple[LognormalMean, LognormalMean]:
+        """Return S for 1/σ rounded down and up: more noise gives away less."""
+        low, high = standing(1 / self.noise_multiplier)
+        return LognormalMean(float(low), self.steps), LognormalMean(float(high), self.steps)
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """E(S - e^epsilon)_+, or 1 - e^epsilon + E(e^epsilon - S)_+ where that is no difference."""
+        return _both(self, epsilon, self._side)
+
+    @staticmethod
+    def _side(mean: LognormalMean, epsilon: Array) -> Bracket:
+        return _joined(
+            epsilon,
+            mean.log_excess(epsilon[epsilon >= 0]),
+            _above_floor(epsilon[epsilon < 0], mean.log_shortfall(epsilon[epsilon < 0]), 0.0),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AllocationSwapPair(_Allocated):
+    """((1/T) Σ_t N(e_t, σ² I), N(0, σ² I)): delta(epsilon) = E(1 - e^epsilon S)_+."""
+
+    pair: AllocationPair
+
+    kind: ClassVar[str] = "allocation_swap"
+
+    def __str__(self) -> str:
+        return f"{self.pair}.swap()"
+
+    def parameters(self) -> dict[str, object]:
+        """As the forward one."""
+        return self.pair.parameters()
+
+    @property
+    def forward(self) -> AllocationPair:
+        """The pair."""
+        return self.pair
+
+    def swap(self) -> Pair:
+        """The pair."""
+        return self.pair
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """e^epsilon E(e^-epsilon - S)_+, or 1 - e^epsilon + e^epsilon E(S - e^-epsilon)_+."""
+        return _both(self.pair, epsilon, self._side)
+
+    @staticmethod
+    def _side(mean: LognormalMean, epsilon: Array) -> Bracket:
+        right, left = epsilon[epsilon >= 0], epsilon[epsilon < 0]
+        found = mean.log_shortfall(-right)
+        slack = ULP * (1 + np.abs(right))
+        return _joined(
+            epsilon,
+            Bracket(found.lower + right - slack, found.upper + right + slack),
+            _above_floor(left, mean.log_excess(-left), left),
+        )
+
+
+def _both(
+    pair: AllocationPair, epsilon: Array, side: Callable[[LognormalMean, Array], Bracket]
+) -> Bracket:
+    """Take the lower bound at more noise and the larger neighbour of epsilon, and so on."""
+    flat = np.ravel(epsilon).astype(np.float64)
+    lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
+    upper[np.isposinf(flat)], lower[np.isneginf(flat)] = -np.inf, 0.0
+    inner = np.isfinite(flat)
+    near, (less, more) = around(flat[inner]), pair.means()
+    if np.any(inner) and less == more:
+        # One set of lines serves both neighbours.
+        found = side(more, np.concatenate([near.lower, near.upper]))
+        upper[inner] = np.minimum(found.upper[: near.lower.size], 0.0)
+        lower[inner] = found.lower[near.lower.size :]
+    elif np.any(inner):
+        lower[inner] = side(less, near.upper).lower
+        upper[inner] = np.minimum(side(more, near.lower).upper, 0.0)
+    shape = np.shape(epsilon)
+    return Bracket(np.minimum(lower, upper).reshape(shape), upper.reshape(shape))
+
+
+def _joined(epsilon: Array, right: Bracket, left: Bracket) -> Bracket:
+    lower, upper = np.empty(epsilon.shape), np.empty(epsilon.shape)
+    at = epsilon >= 0
+    lower[at], lower[~at] = right.lower, left.lower
+    upper[at], upper[~at] = right.upper, left.upper
+    return Bracket(lower, upper)
+
+
+def _above_floor(epsilon: Array, log: Bracket, shift: Array | float) -> Bracket:
+    """Return log(1 - e^epsilon + e^(shift + log)), rounded outwards."""
+    flat = -np.expm1(epsilon)
+    bounds: list[Array] = []
+    for side, sign in zip(log, (-1, 1), strict=True):
+        total = np.log(flat + np.exp(np.minimum(shift + side, 0.0)) * (1 + sign * 16 * ULP))
+        bounds.append(total + sign * 4 * ULP * (1 + np.abs(total) + np.abs(shift)))
+    return Bracket(bounds[0], bounds[1])

@@ -1,0 +1,214 @@
+"""The pair that dominates what a shuffler of local reports gives away."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
+from neyman.curves._pair import Pair, Tails
+from neyman.curves._pairs._bounded import check_epsilon
+from neyman.errors import InvalidParameter, UnsupportedComposition
+from neyman.numerics import ULP, Array, Bracket, ComplexArray, around, proved_root, standing, text
+from neyman.numerics._distributions._counts import log_binomial_mass
+
+__all__ = ["ClonesPair"]
+
+# Deviations from the middle that are summed. By Bernstein's inequality the totals beyond
+# W sqrt(v) + W²/3, and by Hoeffding's the counts beyond W sqrt(m)/2, weigh less than 2 e^(-W²/2).
+_WIDE = 11.5
+_CHUNK = 2**19
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ClonesPair(Pair):
+    """P = (A + D, C - A + 1 - D), Q = (A + 1 - D, C - A + D): hiding among clones.
+
+    C ~ Binomial(n - 1, e^-epsilon0), A ~ Binomial(C, 1/2), D ~ Bernoulli(e^epsilon0 /
+    (1 + e^epsilon0)). At a total m = C + 1 and first count a, with w = e^epsilon0,
+
+        e^L = (a + w (m - a)) / (w a + m - a),
+
+    and delta sums (Q - e^epsilon P)_+ over (m, a): positive terms only.
+
+    Source: Feldman, McMillan and Talwar (2021), "Hiding among the clones", theorem 3.1.
+    """
+
+    epsilon0: Fraction
+    reports: int
+
+    kind: ClassVar[str] = "clones"
+
+    def __post_init__(self) -> None:
+        """Refuse what the sum cannot hold."""
+        check_epsilon(self.epsilon0)
+        if not 2 <= self.reports <= 10**6:
+            raise InvalidParameter(
+                f"n={self.reports} reports were given; write a number in [2, 10^6]"
+            )
+
+    def __str__(self) -> str:
+        return f"shuffled(epsilon0={text(self.epsilon0)}, n={self.reports})"
+
+    def parameters(self) -> dict[str, object]:
+        """The local epsilon and the number of reports."""
+        return {"epsilon": str(self.epsilon0), "reports": self.reports}
+
+    @property
+    def certified(self) -> bool:
+        """True: sums of positive terms with a counted error."""
+        return True
+
+    @property
+    def symmetric(self) -> bool:
+        """True: exchanging the two counts exchanges P and Q."""
+        return True
+
+    @property
+    def costly(self) -> bool:
+        """True: every view is a sum over all that the reports may say."""
+        return True
+
+    @property
+    def neighbors(self) -> str:
+        """One report replaced: their number is public."""
+        return "replace_one"
+
+    def gathered(self, factors: Sequence[tuple[Pair, int]]) -> Pair | None:
+        """Refuse more than one: the sums are too long to be composed."""
+        count = sum(times for _, times in factors)
+        if count > 1:
+            raise UnsupportedComposition(
+                f"{count} shuffles were to be composed, {self} among them, and one release is "
+                "known here; write approx_dp(f.epsilon(delta), delta) ** count, a valid bound"
+            )
+        return None
+
+    def outer_pure(self) -> Fraction:
+        """The local epsilon."""
+        return self.epsilon0
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """At most that of randomized response with the local epsilon."""
+        return Bracket(np.zeros(order.shape), outer_renyi(self, order))
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """Likewise."""
+        return 0.0, outer_rho(self)
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """Logarithm of the sum."""
+        bounds = self.delta_bracket(epsilon)
+        with np.errstate(divide="ignore"):
+            lower, upper = np.log(bounds.lower), np.log(bounds.upper)
+        return Bracket(
+            lower - ULP * (1 + np.abs(np.where(lower > -np.inf, lower, 0))),
+            np.minimum(upper + ULP * (1 + np.abs(np.where(upper > -np.inf, upper, 0))), 0.0),
+        )
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """The sum for each epsilon >= 0; 1 - e^epsilon + e^epsilon delta(-epsilon) below."""
+        near = around(epsilon)
+        flat = np.ravel(near.lower), np.ravel(near.upper)
+        upper = np.asarray([self._side(e, 1) for e in flat[0].tolist()])
+        lower = np.asarray([self._side(e, -1) for e in flat[1].tolist()])
+        shape = np.shape(epsilon)
+        over = np.asarray(epsilon) >= standing(self.epsilon0)[1]
+        lower = np.where(over, 0.0, lower.reshape(shape))
+        return Bracket(lower, np.where(over, 0.0, np.minimum(upper, 1.0).reshape(shape)))
+
+    def _side(self, epsilon: float, side: int) -> float:
+        if epsilon < 0:
+            value = -math.expm1(epsilon) + math.exp(epsilon) * self._side(-epsilon, side)
+            return value * (1 + side * 4 * ULP)
+        w = math.exp(standing(self.epsilon0)[1 if side > 0 else 0])
+        top = math.log(w) * (1 - 2 * ULP)
+        if epsilon > top and side < 0:
+            return 0.0
+        epsilon = min(epsilon, top)
+        total, wrong = self._sum(epsilon, w)
+        return max(total * (1 + side * 16 * ULP) + side * wrong, 0.0)
+
+    def _sum(self, epsilon: float, w: float) -> tuple[float, float]:
+        """Return the sum over the likely totals, and a bound of what is left out or wrong."""
+        trials, p = self.reports - 1, 1 / w
+        reach = _WIDE * math.sqrt(trials * p * (1 - p)) + _WIDE**2 / 3
+        first, last = (
+            max(0, math.floor(trials * p - reach)),
+            min(trials, math.ceil(trials * p + reach)),
+        )
+        clones = np.arange(first, last + 1.0)
+        log, error = log_binomial_mass(clones, trials, p, -math.expm1(-math.log(w)))
+        total = wrong = 0.0
+        m = clones + 1
+        # Q - e^epsilon P is mass(a) (2/m) ((m - a) up - a down)/(1 + w), positive for small a.
+        up, down = w - math.exp(epsilon), w * math.exp(epsilon) - 1
+        most = np.minimum(np.floor(m * up / (up + down)) + 1, m)
+        least = np.maximum(np.floor(m / 2 - _WIDE * np.sqrt(m) / 2), 0.0)
+        depth = int(np.max(most - least)) + 1
+        rows = max(_CHUNK // max(depth, 1), 1)
+        for start in range(0, m.size if depth > 0 else 0, rows):
+            part = slice(start, start + rows)
+            n = m[part, None]
+            a = most[part, None] - np.arange(depth)
+            inside = (a >= least[part, None]) & (a >= 0)
+            halves, loose = log_binomial_mass(np.where(inside, a, 0.0), n, 0.5, 0.5)
+            share = np.exp(halves + log[part, None]) * np.where(inside, 2 / (n * (1 + w)), 0.0)
+            value = share * np.maximum((n - a) * up - a * down, 0.0)
+            size = share * ((n - a) * up + a * down)
+            total += float(np.sum(value))
+            wrong += float(np.sum(value * (error[part, None] + loose) + 16 * ULP * size))
+        return total, wrong + 4 * math.exp(-(_WIDE**2) / 2)
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """Newton's method on log delta, proved on both sides."""
+        flat, most = np.ravel(delta), float(standing(self.epsilon0)[1])
+        lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
+        lower[flat == 0] = upper[flat == 0] = most
+        at_zero = self.delta_bracket(np.zeros(()))
+        for i in np.flatnonzero((flat > 0) & (flat < at_zero.upper)).tolist():
+            target = np.log(flat[i : i + 1])
+            low, high = 0.0, most
+            for _ in range(12):
+                middle = (low + high) / 2
+                above = self.log_delta_bracket(np.asarray([middle])).upper > target
+                low, high = (middle, high) if above else (low, middle)
+            found = proved_root(
+                self.log_delta_bracket,
+                lambda e: self.log_delta_bracket(e).upper,
+                target,
+                np.asarray([(low + high) / 2]),
+                np.asarray([-1.0 / max(high, 1e-300)]),
+            )
+            certain = flat[i] < at_zero.lower
+            lower[i] = max(float(found.lower[0]), 0.0) if certain else 0.0
+            upper[i] = min(max(float(found.upper[0]), 0.0), most)
+        return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """Supporting lines on a grid of epsilon from below; 1 - alpha from above."""
+        grid = np.linspace(-float(self.epsilon0), float(self.epsilon0), 257)
+        delta = self.delta_bracket(grid)
+        near = around(alpha)
+        line = 1 - delta.upper - np.exp(grid) * near.upper[..., None]
+        lower = np.max(line - 4 * ULP * (1 + np.exp(grid)), axis=-1)
+        return Bracket(np.clip(lower, 0.0, 1.0), np.maximum(1 - near.lower, 0.0))
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """1 - beta."""
+        beta = self.beta_bracket(alpha)
+        return Bracket(np.maximum(1 - beta.upper - ULP, 0.0), np.minimum(1 - beta.lower + ULP, 1.0))
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """Not kept."""
+        del t, closed
+        raise self.unsupported("itself")
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """Not known here."""
+        del s
+        raise self.unsupported("itself")

@@ -1,0 +1,106 @@
+"""Pairs that are known by their curve alone, not by the law of their loss."""
+
+import numpy as np
+
+from neyman.curves._pair import Pair, Tails
+from neyman.curves._pairs._bounded import check_epsilon
+from neyman.curves._pairs._randomized_response import RandomizedResponsePair
+from neyman.numerics import ULP, Array, Bracket, ComplexArray, exp_outward, standing
+
+__all__ = ["CurvePair"]
+
+_GRID = np.concatenate([np.linspace(0.0, 2.0, 301), np.geomspace(2.0, 690.0, 301)[1:]])
+_STEPS, _WIDENINGS = 14, 12
+_ABOVE, _FLOOR = 1e-9, -690.0
+
+
+class CurvePair(Pair):
+    """A pair that gives its profile and its powers; it composes over a lattice of losses."""
+
+    __slots__ = ()
+
+    @property
+    def log_floors(self) -> tuple[float, float]:
+        """A little above what is at infinity, or where doubles end."""
+        q, p = self.log_singular
+        return max(q + _ABOVE, _FLOOR), max(p + _ABOVE, _FLOOR)
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """Not known: a curve's slopes are not those of its bounds."""
+        del t, closed
+        raise self.unsupported("itself")
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """As above."""
+        del s
+        raise self.unsupported("itself")
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of the logarithm."""
+        return exp_outward(self.log_delta_bracket(epsilon))
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """Regula falsi, and a proof on either side; by halving where there is none."""
+        target = np.ravel(delta)
+        lower, upper = np.zeros(target.shape), np.zeros(target.shape)
+        open_ = np.flatnonzero(self.delta_bracket(np.zeros(1)).upper > target)
+        if open_.size:
+            lower[open_], upper[open_] = self._roots(target[open_])
+        rest = np.flatnonzero(np.isnan(lower) | np.isnan(upper))
+        if rest.size:
+            lower[rest], upper[rest] = super().epsilon_bracket(target[rest])
+        lower = np.clip(lower, 0.0, upper)
+        return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
+
+    def _roots(self, target: Array) -> Bracket:
+        """Return the bounds that are proved, and nan."""
+        log = self.log_delta_bracket(_GRID).upper
+        with np.errstate(divide="ignore"):
+            level = np.log(target)
+        at = np.clip(np.searchsorted(-log, -level), 1, _GRID.size - 1)
+        low, high = _GRID[at - 1], _GRID[at]
+        t = high
+        with np.errstate(invalid="ignore", divide="ignore"):
+            above, below = log[at - 1] - level, log[at] - level
+            for _ in range(_STEPS):
+                share = above / (above - below)
+                t = low + (high - low) * np.where(np.isfinite(share), share, 0.5)
+                here = self.log_delta_bracket(t).upper - level
+                left = here > 0
+                # An end that stays counts half (Illinois).
+                above, below = np.where(left, here, above / 2), np.where(left, below / 2, here)
+                low, high = np.where(left, t, low), np.where(left, high, t)
+        lower, upper = np.full(t.shape, np.nan), np.full(t.shape, np.nan)
+        pad = 1e-13 * (1 + t)
+        for _ in range(_WIDENINGS):
+            least = np.maximum(t - pad, 0.0)
+            proved = self.delta_bracket(least).lower > target
+            lower = np.where(np.isnan(lower) & (proved | (least == 0)), least, lower)
+            proved = self.delta_bracket(t + pad).upper <= target
+            upper = np.where(np.isnan(upper) & proved, t + pad, upper)
+            if not np.any(np.isnan(lower) | np.isnan(upper)):
+                break
+            pad = pad * 4
+        return Bracket(lower, upper)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """Between those of the members of the named families next to the curve."""
+        square, most = self.outer_gaussian(), self.outer_pure()
+        upper = np.full(order.shape, np.inf)
+        if square is not None:
+            upper = order * (standing(square)[1] / 2 * (1 + 4 * ULP))
+        if most is not None:
+            upper = np.minimum(upper, standing(most)[1] * (1 + ULP))
+        lower = order * (standing(self.inner_gaussian())[0] / 2 * (1 - 4 * ULP))
+        least = self.inner_pure()
+        if least > 0:
+            check_epsilon(least)
+            lower = np.maximum(lower, RandomizedResponsePair(least).renyi_bracket(order).lower)
+        return Bracket(np.minimum(lower, upper), upper)
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """Half the square of the Gaussian, or half the square of the largest loss."""
+        square, most = self.outer_gaussian(), self.outer_pure()
+        known = [standing(x)[1] / 2 for x in (square, None if most is None else most**2) if x]
+        upper = min(known, default=np.inf) * (1 + ULP)
+        return standing(self.inner_gaussian())[0] / 2 * (1 - ULP), upper

@@ -1,0 +1,312 @@
+"""Pairs of discrete laws: discrete Gaussian, discrete Laplace, and any finite table."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._pair import Pair
+from neyman.curves._pairs._lattice_pair import LatticePair
+from neyman.errors import InvalidParameter
+from neyman.numerics import (
+    ULP,
+    Array,
+    Atoms,
+    Bracket,
+    ComplexArray,
+    around,
+    ordinary,
+    standing,
+    text,
+)
+from neyman.numerics._atomic._atomic_sums import atom_cumulant
+from neyman.numerics._distributions._theta import log_theta_ratio
+
+__all__ = [
+    "DiscreteGaussianPair",
+    "DiscreteLaplacePair",
+    "DiscretePair",
+]
+
+# Less than any double, in logarithms.
+_FAR = 770.0
+_MOST_ATOMS = 2**17
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussianPair(LatticePair):
+    """P[k] proportional to exp(-k^2 / (2 sigma^2)) on the integers, Q shifted by the sensitivity.
+
+    K(s) = s (s - 1) Delta^2 / (2 sigma^2) + log theta(s Delta) - log theta(0),
+    theta(z) = sum over k of exp(-(k - z)^2 / (2 sigma^2)). Not 1/sigma-GDP: the smallest mu at
+    sensitivity 1 is 2 Phi^-1((1 + P[0]) / 2), about (1 + 1/(24 sigma^2)) / sigma.
+
+    Source: Canonne, Kamath and Steinke (2020), "The discrete Gaussian for differential privacy".
+    """
+
+    sigma_squared: Fraction
+    sensitivity: int
+
+    kind: ClassVar[str] = "discrete_gaussian"
+
+    def __post_init__(self) -> None:
+        """Refuse what a table cannot hold."""
+        _check_sensitivity(self.sensitivity)
+        if not Fraction(1, 10**4) <= self.sigma_squared <= 10**6:
+            raise InvalidParameter(
+                f"sigma^2={text(self.sigma_squared)} is outside [1e-4, 1e6]; from sigma = 1000 on "
+                "the discrete Gaussian is a Gaussian to eight digits: write a finer or coarser grid"
+            )
+        if self.sensitivity**2 > 700 * self.sigma_squared:
+            raise InvalidParameter(
+                f"sensitivity={self.sensitivity} is more than 26 sigma, which protects nobody; "
+                "write more noise"
+            )
+
+    def parameters(self) -> dict[str, object]:
+        """The exact sigma^2 and the sensitivity."""
+        return {"sigma_squared": str(self.sigma_squared), "sensitivity": self.sensitivity}
+
+    def __str__(self) -> str:
+        square = self.sigma_squared
+        root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+        sigma = text(root) if root**2 == square else f"sqrt({text(square)})"
+        return f"discrete_gaussian(sigma={sigma}, sensitivity={self.sensitivity})"
+
+    @property
+    def symmetric(self) -> bool:
+        """True: k -> sensitivity - k exchanges the two."""
+        return True
+
+    def atoms(self) -> Atoms:
+        """Loss (2 k Delta - Delta^2) / (2 sigma^2), up to where the masses leave the doubles."""
+        square = float(self.sigma_squared)
+        reach = math.ceil(math.sqrt(2 * square * _FAR)) + 1
+        k = np.arange(-reach, reach + self.sensitivity + 1, dtype=np.int64)
+        shape = -(k.astype(np.float64) ** 2) / (2 * square)
+        other = -((k - self.sensitivity).astype(np.float64) ** 2) / (2 * square)
+        # A sum of masses of one sign; what is left out is beyond the doubles.
+        log_total = math.log(float(np.sum(np.exp(shape))))
+        unit = self.sensitivity / self.sigma_squared
+        return Atoms(
+            -unit * self.sensitivity / 2,
+            unit,
+            k,
+            shape - log_total,
+            other - log_total,
+            4 * ULP,
+            log_lost_p=-_FAR + 8,
+            log_lost_q=-_FAR + 8,
+        )
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """By Poisson summation where the noise is wide, by the atoms where it is narrow."""
+        square = float(self.sigma_squared)
+        if square < _WIDE:
+            return atom_cumulant(self.atoms(), s)
+        quadratic = s * (s - 1) * (self.sensitivity**2 / (2 * square))
+        return quadratic + log_theta_ratio(s * self.sensitivity, square)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """Order times Delta^2 / (2 sigma^2), less what theta takes; infinite at infinity."""
+        near = around(order)
+        down, up = (self._renyi(np.asarray(x)) for x in (near.lower, near.upper))
+        return Bracket(down.lower, up.upper)
+
+    def _renyi(self, order: Array) -> Bracket:
+        square = float(self.sigma_squared)
+        finite = np.where(np.isfinite(order), order, 2.0)
+        line = finite * (self.sensitivity**2 / (2 * square))
+        c = np.where(finite == 1, 1.0, finite - 1)
+        # theta has period 1: at order 1 + c it is read at c.
+        theta = log_theta_ratio((c * self.sensitivity).astype(np.complex128), square).real
+        # It is flat at 0, its logarithm at least -(c Delta)^2 / (2 sigma^2).
+        taken = np.where(finite == 1, 0.0, theta / c)
+        error = 16 * ULP * (line + np.abs(taken) + 1e-300) + _theta_error(c, square)
+        lower, upper = np.maximum(line + taken - error, 0.0), line + taken + error
+        infinite = np.isposinf(order)
+        return Bracket(np.where(infinite, np.inf, lower), np.where(infinite, np.inf, upper))
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """Delta^2 / (2 sigma^2), attained at whole orders, where theta is back at its height."""
+        return standing(Fraction(self.sensitivity**2) / (2 * self.sigma_squared))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DiscreteLaplacePair(LatticePair):
+    """P[k] proportional to exp(-a |k|) on the integers, Q shifted by the sensitivity.
+
+    The loss a (|k| - |k - Delta|) has Delta + 1 atoms, from -a Delta to a Delta.
+
+    Source: Ghosh, Roughgarden and Sundararajan (2009), the geometric mechanism.
+    """
+
+    a: Fraction
+    sensitivity: int
+
+    kind: ClassVar[str] = "discrete_laplace"
+
+    def __post_init__(self) -> None:
+        """Refuse what doubles cannot work with."""
+        _check_sensitivity(self.sensitivity)
+        if not Fraction(1, 2**500) <= self.a * self.sensitivity <= 700:
+            raise InvalidParameter(
+                f"epsilon * sensitivity={text(self.a * self.sensitivity)} is outside "
+                "[2^-500, 700]; write a value in that range"
+            )
+
+    def parameters(self) -> dict[str, object]:
+        """The exact rate and the sensitivity."""
+        return {"a": str(self.a), "sensitivity": self.sensitivity}
+
+    def __str__(self) -> str:
+        return f"discrete_laplace(epsilon={text(self.a)}, sensitivity={self.sensitivity})"
+
+    @property
+    def symmetric(self) -> bool:
+        """True: k -> sensitivity - k exchanges the two."""
+        return True
+
+    def atoms(self) -> Atoms:
+        """One atom for k <= 0 and one for k >= Delta; the others lie between."""
+        rate, top = float(self.a), self.sensitivity
+        steps = np.arange(top + 1, dtype=np.int64)
+        # P(X = k) = tanh(a/2) e^{-a|k|}, and P(X >= k) = e^{-a k} / (1 + e^{-a}) for k >= 1.
+        log_p: Array = math.log(math.tanh(rate / 2)) - rate * steps.astype(np.float64)
+        log_p[0] = -math.log1p(math.exp(-rate))
+        log_p[-1] = -rate * top - math.log1p(math.exp(-rate))
+        return Atoms(-self.a * top, 2 * self.a, steps, log_p, np.flip(log_p))
+
+    def outer_pure(self) -> Fraction:
+        """The largest loss."""
+        return self.a * self.sensitivity
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DiscretePair(LatticePair):
+    """Two laws on the same finitely many outcomes, given exactly.
+
+    Attributes:
+        p: probabilities under P, adding up to 1.
+        q: probabilities under Q.
+    """
+
+    p: tuple[Fraction, ...]
+    q: tuple[Fraction, ...]
+
+    kind: ClassVar[str] = "discrete"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no pair of laws."""
+        if len(self.p) != len(self.q) or not 0 < len(self.p) <= _MOST_ATOMS:
+            raise InvalidParameter(
+                f"p has {len(self.p)} outcomes and q has {len(self.q)}; write as many "
+                f"probabilities for each, at least 1 and at most {_MOST_ATOMS}"
+            )
+        for name, law in (("p", self.p), ("q", self.q)):
+            if min(law) < 0 or sum(law, Fraction(0)) != 1:
+                raise InvalidParameter(
+                    f"{name} adds up to {text(sum(law, Fraction(0)))}, its least entry is "
+                    f"{text(min(law))}; write non-negative probabilities that add up to exactly 1, "
+                    "as Fractions where decimals do not"
+                )
+        for mass in (*self.p, *self.q):
+            if mass:
+                ordinary(mass, "a probability")
+
+    def parameters(self) -> dict[str, object]:
+        """The exact probabilities."""
+        return {"p": [str(mass) for mass in self.p], "q": [str(mass) for mass in self.q]}
+
+    def __str__(self) -> str:
+        return f"discrete of {len(self.p)} outcomes"
+
+    def _ratios(self) -> list[tuple[Fraction, Fraction, Fraction]]:
+        """Return (q/p, p, q) of the outcomes that both laws have, equal ratios added together."""
+        masses: dict[Fraction, tuple[Fraction, Fraction]] = {}
+        for p, q in zip(self.p, self.q, strict=True):
+            if p and q:
+                old = masses.get(q / p, (Fraction(0), Fraction(0)))
+                masses[q / p] = (old[0] + p, old[1] + q)
+        return [(ratio, *masses[ratio]) for ratio in sorted(masses)]
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the loss has the same law when its sign and the measures are exchanged."""
+        turned = [(1 / ratio, q, p) for ratio, p, q in reversed(self._ratios())]
+        return turned == self._ratios() and self._only(self.p, self.q) == self._only(self.q, self.p)
+
+    def swap(self) -> Pair:
+        """The laws exchanged."""
+        return self if self.symmetric else DiscretePair(self.q, self.p)
+
+    @staticmethod
+    def _only(first: tuple[Fraction, ...], second: tuple[Fraction, ...]) -> Fraction:
+        return sum((a for a, b in zip(first, second, strict=True) if not b), Fraction(0))
+
+    def atoms(self) -> Atoms:
+        """The logarithms of the ratios, rounded to a binary grid of 2^-52 of the largest."""
+        ratios = self._ratios()
+        losses = np.array([_log(ratio) for ratio, _, _ in ratios])
+        top = float(np.max(np.abs(losses), initial=0.0))
+        exponent = math.frexp(top)[1] - 52 if top else 0
+        unit = Fraction(2) ** exponent
+        steps = np.array([round(Fraction(loss) / unit) for loss in losses], dtype=np.int64)
+        # Ratios that are one double apart are told apart all the same.
+        steps = np.maximum.accumulate(steps - np.arange(steps.size)) + np.arange(steps.size)
+        return Atoms(
+            Fraction(0),
+            unit,
+            steps,
+            np.array([_log(p) for _, p, _ in ratios]),
+            np.array([_log(q) for _, _, q in ratios]),
+            4 * ULP,
+            (steps.size + 8) * float(unit) if top and not self._on_grid(losses) else 0.0,
+            log_only_q=_log(self._only(self.q, self.p)),
+            log_only_p=_log(self._only(self.p, self.q)),
+        )
+
+    @staticmethod
+    def _on_grid(losses: Array) -> bool:
+        return bool(np.all(losses == 0))
+
+    def outer_pure(self) -> Fraction | None:
+        """The largest loss either way, rounded up."""
+        if self._only(self.p, self.q) or self._only(self.q, self.p):
+            return None
+        ratios = self._ratios()
+        return max(Fraction(abs(_log(r[0]))) for r in (ratios[0], ratios[-1])) * (
+            1 + 4 * Fraction(ULP)
+        )
+
+
+def _log(value: Fraction) -> float:
+    """Return log of a rational in [0, 2^2000]; relative error within ULP, next to 1 too."""
+    if value == 0:
+        return -math.inf
+    if Fraction(1, 2) < value < 2:
+        return math.log1p(float(value - 1))
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def _check_sensitivity(sensitivity: object) -> None:
+    if type(sensitivity) is not int or not 1 <= sensitivity <= _MOST_ATOMS:
+        raise InvalidParameter(
+            f"sensitivity={sensitivity!r} was given; write an int from 1 to {_MOST_ATOMS}"
+        )
+
+
+def _theta_error(c: Array, square: float) -> Array:
+    """Return what the direct sum of theta may lose, divided by c; Poisson's loses nothing."""
+    if square >= _WIDE:
+        return np.zeros(c.shape)
+    return 64 * ULP * (1 + 1 / square) / np.abs(c)
+
+
+# sigma^2 from which Poisson's sum is used.
+_WIDE = 0.25

@@ -1,0 +1,392 @@
+"""The pair of a mechanism that saw the unit with some probability only."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._divergences._binomial_renyi import binomial_renyi, capped_renyi
+from neyman.curves._divergences._law_renyi import renyi_by_law
+from neyman.curves._divergences._outer_renyi import outer_renyi
+from neyman.curves._pair import Pair, Tails
+from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._pairs._identity import IdentityPair
+from neyman.errors import InvalidParameter
+from neyman.numerics import (
+    ULP,
+    Array,
+    Atoms,
+    Bracket,
+    ComplexArray,
+    LossSum,
+    around,
+    complement,
+    exp_outward,
+    first_double,
+    ordinary,
+    standing,
+    text,
+)
+
+# Brackets wider than that, relatively, are worth another method.
+_LOOSE = 1e-9
+
+__all__ = ["SampledPair", "SampledSwapPair", "sampled"]
+
+
+def sampled(base: Pair, probability: Fraction) -> Pair:
+    """Return (P, (1 - q) P + q Q); sampling twice is sampling once with the product."""
+    if probability == 0 or base.kind == IdentityPair.kind:
+        return IdentityPair()
+    if probability == 1:
+        return base
+    inner, already = base.unsampled()
+    return SampledPair(inner, probability * already)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SampledPair(Pair):
+    """(P, (1 - q) P + q Q) of a base pair (P, Q): Poisson sampling, seen from without the unit.
+
+    L = log(1 - q + q e^L0) with L0 the base's loss, and in closed form of the base
+
+        f(alpha) = q f0(alpha) + (1 - q) (1 - alpha)
+        delta(epsilon) = q delta0(log(1 + (e^epsilon - 1)/q)), epsilon > log(1 - q).
+
+    Source: Zhu, Dong and Wang (2022), theorem 11; Dong, Roth and Su (2022), theorem 4.2.
+    """
+
+    base: Pair
+    probability: Fraction
+
+    kind: ClassVar[str] = "sampled"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no probability strictly between 0 and 1."""
+        ordinary(self.probability, "sampling_probability")
+        if self.probability >= 1 or self.base.kind == self.kind:
+            raise InvalidParameter(
+                "a sampled pair has 0 < sampling_probability < 1 and a base that is not itself "
+                "sampled; write poisson(f, sampling_probability)"
+            )
+
+    def __str__(self) -> str:
+        return f"poisson({self.base}, sampling_probability={text(self.probability)})"
+
+    def parameters(self) -> dict[str, object]:
+        """The base and the exact probability."""
+        return {
+            "base": self.base.record(),
+            "sampling_probability": str(self.probability),
+        }
+
+    @property
+    def costly(self) -> bool:
+        """As the base."""
+        return self.base.costly
+
+    @property
+    def certified(self) -> bool:
+        """As the base."""
+        return self.base.certified
+
+    @property
+    def neighbors(self) -> str:
+        """One record added or removed: the others are sampled alike on both sides."""
+        return "add_remove"
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """Q{p = 0} is q times the base's; P{q = 0} is none, for P itself is in the mixture."""
+        return float(np.log(float(self.probability))) + self.base.log_singular[0], -np.inf
+
+    def swap(self) -> Pair:
+        """Seen from with the unit."""
+        return SampledSwapPair(self)
+
+    def unsampled(self) -> tuple[Pair, Fraction]:
+        """The base and the probability."""
+        return self.base, self.probability
+
+    def atoms(self) -> Atoms | None:
+        """The base knows them."""
+        return self.base.sampled_atoms(self.probability)
+
+    def loss_law(self) -> LossSum | None:
+        """The base knows how its own law is mixed."""
+        return self.base.sampled_law(float(self.probability))
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """Those of the base at log(1 + (e^t - 1)/q)."""
+        q = float(self.probability)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            inner = self._inner(np.asarray(t, dtype=np.float64))
+            tails = self.base.log_tails(inner, closed=closed)
+            low = np.asarray(t) < np.log1p(-q)
+            p_above = np.where(low, 0.0, tails.p_above)
+            p_below = np.where(low, -np.inf, tails.p_below)
+            q_above = np.logaddexp(
+                np.log1p(-q) + p_above, np.log(q) + np.where(low, 0.0, tails.q_above)
+            )
+            q_below = np.logaddexp(
+                np.log1p(-q) + p_below, np.log(q) + np.where(low, -np.inf, tails.q_below)
+            )
+        return Tails(p_above, p_below, q_above, q_below)
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """E_P[(1 - q + q e^L0)^s] has no closed form here: by the law where there is one."""
+        law = self.loss_law()
+        if law is None:
+            raise self.unsupported("itself")
+        return law.cumulant(s)
+
+    def _inner(self, epsilon: Array) -> Array:
+        """Return log(1 + (e^epsilon - 1)/q)."""
+        q = float(self.probability)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            near = np.log1p(np.expm1(np.minimum(epsilon, 1.0)) / q)
+            far = epsilon - np.log(q) + np.log1p(-(1 - q) * np.exp(-np.maximum(epsilon, 1.0)))
+        return np.where(epsilon > 1.0, far, near)
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """Log q + log delta0; below log(1 - q) the loss is above surely, and delta 1 - e^epsilon.
+
+        Error: the base's, and of the inner epsilon, at which delta0 is asked on both sides: one
+        step of epsilon and of q, and ULP (1 + |inner|) and, near log(1 - q), ULP e^-inner / q.
+        """
+        q = float(self.probability)
+        near = around(epsilon)
+        inner = Bracket(self._inner(near.lower), self._inner(near.upper))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            error = ULP * (2 + np.abs(inner.lower) + np.exp(-inner.lower) * (1 + 1 / q))
+            low = self.base.log_delta_bracket(
+                np.where(np.isnan(inner.lower), 0.0, inner.upper + error)
+            )
+            high = self.base.log_delta_bracket(
+                np.where(np.isnan(inner.lower), 0.0, inner.lower - error)
+            )
+        floor = np.log(-np.expm1(np.minimum(near.upper, -5e-324)))
+        ceiling = np.log(-np.expm1(np.minimum(near.lower, -5e-324)))
+        wide = 4 * ULP
+        log_q = np.log(q)
+        sure = ~np.isfinite(error)
+        lower = np.where(sure, floor - wide * (1 - floor), low.lower + log_q - wide * (1 - log_q))
+        upper = np.where(
+            sure, ceiling + wide * (1 - ceiling), high.upper + log_q + wide * (1 - log_q)
+        )
+        return Bracket(np.minimum(lower, upper), np.minimum(upper, 0.0))
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of the above."""
+        return exp_outward(self.log_delta_bracket(epsilon))
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """Q f0 + (1 - q) (1 - alpha)."""
+        (low, high), base = standing(self.probability), self.base.beta_bracket(alpha)
+        rest = complement(alpha)
+        lower = high * base.lower + (1 - high) * rest.lower
+        upper = low * base.upper + (1 - low) * rest.upper
+        return Bracket(lower * (1 - 4 * ULP), np.minimum(upper * (1 + 4 * ULP), 1.0))
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """Q (1 - f0) + (1 - q) alpha."""
+        (low, high), base = standing(self.probability), self.base.tpr_bracket(alpha)
+        near = around(alpha)
+        lower = low * base.lower + (1 - low) * near.lower
+        upper = high * base.upper + (1 - high) * near.upper
+        return Bracket(
+            np.maximum(lower * (1 - 4 * ULP), 0.0), np.minimum(upper * (1 + 4 * ULP), 1.0)
+        )
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """By the law of the loss; where it is out of reach, by sums at whole orders."""
+        law = self.loss_law()
+        if law is None:
+            return super(SampledPair, self).renyi_bracket(order)
+        found = renyi_by_law(law, order, self.log_singular[0])
+        if self.base.kind != GaussianPair.kind:
+            # By convexity sampling cannot hurt.
+            upper = np.minimum(found.upper, outer_renyi(self.base, order))
+            return Bracket(np.minimum(found.lower, upper), upper)
+        square = self.base.inner_gaussian()
+        high = np.ravel((order > 1) & (found.upper > found.lower * (1 + _LOOSE)))
+        lower, upper = np.ravel(found.lower).copy(), np.ravel(found.upper).copy()
+        sums = binomial_renyi(np.ravel(order)[high], square, self.probability)
+        lower[high] = np.maximum(lower[high], sums.lower)
+        upper[high] = np.minimum(upper[high], sums.upper)
+        bounds = Bracket(lower.reshape(order.shape), upper.reshape(order.shape))
+        return capped_renyi(bounds, order, square)
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """As the base, where that is Gaussian: D_a / a grows to mu^2 / 2 with the order."""
+        if self.base.kind == GaussianPair.kind:
+            return self.base.zcdp_bracket()
+        return super(SampledPair, self).zcdp_bracket()
+
+    def outer_gaussian(self) -> Fraction | None:
+        """The base's: sampling cannot hurt, and the test that hopes to be sampled feels all of it.
+
+        As alpha -> 0 the local mu of f tends to the base's, for q e^L0 is all of the loss there.
+        """
+        return self.base.outer_gaussian()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SampledSwapPair(Pair):
+    """((1 - q) P + q Q, P): Poisson sampling, seen from with the unit.
+
+    With k = 1 - (1 - q) e^epsilon and the base swapped, delta0 that of (Q, P) from Q's side,
+
+        delta(epsilon) = k delta0(epsilon + log(q / k)), and 0 from k <= 0 on;
+
+    a test of the swapped base with errors (x, beta0) has here the errors
+    alpha = (1 - q) (1 - beta0) + q x and beta0.
+
+    Source: as `SampledPair`.
+    """
+
+    forward: SampledPair
+
+    kind: ClassVar[str] = "sampled_swap"
+
+    def __str__(self) -> str:
+        return f"{self.forward}.swap()"
+
+    def parameters(self) -> dict[str, object]:
+        """As the forward one."""
+        return self.forward.parameters()
+
+    @property
+    def costly(self) -> bool:
+        """As the forward."""
+        return self.forward.costly
+
+    @property
+    def certified(self) -> bool:
+        """As the base."""
+        return self.forward.certified
+
+    @property
+    def neighbors(self) -> str:
+        """As the forward one."""
+        return self.forward.neighbors
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """Exchanged."""
+        q, p = self.forward.log_singular
+        return p, q
+
+    def swap(self) -> Pair:
+        """The forward one."""
+        return self.forward
+
+    def atoms(self) -> Atoms | None:
+        """Swapped."""
+        atoms = self.forward.atoms()
+        return None if atoms is None else atoms.swapped()
+
+    def loss_law(self) -> LossSum | None:
+        """Reversed."""
+        law = self.forward.loss_law()
+        return None if law is None else law.reversed()
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """-L > t is L < -t."""
+        tails = self.forward.log_tails(-np.asarray(t), closed=not closed)
+        return Tails(tails.q_below, tails.q_above, tails.p_below, tails.p_above)
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """K(1 - s)."""
+        return self.forward.cumulant(1 - s)
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """Log k + log delta0.
+
+        Error: the base's, and that of k, which epsilon and q decide within ULP (1 - k) / k.
+        """
+        back = self.forward.base.swap()
+        near, (low, high) = around(epsilon), standing(self.forward.probability)
+        upper = self._at(back, near.lower, high, 1).upper
+        lower = self._at(back, near.upper, low, -1).lower
+        return Bracket(np.minimum(lower, upper), np.minimum(upper, 0.0))
+
+    @staticmethod
+    def _at(back: Pair, epsilon: Array, q: float, side: int) -> Bracket:
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            # 1 - (1 - q) e^epsilon, by the smaller of its parts.
+            k = q * np.exp(epsilon) - np.expm1(epsilon)
+            k = k + side * 4 * ULP * (q * np.exp(epsilon) + np.abs(np.expm1(epsilon)))
+            log_k = np.log(np.maximum(k, 0.0))
+            inner = np.where(k > 0, epsilon + np.log(q) - log_k, 0.0)
+            inner = inner - side * ULP * (4 + np.abs(inner) + np.abs(log_k))
+            base = back.log_delta_bracket(inner)
+            # Where the base has nothing left, nothing is left, and no error.
+            bounds = [
+                np.where(
+                    (k > 0) & np.isfinite(b),
+                    log_k + b + way * 4 * ULP * (1 + np.abs(log_k) + np.abs(b)),
+                    -np.inf,
+                )
+                for b, way in ((base.lower, -1), (base.upper, 1))
+            ]
+        return Bracket(*bounds)
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of the above."""
+        return exp_outward(self.log_delta_bracket(epsilon))
+
+    def _base_level(self, alpha: Array) -> Bracket:
+        """Bracket the x with (1 - q) tpr0(x) + q x = alpha."""
+        back, near = self.forward.base.swap(), around(alpha)
+        low, high = standing(self.forward.probability)
+
+        def least(x: Array) -> Array:
+            x = np.minimum(x, 1.0)
+            return ((1 - high) * back.tpr_bracket(x).lower + low * x) * (1 - 4 * ULP)
+
+        def most(x: Array) -> Array:
+            x = np.minimum(x, 1.0)
+            return ((1 - low) * back.tpr_bracket(x).upper + high * x) * (1 + 4 * ULP)
+
+        upper = first_double(lambda x: (least(x) >= near.upper) | (x >= 1), alpha.shape)
+        lower = first_double(lambda x: (most(x) >= near.lower) | (x >= 1), alpha.shape)
+        return Bracket(np.maximum(np.nextafter(lower, -1.0), 0.0), np.minimum(upper, 1.0))
+
+    def _proportional(self, alpha: Array) -> Bracket:
+        """Bracket alpha / (1 - q), the power while all tests fit where only the unit leads."""
+        near, (low, high) = around(alpha), standing(1 - self.forward.probability)
+        return Bracket(near.lower / high * (1 - ULP), near.upper / low * (1 + ULP))
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """The base's at the level that alpha buys; 1 - alpha / (1 - q) where it buys none."""
+        back, x, line = self.forward.base.swap(), self._base_level(alpha), self._proportional(alpha)
+        lower = np.maximum(back.beta_bracket(x.upper).lower, 1 - line.upper - ULP)
+        upper = back.beta_bracket(x.lower).upper
+        upper = np.where(x.lower > 0, upper, np.maximum(upper, np.minimum(1 - line.lower + ULP, 1)))
+        return Bracket(np.minimum(lower, upper), upper)
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """The base's at the level that alpha buys; alpha / (1 - q) where it buys none."""
+        back, x, line = self.forward.base.swap(), self._base_level(alpha), self._proportional(alpha)
+        lower = back.tpr_bracket(x.lower).lower
+        lower = np.where(x.lower > 0, lower, np.minimum(lower, line.lower))
+        upper = np.minimum(back.tpr_bracket(x.upper).upper, line.upper)
+        return Bracket(np.minimum(lower, upper), upper)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """By the law of the loss; at most what no sampling, and the largest loss, give."""
+        law = self.loss_law()
+        if law is None:
+            return super(SampledSwapPair, self).renyi_bracket(order)
+        found = renyi_by_law(law, order, self.log_singular[0])
+        upper = np.minimum(found.upper, max(law.range[1], 0.0) * (1 + ULP))
+        found = Bracket(np.minimum(found.lower, upper), upper)
+        return capped_renyi(found, order, self.outer_gaussian())
+
+    def outer_gaussian(self) -> Fraction | None:
+        """As forward: a Gaussian is symmetric."""
+        return self.forward.outer_gaussian()

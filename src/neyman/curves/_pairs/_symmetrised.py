@@ -1,0 +1,201 @@
+"""The pair of a mechanism on a sample of fixed size, for one record replaced."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._divergences._law_renyi import renyi_by_law
+from neyman.curves._pair import Pair, Tails
+from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._pairs._sampled import SampledPair
+from neyman.errors import UnsupportedComposition
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    ComplexArray,
+    LossSum,
+    around,
+    exp_outward,
+    standing,
+    text,
+)
+from neyman.numerics._laws._symmetrised_law import SymmetrisedGaussianLaw
+
+__all__ = ["SymmetrisedPair"]
+
+# Below it the law's losses are not known well, relatively, where e^(μx) leaves the doubles.
+_LEAST = Fraction(1, 10**100)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SymmetrisedPair(Pair):
+    """C_p(f) = min(f_p, f_p^-1)**, f_p = p f + (1 - p) Id, for a symmetric f.
+
+    With x* = (1 - delta_f(0))/2 the fixed point of f it is f_p up to x*, then a line of slope -1,
+    then f_p^-1;  delta(epsilon) = delta_p(epsilon) for epsilon >= 0, and it is symmetric. The law
+    of its loss: docs/theory/without_replacement.md.
+
+    Source: Dong, Roth and Su (2022), theorem 4.2.
+    """
+
+    base: Pair
+    probability: Fraction
+
+    kind: ClassVar[str] = "symmetrised"
+
+    def __post_init__(self) -> None:
+        """Refuse a base that is not its own inverse."""
+        SampledPair(self.base, self.probability)
+        if not self.base.symmetric:
+            raise UnsupportedComposition(
+                f"{self.base} is not its own inverse, and sampling without replacement is known "
+                "here for curves that are; write a symmetric guarantee for one record replaced"
+            )
+
+    def __str__(self) -> str:
+        share = text(self.probability)
+        return f"without_replacement({self.base}, sampling_probability={share})"
+
+    def parameters(self) -> dict[str, object]:
+        """The base and the exact share of the sample."""
+        return {
+            "base": self.base.record(),
+            "sampling_probability": str(self.probability),
+        }
+
+    @property
+    def costly(self) -> bool:
+        """As the base."""
+        return self.base.costly
+
+    @property
+    def certified(self) -> bool:
+        """As the base."""
+        return self.base.certified
+
+    @property
+    def symmetric(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def neighbors(self) -> str:
+        """One record replaced: the size of the sample is public."""
+        return "replace_one"
+
+    @property
+    def log_singular(self) -> tuple[float, float]:
+        """That of the sampled pair, on both sides."""
+        log = self._sampled.log_singular[0]
+        return log, log
+
+    @property
+    def _sampled(self) -> SampledPair:
+        return SampledPair(self.base, self.probability)
+
+    def loss_law(self) -> LossSum | None:
+        """Of a Gaussian base."""
+        square = self.base.outer_gaussian() if self.base.kind == GaussianPair.kind else None
+        if square is None or self.probability < _LEAST:
+            return None
+        return LossSum.of(SymmetrisedGaussianLaw(float(square) ** 0.5, float(self.probability)))
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        """By the law, where there is one."""
+        law = self.loss_law()
+        if law is None:
+            raise self.unsupported("itself")
+        return law.cumulant(s)
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        """Those of the sampled pair above 0, mirrored below."""
+        t = np.asarray(t, dtype=np.float64)
+        above = (t > 0) if closed else (t >= 0)
+        with np.errstate(all="ignore"):
+            right = self._sampled.log_tails(np.where(above, t, 1.0), closed=closed)
+            left = self._sampled.log_tails(np.where(above, 1.0, -t), closed=not closed)
+            p_high, q_high = right.p_above, right.q_above
+            # P(L <= t) = Q(L >= -t) on the mirrored side.
+            p_low, q_low = left.q_above, left.p_above
+            return Tails(
+                np.where(above, p_high, _rest(p_low)),
+                np.where(above, _rest(p_high), p_low),
+                np.where(above, q_high, _rest(q_low)),
+                np.where(above, _rest(q_high), q_low),
+            )
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """That of the sampled pair; at negative ones 1 - e^epsilon + e^epsilon delta(-epsilon)."""
+        right = self._sampled.log_delta_bracket(np.abs(epsilon))
+        near = around(np.minimum(epsilon, 0.0))
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            lower = np.log(-np.expm1(near.upper) + np.exp(near.lower + right.lower))
+            upper = np.log(-np.expm1(near.lower) + np.exp(near.upper + right.upper))
+            lower = lower - 4 * ULP * (1 + np.abs(lower))
+            upper = np.minimum(upper + 4 * ULP * (1 + np.abs(upper)), 0.0)
+        negative = epsilon < 0
+        lower = np.where(negative, np.where(np.isneginf(epsilon), 0.0, lower), right.lower)
+        return Bracket(lower, np.where(negative, upper, right.upper))
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of the above."""
+        return exp_outward(self.log_delta_bracket(epsilon))
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """Three pieces: below all of them, and above the line or, where it is sure, its own."""
+        first, last = self._sampled.beta_bracket(alpha), self._sampled.swap().beta_bracket(alpha)
+        advantage = self.delta_bracket(np.zeros(()))
+        near = around(alpha)
+        line = Bracket(
+            np.maximum(1 - advantage.upper - near.upper - ULP, 0.0),
+            1 - advantage.lower - near.lower + ULP,
+        )
+        left, right = self._ends()
+        lower = np.where(near.upper <= left.lower, np.maximum(first.lower, line.lower), line.lower)
+        lower = np.where(near.lower >= right.upper, np.maximum(last.lower, line.lower), lower)
+        upper = np.minimum(first.upper, last.upper)
+        between = (near.lower >= left.upper) & (near.upper <= right.lower)
+        upper = np.where(between, np.minimum(upper, line.upper), upper)
+        return Bracket(np.minimum(lower, upper), upper)
+
+    def _ends(self) -> tuple[Bracket, Bracket]:
+        """Bracket x* and f_p(x*), the ends of the line."""
+        base = self.base.delta_bracket(np.zeros(()))
+        left = Bracket((1 - base.upper) / 2 - ULP, (1 - base.lower) / 2 + ULP)
+        both = self.delta_bracket(np.zeros(()))
+        return left, Bracket(1 - both.upper - left.upper - ULP, 1 - both.lower - left.lower + ULP)
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """1 - beta, or the sampled pair's own where the curve is that."""
+        beta, own = self.beta_bracket(alpha), self._sampled.tpr_bracket(alpha)
+        sure = around(alpha).upper <= self._ends()[0].lower
+        lower = np.maximum(1 - beta.upper - ULP, 0.0)
+        upper = np.minimum(1 - beta.lower + ULP, 1.0)
+        return Bracket(np.where(sure, own.lower, lower), np.where(sure, own.upper, upper))
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """By the law of the loss, or at most the base's: sampling cannot hurt."""
+        law = self.loss_law()
+        if law is None:
+            return Bracket(np.zeros(order.shape), self.base.renyi_bracket(order).upper)
+        return renyi_by_law(law, order, self.log_singular[0])
+
+    def outer_pure(self) -> Fraction | None:
+        """log(1 + p (e^epsilon - 1)), rounded up."""
+        most = self.base.outer_pure()
+        if most is None:
+            return None
+        share, bound = standing(self.probability)[1], standing(most)[1]
+        return Fraction(float(np.log1p(share * np.expm1(bound))) * (1 + 4 * ULP))
+
+    def outer_gaussian(self) -> Fraction | None:
+        """The base's: sampling cannot hurt."""
+        return self.base.outer_gaussian()
+
+
+def _rest(log: Array) -> Array:
+    return np.log(-np.expm1(np.minimum(log, 0.0)))

@@ -1,0 +1,214 @@
+"""One-way views of a sum of losses, by the contour."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.curves._pair import BestTest, Tails, middles
+from neyman.numerics import (
+    DELTA,
+    P_ABOVE,
+    Q_ABOVE,
+    ULP,
+    Array,
+    Bracket,
+    Contour,
+    Functional,
+    LossSum,
+    LossTails,
+    complement,
+    exp_outward,
+)
+
+__all__ = ["ContourProfile"]
+
+# Relative width of a bracket that is worth another line.
+_LOOSE = 1e-7
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ContourProfile:
+    """delta, epsilon, beta and power of the pair whose loss has this law.
+
+    Only the right side of each law is inverted, so that every number is a sum of positive ones:
+    what lies on the left of a threshold is on the right of its negative for the reversed loss.
+    """
+
+    law: LossSum
+
+    @property
+    def method(self) -> str:
+        """The contour."""
+        return "contour"
+
+    def log_delta_bracket(self, epsilon: Array, enough: Array | None = None) -> Bracket:
+        """Bracket log delta; left of 0 by that of the reversed loss at -epsilon.
+
+        Args:
+            epsilon: any.
+            enough: right of 0 nothing is told from below where delta is proved to be at most e to
+                this.
+        """
+        lower, upper = np.full(epsilon.shape, -np.inf), np.zeros(epsilon.shape)
+        right, left = (epsilon >= 0) & np.isfinite(epsilon), (epsilon < 0) & np.isfinite(epsilon)
+        if np.any(right):
+            most = None if enough is None else enough[right]
+            here = self._tail(self.law, DELTA, epsilon[right], most)
+            lower[right], upper[right] = here.lower, here.upper
+        if np.any(left):
+            there = self._tail(self.law.reversed(), DELTA, -epsilon[left])
+            flat = -np.expm1(epsilon[left])
+            for side, bound, sign in ((lower, there.lower, -1), (upper, there.upper, 1)):
+                total = np.log(flat + np.exp(epsilon[left] + bound))
+                side[left] = total + sign * 4 * ULP * (1 + np.abs(total))
+        upper = np.where(np.isposinf(epsilon), -np.inf, np.minimum(upper, 0.0))
+        lower = np.where(np.isneginf(epsilon), 0.0, np.minimum(lower, upper))
+        return Bracket(lower, upper)
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of the above."""
+        return exp_outward(self.log_delta_bracket(epsilon))
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """Bracket the smallest epsilon >= 0 with delta(epsilon) <= delta."""
+        flat = np.ravel(delta)
+        lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
+        # Nothing lies beyond the largest loss, and something just below it.
+        most = max(self.law.range[1], 0.0)
+        lower[flat == 0], upper[flat == 0] = most * (1 - 16 * ULP), most
+        inner = (flat > 0) & (flat < 1)
+        if np.any(inner):
+            found = LossTails(self.law, DELTA).threshold(np.log(flat[inner]))
+            upper[inner] = np.minimum(np.maximum(found.upper, 0.0), most)
+            lower[inner] = np.maximum(found.lower, 0.0)
+        return Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
+        """Return the middles of the brackets of all four tails."""
+        back = self.law.reversed()
+        return middles(
+            (
+                self._tail(self.law, P_ABOVE, t),
+                self._tail(back, Q_ABOVE, -t),
+                self._tail(self.law, Q_ABOVE, t),
+                self._tail(back, P_ABOVE, -t),
+            )
+        )
+
+    def log_p_above(self, t: Array) -> Array:
+        """Return the middle of the bracket of the first."""
+        found = self._tail(self.law, P_ABOVE, t)
+        return middles((found, found, found, found)).p_above
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """Q(L <= t) where P(L > t) = alpha."""
+        return self._within(alpha, 1.0, lambda test: test.beta)
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """Q(L > t) at the same threshold."""
+        return self._within(alpha, 0.0, lambda test: test.tpr)
+
+    @staticmethod
+    def _ends(alpha: Array, at_zero: float) -> Array:
+        return np.where(alpha <= 0, at_zero, 1 - at_zero)
+
+    def _within(self, alpha: Array, at_zero: float, side: Callable[[BestTest], Bracket]) -> Bracket:
+        flat = np.ravel(alpha)
+        lower = self._ends(flat, at_zero)
+        upper, inner = lower.copy(), (flat > 0) & (flat < 1)
+        if np.any(inner):
+            found = side(self.best_test(flat[inner]))
+            lower[inner], upper[inner] = found.lower, found.upper
+        return Bracket(lower.reshape(alpha.shape), upper.reshape(alpha.shape))
+
+    def best_test(self, alpha: Array) -> BestTest:
+        """Return the tests of sizes in (0, 1), one dimension.
+
+        The line that gives t for P(L > t) gives the errors under Q as well: right of 1 the power,
+        left of it what is missed.
+        """
+        t = Bracket(np.full(alpha.shape, -np.inf), np.full(alpha.shape, np.inf))
+        beta = Bracket(np.zeros(alpha.shape), 1 - alpha)
+        tpr = Bracket(alpha.copy(), np.ones(alpha.shape))
+        right = np.flatnonzero(alpha <= 0.5)
+        if right.size:
+            for group, line, found in LossTails(self.law, P_ABOVE).thresholds(np.log(alpha[right])):
+                at = right[group]
+                _put(t, at, found)
+                if line.c > 1:
+                    caught = _decreasing(line.tail(Q_ABOVE), found)
+                    caught = self._finer(caught, LossTails(self.law, Q_ABOVE), found)
+                    _put(tpr, at, caught)
+                    _put(beta, at, _rest(caught))
+                else:
+                    back = Bracket(-found.upper, -found.lower)
+                    missed = _decreasing(line.reversed().tail(P_ABOVE), back)
+                    missed = self._finer(missed, LossTails(self.law.reversed(), P_ABOVE), back)
+                    _put(beta, at, missed)
+                    _put(tpr, at, _rest(missed))
+        left = np.flatnonzero(alpha > 0.5)
+        if left.size:
+            rest = complement(alpha[left])
+            tails = LossTails(self.law.reversed(), Q_ABOVE)
+            blur = np.log(rest.upper) - np.log(np.maximum(rest.lower, 1e-300))
+            for group, line, found in tails.thresholds(np.log(1 - alpha[left]), blur):
+                at = left[group]
+                _put(t, at, Bracket(-found.upper, -found.lower))
+                missed = _decreasing(line.tail(P_ABOVE), found)
+                _put(beta, at, missed)
+                _put(tpr, at, _rest(missed))
+        return BestTest(t, beta, tpr)
+
+    @staticmethod
+    def _finer(found: Bracket, tails: LossTails, t: Bracket) -> Bracket:
+        """Ask a line of its own where the shared one, near a pole, told little."""
+        loose = (found.lower < found.upper * (1 - _LOOSE)) & np.isfinite(t.lower + t.upper)
+        if not np.any(loose):
+            return found
+        low, high = tails.log_tail(t.upper[loose]).lower, tails.log_tail(t.lower[loose]).upper
+        own = exp_outward(Bracket(low, np.minimum(high, 0.0)))
+        lower, upper = np.array(found.lower), np.array(found.upper)
+        lower[loose] = np.maximum(lower[loose], own.lower)
+        upper[loose] = np.minimum(upper[loose], own.upper)
+        return Bracket(lower, upper)
+
+    @staticmethod
+    def _tail(
+        law: LossSum, functional: Functional, t: Array, enough: Array | None = None
+    ) -> Bracket:
+        """Tails at any t, infinite ones included."""
+        lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
+        finite = np.isfinite(t)
+        if np.any(finite):
+            most = None if enough is None else enough[finite]
+            found = LossTails(law, functional).log_tail(t[finite], most)
+            lower[finite], upper[finite] = found.lower, found.upper
+        upper = np.where(np.isposinf(t), -np.inf, upper)
+        lower = np.where(np.isneginf(t), 0.0, lower)
+        return Bracket(lower, upper)
+
+
+def _put(into: Bracket, at: npt.NDArray[np.intp], found: Bracket) -> None:
+    into.lower[at], into.upper[at] = found.lower, found.upper
+
+
+def _decreasing(contour: Contour, t: Bracket) -> Bracket:
+    """Bracket a tail at a threshold that is bracketed itself."""
+    finite = Bracket(*(np.where(np.isfinite(side), side, 0.0) for side in t))
+    low = contour.log_bracket(finite.upper).lower
+    high = contour.log_bracket(finite.lower).upper
+    bounds = exp_outward(Bracket(np.minimum(low, 0.0), np.minimum(high, 0.0)))
+    return Bracket(
+        np.where(np.isfinite(t.upper), bounds.lower, 0.0),
+        np.where(np.isfinite(t.lower), bounds.upper, 1.0),
+    )
+
+
+def _rest(part: Bracket) -> Bracket:
+    """Return 1 - x, rounded outwards."""
+    lower, upper = np.nextafter(1 - part.upper, -1.0), np.nextafter(1 - part.lower, 2.0)
+    return Bracket(np.maximum(lower, 0.0), np.minimum(upper, 1.0))

@@ -1,0 +1,101 @@
+"""The convex hull of the smaller of two curves, certified where it touches them.
+
+With delta the larger of the two profiles, the hull is sup over x of 1 - delta(x) - e^x alpha. The
+line of slope -e^t that touches one curve at alpha is a supporting line of the hull exactly if that
+direction has the larger delta at t; then the hull is that curve there. Between the two curves
+the hull is a segment, and where add is remove exchanged it has slope -1.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.curves._pair import BestTest, Pair
+from neyman.numerics import ULP, Array, Bracket, complement
+
+__all__ = ["hull_test"]
+
+
+def hull_test(first: Pair, second: Pair, alpha: Array) -> tuple[Bracket, Bracket] | None:
+    """Bracket beta and the power of the hull at sizes in (0, 1); None where a pair cannot.
+
+    Args:
+        first: one direction.
+        second: the other.
+        alpha: sizes, one dimension.
+    """
+    beta = Bracket(np.zeros(alpha.shape), 1 - alpha)
+    tpr = Bracket(alpha.copy(), np.ones(alpha.shape))
+    todo = np.ones(alpha.shape, dtype=bool)
+    left = alpha <= 0.5
+    for trial, (pair, other, where) in enumerate(
+        (
+            (first, second, left),
+            (second, first, ~left),
+            (second, first, left),
+            (first, second, ~left),
+        )
+    ):
+        if trial == 2 and np.any(todo):
+            todo &= ~_on_segment(first, second, alpha, beta, tpr)
+        chosen = np.flatnonzero(where & todo)
+        if not chosen.size:
+            continue
+        test = pair.best_test(alpha[chosen])
+        if test is None:
+            return None
+        # Every curve is above the hull, and so bounds it from that side.
+        beta.upper[chosen] = np.minimum(beta.upper[chosen], test.beta.upper)
+        tpr.lower[chosen] = np.maximum(tpr.lower[chosen], test.tpr.lower)
+        touches = _touches(test, other, alpha[chosen])
+        sure = chosen[touches]
+        beta.lower[sure], tpr.upper[sure] = test.beta.lower[touches], test.tpr.upper[touches]
+        todo[sure] = False
+    return beta, tpr
+
+
+def _touches(test: BestTest, other: Pair, alpha: Array) -> npt.NDArray[np.bool_]:
+    """Return where the other direction's delta is proved to be no larger at the threshold.
+
+    Left of 0 both are compared as seen from the other side, where neither is close to 1 - e^t.
+    """
+    low, high = test.threshold
+    touches = np.zeros(alpha.shape, dtype=bool)
+    right, left = np.isfinite(high) & (low >= 0), np.isfinite(low) & (high < 0)
+    if np.any(right):
+        spent = np.exp(np.minimum(high[right], 700.0)) * alpha[right]
+        mine = test.tpr.lower[right] - spent * (1 + 8 * ULP)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            touches[right] = _below(other, low[right], np.log(mine))
+    if np.any(left):
+        spent = np.exp(np.minimum(-low[left], 700.0)) * test.beta.upper[left]
+        mine = complement(alpha[left]).lower - spent * (1 + 8 * ULP)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            touches[left] = _below(other.swap(), -high[left], np.log(mine))
+    return touches
+
+
+def _below(pair: Pair, epsilon: Array, most: Array) -> npt.NDArray[np.bool_]:
+    """Return where log delta is proved to be at most `most`."""
+    return pair.log_delta_beside(epsilon, most).upper <= most
+
+
+def _on_segment(
+    first: Pair, second: Pair, alpha: Array, beta: Bracket, tpr: Bracket
+) -> npt.NDArray[np.bool_]:
+    """Mark the sizes between the two points of slope -1, and bound the hull by the line of it.
+
+    1 - delta(0) - alpha is below the hull everywhere, and above it between the points.
+    """
+    zero = np.zeros(1)
+    pairs = (first, second)
+    # The total variation is the same both ways.
+    asked = pairs[:1] if second == first.swap() else pairs
+    bounds = [pair.delta_bracket(zero) for pair in asked]
+    most, least = max(float(d.upper[0]) for d in bounds), max(float(d.lower[0]) for d in bounds)
+    np.maximum(beta.lower, np.maximum(1 - most - alpha - ULP, 0.0), out=beta.lower)
+    np.minimum(tpr.upper, np.minimum(most + alpha + ULP, 1.0), out=tpr.upper)
+    tails = [float(np.exp(pair.log_p_above(zero)[0])) for pair in pairs]
+    inside = (alpha >= min(tails) * (1 + 1e-9)) & (alpha <= max(tails) * (1 - 1e-9))
+    beta.upper[inside] = np.minimum(beta.upper[inside], 1 - least - alpha[inside] + ULP)
+    tpr.lower[inside] = np.maximum(tpr.lower[inside], least + alpha[inside] - ULP)
+    return inside

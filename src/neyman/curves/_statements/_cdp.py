@@ -1,0 +1,172 @@
+"""Concentrated differential privacy: a mean and a subgaussian parameter of the loss."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._curve import Curve
+from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._pair import Pair
+from neyman.curves._statements._real_line import MOST_LOSS, RealLinePair, rounded_up, within_reach
+from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixed_points
+from neyman.curves._statements._real_line_orders import Line
+from neyman.curves._statements._zcdp import ZcdpPair
+from neyman.errors import InvalidParameter
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    ceil_float,
+    exact,
+    floor_float,
+    square_roots,
+    standing,
+    text,
+)
+
+__all__ = ["CdpPair", "subgaussian_of"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CdpPair(RealLinePair):
+    """(mu, tau)-CDP by what it says of Rényi divergences: D_a <= mu + (a - 1) tau^2 / 2, a >= 1.
+
+    In both directions. At x = -1 the definition says mean <= tau^2 / 2, so a larger mu is none.
+    What is left out, that the loss is subgaussian below its mean too, does not survive
+    post-processing; the line does, and adds.
+
+    Source: Dwork and Rothblum (2016), definitions 2.2 and 2.5; Bun and Steinke (2016), lemma 4.2.
+    """
+
+    mean: Fraction
+    tau_squared: Fraction
+
+    kind: ClassVar[str] = "cdp"
+
+    def __post_init__(self) -> None:
+        """Refuse what doubles cannot work with."""
+        within_reach(self.mean, "mu", most=MOST_LOSS)
+        within_reach(self.tau_squared, "tau^2", most=2 * MOST_LOSS)
+        if 2 * self.mean > self.tau_squared:
+            raise InvalidParameter(
+                f"mu={text(self.mean)} is more than tau^2/2={text(self.tau_squared / 2)}, which "
+                "(mu, tau)-CDP implies; write cdp(mu, tau)"
+            )
+
+    def parameters(self) -> dict[str, object]:
+        """The exact mean and square."""
+        return {"mu": str(self.mean), "tau_squared": str(self.tau_squared)}
+
+    def __str__(self) -> str:
+        down, up = square_roots(self.tau_squared)
+        tau = text(exact(up, "tau")) if down == up else f"sqrt({text(self.tau_squared)})"
+        return f"cdp(mu={text(self.mean)}, tau={tau})"
+
+    @property
+    def _slope(self) -> Fraction:
+        return self.tau_squared / 2
+
+    @property
+    def orders(self) -> Orders:
+        """All from 1 on."""
+        return Line(ceil_float(self.mean), ceil_float(self._slope))
+
+    @property
+    def fixed(self) -> FixedPoint:
+        """Order 1: randomized response of that divergence has tau^2 = 2 mu, and is a member."""
+        return fixed_points(
+            np.zeros(1), np.asarray([ceil_float(self.mean)]), np.asarray([floor_float(self.mean)])
+        )
+
+    @property
+    def gaussian_square(self) -> Fraction:
+        """2 mu, at most tau^2."""
+        return 2 * self.mean
+
+    @property
+    def line(self) -> tuple[Fraction, Fraction]:
+        """As stated."""
+        return self.mean, self._slope
+
+    def bound(self, order: Fraction) -> Fraction:
+        """The line, from order 1 on."""
+        return self.mean + max(order - 1, Fraction(0)) * self._slope
+
+    def joined(self, other: Pair, times: int) -> "CdpPair | None":
+        """Means and squares add, where the other has them."""
+        found = subgaussian_of(other)
+        if found is None:
+            return None
+        mean, square = found
+        return CdpPair(self.mean + times * mean, self.tau_squared + times * square)
+
+    def repeated(self, times: int) -> "CdpPair":
+        """Both are multiplied."""
+        return CdpPair(self.mean * times, self.tau_squared * times)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """From above the line; below order 1 at most mu, and a/(1-a) of it; below, a Gaussian."""
+        down, up = floor_float(self.mean), ceil_float(self.mean)
+        below = np.where(order < 1, order, 0.5)
+        early = np.minimum(1.0, below / (1 - below)) * up
+        line = up + np.maximum(order - 1, 0.0) * ceil_float(self._slope)
+        upper = np.where(order < 1, early, line) * (1 + 2 * ULP)
+        return Bracket(np.minimum(order * down * (1 - ULP), upper), upper)
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """tau^2 / 2, at large orders; from below the Gaussian's."""
+        return standing(self.mean)[0], standing(self._slope)[1]
+
+    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
+        """Of the line, at omega."""
+        down, up = self.zcdp_bracket()
+        if np.isinf(omega):
+            return down, up
+        at = float(self.renyi_bracket(np.asarray(omega)).upper) / omega
+        return down, min(at * (1 + 2 * ULP), up)
+
+    def subgaussian_bracket(self) -> Subgaussianity:
+        """As stated; from below the Gaussian."""
+        square = standing(2 * self.mean)[0], standing(self.tau_squared)[1]
+        return standing(self.mean), square
+
+    def mu_bracket(self, slack: float) -> tuple[float, float]:
+        """From above that of tau^2/2-zCDP, from below the Gaussian's."""
+        if slack > 0:
+            return self.mu_with_slack(slack)
+        return square_roots(self.gaussian_square)[0], ZcdpPair(self._slope).mu_bracket(0.0)[1]
+
+    def outer_gaussian(self) -> None:
+        """None, as for zCDP."""
+        return
+
+    def admits(self, curve: Curve) -> bool:
+        """Whoever obeys the line: a Gaussian of 2 mu, mu-zCDP, or by its mean and parameter."""
+        square = curve.outer_gaussian()
+        if square is not None and square <= self.gaussian_square:
+            return True
+        rho = curve.zcdp_bracket()[1]
+        if np.isfinite(rho) and rounded_up(rho) <= self.mean:
+            return True
+        (_, mean), (_, most) = curve.subgaussian_bracket()
+        if not np.isfinite(mean + most):
+            return False
+        return rounded_up(mean) <= self.mean and rounded_up(most) <= self.tau_squared
+
+
+def subgaussian_of(pair: Pair) -> tuple[Fraction, Fraction] | None:
+    """Return a mean and a tau^2 that a pair has in both directions, None if none is proved."""
+    if isinstance(pair, RealLinePair):
+        return None if pair.line is None else (pair.line[0], 2 * pair.line[1])
+    square = pair.outer_gaussian()
+    if pair.kind == "gaussian" and square is not None:
+        return square / 2, square
+    sides = (pair,) if pair.symmetric else (pair, pair.swap())
+    found = [side.subgaussian_bracket() for side in sides if side.certified]
+    if len(found) < len(sides) or not all(np.isfinite(f[0][1] + f[1][1]) for f in found):
+        return None
+    mean, most = (max(rounded_up(f[which][1]) for f in found) for which in (0, 1))
+    return min(mean, most / 2), most

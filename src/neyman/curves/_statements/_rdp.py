@@ -1,0 +1,215 @@
+"""Rényi differential privacy at finitely many orders."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._curve import Curve
+from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._pair import Pair
+from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._statements._real_line import RealLinePair, rounded_up, within_reach
+from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixed_points
+from neyman.curves._statements._real_line_orders import Points
+from neyman.errors import InvalidParameter
+from neyman.numerics import ULP, Array, Bracket, around, ceil_float, floor_float, text
+
+__all__ = ["RdpPair", "divergence_of"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RdpPair(RealLinePair):
+    """D_a <= R at finitely many orders a >= 1/2, at least one of them from 1 on, both directions.
+
+    Sorted by order, with R increasing: a bound that a higher order's implies is left out.
+
+    Source: Mironov (2017), definition 4 and proposition 1.
+    """
+
+    points: tuple[tuple[Fraction, Fraction], ...]
+
+    kind: ClassVar[str] = "rdp"
+
+    def __post_init__(self) -> None:
+        """Refuse what doubles cannot work with, and what is not sorted."""
+        for order, divergence in self.points:
+            within_reach(order, "order", Fraction(1, 2))
+            within_reach(divergence, "divergence")
+        if not self.points or self.points[-1][0] < 1:
+            raise InvalidParameter(
+                "an rdp guarantee without an order of at least 1 was given, which bounds no "
+                "privacy loss; add one, such as (2, 0.1)"
+            )
+        if self.points != _canonical(self.points):
+            raise InvalidParameter(
+                "the points of an RdpPair are not sorted or imply one another; write rdp(points)"
+            )
+
+    @staticmethod
+    def of(points: Iterable[tuple[Fraction, Fraction]]) -> "RdpPair":
+        """Sort, and leave out what is implied."""
+        return RdpPair(_canonical(points))
+
+    def parameters(self) -> dict[str, object]:
+        """The exact points."""
+        return {"points": [[str(order), str(value)] for order, value in self.points]}
+
+    def __str__(self) -> str:
+        inner = ", ".join(f"({text(order)}, {text(value)})" for order, value in self.points[:3])
+        more = f", ... {len(self.points)} points" if len(self.points) > 3 else ""
+        return f"rdp([{inner}{more}])"
+
+    def _doubles(self) -> tuple[Array, Array]:
+        # A lower order's divergence is no larger.
+        orders = np.asarray([floor_float(order) for order, _ in self.points])
+        return orders - 1, np.asarray([ceil_float(value) for _, value in self.points])
+
+    @property
+    def orders(self) -> Orders:
+        """Each in turn."""
+        return Points(*self._doubles())
+
+    @property
+    def fixed(self) -> FixedPoint:
+        """Of every order."""
+        b, divergence = self._doubles()
+        return fixed_points(
+            b, divergence, np.asarray([floor_float(value) for _, value in self.points])
+        )
+
+    @property
+    def gaussian_square(self) -> Fraction:
+        """The least 2 R / a."""
+        return min(2 * value / order for order, value in self.points)
+
+    def joined(self, other: Pair, times: int) -> "RdpPair | None":
+        """Bounds add, at every order where both are finite: an upper bound."""
+        orders = {order for order, _ in self.points} | _own_orders(other)
+        added = [
+            (order, mine + times * theirs)
+            for order in orders
+            if (mine := divergence_of(self, order)) is not None
+            and (theirs := divergence_of(other, order)) is not None
+        ]
+        kept = _canonical(added)
+        return RdpPair(kept) if kept and kept[-1][0] >= 1 else None
+
+    def repeated(self, times: int) -> "RdpPair":
+        """The bounds are multiplied."""
+        return RdpPair(tuple((order, value * times) for order, value in self.points))
+
+    def bound(self, order: Fraction) -> Fraction | None:
+        """Return the least bound of the divergence that follows, None if none does.
+
+        Divergences grow with the order, and (a - 1) D_a is convex and 0 at a = 1.
+        """
+        above = [(a, value) for a, value in self.points if a >= order]
+        if not above:
+            return None
+        (high, value) = above[0]
+        below = [(a, r) for a, r in self.points if 1 < a < order]
+        if not below:
+            return value
+        low, less = below[-1]
+        chord = ((high - order) * (low - 1) * less + (order - low) * (high - 1) * value) / (
+            high - low
+        )
+        # Rounded up, for the exact quotient grows with every composition.
+        return min(value, Fraction(ceil_float(chord / (order - 1))))
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """From above what follows from the points; from below the Gaussian in the class.
+
+        (1 - a) D_a(Q || P) = a D_(1-a)(P || Q) answers for orders below 1 too.
+        """
+        near, b, divergence = around(order), *self._doubles()
+        lower = near.lower * (floor_float(self.gaussian_square / 2) * (1 - 2 * ULP))
+        upper = self._upper(near.upper - 1, b, divergence)
+        below = np.where(order < 1, near.upper, 0.5)
+        turned = below / (1 - below) * self._upper(-near.lower, b, divergence)
+        turned = np.where(order < 1, turned * (1 + 2 * ULP), np.inf)
+        return Bracket(np.minimum(lower, upper), np.minimum(upper, turned))
+
+    @staticmethod
+    def _upper(at: Array, b: Array, divergence: Array) -> Array:
+        """Return what follows at order 1 + `at`: D grows with the order, (a - 1) D is convex."""
+        place = np.searchsorted(b, at)
+        above = np.append(divergence, np.inf)[place]
+        steep = b > 0
+        chord = np.interp(at, np.append(0.0, b[steep]), np.append(0.0, (b * divergence)[steep]))
+        between = (at > 0) & (place < b.size)
+        chord = chord / np.where(between, at, 1.0) * (1 + 2 * ULP)
+        return np.where(between, np.minimum(above, chord), above)
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """Infinite: nothing is known beyond the largest order."""
+        return np.inf, np.inf
+
+    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
+        """From below the Gaussian; from above the largest ratio at the orders below omega.
+
+        On a piece between two orders K is below its chord, and D_a / a at most the larger end's
+        divergence over the smaller order.
+        """
+        b = self._doubles()[0]
+        least = floor_float(self.gaussian_square / 2)
+        if b[-1] + 1 < omega:
+            return least, np.inf
+        ends = np.append(np.append(1.0, (b + 1)[(b > 0) & (b + 1 < omega)]), omega)
+        at_end = self.renyi_bracket(ends).upper
+        return least, float(np.max(at_end[1:] / ends[:-1])) * (1 + 4 * ULP)
+
+    def subgaussian_bracket(self) -> Subgaussianity:
+        """The mean is bounded; tau is not, as rho."""
+        mean = self.renyi_bracket(np.ones(()))
+        return (float(mean.lower), float(mean.upper)), (float(self.gaussian_square), np.inf)
+
+    def outer_gaussian(self) -> None:
+        """None: delta of the class decays like a power of e^epsilon."""
+        return
+
+    def mu_bracket(self, slack: float) -> tuple[float, float]:
+        """Infinite without slack."""
+        return self.mu_with_slack(slack) if slack > 0 else (np.inf, np.inf)
+
+    def admits(self, curve: Curve) -> bool:
+        """Its members."""
+        orders = np.asarray([ceil_float(order) for order, _ in self.points])
+        bounds = curve.renyi_bracket(orders).upper
+        return bool(np.all(np.isfinite(bounds))) and all(
+            rounded_up(float(bound)) <= value
+            for bound, (_, value) in zip(bounds, self.points, strict=True)
+        )
+
+
+def divergence_of(pair: Pair, order: Fraction) -> Fraction | None:
+    """Return a bound of the divergence of a pair in both directions, None if none is proved."""
+    if isinstance(pair, RealLinePair):
+        return pair.bound(order)
+    if isinstance(pair, GaussianPair):
+        return pair.outer_gaussian() / 2 * order
+    # Divergences grow with the order.
+    at = np.asarray(ceil_float(order))
+    sides = (pair,) if pair.symmetric else (pair, pair.swap())
+    uppers = [float(side.renyi_bracket(at).upper) for side in sides if side.certified]
+    finite = len(uppers) == len(sides) and bool(np.all(np.isfinite(uppers)))
+    return max(map(rounded_up, uppers)) if finite else None
+
+
+def _own_orders(pair: Pair) -> set[Fraction]:
+    return {order for order, _ in pair.points} if isinstance(pair, RdpPair) else set()
+
+
+def _canonical(
+    points: Iterable[tuple[Fraction, Fraction]],
+) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Sort, and leave out what a higher order's smaller bound implies."""
+    kept: list[tuple[Fraction, Fraction]] = []
+    for order, value in sorted(points, key=lambda point: (-point[0], point[1])):
+        if not kept or value < kept[-1][1]:
+            kept.append((order, value))
+    return tuple(reversed(kept))

@@ -1,0 +1,231 @@
+"""Guarantees that bound Rényi divergences at real orders: statements without a pair."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from neyman.curves._order import least_mu
+from neyman.curves._pair import ComplexArray, Pair, Tails
+from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._pairs._randomized_response import RandomizedResponsePair
+from neyman.curves._statements._real_line_bounds import (
+    FixedPoint,
+    Orders,
+    log_delta_above,
+    log_errors,
+)
+from neyman.errors import InvalidParameter, UnsupportedComposition
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    around,
+    exact,
+    exp_outward,
+    ordinary,
+    text,
+)
+
+__all__ = ["MOST_LOSS", "RealLinePair", "rounded_up", "within_reach"]
+
+# Beyond, doubles lose the search.
+_LEAST, _MOST = Fraction(2) ** -100, Fraction(2) ** 20
+# As for a pure epsilon: beyond, no one is protected.
+MOST_LOSS = Fraction(700)
+
+
+class RealLinePair(Pair):
+    """The class of all mechanisms whose Rényi divergences obey some bounds, in both directions.
+
+    The statement names no pair of laws, so there is no privacy loss, no cumulant at complex s and
+    no exact composition: bounds of the divergences add first, and are converted last. What is
+    converted is the class: f is the infimum of the trade-off functions of its members, delta the
+    supremum of their profiles. **It is an upper bound only** of what any one mechanism loses.
+
+    Guarantee: the upper ends of the losses, and the lower ends of the errors, hold for every
+        member: the best over orders of the optimal conversion of one order. The lower ends of the
+        losses are attained by a member, a Gaussian or a randomized response, and are no bound of
+        what a given mechanism loses: `bracket` encloses the class, not the mechanism.
+    Error: the search over orders and dual variables costs tightness (about 1e-6), never validity.
+    Source: Zhu, Dong and Wang (2022), appendix F; Asoodeh, Liao, Calmon, Kosut and Sankar (2020).
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def orders(self) -> Orders:
+        """The bounds, for the search."""
+
+    @property
+    @abstractmethod
+    def fixed(self) -> FixedPoint:
+        """Fixed points of the curves of single orders that bound f near its own."""
+
+    @property
+    @abstractmethod
+    def gaussian_square(self) -> Fraction:
+        """The largest mu^2 of a Gaussian in the class."""
+
+    @property
+    def certified(self) -> bool:
+        """True, of the class."""
+        return True
+
+    @property
+    def symmetric(self) -> bool:
+        """True: the bounds hold in both directions."""
+        return True
+
+    @property
+    def line(self) -> tuple[Fraction, Fraction] | None:
+        """Return (start, slope) where D_a <= start + slope (a - 1) is stated for all a >= 1."""
+        return None
+
+    @property
+    def costly(self) -> bool:
+        """True: every view is a search."""
+        return True
+
+    @abstractmethod
+    def bound(self, order: Fraction) -> Fraction | None:
+        """Return a bound of the divergence of an order, None if there is none."""
+
+    @abstractmethod
+    def joined(self, other: Pair, times: int) -> "RealLinePair | None":
+        """Return self ⊗ other^times by adding bounds, None where the other has none proved."""
+
+    @abstractmethod
+    def repeated(self, times: int) -> "RealLinePair":
+        """Bounds are multiplied."""
+
+    def _no_pair(self, what: str) -> UnsupportedComposition:
+        return UnsupportedComposition(
+            f"{what} was asked of {self}, which bounds Rényi divergences at real orders and has no "
+            "pair of laws; compose it with @ and **, which add the bounds, or write the mechanism "
+            "itself, such as gdp(mu)"
+        )
+
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
+        """Refused: there is no privacy loss."""
+        raise self._no_pair("the law of the privacy loss")
+
+    def cumulant(self, s: ComplexArray) -> ComplexArray:  # noqa: ARG002
+        """Refused: real orders say nothing of complex ones."""
+        raise self._no_pair("the cumulant at complex s")
+
+    def slope(self, epsilon: Array) -> Array:  # noqa: ARG002
+        """Refused: there is no privacy loss."""
+        raise self._no_pair("the slope of the profile")
+
+    def _members(self, fixed: FixedPoint) -> tuple[Pair, ...]:
+        response = Fraction(float(np.min(fixed.loss.lower)))
+        return (
+            GaussianPair(self.gaussian_square),
+            RandomizedResponsePair(min(response, MOST_LOSS)),
+        )
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """From below by two members, from above by the dual bounds."""
+        fixed = self.fixed
+        size = np.abs(around(epsilon).lower)
+        finite = np.isfinite(size)
+        with np.errstate(all="ignore"):
+            log = log_delta_above(np.where(finite, size, 1.0).ravel(), self.orders, fixed)
+            upper = np.where(finite, log.reshape(epsilon.shape), -np.inf)
+            # delta(-e) = 1 - e^-e + e^-e delta(e), for a symmetric class.
+            mirrored = np.log(-np.expm1(-size) + np.exp(upper - size))
+            mirrored = mirrored + 8 * ULP * (1 + np.abs(mirrored))
+        upper = np.minimum(np.where(epsilon < 0, mirrored, upper), 0.0)
+        lowers = [pair.log_delta_bracket(epsilon).lower for pair in self._members(fixed)]
+        return Bracket(np.minimum(np.maximum(*lowers), upper), upper)
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of `log_delta_bracket`."""
+        return exp_outward(self.log_delta_bracket(epsilon))
+
+    def _log_errors(self, alpha: Array) -> tuple[Array, Array]:
+        inside = (alpha > 0) & (alpha < 1)
+        at = np.minimum(around(np.where(inside, alpha, 0.5)).upper, 1 - 2.0**-53)
+        with np.errstate(all="ignore"):
+            power, miss = log_errors(at.ravel(), self.orders)
+        power = np.where(inside, power.reshape(alpha.shape), np.where(alpha > 0, 0.0, -np.inf))
+        return power, np.where(inside, miss.reshape(alpha.shape), np.where(alpha > 0, -np.inf, 0.0))
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """From below by lines under the curve of the class, from above by two members."""
+        power, miss = self._log_errors(alpha)
+        lines = -np.expm1(power) * (1 - ULP) - np.where(power < 0, ULP, 0.0)
+        lower = np.maximum(lines, np.exp(miss) * (1 - 2 * ULP * (1 - np.maximum(miss, -1e300))))
+        lower = np.where(alpha == 0, 1.0, np.where(alpha == 1, 0.0, lower))
+        upper = np.minimum(*(pair.beta_bracket(alpha).upper for pair in self._members(self.fixed)))
+        return Bracket(np.clip(lower, 0.0, upper), upper)
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """From above by the same lines, from below by two members."""
+        power, miss = self._log_errors(alpha)
+        direct = np.exp(power) * (1 + 2 * ULP * (1 - np.maximum(power, -1e300)))
+        upper = np.minimum(direct, -np.expm1(miss) * (1 + ULP) + ULP)
+        upper = np.where(alpha == 0, 0.0, np.where(alpha == 1, 1.0, upper))
+        lower = np.maximum(*(pair.tpr_bracket(alpha).lower for pair in self._members(self.fixed)))
+        return Bracket(lower, np.clip(upper, lower, 1.0))
+
+    def mu_with_slack(self, slack: float) -> tuple[float, float]:
+        """From below by two members, from above by the profile of the class, proved."""
+        lowers = [pair.mu_bracket(slack)[0] for pair in self._members(self.fixed)]
+        return max(lowers), least_mu(_Above(self), slack)[1]
+
+    def inner_gaussian(self) -> Fraction:
+        """A Gaussian in the class."""
+        return self.gaussian_square
+
+    def inner_pure(self) -> Fraction:
+        """A randomized response in the class."""
+        return min(Fraction(float(np.min(self.fixed.loss.lower))), MOST_LOSS)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Above:
+    """The upper end of a class as a profile of its own, from which candidates are taken."""
+
+    pair: RealLinePair
+
+    @property
+    def symmetric(self) -> bool:
+        return True
+
+    def swap(self) -> "_Above":
+        return self
+
+    def ready(self, least: float) -> "_Above":  # noqa: ARG002
+        return self
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        upper = self.pair.delta_bracket(epsilon).upper
+        return Bracket(upper, upper)
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        upper = self.pair.epsilon_bracket(delta).upper
+        return Bracket(upper, upper)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        return self.pair.renyi_bracket(order)
+
+
+def rounded_up(value: float) -> Fraction:
+    """Return a rational that is no less than a double and the decimal that it prints as."""
+    return max(exact(value, "a bound"), Fraction(value))
+
+
+def within_reach(
+    value: Fraction, name: str, least: Fraction = _LEAST, most: Fraction = _MOST
+) -> None:
+    if not least <= ordinary(value, name) <= most:
+        raise InvalidParameter(
+            f"{name}={text(value)} is outside [{float(least):g}, {float(most):g}]; write one "
+            "in that range"
+        )

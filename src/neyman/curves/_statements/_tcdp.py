@@ -1,0 +1,132 @@
+"""Truncated concentrated differential privacy."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._curve import Curve
+from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._pair import Pair
+from neyman.curves._statements._rdp import RdpPair
+from neyman.curves._statements._real_line import MOST_LOSS, RealLinePair, rounded_up, within_reach
+from neyman.curves._statements._real_line_bounds import FixedPoint, Orders
+from neyman.curves._statements._real_line_orders import Line
+from neyman.curves._statements._zcdp import ZcdpPair, rho_of
+from neyman.errors import InvalidParameter
+from neyman.numerics import Array, Bracket, around, ceil_float, floor_float, standing, text
+
+__all__ = ["TcdpPair"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TcdpPair(RealLinePair):
+    """(rho, omega)-tCDP: D_a <= rho a for a in (1, omega), and so up to it, in both directions.
+
+    Source: Bun, Dwork, Rothblum and Steinke (2018), definition 1.
+    """
+
+    rho: Fraction
+    omega: Fraction
+
+    kind: ClassVar[str] = "tcdp"
+
+    def __post_init__(self) -> None:
+        """Refuse what doubles cannot work with."""
+        within_reach(self.rho, "rho", most=MOST_LOSS)
+        within_reach(self.omega, "omega", Fraction(1))
+        if self.omega <= 1:
+            raise InvalidParameter(
+                f"omega={text(self.omega)} leaves no order above 1; write one above 1"
+            )
+
+    def parameters(self) -> dict[str, object]:
+        """The exact rho and omega."""
+        return {"rho": str(self.rho), "omega": str(self.omega)}
+
+    def __str__(self) -> str:
+        return f"tcdp(rho={text(self.rho)}, omega={text(self.omega)})"
+
+    @property
+    def orders(self) -> Orders:
+        """From 1 to omega."""
+        rho = ceil_float(self.rho)
+        return Line(rho, rho, floor_float(self.omega))
+
+    @property
+    def fixed(self) -> FixedPoint:
+        """As for zCDP: order 1 binds."""
+        return ZcdpPair(self.rho).fixed
+
+    @property
+    def gaussian_square(self) -> Fraction:
+        """2 rho."""
+        return 2 * self.rho
+
+    def bound(self, order: Fraction) -> Fraction | None:
+        """Rho times the order, up to omega."""
+        return self.rho * max(order, Fraction(1)) if order <= self.omega else None
+
+    def joined(self, other: Pair, times: int) -> "TcdpPair | None":
+        """Rho adds, and the smaller omega is left."""
+        if isinstance(other, TcdpPair):
+            return TcdpPair(self.rho + times * other.rho, min(self.omega, other.omega))
+        if isinstance(other, RdpPair):
+            # Its points know more than their largest ratio.
+            return None
+        rho = _rho_up_to(other, self.omega)
+        return None if rho is None else TcdpPair(self.rho + times * rho, self.omega)
+
+    def repeated(self, times: int) -> "TcdpPair":
+        """Rho is multiplied."""
+        return TcdpPair(self.rho * times, self.omega)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """As for zCDP up to omega, infinite beyond."""
+        found = ZcdpPair(self.rho).renyi_bracket(order)
+        beyond = around(order).upper > floor_float(self.omega)
+        return Bracket(found.lower, np.where(beyond, np.inf, found.upper))
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """Infinite: nothing is known beyond omega."""
+        return math.inf, math.inf
+
+    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
+        """Itself, up to its own omega."""
+        down, up = standing(self.rho)
+        return down, up if omega <= floor_float(self.omega) else math.inf
+
+    def subgaussian_bracket(self) -> Subgaussianity:
+        """The mean is bounded, tau is not."""
+        down, up = standing(self.rho)
+        return (down, up), (2 * down, math.inf)
+
+    def outer_gaussian(self) -> None:
+        """None: delta of the class decays like a power of e^epsilon."""
+        return
+
+    def mu_bracket(self, slack: float) -> tuple[float, float]:
+        """Infinite without slack."""
+        return self.mu_with_slack(slack) if slack > 0 else (math.inf, math.inf)
+
+    def admits(self, curve: Curve) -> bool:
+        """Its members: a Gaussian exactly, any other by its smallest rho up to omega."""
+        square = curve.outer_gaussian()
+        if square is not None and square <= 2 * self.rho:
+            return True
+        rho = curve.tcdp_bracket(ceil_float(self.omega))[1]
+        return math.isfinite(rho) and rounded_up(rho) <= self.rho
+
+
+def _rho_up_to(pair: Pair, omega: Fraction) -> Fraction | None:
+    """Return a rho that a pair obeys up to omega in both directions, None if none is proved."""
+    whole = rho_of(pair)
+    if whole is not None and (pair.kind == "gaussian" or isinstance(pair, ZcdpPair)):
+        return whole
+    sides = (pair,) if pair.symmetric else (pair, pair.swap())
+    uppers = [side.tcdp_bracket(ceil_float(omega))[1] for side in sides if side.certified]
+    finite = len(uppers) == len(sides) and all(map(math.isfinite, uppers))
+    return max(map(rounded_up, uppers)) if finite else None

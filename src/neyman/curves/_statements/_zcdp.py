@@ -1,0 +1,158 @@
+"""Zero-concentrated differential privacy."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._curve import Curve
+from neyman.curves._divergences._subgaussian_order import Subgaussianity, tau_squared_of_rho
+from neyman.curves._pair import Pair
+from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._statements._real_line import MOST_LOSS, RealLinePair, rounded_up, within_reach
+from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixed_points
+from neyman.curves._statements._real_line_orders import Line
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    ceil_float,
+    floor_float,
+    normal_quantile_gap,
+    standing,
+    text,
+)
+from neyman.numerics._distributions._two_point_mu import gaussian_of_rho
+
+__all__ = ["ZcdpPair", "rho_of"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ZcdpPair(RealLinePair):
+    """rho-zCDP: D_a <= rho a for all a > 1, in both directions.
+
+    Composed with a curve of finite rho', the sum of both: an upper bound.
+
+    Source: Bun and Steinke (2016), definition 1.1 and lemma 1.7.
+    """
+
+    rho: Fraction
+
+    kind: ClassVar[str] = "zcdp"
+
+    def __post_init__(self) -> None:
+        """Refuse what doubles cannot work with."""
+        within_reach(self.rho, "rho", most=MOST_LOSS)
+
+    def parameters(self) -> dict[str, object]:
+        """The exact rho."""
+        return {"rho": str(self.rho)}
+
+    def __str__(self) -> str:
+        return f"zcdp(rho={text(self.rho)})"
+
+    @property
+    def orders(self) -> Orders:
+        """All from 1 on: the divergence of order 1 is the limit."""
+        return Line(ceil_float(self.rho), ceil_float(self.rho))
+
+    @property
+    def fixed(self) -> FixedPoint:
+        """Order 1 binds at the fixed point: D_a of randomized response is at most a D_1."""
+        return fixed_points(
+            np.zeros(1),
+            np.asarray([ceil_float(self.rho)]),
+            np.asarray([floor_float(self.rho)]),
+        )
+
+    @property
+    def gaussian_square(self) -> Fraction:
+        """2 rho."""
+        return 2 * self.rho
+
+    @property
+    def line(self) -> tuple[Fraction, Fraction]:
+        """From rho on, of slope rho."""
+        return self.rho, self.rho
+
+    def bound(self, order: Fraction) -> Fraction:
+        """Rho times the order, at least 1."""
+        return self.rho * max(order, Fraction(1))
+
+    def joined(self, other: Pair, times: int) -> "ZcdpPair | None":
+        """Rho adds, where the other has one; exactly for Gaussians."""
+        if isinstance(other, RealLinePair) and not isinstance(other, ZcdpPair):
+            # It tells more, or less, and takes this one in.
+            return None
+        rho = rho_of(other)
+        return None if rho is None else ZcdpPair(self.rho + times * rho)
+
+    def repeated(self, times: int) -> "ZcdpPair":
+        """Rho is multiplied."""
+        return ZcdpPair(self.rho * times)
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """Order times rho, from order 1 on exactly; below, no more than at 1, nor a/(1-a) of it."""
+        down, up = floor_float(self.rho), ceil_float(self.rho)
+        lower = order * down * (1 - ULP)
+        below = np.where(order < 1, order, 0.5)
+        share = np.where(order < 1, np.minimum(1.0, below / (1 - below)), order)
+        return Bracket(lower, share * up * (1 + ULP))
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """Itself."""
+        return standing(self.rho)
+
+    def tcdp_bracket(self, omega: float) -> tuple[float, float]:  # noqa: ARG002
+        """Itself."""
+        return self.zcdp_bracket()
+
+    def subgaussian_bracket(self) -> Subgaussianity:
+        """The Gaussian's from below; from above what every loss of the class has."""
+        down, up = floor_float(self.rho), ceil_float(self.rho)
+        return self.zcdp_bracket(), (2 * down, tau_squared_of_rho(up))
+
+    def mu_bracket(self, slack: float) -> tuple[float, float]:
+        """The Gaussian of the same advantage d, d log((1 + d)/(1 - d)) = rho.
+
+        The fixed point of f decides: of each rho it is proved, on the whole line, that mu raised by
+        2^-42, relatively, is enough (docs/theory/zcdp.md).
+        """
+        if slack > 0:
+            least, most = self.mu_with_slack(slack)
+            return least, min(most, self.mu_bracket(0.0)[1])
+        loss = self.fixed.loss
+        down, up = (
+            normal_quantile_gap(
+                float(np.tanh(x / 2)), float(2 / (1 + np.exp(np.minimum(x, 705.0))))
+            )
+            for x in (loss.lower[0], loss.upper[0])
+        )
+        return down * (1 - 64 * ULP), gaussian_of_rho(up, ceil_float(self.rho))
+
+    def outer_gaussian(self) -> Fraction | None:
+        """The square of mu, where it is proved."""
+        mu = self.mu_bracket(0.0)[1]
+        return Fraction(mu) ** 2 if math.isfinite(mu) else None
+
+    def admits(self, curve: Curve) -> bool:
+        """Its members: a Gaussian exactly, any other by its smallest rho."""
+        square, rho = curve.outer_gaussian(), curve.zcdp_bracket()[1]
+        if square is not None and square <= 2 * self.rho:
+            return True
+        return math.isfinite(rho) and rounded_up(rho) <= self.rho
+
+
+def rho_of(pair: Pair) -> Fraction | None:
+    """Return a rho that a pair obeys in both directions, None if none is proved."""
+    if isinstance(pair, GaussianPair):
+        return pair.outer_gaussian() / 2
+    if isinstance(pair, ZcdpPair):
+        return pair.rho
+    sides = (pair,) if pair.symmetric else (pair, pair.swap())
+    uppers = [side.zcdp_bracket()[1] for side in sides if side.certified]
+    finite = len(uppers) == len(sides) and bool(np.all(np.isfinite(uppers)))
+    return max(map(rounded_up, uppers)) if finite else None

@@ -1,0 +1,381 @@
+"""The guarantee: what holds whichever of the two neighbours is the larger."""
+
+import json
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast, final
+
+import numpy as np
+
+from neyman.curves._algebra._composed import composed
+from neyman.curves._algebra._lattice_algebra import BestPair, joined
+from neyman.curves._curve import Curve
+from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._json import pair_from_json
+from neyman.curves._pair import Pair
+from neyman.curves._profiles._both_profile import BothProfile
+from neyman.curves._profiles._conjugate import powers_of_profile
+from neyman.curves._profiles._hull import hull_test
+from neyman.errors import InvalidParameter
+from neyman.numerics import ULP, Array, Bracket, ceil_float, exp_outward
+
+__all__ = ["TradeOff", "read"]
+
+_FORMAT, _VERSION = "neyman.tradeoff", 1
+# Relatively: a difference of rho that is not worth asking about.
+_NEAR = 1e-9
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TradeOff(Curve):
+    """A trade-off function, known through the pair of each direction.
+
+    Every view answers for both directions: losses are the larger of the two, and f is the convex
+    hull of the smaller of the two curves. A guarantee, a budget, a target and a claim are all
+    `TradeOff`s, compared by `f.implies(g)`.
+
+    Attributes:
+        remove: P without the unit, Q with it: delta is the hockey-stick divergence of the law
+            with the unit from the law without it.
+        add: P with the unit, Q without it.
+
+    >>> from neyman.curves import gdp
+    >>> gdp(0.1) ** 100 == gdp(1)
+    True
+    >>> (gdp(3) @ gdp(4)).mu()
+    5.0
+    """
+
+    remove: Pair
+    add: Pair
+
+    def __repr__(self) -> str:
+        if self.remove == self.add:
+            return str(self.remove)
+        if self.add == self.remove.swap():
+            # One direction says it all: the other is its mirror image.
+            return str(self.remove)
+        return f"TradeOff(remove={self.remove}, add={self.add})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    @property
+    def certified(self) -> bool:
+        """Whether both pairs are."""
+        return self.remove.certified and self.add.certified
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether each direction is the other's inverse, or its own."""
+        return self.add == self.remove.swap() or (self.remove.symmetric and self.add.symmetric)
+
+    # -- algebra ------------------------------------------------------------------------------
+
+    def __matmul__(self, other: "TradeOff") -> "TradeOff":
+        """Return f ⊗ g, the guarantee of running both, the second chosen after seeing the first.
+
+        Raises:
+            UnsupportedComposition: where no closed form is known.
+
+        Source: Dong, Roth and Su (2022), theorem 3.2 and corollary 3.3.
+        """
+        if not isinstance(other, TradeOff):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return NotImplemented
+        return TradeOff(
+            composed(((self.remove, 1), (other.remove, 1))),
+            composed(((self.add, 1), (other.add, 1))),
+        )
+
+    def __pow__(self, times: int) -> "TradeOff":
+        """Return the `times`-fold composition of f with itself; f ** 0 is the identity.
+
+        Raises:
+            InvalidParameter: if `times` is not a whole number of at least 0.
+            UnsupportedComposition: where no closed form is known.
+        """
+        count = _count(times)
+        return TradeOff(composed(((self.remove, count),)), composed(((self.add, count),)))
+
+    def swap(self) -> "TradeOff":
+        """Return f^-1, the two datasets exchanged."""
+        return TradeOff(self.remove.swap(), self.add.swap())
+
+    def symmetrize(self) -> "TradeOff":
+        """Return max(f, f^-1), which holds as soon as f holds for all ordered neighbours.
+
+        Not to be confused with `symmetric_hull`, the smaller of the two.
+
+        Source: Dong, Roth and Su (2022), proposition 2.4.
+
+        >>> from neyman.curves import TradeOff, gdp, laplace
+        >>> print(TradeOff(gdp(1).remove, laplace(2).remove).symmetrize())
+        best(gdp(mu=1), laplace(epsilon=2))
+        """
+        if self.add == self.remove.swap():
+            return self
+        both = joined(BestPair, (self.remove, self.add.swap()))
+        return TradeOff(both, both.swap())
+
+    def implies(self, other: "TradeOff") -> bool:
+        """Return whether f >= g everywhere is proved, so that whoever has f has g.
+
+        Guarantee: True is a proof. False means that f < g somewhere, or that the two touch in a
+        way that the proof by refinement cannot settle.
+
+        >>> from neyman.curves import approx_dp, gdp
+        >>> gdp(0.5).implies(gdp(1)), gdp(1).implies(approx_dp(1, 0.1))
+        (True, False)
+        """
+        if self == other:
+            return True
+        return self.certified and other.remove.admits(self) and other.add.admits(self)
+
+    # -- record -------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, object]:
+        """Return the expression, JSON-able and exact, with its format's version."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "remove": self.remove.record(),
+            "add": self.add.record(),
+        }
+
+    @staticmethod
+    def from_json(record: Mapping[str, object]) -> "TradeOff":
+        """Rebuild what `to_json` wrote.
+
+        Raises:
+            InvalidParameter: if the record is of another format or version, or is malformed.
+
+        >>> from neyman.curves import TradeOff, approx_dp
+        >>> f = approx_dp(1, 1e-6)
+        >>> TradeOff.from_json(f.to_json()) == f
+        True
+        """
+        # The type too: True == 1.0 == 1, and neither was ever written.
+        known: Mapping[str, object] = record if isinstance(record, Mapping) else {}  # pyright: ignore[reportUnnecessaryIsInstance]
+        found = known.get("format"), known.get("version")
+        if found != (_FORMAT, _VERSION) or type(found[1]) is not int:
+            raise InvalidParameter(
+                f"a record of format={found[0]!r:.80}, version={found[1]!r:.80} was found; "
+                f"this release reads format={_FORMAT!r}, version={_VERSION}"
+            )
+        return TradeOff(pair_from_json(known.get("remove")), pair_from_json(known.get("add")))
+
+    # -- primitives over the two directions ---------------------------------------------------
+
+    def _larger(self, remove: Bracket, add: Bracket) -> Bracket:
+        return Bracket(np.maximum(remove.lower, add.lower), np.maximum(remove.upper, add.upper))
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        """The larger of the two."""
+        if self.remove == self.add:
+            return self.remove.log_delta_bracket(epsilon)
+        together = self._together()
+        found = None if together is None else together.log_delta_bracket(epsilon)
+        if found is not None:
+            return found
+        first = self.remove.log_delta_bracket(epsilon)
+        return self._larger(first, self.add.log_delta_beside(epsilon, first.lower))
+
+    def _together(self) -> BothProfile | None:
+        """Return the views of both at once, where they share their work."""
+        return self.remove.both_ways() if self.add == self.remove.swap() else None
+
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        """Exponential of the above where that is how the pairs go, else the larger of the two."""
+        if self.remove != self.add and self.method != "closed form":
+            return exp_outward(self.log_delta_bracket(epsilon))
+        first = self.remove.delta_bracket(epsilon)
+        if self.remove == self.add:
+            return first
+        return self._larger(first, self.add.delta_bracket(epsilon))
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """The larger of the two; the second is only sought where it may be larger.
+
+        It is not where its delta at the first's epsilon is proved to be small enough.
+        """
+        if self.remove == self.add:
+            return self.remove.epsilon_bracket(delta)
+        together = self._together()
+        both = None if together is None else together.epsilon_bracket(delta)
+        if both is not None:
+            return both
+        first = self.remove.epsilon_bracket(delta)
+        with np.errstate(divide="ignore"):
+            log = np.log(delta)
+        most = np.where(delta > 0, log - 2 * ULP * (1 + np.abs(log)), log)
+        # The total variation is the same both ways.
+        open_ = np.array((first.upper > 0) | (self.add != self.remove.swap()))
+        if np.any(open_):
+            beside = self.add.log_delta_beside(first.lower[open_], most[open_])
+            open_[open_] = ~(beside.upper <= most[open_])
+        if not np.any(open_):
+            return first
+        lower, upper = np.array(first.lower), np.array(first.upper)
+        second = self.add.epsilon_bracket(delta[open_])
+        lower[open_] = np.maximum(lower[open_], second.lower)
+        upper[open_] = np.maximum(upper[open_], second.upper)
+        return Bracket(lower, upper)
+
+    @property
+    def method(self) -> str:
+        """That of the direction with the harder one."""
+        method = self.remove.method
+        return method if self.remove == self.add else max(method, self.add.method)
+
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        """The convex hull of the smaller."""
+        if self.remove == self.add:
+            return self.remove.beta_bracket(alpha)
+        found = self._hull(alpha)
+        if found is not None:
+            return found[0]
+        power = self.tpr_bracket(alpha)
+        above = np.minimum(
+            self.remove.beta_bracket(alpha).upper, self.add.beta_bracket(alpha).upper
+        )
+        above = np.minimum(above, 1 - power.lower + ULP)
+        return Bracket(np.clip(1 - power.upper - ULP, 0.0, above), above)
+
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        """The concave hull of the larger."""
+        if self.remove == self.add:
+            return self.remove.tpr_bracket(alpha)
+        found = self._hull(alpha)
+        if found is not None:
+            return found[1]
+        below = np.maximum(self.remove.tpr_bracket(alpha).lower, self.add.tpr_bracket(alpha).lower)
+        power = powers_of_profile(self.delta_bracket, alpha)
+        below = np.maximum(below, power.lower)
+        return Bracket(below, np.maximum(power.upper, below))
+
+    def _hull(self, alpha: Array) -> tuple[Bracket, Bracket] | None:
+        """Both, where the pairs know their best tests."""
+        flat = np.ravel(alpha)
+        inner = (flat > 0) & (flat < 1)
+        ends = [pair.tpr_bracket(np.zeros(1)) for pair in (self.remove, self.add)]
+        first = max(float(end.lower[0]) for end in ends), max(float(end.upper[0]) for end in ends)
+        tpr = Bracket(*(np.where(flat <= 0, side, 1.0) for side in first))
+        beta = Bracket(1 - tpr.upper, 1 - tpr.lower)
+        if np.any(inner):
+            found = hull_test(self.remove, self.add, flat[inner])
+            if found is None:
+                return None
+            for whole, part in zip((beta, tpr), found, strict=True):
+                whole.lower[inner], whole.upper[inner] = part.lower, part.upper
+        return (
+            Bracket(*(side.reshape(alpha.shape) for side in beta)),
+            Bracket(*(side.reshape(alpha.shape) for side in tpr)),
+        )
+
+    def renyi_bracket(self, order: Array) -> Bracket:
+        """The larger of the two."""
+        return self._larger(self.remove.renyi_bracket(order), self.add.renyi_bracket(order))
+
+    def mu_bracket(self, slack: float) -> tuple[float, float]:
+        """The larger of the two; where each is the other swapped, either knows both."""
+        if self.add == self.remove.swap():
+            return self.remove.mu_bracket(slack)
+        remove, add = self.remove.mu_bracket(slack), self.add.mu_bracket(slack)
+        return max(remove[0], add[0]), max(remove[1], add[1])
+
+    def zcdp_bracket(self) -> tuple[float, float]:
+        """The larger of the two; where a Gaussian decides, the other direction is not asked."""
+        remove, square = self.remove.zcdp_bracket(), self.add.outer_gaussian()
+        most = np.inf if square is None else ceil_float(square / 2)
+        if most <= remove[0] * (1 + _NEAR):
+            return remove[0], max(remove[1], most)
+        add = self.add.zcdp_bracket()
+        return max(remove[0], add[0]), max(remove[1], add[1])
+
+    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
+        """The larger of the two."""
+        both = [pair.tcdp_bracket(omega) for pair in {self.remove: 0, self.add: 0}]
+        return max(low for low, _ in both), max(high for _, high in both)
+
+    def subgaussian_bracket(self) -> Subgaussianity:
+        """The larger of the two, of each number by itself."""
+        both = [pair.subgaussian_bracket() for pair in {self.remove: 0, self.add: 0}]
+        means, squares = zip(*both, strict=True)
+        return (
+            (max(low for low, _ in means), max(high for _, high in means)),
+            (max(low for low, _ in squares), max(high for _, high in squares)),
+        )
+
+    def without_failure(self) -> "tuple[TradeOff, Fraction, Fraction]":
+        """Return g, and bounds of d, where this is g ⊗ f_{0,d} by construction; else d = 0.
+
+        The least d is of the direction that fails least, the most of the other.
+
+        >>> from neyman.curves import approx_dp, gdp
+        >>> (gdp(1) @ approx_dp(0, 0.125)).without_failure()
+        (gdp(mu=1), Fraction(1, 8), Fraction(1, 8))
+        """
+        remove, add = self.remove.without_failure(), self.add.without_failure()
+        return TradeOff(remove[0], add[0]), min(remove[1], add[1]), max(remove[2], add[2])
+
+    def outer_gaussian(self) -> Fraction | None:
+        """The larger of the two."""
+        return _largest(self.remove.outer_gaussian(), self.add.outer_gaussian())
+
+    def inner_gaussian(self) -> Fraction:
+        """A Gaussian inside either direction is above the hull; both are asked, to be safe."""
+        return min(self.remove.inner_gaussian(), self.add.inner_gaussian())
+
+    def outer_pure(self) -> Fraction | None:
+        """The larger of the two."""
+        return _largest(self.remove.outer_pure(), self.add.outer_pure())
+
+    def inner_pure(self) -> Fraction:
+        """The smaller of the two."""
+        return min(self.remove.inner_pure(), self.add.inner_pure())
+
+
+def read(record: str | Mapping[str, object]) -> TradeOff:
+    """Rebuild a guarantee from the JSON text, or the object, that `to_json` wrote.
+
+    Raises:
+        InvalidParameter: if it is no such record.
+
+    >>> import json
+    >>> from neyman.curves import gdp, poisson
+    >>> f = poisson(gdp(1), 0.01) ** 1000
+    >>> read(json.dumps(f.to_json())) == f
+    True
+    """
+    if not isinstance(record, str):
+        return TradeOff.from_json(record)
+    try:
+        found: object = json.loads(record)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidParameter(
+            f"a text of {len(record)} characters was found that is no JSON object; "
+            "write what json.dumps(f.to_json()) gives"
+        )
+    return TradeOff.from_json(cast("dict[str, object]", found))
+
+
+def _largest(first: Fraction | None, second: Fraction | None) -> Fraction | None:
+    return None if first is None or second is None else max(first, second)
+
+
+def _count(times: int) -> int:
+    try:
+        count = operator.index(times)
+    except TypeError:
+        count = -1
+    if count < 0 or isinstance(times, bool):
+        raise InvalidParameter(
+            f"a power of {times!r} was asked; composition counts whole releases, so write an "
+            "int of at least 0"
+        )
+    return count

@@ -1,0 +1,80 @@
+"""What would take minutes is refused before anything is asked of it, with what to write instead."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neyman.accounting import shuffled
+from neyman.curves import (
+    approx_dp,
+    best,
+    bounded_range,
+    by_lattice,
+    gdp,
+    piecewise,
+    poisson,
+    pure_dp,
+    zcdp,
+)
+from neyman.curves._pairs._clones import ClonesPair
+from neyman.curves._statements._real_line import RealLinePair
+from neyman.errors import InvalidParameter, UnsupportedComposition
+from neyman.numerics import Span
+from neyman.numerics._atomic._rounding import _end
+from neyman.numerics._laws._laplace_law import LaplaceLaw
+
+SLOW = [
+    bounded_range(1, times=20) @ gdp(1),
+    shuffled(2, reports=1000).curve @ pure_dp(1),
+    best(zcdp(0.1), gdp(1)) ** 2,
+    poisson(best(zcdp(0.1), gdp(1)), Fraction(1, 10)) ** 2,
+    # Some mass is at infinity on one side.
+    piecewise([0, 0.3, 1], [0.9, 0.4, 0]) @ gdp(1),
+]
+
+
+@pytest.mark.parametrize("curve", SLOW, ids=str)
+def test_it_is_refused_at_once(curve, monkeypatch):
+    def asked(*_):
+        raise AssertionError("a view was asked of what is slow")
+
+    for leaf in (ClonesPair, RealLinePair):
+        monkeypatch.setattr(leaf, "log_delta_bracket", asked)
+    for ask in (lambda: curve.delta(1), lambda: curve.epsilon(1e-6), lambda: curve.beta(0.05)):
+        with pytest.raises(UnsupportedComposition, match=r"valid bounds are .* best\(f @ g, h @ g"):
+            ask()
+
+
+def test_what_is_to_be_written_instead():
+    together = best(bounded_range(1) ** 20 @ gdp(1), zcdp(2.5) @ gdp(1))
+    assert together.delta(4) <= (gdp(bounded_range(1).mu()) ** 20 @ gdp(1)).delta(4)
+    report = shuffled(2, reports=1000).curve
+    assert (approx_dp(report.epsilon(1e-6), 1e-6) @ gdp(1)).delta(1) >= gdp(1).delta(1)
+
+
+def test_failures_still_factor_out():
+    curve = shuffled(2, reports=1000).curve
+    failed = curve @ approx_dp(0, 1e-3)
+    assert failed.delta(0.4) == pytest.approx(1e-3 + 0.999 * curve.delta(0.4), rel=1e-12)
+
+
+def test_a_grid_is_not_read_from_a_search():
+    with pytest.raises(InvalidParameter, match="which would take minutes; write its own views"):
+        by_lattice(zcdp(0.1), 0.01).delta(1)
+
+
+@pytest.mark.parametrize("end", [1e-9, 0.3, 1.0, 1.5, 37.0, 799.0, 5000.0])
+@pytest.mark.parametrize("reach", [800.0, 10.0, 1e-3])
+def test_the_end_of_a_profile(end, reach):
+    found = _end(lambda x: np.where(x < end, 0.0, -np.inf), reach, -760.0)
+    assert min(end, reach) <= found <= 1.07 * min(end, reach)
+
+
+def test_a_phase_that_no_panels_follow_is_not_known():
+    law = LaplaceLaw(20.0, 0.5)
+    nodes = law.prepared(Span(1.1, 2.0, 1e5))
+    assert nodes.panels == 1
+    _, error = nodes.line(1.5, np.linspace(0.0, 1e5, 9))
+    assert np.all(np.isinf(error[1:]))
+    assert law.prepared(Span(1.1, 2.0, 30.0)).line(1.5, np.linspace(0.0, 30.0, 9))[1].max() < 1e-9

@@ -1,0 +1,57 @@
+"""Noise far below the change of a record: answers on both sides, or at least finite ones."""
+
+import numpy as np
+import pytest
+
+from neyman.accounting import dp_sgd
+from neyman.curves import gdp, laplace, poisson, worst
+
+# Another accountant's, on a grid: pessimistic and optimistic agree to these digits.
+_KNOWN = {0.25: 43.16276, 0.2: 75.0970}
+
+
+@pytest.mark.parametrize("noise", [0.07, 0.1, 0.13, 0.15, 0.19, 0.2, 0.25])
+def test_epsilon_has_two_sides(noise: float) -> None:
+    run = dp_sgd(noise_multiplier=noise, sampling_probability=0.01, steps=100)
+    lower, upper = run.remove.epsilon(1e-5, bracket=True)
+    assert 0 < lower <= upper <= lower * (1 + 1e-5)
+    if noise in _KNOWN:
+        assert lower == pytest.approx(_KNOWN[noise], rel=1e-6)
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.03, 0.05])
+def test_too_little_for_lines_is_still_finite(noise: float) -> None:
+    step = dp_sgd(noise_multiplier=noise, sampling_probability=0.01, steps=1)
+    run = dp_sgd(noise_multiplier=noise, sampling_probability=0.01, steps=100)
+    lower, upper = run.epsilon(1e-5, bracket=True)
+    assert step.epsilon(1e-5, bracket=True).lower <= lower
+    assert upper < gdp(10 / noise).epsilon(1e-5)
+    assert run.tpr(0.01) <= 1
+    assert run.delta(0.0, bracket=True).lower >= step.delta(0.0, bracket=True).lower
+
+
+def test_views_of_loud_steps_hold_what_a_simulation_finds() -> None:
+    run = poisson(gdp(10), 0.5) ** 2
+    # Both records sampled or one: sampling shows, so the mean over the steps is nearly exact.
+    lower, upper = run.delta([0.0, 1.0, 10.0], bracket=True)
+    assert np.all(lower <= 0.7512)
+    assert np.all(upper >= 0.7491)
+    assert np.all(upper - lower < 0.01)
+    lower, upper = run.tpr(0.01, bracket=True)
+    assert 0.5 < lower <= upper < 0.8
+
+
+def test_no_more_than_the_largest_loss() -> None:
+    run = (poisson(laplace(20), 0.5) ** 5).add
+    most = 5 * np.log(2)
+    assert run.epsilon(1e-9, bracket=True).upper <= most * (1 + 1e-9)
+    assert run.delta(most + 1e-6) == 0
+
+
+def test_epsilon_of_the_worst_is_the_largest() -> None:
+    run, other = dp_sgd(noise_multiplier=1, sampling_probability=0.01, steps=1000), gdp(0.4)
+    for delta in (1e-9, 1e-5, 0.1):
+        found = worst(run, other).epsilon(delta, bracket=True)
+        parts = [f.epsilon(delta, bracket=True) for f in (run, other)]
+        assert found.lower == max(part.lower for part in parts)
+        assert found.upper == max(part.upper for part in parts)

@@ -1,0 +1,99 @@
+"""The Gaussian below an exact composition: proved below, and hardly lower than need be."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neyman.curves import (
+    approx_dp,
+    gdp,
+    laplace,
+    poisson,
+    pure_dp,
+    tight_gaussian,
+)
+from neyman.curves._algebra import _tight
+from neyman.curves._algebra._tight import _settled
+from neyman.numerics import gaussian_log_delta
+
+BOUNDED = [
+    laplace(0.1) ** 10,
+    laplace(1) ** 2,
+    laplace(1) ** 5,
+    laplace(0.1) ** 4 @ laplace(0.5) @ laplace(Fraction(1, 3)),
+    pure_dp(0.5) ** 4,
+]
+
+
+@pytest.mark.parametrize("curve", BOUNDED, ids=str)
+def test_no_test_does_better_than_on_the_gaussian(curve):
+    square = tight_gaussian(curve)
+    assert square < curve.outer_gaussian() * Fraction(9, 10)
+    most = float(curve.outer_pure())
+    epsilon = np.linspace(-most * 1.01, most * 1.01, 801)
+    above = gdp(squared=square).delta(epsilon, bracket=True).upper
+    assert np.all(curve.delta(epsilon, bracket=True).lower <= above)
+    # And a Gaussian of 1e-6 less is somewhere above.
+    finer = np.linspace(0, most, 2001)
+    less = gdp(squared=square * (1 - Fraction(1, 10**6))).delta(finer, bracket=True).upper
+    assert np.any(curve.delta(finer, bracket=True).lower > less)
+
+
+MIXED = [
+    gdp(1) @ laplace(1),
+    gdp(0.5) @ laplace(0.2) ** 10,
+    gdp(0.1) @ laplace(0.1) @ laplace(0.05),
+    gdp(3) @ pure_dp(1) ** 3,
+]
+
+
+@pytest.mark.parametrize("curve", MIXED, ids=str)
+def test_noise_of_two_kinds_is_composed_exactly(curve):
+    square = tight_gaussian(curve)
+    assert square < curve.outer_gaussian() * Fraction(9, 10)
+    # To where both are below 1e-250, on both sides.
+    stop = min(30 * float(square) ** 0.5, 30.0)
+    epsilon = np.linspace(-stop, stop, 1201)
+    above = gdp(squared=square).delta(epsilon, bracket=True).upper
+    assert np.all(curve.delta(epsilon, bracket=True).lower <= above)
+    less = gdp(squared=square * (1 - Fraction(1, 10**6))).delta(epsilon, bracket=True).upper
+    assert np.any(curve.delta(epsilon, bracket=True).lower > less)
+
+
+@pytest.mark.parametrize(("a", "most"), [(1.0, 1.0), (0.1, 0.5), (2.0, 3.0), (0.5, 0.05)])
+def test_a_settled_tail_stays_below(a, most):
+    """The inequality that is proved at one place, looked at beyond it."""
+    for excess in (1.001, 1.05, 1.3, 2.0):
+        mu = a * excess
+        stops = (most + a * a / 2 + a) * 1.25 ** np.arange(30)
+        settled = [float(stop) for stop in stops if _settled(a, most, mu, float(stop))]
+        for stop in settled[:1]:
+            epsilon = stop + np.geomspace(1e-6, 1e4, 2000)
+            left = gaussian_log_delta(epsilon - most, np.asarray(a)).lower
+            assert np.all(left <= gaussian_log_delta(epsilon, np.asarray(mu)).upper)
+        assert settled or excess < 1.3
+    assert not _settled(a, most, a, 600.0)
+
+
+def test_where_no_tail_is_settled_the_squares_of_both_parts_are_added(monkeypatch):
+    # As it is beside a Gaussian far larger than the rest; here without the search.
+    monkeypatch.setattr(_tight, "_beside", lambda *_: math.inf)
+    alone = tight_gaussian(laplace(0.1) ** 10)
+    assert tight_gaussian(gdp(2) @ laplace(0.1) ** 10) == 4 + alone
+
+
+@pytest.mark.parametrize("curve", [gdp(1), gdp(0.5) ** 3, laplace(0.5), gdp(1) @ gdp(2)], ids=str)
+def test_one_part_is_what_it_was(curve):
+    assert tight_gaussian(curve) == curve.outer_gaussian()
+
+
+@pytest.mark.parametrize("curve", [approx_dp(1, 1e-6) @ laplace(1) ** 2], ids=str)
+def test_what_can_fail_has_none(curve):
+    assert tight_gaussian(curve) is None
+
+
+def test_sampled_gaussians_are_left_as_they_are():
+    curve = poisson(gdp(1), 0.1) ** 10
+    assert tight_gaussian(curve) == curve.outer_gaussian()
