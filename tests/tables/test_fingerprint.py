@@ -50,8 +50,8 @@ def rewrite(path: Path, *rows: int) -> None:
 def read(monkeypatch) -> list[int]:
     """Return a list that grows by each file that is read for its fingerprint."""
     found: list[int] = []
-    real = hashlib.file_digest
-    monkeypatch.setattr(hashlib, "file_digest", lambda *a: found.append(1) or real(*a))
+    real = _fingerprint._digest
+    monkeypatch.setattr(_fingerprint, "_digest", lambda *a: found.append(1) or real(*a))
     return found
 
 
@@ -210,6 +210,26 @@ def test_a_write_through_a_memory_map_changes_the_time_where_the_fingerprint_is_
         mapped[2] = ord("4")
         with pytest.raises(EngineFailure, match=CHANGED):
             opened.check()
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 16, 29, 64])
+def test_a_fingerprint_is_of_every_byte_in_its_place(tmp_path, monkeypatch, size):
+    """Pieces of 8 bytes, read by 4."""
+    monkeypatch.setattr(_fingerprint, "_PIECE", 8)
+    monkeypatch.setattr(_fingerprint, "_READ", 4)
+    path = tmp_path / "d.csv"
+    whole = bytes(range(size))
+    others = [whole[:i] + b"\xff" + whole[i + 1 :] for i in range(size)]
+    others += [whole + b"\0", whole[8:] + whole[:8]] if size > 8 else [whole + b"\0"]
+    found: set[str] = set()
+    for content in dict.fromkeys((whole, *others)):
+        path.write_bytes(content)
+        found.add(opened_file(path).identity)
+    assert len(found) == len({whole, *others})
+    path.write_bytes(whole)
+    pieces = [hashlib.sha256(whole[i : i + 8]).digest() for i in range(0, size, 8)]
+    by_hand = hashlib.sha256(size.to_bytes(8, "big") + b"".join(pieces)).hexdigest()
+    assert opened_file(path).identity == f"sha256:{by_hand}"
 
 
 @pytest.mark.parametrize(
