@@ -198,6 +198,10 @@ def _keys(draw: Random, data: Data) -> Any:
     edges = sorted(draw.sample([-9, -1, 0, 0.5, 1, 2, 9, 10**15], draw.choice([2, 3, 4])))
     days = sorted(draw.sample(["0001-01-01", "1970-01-01", "2024-03-01", "9999-12-31"], 3))
     g, k = _distinct(draw, data, "g", 3), _distinct(draw, data, "k", 3)
+    # Floats and decimals that are whole are keys, as integers are; true and false are not.
+    x: tuple[Any, ...] = (0, 1.0, -1)
+    if dict(data["t"].columns)["x"] == "bool":
+        x = (True, False)
     return draw.choice(
         [
             None,
@@ -206,12 +210,13 @@ def _keys(draw: Random, data: Data) -> Any:
             ("keys", ("k", tuple(k))),
             ("keys", ("g", tuple(g)), ("k", tuple(k))),
             ("keys", ("b", (True, False))),
+            ("keys", ("x", x)),
             ("tuples", ("g", "k"), tuple(dict.fromkeys((x, y) for x in g[:2] for y in k[:2]))[:3]),
             ("bins", "x", tuple(edges), draw.choice(["drop", "clip"])),
             ("both", "g", tuple(g), tuple(edges)),
             ("bins", "d", tuple(map(date.fromisoformat, days)), draw.choice(["drop", "clip"])),
             ("public", "g", tuple(g)),
-            ("unknown", *draw.choice([("g",), ("k",), ("d",), ("b",), ("g", "k"), ("u", "k")])),
+            ("unknown", *draw.choice([("g",), ("k",), ("d",), ("b",), ("x",), ("g", "k"), ("u", "k")])),
         ]
     )
 

@@ -71,7 +71,7 @@ class Keys:
         """Take every combination of the keys, or bins, of each column.
 
         Raises:
-            InvalidTable: if there is no key, a key repeats, is NULL or a float, types mix, or
+            InvalidTable: if there is no key, a key repeats, is NULL or not whole, types mix, or
                 there are more than 10^6 combinations.
         """
         refuse_no_mapping(domains)
