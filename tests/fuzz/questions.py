@@ -24,6 +24,7 @@ from neyman.tables import (
     Table,
     Unit,
     UnknownKeys,
+    Values,
     open_table,
     read_expression,
 )
@@ -133,6 +134,9 @@ def keys_of(by: Any) -> Keys | UnknownKeys | None:
     word, *given = by
     made: dict[str, Callable[..., Keys | UnknownKeys]] = {
         "keys": lambda *pairs: Keys({name: list(keys) for name, keys in pairs}),
+        "rest": lambda *parts: Keys(
+            {name: Values(keys, missing=a, other=b) for name, keys, a, b in parts}
+        ),
         "tuples": Keys.tuples,
         "bins": lambda name, edges, outside: Keys({name: Bins(edges, outside=outside)}),
         "both": lambda name, keys, edges: Keys({name: keys, "x": Bins(edges, outside="clip")}),
@@ -216,9 +220,15 @@ def _keys(draw: Random, data: Data) -> Any:
             ("both", "g", tuple(g), tuple(edges)),
             ("bins", "d", tuple(map(date.fromisoformat, days)), draw.choice(["drop", "clip"])),
             ("public", "g", tuple(g)),
-            ("unknown", *draw.choice([("g",), ("k",), ("d",), ("b",), ("x",), ("g", "k"), ("u", "k")])),
+            ("rest", ("g", tuple(g), None, "others")),
+            ("rest", ("x", x, "no x", draw.choice([None, "other x"]))),
+            ("rest", ("g", tuple(g), "no g", "other g"), ("k", tuple(k), "no k", "other k")),
+            ("unknown", *draw.choice(_FOUND)),
         ]
     )
+
+
+_FOUND = [("g",), ("k",), ("d",), ("b",), ("x",), ("g", "k"), ("u", "k")]
 
 
 def _public(draw: Random, data: Data) -> Any:

@@ -69,9 +69,7 @@ def test_columns_that_are_no_numbers(database, kind):
         open_table((database, "no_numbers"), unit=Rows(), bounds={"x": WIDE}, name="t")
 
 
-@pytest.mark.parametrize(
-    "kind", ["TIME", "INTERVAL", "BIT", "TIMESTAMP", "BLOB", "TEXT[]"]
-)
+@pytest.mark.parametrize("kind", ["TIME", "INTERVAL", "BIT", "TIMESTAMP", "BLOB", "TEXT[]"])
 def test_columns_that_name_no_unit(database, kind):
     database.execute(f"CREATE OR REPLACE TABLE no_units (x {kind})")
     with pytest.raises(InvalidTable, match="cannot name a unit"):
@@ -126,7 +124,8 @@ def test_units_of_every_type(database, kind, cells, units):
         ("FLOAT", ["1.0", "2.5", "'nan'"], [1.0, 2.0], [1, 0]),
         ("DOUBLE", ["9007199254740993", "9007199254740992"], [2**53, 2**53 + 1], [2, 0]),
         ("DECIMAL(5, 1)", ["1", "1.0", "1.5", "NULL"], [1, Decimal("2.0")], [2, 0]),
-        ("DECIMAL(38, 9)", ["1", "1.000000001", "'-99999999999999999999999999999'"], [1, -1], [1, 0]),
+        ("DECIMAL(38, 9)", ["1", "1.000000001", "'-99999999999999999999999999999'"],
+         [1, -1], [1, 0]),
     ],
 )  # fmt: skip
 def test_keys_of_every_type(database, kind, cells, keys, counts):

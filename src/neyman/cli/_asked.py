@@ -19,7 +19,7 @@ from neyman.session import Question, Session
 from neyman.session import open as open_session
 from neyman.session._declared import By, Ends, cap_given
 from neyman.session._spends import Spends, check_share
-from neyman.tables import Rows
+from neyman.tables import Keys, Rows
 from neyman.tradeoff import TradeOff
 
 __all__ = ["Asked", "asked_of"]
@@ -185,7 +185,8 @@ def _missing_of_unknown(options: argparse.Namespace) -> Iterator[str]:
 def _question(
     options: argparse.Namespace, statistic: str, session: Session, records: int | None
 ) -> Question:
-    by = _groups(getattr(options, "by", None) or (), session)
+    rest = getattr(options, "rest", False)
+    by = _groups(getattr(options, "by", None) or (), session, rest=rest)
     match statistic:
         case "count":
             return session.count(by)
@@ -207,8 +208,14 @@ def _question(
             )
 
 
-def _groups(given: Sequence[str], session: Session) -> By:
-    """Read COLUMN=VALUE,VALUE, values of the type of the column; or COLUMN, of unknown groups."""
+def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
+    """Read COLUMN=VALUE,VALUE, values of the type of the column; or COLUMN, of unknown groups.
+
+    Args:
+        given: as they are written.
+        session: whose columns they are.
+        rest: whether declared groups have two more, of missing and of other values.
+    """
     declared: dict[str, list[object]] = {}
     unknown: list[str] = []
     for written in given:
@@ -228,6 +235,10 @@ def _groups(given: Sequence[str], session: Session) -> By:
             f"--by {unknown[0]} has no values and --by {next(iter(declared))} has; declare all "
             "groups, or none"
         )
+    if rest and not declared:
+        raise WrongUsage("--rest goes with declared groups; write --by COLUMN=VALUE,VALUE as well")
+    if rest:
+        return Keys({name: [*values, None] for name, values in declared.items()}, other=True)
     return declared or unknown or None
 
 
@@ -238,7 +249,8 @@ def _key(written: str, kinds: Sequence[type], column: str) -> object:
     try:
         if bool in kinds:
             return {"true": True, "false": False}[written.lower()]
-        return date.fromisoformat(written) if date in kinds else int(written)
+        # A code such as 1.0 is whole.
+        return date.fromisoformat(written) if date in kinds else int(written.removesuffix(".0"))
     except (KeyError, ValueError):
         fit = "true or false" if bool in kinds else "dates such as 2026-02-28"
         takes = fit if bool in kinds or date in kinds else "whole numbers"

@@ -19,6 +19,7 @@ from neyman.publish._section import Cell
 from neyman.publish._shares import divided_by_shares
 from neyman.publish._spec import Spec
 from neyman.publish._unknown_of import UnknownOf
+from neyman.publish._values_of import ValuesOf
 from neyman.tables import (
     Bounds,
     Expression,
@@ -197,7 +198,7 @@ def _words(written: object) -> Iterator[str]:
             pass
 
 
-def _keys(name: str, domains: Mapping[str, list[Cell] | BinsOf]) -> Keys:
+def _keys(name: str, domains: Mapping[str, list[Cell] | ValuesOf | BinsOf]) -> Keys:
     try:
         return Keys({column: domain_of(declared) for column, declared in domains.items()})
     except (InvalidParameter, InvalidTable) as error:

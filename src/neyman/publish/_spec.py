@@ -75,7 +75,8 @@ class Spec(Section):
     columns: dict[str, Column] = Field(default={})
     """[columns.NAME]: public bounds of a column."""
     keys: dict[str, dict[str, Domain]] = Field(default={})
-    """[keys.NAME]: groups, declared by a list of values, or by bins, for each column."""
+    """[keys.NAME]: groups, declared by a list of values, or by bins, for each column; or by
+    { values = [...], missing = "name", other = "name" }, with groups for all other rows."""
     unknown: dict[str, UnknownOf] = Field(default={})
     """[unknown.NAME]: groups that nobody declared."""
     budget: Budget

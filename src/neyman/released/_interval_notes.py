@@ -83,7 +83,19 @@ def _others(query: Mapping[str, object]) -> list[str]:
     columns = cast("list[str]", record.get("columns") or [])
     if not columns or "types" not in record or "bins" in record:
         return []
-    return [f"Rows with another {' or '.join(columns)}, or without one, are in no group."]
+    rest = cast("Mapping[str, Mapping[str, object]]", record.get("rest") or {})
+    another, without = (
+        [name for name in columns if group not in rest.get(name, {})]
+        for group in ("other", "missing")
+    )
+    said = [f"with another {' or '.join(another)}"] if another else []
+    if without:
+        said.append("without one" if without == another else f"without {' or '.join(without)}")
+    return (
+        [f"Rows {', or '.join(said)}, are in no group."]
+        if len(said) > 1
+        else [f"Rows {one} are in no group." for one in said]
+    )
 
 
 def _statistics(query: Mapping[str, object]) -> list[str]:

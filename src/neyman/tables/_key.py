@@ -30,7 +30,10 @@ def key_text(key: Key) -> str:
 
 def whole_of(value: Real | Decimal) -> int | None:
     """Return the whole number that a float or a decimal is, as codes such as 1.0 are."""
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
     # NaN is not below, and infinity not either.
     if not abs(number) <= LARGEST_WHOLE or value != int(number):
         return None
@@ -61,8 +64,8 @@ def key_of(value: object, column: str) -> Key:
             if whole is not None:
                 return whole
             fix = "write whole numbers such as 1, or cut the column into Bins"
-        case None:
-            fix = "rows without a key are dropped and cannot be asked for; leave it out"
+            if value != value:
+                fix = "write None for the rows without a value"
         case _:
             fix = "write text, integers, booleans or dates"
     raise InvalidTable(f"{written(value)} is no key of column {column!r}; {fix}")

@@ -38,6 +38,10 @@ _NARROW = 18
 _MOST = 2.0**62
 
 
+def _same(value: Tree) -> Tree:
+    return value
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -57,6 +61,7 @@ class Kind:
         spelled: what else to say to whoever writes keys of another type.
         types: what it can be in an expression.
         instant: a timestamp as `_instant` has it, NULL outside the years 1 to 9999.
+        present: the value, NULL where it stands for none, as NaN does.
         range: bounds of its numbers that the type itself gives; None where it gives none.
         coded: whether its bytes alone are known, as of what names the unit in another table.
     """
@@ -74,12 +79,9 @@ class Kind:
     spelled: str = field(default="", repr=False)
     types: tuple[Type, ...] = field(default=(), repr=False)
     instant: Cast | None = field(default=None, repr=False)
+    present: Cast = field(default=_same, repr=False)
     range: Range | None = field(default=None, repr=False)
     coded: bool = field(default=False, repr=False)
-
-
-def _same(value: Tree) -> Tree:
-    return value
 
 
 def _code(value: Tree) -> Tree:
@@ -145,6 +147,11 @@ def _without_zeros(value: Tree) -> Tree:
 
 def _whole(value: Tree) -> Tree:
     return encoded(_bigint(value))
+
+
+def _number_or_null(value: Tree) -> Tree:
+    number = _double(value)
+    return exp.Case(ifs=[exp.If(this=exp.Not(this=exp.IsNan(this=number)), true=number.copy())])
 
 
 def _whole_float(value: Tree) -> Tree:
@@ -231,6 +238,7 @@ def exact(declared: str, number: Cast) -> Kind:
         group_key=int,
         spelled=_WHOLE_KEYS,
         types=(Type.NUMBER,),
+        present=number,
     )
 
 
@@ -269,6 +277,7 @@ FLOAT = Kind(
     group_key=int,
     spelled=_WHOLE_KEYS,
     types=(Type.NUMBER,),
+    present=_number_or_null,
 )
 BOOLEAN = Kind(
     "boolean",

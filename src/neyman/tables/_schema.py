@@ -6,6 +6,8 @@ from datetime import date
 from difflib import get_close_matches
 from typing import final
 
+from sqlglot import exp
+
 from neyman.errors import InvalidTable, UnknownColumn
 from neyman.tables import _sql as sql
 from neyman.tables._instant import date_of
@@ -134,11 +136,15 @@ class Column:
             )
         if not kind.absent.isdisjoint(keys):
             raise InvalidTable(
-                f"an empty field of column {self.name!r} is NULL, which belongs to no group, and "
-                "'' was among its keys; leave it out"
+                f"an empty field of column {self.name!r} is NULL, and '' was among its keys; write "
+                "None for the rows without a value, or leave it out"
             )
         key = kind.whole_key if given is int and kind.whole_key is not None else kind.key
         return key(self.value()), kind.parse
+
+    def absent(self) -> Tree:
+        """Return whether a row has no value."""
+        return exp.Is(this=exp.Paren(this=self.kind.present(self.value())), expression=exp.null())
 
     def grouped(self) -> tuple[Tree, Callable[[str], str | int | bool]]:
         """Return the bytes that tell groups apart, and what makes a key of their text.

@@ -147,6 +147,12 @@ def _add_common(parser: Parser, *, groups: bool = True) -> None:
             help="groups, all of them declared; or the name of a column alone, for groups that "
             "nobody declared, which costs --delta; may be repeated",
         )
+        about.add_argument(
+            "--rest",
+            action="store_true",
+            help="with declared groups: two groups more of each column, missing (rows without a "
+            "value) and other (rows with any other value), so that a typo is seen",
+        )
     about.add_argument(
         "--bounds",
         action="append",
