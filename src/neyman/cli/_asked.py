@@ -20,6 +20,7 @@ from neyman.session import open as open_session
 from neyman.session._declared import By, Ends, cap_given
 from neyman.session._spends import Spends, check_share
 from neyman.tables import Keys, Rows
+from neyman.tables._sources._several import files_of
 from neyman.tradeoff import TradeOff
 
 __all__ = ["Asked", "asked_of"]
@@ -39,19 +40,19 @@ class Asked:
         noise: that spends what it may.
         plan: with the ledger; None where it is only looked at, and no ledger was named.
         records: a public number of rows, for a preview.
-        data: the file of the rows.
+        data: the files of the rows.
     """
 
     question: Question
     noise: Mechanism
     plan: Plan | None
     records: int | None
-    data: Path
+    data: tuple[Path, ...]
 
     @property
     def files(self) -> set[Path]:
         """What is read, and never written to as an answer."""
-        return {self.data, *(() if self.plan is None else self.plan.ledger.files)}
+        return {*self.data, *(() if self.plan is None else self.plan.ledger.files)}
 
     def preview(self) -> Preview | PlanPreview:
         """Say what it would cost and look like."""
@@ -73,8 +74,9 @@ def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
     missing = list(_missing(options, statistic, store))
     if missing:
         raise WrongUsage("\n  ".join(["nothing is guessed; write also", *missing]))
+    data: list[Path] = options.data
     session = open_session(
-        options.data,
+        data if len(data) > 1 else data[0],
         unit=Rows() if options.unit == _ROWS else options.unit,
         max_rows=None if options.max_rows is None else whole(options.max_rows, "--max-rows"),
         bounds=_bounds(options.bounds or ()),
@@ -90,21 +92,22 @@ def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
     elif options.budget is not None:
         apart = _budget_words(options.budget).get("delta_for_groups")
     noise = _noise(options, question, budget, apart)
+    files = tuple(file for path in data for file in files_of(path))
     plan = None
     if store is not None and budget is not None:
         plan = Plan(
-            title=f"{statistic} of {options.data.name}",
+            title=f"{statistic} of {data[0].name}" + (" and others" if len(data) > 1 else ""),
             steps=(
                 Step(entry=options.id or "preview", aggregate=question.aggregate, mechanism=noise),
             ),
-            files=(options.data,),
+            files=files,
             ledger=store,
             cap=budget,
             unit=question.aggregate.unit,
             neighbors=question.sensitivity.neighbors,
             delta_for_groups=apart,
         )
-    return Asked(question, noise, plan, records, options.data)
+    return Asked(question, noise, plan, records, files)
 
 
 def _check_together(options: argparse.Namespace) -> None:

@@ -24,8 +24,9 @@ __all__ = ["Column", "Data", "Spec"]
 class Data(Section):
     """Where the table lies."""
 
-    path: str
-    """A .parquet or .csv file; relative to the spec."""
+    path: str | Annotated[list[str], Field(min_length=1)]
+    """A .parquet or .csv file, a pattern such as "visits/*.parquet", a folder, or a list of them;
+    relative to the spec."""
     max_table_rows: Count = 2**40
     """Rows of one group beyond which an answer is clamped."""
     memory_limit: str | None = None

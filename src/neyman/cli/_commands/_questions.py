@@ -123,7 +123,13 @@ def _add_density(commands: Any) -> None:
 
 def _add_common(parser: Parser, *, groups: bool = True) -> None:
     """Add what every question is told."""
-    parser.add_argument("data", type=Path, metavar="FILE", help="a Parquet or CSV file")
+    parser.add_argument(
+        "data",
+        type=Path,
+        metavar="FILE",
+        nargs="+",
+        help="a Parquet or CSV file; several of one schema, or a folder of them, are one table",
+    )
     about = parser.add_argument_group("about")
     about.add_argument(
         "--unit",
