@@ -1,0 +1,110 @@
+"""One answer for each fact of a publication, from everything that was released of it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import final
+
+from neyman.aggregate import Columns
+from neyman.publish._combined_said import Told, combined_notes, table_note
+from neyman.publish._facts import Fact
+from neyman.publish._fitted import fitted
+from neyman.publish._parts import Part, parts_of
+from neyman.publish._systems import Fixed, System
+from neyman.publish._tables_agree import Tabled, tabled
+from neyman.released import Release
+
+__all__ = ["reconciled"]
+
+
+def reconciled(
+    names: Sequence[str], releases: Sequence[Release], complete: Collection[str] = ()
+) -> tuple[Release, ...]:
+    """Return releases that show one number for each fact.
+
+    Where several tell the number of rows of a group, or the total of a column over them, all show
+    the estimate of least variance that they give together, a whole number; means and totals are
+    those of the numbers shown, so that a mean times its count is the total. A contingency table
+    goes on adding up, and what it shows of a cell the others show. What only one release tells
+    stays as it is.
+
+    Args:
+        names: of the releases.
+        releases: what was released together.
+        complete: columns that have a value in every row, so that the rows of a group are those with
+            a known value.
+
+    Guarantee: a function of public numbers; it costs nothing.
+    Error: intervals are exact for Gaussian noise, but for rounding, and conservative for any other
+        (`neyman.publish._combined`). Where contribution limits cut rows, two statistics of one
+        group may keep different rows of a unit; intervals do not cover that, nor did they before.
+    """
+    named = [(name, release.alone) for name, release in zip(names, releases, strict=True)]
+    parts = [
+        part
+        for place, (name, release) in enumerate(named)
+        for part in parts_of(name, place, release, complete)
+    ]
+    tables = tabled(named, parts, complete)
+    facts = {fact: fixed for table in tables.values() for fact, fixed in table.fixed.items()}
+    answers = [_Answer.of(release, tables.get(name)) for name, release in named]
+    told: dict[int, Told] = {}
+    for held, system, fixed in _groups(parts, facts):
+        numbers = system.numbers([group for _, group in held], fixed)
+        for part, group in held:
+            if system.changes(part):
+                cells = fitted(part, group, system, numbers, fixed)
+                answers[part.place].put(part, group, cells)
+                told.setdefault(id(part), Told(part)).add(system, fixed)
+    for answer, (name, _) in zip(answers, named, strict=True):
+        own = [told[id(part)] for part in parts if part.name == name and id(part) in told]
+        answer.notes += [*table_note(name, tables.get(name)), *combined_notes(own)]
+    return tuple(answer.release() for answer in answers)
+
+
+@final
+@dataclass(slots=True)
+class _Answer:
+    """A release that is being changed."""
+
+    own: Release
+    columns: dict[str, list[object]]
+    notes: list[str] = field(default_factory=list[str])
+
+    @staticmethod
+    def of(release: Release, table: Tabled | None) -> "_Answer":
+        columns = release.columns | ({} if table is None else table.columns)
+        return _Answer(release, {name: list[object](cells) for name, cells in columns.items()})
+
+    def put(self, part: Part, group: int, cells: Mapping[str, Sequence[object]]) -> None:
+        for own, column in cells.items():
+            start = group * len(column)
+            self.columns[part.names[own]][start : start + len(column)] = column
+
+    def release(self) -> Release:
+        if not self.notes:
+            return self.own
+        return replace(self.own, columns=_columns(self.columns), notes=tuple(self.notes))
+
+
+def _columns(columns: Mapping[str, list[object]]) -> Columns:
+    return dict(columns)  # pyright: ignore[reportReturnType]
+
+
+def _groups(
+    parts: Sequence[Part], facts: Mapping[Fact, Fixed]
+) -> Iterator[tuple[list[tuple[Part, int]], System, Fixed | None]]:
+    """Yield the statistics about the same rows, with the group of each, and what they tell."""
+    found: defaultdict[Fact, list[tuple[Part, int]]] = defaultdict(list)
+    for part in parts:
+        for group, fact in enumerate(part.facts):
+            found[fact].append((part, group))
+    systems: dict[object, System] = {}
+    for fact, held in found.items():
+        fixed = facts.get(fact)
+        if len(held) == 1 and fixed is None:
+            continue
+        alike = (tuple(id(part) for part, _ in held), fixed and (fixed.stddev, fixed.law))
+        if alike not in systems:
+            systems[alike] = System.of([part for part, _ in held], fixed)
+        yield held, systems[alike], fixed
