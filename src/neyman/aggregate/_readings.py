@@ -81,8 +81,8 @@ class Reading(Protocol):
 class Term:
     """What a noisy integer of a group is of: rows n of it, and the total T of a column over them.
 
-    Before noise it is  rows * n + total * T,  where T adds up k - c: k is a value's grid integer and
-    c the grid point in the middle of the bounds. Where units are counted, n is of units.
+    Before noise it is  rows * n + total * T.  T adds up k - c: k is the grid integer of a value, c
+    the grid point in the middle of the bounds. Where units are counted, n is of units.
     """
 
     rows: int

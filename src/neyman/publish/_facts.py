@@ -105,20 +105,18 @@ def variable_of(query: Mapping[str, object]) -> Variable | None:
     return Variable(names[0], lower, upper, grid, per)
 
 
-def facts_of(
-    release: Release, query: Mapping[str, object], groups: int, complete: Collection[str]
-) -> tuple[Fact, ...]:
+def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tuple[Fact, ...]:
     """Return the number of rows that a statistic has of each group.
 
     Args:
         release: the answer, with what it was read from.
         query: of the statistic, which may be one of several.
         groups: how many there are.
-        complete: columns that have a value in every row.
     """
     keys, columns = _record(release.query.get("keys")), columns_in(query)
     named = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
-    known = frozenset(columns) - set(named) - set(complete)
+    complete = set[str]() if release.drawn is None else release.drawn.complete
+    known = frozenset(columns) - set(named) - complete
     statistic = query.get("statistic")
     of_all = release.query.get("statistic") == "together"
     data = [

@@ -1,6 +1,6 @@
 """The statistics of a publication, each with its noisy integers and the facts that they are of."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, final
 
@@ -66,7 +66,7 @@ class Part:
         return {own: self.release.columns[held] for own, held in self.names.items()}
 
 
-def parts_of(name: str, place: int, release: Release, complete: Collection[str]) -> Iterator[Part]:
+def parts_of(name: str, place: int, release: Release) -> Iterator[Part]:
     """Yield the statistics of a release whose integers can be put together with others."""
     drawn = release.drawn
     if drawn is None:
@@ -87,7 +87,7 @@ def parts_of(name: str, place: int, release: Release, complete: Collection[str])
                 reading=reading,
                 integers=table[:, start : start + size],
                 noise=drawn.noise,
-                facts=facts_of(release, side.query, len(table), complete),
+                facts=facts_of(release, side.query, len(table)),
                 variable=variable_of(side.query),
             )
         start += size

@@ -108,7 +108,8 @@ def _published(plan: Plan, progress: Progress) -> Publication:
                     "they are free"
                 )
             raise
-        answers |= zip((step.entry for step in charge.steps), released, strict=True)
+        for step, release in zip(charge.steps, released, strict=True):
+            answers[step.entry] = release.declared(step.complete)
     return Publication(
         title=plan.title,
         names=tuple(step.entry for step in plan.steps),

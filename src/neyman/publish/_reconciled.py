@@ -1,7 +1,7 @@
 """One answer for each fact of a publication, from everything that was released of it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -17,9 +17,7 @@ from neyman.released import Release
 __all__ = ["reconciled"]
 
 
-def reconciled(
-    names: Sequence[str], releases: Sequence[Release], complete: Collection[str] = ()
-) -> tuple[Release, ...]:
+def reconciled(names: Sequence[str], releases: Sequence[Release]) -> tuple[Release, ...]:
     """Return releases that show one number for each fact.
 
     Where several tell the number of rows of a group, or the total of a column over them, all show
@@ -31,8 +29,6 @@ def reconciled(
     Args:
         names: of the releases.
         releases: what was released together.
-        complete: columns that have a value in every row, so that the rows of a group are those with
-            a known value.
 
     Guarantee: a function of public numbers; it costs nothing.
     Error: intervals are exact for Gaussian noise, but for rounding, and conservative for any other
@@ -43,9 +39,9 @@ def reconciled(
     parts = [
         part
         for place, (name, release) in enumerate(named)
-        for part in parts_of(name, place, release, complete)
+        for part in parts_of(name, place, release)
     ]
-    tables = tabled(named, parts, complete)
+    tables = tabled(named, parts)
     facts = {fact: fixed for table in tables.values() for fact, fixed in table.fixed.items()}
     answers = [_Answer.of(release, tables.get(name)) for name, release in named]
     told: dict[int, Told] = {}

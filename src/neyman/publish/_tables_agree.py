@@ -1,6 +1,6 @@
 """Contingency tables of a publication, and the counts of the same cells in other answers."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast, final
 
@@ -54,14 +54,14 @@ class _Table:
     facts: tuple[tuple[Fact, ...], ...]
 
     @staticmethod
-    def of(name: str, release: Release, complete: Collection[str]) -> "_Table | None":
+    def of(name: str, release: Release) -> "_Table | None":
         drawn = release.drawn
         if drawn is None or not isinstance(drawn.reading, CrosstabReading):
             return None
         by = drawn.reading.layout.by
         columns, query = by.to_columns(), dict(release.query) | {"statistic": "count"}
         cells = replace(release, columns=columns, keys=tuple(columns), query=query)
-        own = facts_of(cells, cells.query, len(by), complete)
+        own = facts_of(cells, cells.query, len(by))
         keys = cast("Mapping[str, object]", release.query["keys"])
         margins: list[tuple[Fact, ...]] = []
         for part in drawn.reading.layout.parts:
@@ -91,15 +91,13 @@ class _Table:
         return None
 
 
-def tabled(
-    named: Sequence[tuple[str, Release]], parts: Sequence[Part], complete: Collection[str]
-) -> dict[str, Tabled]:
+def tabled(named: Sequence[tuple[str, Release]], parts: Sequence[Part]) -> dict[str, Tabled]:
     """Put each contingency table together with all that counts its cells, or one of its margins.
 
     Counts of some of the cells are left out: with them the cells were no longer equally well known,
     and least squares would have no closed form. Where they stand, the table's are shown.
     """
-    found = [_Table.of(name, release, complete) for name, release in named]
+    found = [_Table.of(name, release) for name, release in named]
     tables = [table for table in found if table is not None]
     return {table.name: _put_together(table, tables, parts) for table in tables}
 

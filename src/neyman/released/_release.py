@@ -1,7 +1,7 @@
 """A private answer."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -142,12 +142,17 @@ class Release(Tabular):
 
     @property
     def interval_notes(self) -> list[str]:
-        """What the intervals cover, what they do not, and why there is none where there is none.
+        """The `notes`; what the intervals cover, what they do not; why there is none, if so."""
+        return [*self.notes, *interval_notes(self.query, tuple(self.columns), self.confidence)]
 
-        Before them stand the `notes`.
+    def declared(self, complete: Collection[str]) -> "Release":
+        """Return the same answer, where these columns have a value in every row.
+
+        A count beside a mean, of the rows with a known value, is then that of all rows.
         """
-        own = interval_notes(self.query, tuple(self.columns), self.confidence)
-        return [*self.notes, *own]
+        if self.drawn is None:
+            return self
+        return replace(self, drawn=replace(self.drawn, complete=frozenset(complete)))
 
     @property
     def alone(self) -> "Release":
@@ -327,16 +332,8 @@ def _read(written: object, columns: Columns) -> Release:
         count_weight=_whole(record, "count_weight", 1),
         companion=Companion.from_json(_mapping(told)) if told else None,
         companion_at=_whole(record, "companion_at", 0),
-        notes=_sentences(record.get("notes", [])),
+        notes=_texts(record.get("notes", [])),
     )
-
-
-def _sentences(written: object) -> tuple[str, ...]:
-    listed = cast("list[object]", written) if isinstance(written, list) else [None]
-    found = tuple(sentence for sentence in listed if isinstance(sentence, str))
-    if len(found) != len(listed):
-        raise _malformed()
-    return found
 
 
 def _whole(record: Mapping[str, object], name: str, least: int) -> int | None:
@@ -353,10 +350,17 @@ def _keys(record: Mapping[str, object], columns: Columns) -> tuple[str, ...]:
     """Return the key columns; a record of before they were written says them in its question."""
     if "keys" not in record:
         return keys_asked(_mapping(record["query"]), columns)
-    written = record["keys"]
-    names = cast("list[object]", written) if isinstance(written, list) else [None]
-    found = tuple(name for name in names if isinstance(name, str) and name in columns)
-    if len(found) != len(names):
+    found = _texts(record["keys"])
+    if not columns.keys() >= set(found):
+        raise _malformed()
+    return found
+
+
+def _texts(written: object) -> tuple[str, ...]:
+    """Return a list of texts."""
+    listed = cast("list[object]", written) if isinstance(written, list) else [None]
+    found = tuple(text for text in listed if isinstance(text, str))
+    if len(found) != len(listed):
         raise _malformed()
     return found
 
