@@ -61,7 +61,7 @@ def drawn_again(release, exact, seed):
     return again.alone
 
 
-def many(db, draws, confidence=0.95, **asked):
+def many(draws, confidence=0.95, **asked):
     """Yield what a page shows, draw after draw."""
     first = {name: question.release(name, **spent) for name, (question, spent) in asked.items()}
     exact = {name: question.compute() for name, (question, _) in asked.items()}
@@ -86,7 +86,7 @@ def test_a_combined_count_has_the_variance_that_is_said_and_its_interval_holds(t
     (word, base) = next(iter(spent.items()))
     asked = {name: (db.count(by=WARDS), {word: k * base}) for name, k in times.items()}
     truth, draws, errors, held, short = db.count(by=WARDS).compute(), 400, [], 0, 0
-    for page in many(db, draws, **asked):
+    for page in many(draws, **asked):
         found = page["a"].columns
         assert all(one.columns["count"] == found["count"] for one in page.values())
         errors += list(np.array(found["count"]) - truth)
@@ -127,7 +127,10 @@ def test_every_count_of_a_group_is_one_number(tmp_path):
     assert all(isinstance(count, int) for count in found.pop())
     # Rows with known minutes are fewer, and another number.
     assert page["by_line"].columns["count"][0] < 0.9 * page["visits"].columns["count"][0]
-    assert page["by_line"].notes == ()
+    assert page["by_line"].notes == (
+        "These counts are of rows with a known minutes; those of all rows are in visits, "
+        "again, age, spread and several.",
+    )
     (said,) = page["visits"].notes
     assert said == (
         "The counts of rows are combined from 5 releases (visits, again, age, spread, several), "
@@ -170,7 +173,7 @@ def test_intervals_of_combined_means_and_totals_hold(tmp_path):
     }
     ages = np.array(rows()["age"])
     truth = {"count": len(ages), "mean": ages.mean(), "sum": ages.sum(), "variance": ages.var()}
-    for page in many(db, draws, **asked):
+    for page in many(draws, **asked):
         for name, one in page.items():
             cells = {key: column[0] for key, column in one.columns.items()}
             held.setdefault(name, []).append(cells["lower"] <= truth[name] <= cells["upper"])
@@ -190,11 +193,11 @@ def test_what_only_one_release_tells_stays_as_it_is_bit_for_bit(tmp_path):
     db = opened(tmp_path, complete=[])
     asked = {
         "count": db.count(by=WARDS),
-        "mean": db.mean("age", by=WARDS),
+        "mean": db.mean("age", by={"sex": ["f", "m"]}),
         "quantiles": db.quantiles("minutes", by=WARDS),
         "table": db.crosstab(CELLS, [["ward"], []]),
         "patients": db.where("age >= 50").count(by=WARDS),
-        "cells": db.count(by={"sex": ["f", "m"]}),
+        "all": db.sum("age"),
     }
     own = {name: question.release(name, mu=0.3) for name, question in asked.items()}
     found = db.publication("Visits")
@@ -229,29 +232,39 @@ def test_a_column_made_anew_is_another(tmp_path):
     assert page["one"].notes == page["two"].notes == ()
 
 
+MORE = {
+    "other rows of a unit": "at most 2 rows of each patient",
+    "other rows in a group": "each patient once in each group",
+}
 LIMITS = {
-    "other rows of a unit": (("bounded", 2, None), False),
-    "other rows in a group": (("bounded", None, 1), False),
-    "the same": (("bounded", 3, None), True),
+    "other rows of a unit": ((2, None), False),
+    "other rows in a group": ((None, 1), False),
+    "the same": ((3, None), True),
 }
 
 
 @pytest.mark.parametrize("case", LIMITS)
 def test_counts_are_combined_under_the_same_limits_only(tmp_path, case):
-    (_, most, in_each), same = LIMITS[case]
+    (most, in_each), same = LIMITS[case]
     db = opened(tmp_path, unit="patient", max_rows=3)
     page = published(
         db, one=(db.count(by=WARDS), 0.3), two=(db.bounded(most, in_each).count(by=WARDS), 0.3)
     )
     assert (page["one"].columns["count"] == page["two"].columns["count"]) is same
-    assert bool(page["one"].notes) is same
+    (said,) = page["one"].notes
+    assert said.startswith("The counts of rows are combined" if same else "The same groups are")
+    # A reader is told how the other one counts.
+    assert same or f"({MORE[case]}) by the release two" in said
+    if not same:
+        assert page["one"].columns == page["one"].alone.columns
 
 
 def test_limits_on_all_groups_together_make_other_lists_of_groups_other_facts(tmp_path):
     db = opened(tmp_path, unit="patient", max_rows=3)
     north = {"ward": ["north"]}
     page = published(db, both=(db.count(by=WARDS), 0.3), one=(db.count(by=north), 0.3))
-    assert page["one"].notes == ()
+    assert "counted under other limits (beside other groups)" in page["one"].notes[0]
+    assert page["one"].columns == page["one"].alone.columns
     # Where a unit adds once to a group and to all, nothing depends on the other groups.
     once = db.bounded(2, 1)
     found = published(once, x=(once.count(by=WARDS), 0.3), y=(once.count(by=north), 0.3))
@@ -300,7 +313,7 @@ def test_a_crosstab_that_is_combined_holds_the_truth(tmp_path):
         "cells": (db.count(by=CELLS), {"mu": 0.2}),
     }
     truth, errors, held = db.count(by=CELLS).compute(), [], []
-    for page in many(db, draws, **asked):
+    for page in many(draws, **asked):
         columns = {name: np.array(page["table"].columns[name][:4]) for name in ("lower", "upper")}
         errors += list(np.array(page["table"].columns["unbiased"][:4]) - truth)
         held += list((columns["lower"] <= truth) & (truth <= columns["upper"]))
@@ -316,7 +329,7 @@ def test_a_group_shown_for_its_large_noisy_count_takes_the_count_that_is_shown_a
         rows(),
         name="visits",
         unit=ny.Rows(),
-        budget=ny.gdp(9),
+        budget=ny.gdp(9) @ ny.approx_dp(0, 1e-6),
         delta_for_groups=1e-6,
         ledger=place,
     )
@@ -372,7 +385,11 @@ def test_bins_are_the_same_group_with_the_same_edges_only(tmp_path):
     )
     # Whoever is in a group by age has a known age.
     assert page["three"].columns["count"] == page["one"].columns["count"]
-    assert page["two"].notes == page["four"].notes == ()
+    (said,) = page["two"].notes
+    assert said == (
+        "These counts are of rows with a known minutes; those of all rows are in one and three."
+    )
+    assert page["four"].notes == ()
 
 
 SPEC = """
@@ -423,3 +440,39 @@ def test_the_page_and_the_shell_show_the_same_numbers(tmp_path, capsys):
     assert main(["release", str(spec), "--csv"]) == 0
     written = capsys.readouterr().out
     assert written.count(f",{north},") == 2
+
+
+def test_rows_with_a_known_value_are_no_more_than_all_rows(tmp_path):
+    db, draws, moved = opened(tmp_path, complete=[]), 100, 0
+    asked = {
+        "visits": (db.count(by=WARDS), {"mu": 0.05}),
+        # Every row has an age, which nobody said.
+        "age": (db.mean("age", by=WARDS), {"mu": 0.05}),
+        "minutes": (db.mean("minutes", by=WARDS), {"mu": 0.05}),
+    }
+    truth, held = db.count(by=WARDS).compute(), []
+    for page in many(draws, **asked):
+        visits, age = page["visits"], page["age"]
+        for group in range(2):
+            every, known = visits.columns["count"][group], age.columns["count"][group]
+            assert known <= every
+            low, high = (visits.columns[name][group] for name in ("lower", "upper"))
+            held.append(low <= truth[group] <= high)
+            assert low <= every <= high
+            if known == every:
+                moved += 1
+                assert "larger than those of all rows" in " ".join(age.notes)
+        assert page["minutes"].columns == page["minutes"].alone.columns
+    # As likely as not, noise has them in the other order.
+    assert 60 < moved < 140
+    assert np.mean(held) >= 0.95 - 3 * np.sqrt(0.0475 / len(held))
+
+
+def test_only_columns_of_the_table_can_be_complete(tmp_path):
+    with pytest.raises(ny.errors.UnknownColumn, match="agee"):
+        opened(tmp_path, complete=["agee"])
+    db = opened(tmp_path)
+    made = db.with_columns(stay="minutes + 1").with_bounds({"stay": (0, 240)}, complete=["stay"])
+    assert made.complete == {"age", "stay"}
+    # Made anew, it is another column, of which nobody said so.
+    assert db.with_columns(age="age + 1").complete == set()

@@ -37,6 +37,7 @@ Floats = npt.NDArray[np.float64]
 _LOG_CONCAVE: Final = ("gaussian", "laplace")
 _UP: Final = 1 + 1e-9
 _TURNS: Final = 80
+_SPARE: Final = 1e-6
 
 
 @final
@@ -156,7 +157,18 @@ class CombinedNoise:
     def half_width(self, confidence: float) -> int:
         """Return the half-width around the first integer: the true one is a multiple of a step."""
         width = multiple(self.laws, confidence) * self.stddev + float(self.slack[0])
-        return round(self.step * math.floor((width + abs(float(self.off[0]))) / self.step * _UP))
+        steps = math.floor((width + abs(float(self.off[0]))) / self.step + _SPARE)
+        return round(self.step * steps)
+
+    def ends(self, shown: int, confidence: float) -> tuple[int, int]:
+        """Return the interval of the first integer, stretched to hold the one that is shown."""
+        width = multiple(self.laws, confidence) * self.stddev + float(self.slack[0])
+        middle, step = shown + float(self.off[0]), self.step
+        low, high = (
+            round(step * math.ceil((middle - width) / step - _SPARE)),
+            round(step * math.floor((middle + width) / step + _SPARE)),
+        )
+        return min(low, shown), max(high, shown)
 
     def ratio_interval(
         self, numerator: int, denominator: int, confidence: float

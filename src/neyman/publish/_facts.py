@@ -31,14 +31,19 @@ class Rows:
     """Rows, or units, before they are put into groups.
 
     Attributes:
-        data: of what, made how, under which limits.
+        data: of what, made how.
+        limits: under which contribution limits.
         units: whether units are counted, and not their rows.
         known: the columns that must have a value; none that a group has one of anyway.
+        of_all: whether, of a unit with too many rows, some are kept of all, and not of those with a
+            value alone.
     """
 
     data: str
+    limits: str
     units: bool
     known: frozenset[str]
+    of_all: bool
 
 
 @final
@@ -63,6 +68,7 @@ class Variable:
     Attributes:
         name: of the column.
         lower, upper, grid: of its bounds.
+        centre: their middle, in grid steps.
         per: what is added up once, rows or units.
     """
 
@@ -70,12 +76,8 @@ class Variable:
     lower: Fraction
     upper: Fraction
     grid: Fraction
+    centre: int
     per: str
-
-    @property
-    def centre(self) -> int:
-        """The middle of the bounds, in grid steps."""
-        return int(self.lower / self.grid + self.upper / self.grid) // 2
 
     def at(self, steps: float | Fraction) -> float:
         """Return the value so many grid steps from the centre, within the bounds."""
@@ -102,7 +104,8 @@ def variable_of(query: Mapping[str, object]) -> Variable | None:
     per = statistic if statistic.endswith("per_unit") else "rows"
     if "total" in query:
         per += json.dumps(query["total"])
-    return Variable(names[0], lower, upper, grid, per)
+    centre = int(lower / grid + upper / grid) // 2
+    return Variable(names[0], lower, upper, grid, centre, per)
 
 
 def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tuple[Fact, ...]:
@@ -118,17 +121,21 @@ def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tupl
     complete = set[str]() if release.drawn is None else release.drawn.complete
     known = frozenset(columns) - set(named) - complete
     statistic = query.get("statistic")
-    of_all = release.query.get("statistic") == "together"
+    limits = json.dumps(_limits(release.query, keys, groups), sort_keys=True)
+    together = release.query.get("statistic") == "together"
+    of_units = _unit(release.query) is not None
     data = [
         None if release.drawn is None else release.drawn.source,
         _made(release.query, {*named, *columns, str(_unit(release.query))}),
-        _limits(release.query, keys, groups),
-        # Of a unit with too many rows, those are chosen that have a value, or of all.
-        of_all and bool(known) and _unit(release.query) is not None,
         statistic if statistic == "sum_per_unit" else "",
     ]
-    units = statistic in _PER_UNIT and _unit(release.query) is not None
-    rows = Rows(json.dumps(data, sort_keys=True), units, known)
+    rows = Rows(
+        data=json.dumps(data, sort_keys=True),
+        limits=limits,
+        units=statistic in _PER_UNIT and of_units,
+        known=known,
+        of_all=together and bool(known) and of_units,
+    )
     within = _margin(release.query, keys)
     length = max(map(len, release.columns.values()), default=0) // max(groups, 1)
     return tuple(

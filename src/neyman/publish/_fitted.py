@@ -1,9 +1,10 @@
-"""What a statistic shows of a group whose numbers are known from more than its own integers."""
+"""What a statistic shows of groups whose numbers are known from more than its own integers."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, cast
+from typing import Final, cast, final
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from neyman.aggregate import IntArray
 from neyman.publish._parts import Part
 from neyman.publish._systems import Fixed, Numbers, System
 
-__all__ = ["fitted"]
+__all__ = ["Fit", "fitted"]
 
 _COUNTS: Final = ("count", "count_units")
 _MEANS: Final = ("mean", "mean_per_unit")
@@ -19,64 +20,90 @@ _MEANS: Final = ("mean", "mean_per_unit")
 Cells = dict[str, Sequence[object]]
 
 
-def fitted(
-    part: Part, group: int, system: System, numbers: Numbers, fixed: Fixed | None
-) -> Mapping[str, Sequence[object]]:
-    """Return the columns of a group, called as if the statistic had been asked alone.
+@final
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What is known of a group of a statistic.
+
+    Attributes:
+        group: which.
+        system: what it is known from.
+        numbers: themselves.
+        fixed: the number of rows, where a contingency table shows it.
+    """
+
+    group: int
+    system: System
+    numbers: Numbers
+    fixed: Fixed | None
+
+
+def fitted(part: Part, fits: Sequence[Fit]) -> Iterator[Mapping[str, Sequence[object]]]:
+    """Yield the columns of each group, called as if the statistic had been asked alone.
 
     Intervals are around the estimates, and stretched to hold the numbers shown. Those of variances
     and all else that is read from many integers together are as wide as with the statistic's own
     noise: the noise on its integers is less in every direction (Anderson's inequality).
     """
-    found = _read(part, group, system, numbers)
-    count = None if part.counts is None else numbers.shown[0]
-    if count is not None:
-        for name in _COUNTS:
-            if name in found:
-                found[name] = [count] * len(found[name])
-    if part.query.get("statistic") in _COUNTS:
-        found |= _count_ends(found, fixed)
-    if count is not None and part.variable in system.variables:
-        found |= _mean(part, system, numbers, found)
-    return found
+    read = _together(part, fits) if part.reading.joint else (_alone(part, fit) for fit in fits)
+    for fit, found in zip(fits, read, strict=True):
+        yield found | _count(part, fit, found) | _mean(part, fit, found)
 
 
-def _read(part: Part, group: int, system: System, numbers: Numbers) -> Cells:
-    confidence = part.release.confidence
-    if not part.reading.joint:
-        integers = np.array(system.integers(part, numbers), np.int64)
-        noise = system.noise(part, numbers)
-        return cast("Cells", part.reading.columns(integers, noise, confidence))
-    if not part.noise.normal:
-        own = part.columns()
-        length = len(next(iter(own.values()))) // len(part.facts)
-        return {name: cells[group * length :][:length] for name, cells in own.items()}
-    values = part.integers[group].astype(np.float64)
-    for i, value in enumerate(system.forms(part) @ numbers.estimates):
-        if part.reading.terms[i] is not None:
-            values[i] = value
-    # They stand for integers, and are read as such.
-    return cast("Cells", part.reading.columns(cast("IntArray", values), part.noise, confidence))
+def _alone(part: Part, fit: Fit) -> Cells:
+    """Read a group whose integers have noise of their own."""
+    integers = np.array(fit.system.integers(part, fit.numbers), np.int64)
+    noise = fit.system.noise(part, fit.numbers)
+    return cast("Cells", part.reading.columns(integers, noise, part.release.confidence))
 
 
-def _count_ends(found: Cells, fixed: Fixed | None) -> Cells:
+def _together(part: Part, fits: Sequence[Fit]) -> Iterator[Cells]:
+    """Read groups with the noise of the statistic, which is more than there is."""
+    groups = [fit.group for fit in fits]
+    if part.noise.normal:
+        values = part.integers[groups].astype(np.float64)
+        places = [i for i, term in enumerate(part.terms) if term is not None]
+        for row, fit in zip(values, fits, strict=True):
+            row[places] = (fit.system.forms(part) @ fit.numbers.estimates)[places]
+        # They stand for integers, and are read as such.
+        whole = cast("IntArray", values.reshape(-1))
+        columns = cast("Cells", part.reading.columns(whole, part.noise, part.release.confidence))
+        groups = list(range(len(groups)))
+        length = len(next(iter(columns.values()))) // len(groups)
+    else:
+        columns = cast("Cells", part.columns())
+        length = len(next(iter(columns.values()))) // len(part.facts)
+    for group in groups:
+        yield {name: cells[group * length :][:length] for name, cells in columns.items()}
+
+
+def _count(part: Part, fit: Fit, found: Cells) -> Cells:
+    """Return the number of rows; of a count with its interval."""
+    if part.counts is None:
+        return {}
+    count, fixed = fit.numbers.shown[0], fit.fixed
+    counts: Cells = {name: [count] * len(found[name]) for name in _COUNTS if name in found}
+    if part.query.get("statistic") not in _COUNTS:
+        return counts
     if fixed is not None:
         ends: Cells = {"stddev": [fixed.stddev], "lower": [fixed.lower], "upper": [fixed.upper]}
     else:
-        ends = {name: [round(cast("float", found[name][0]))] for name in ("lower", "upper")}
+        low, high = fit.system.count_ends(part, fit.numbers)
+        ends = {"lower": [low], "upper": [high]}
     for name, outer in (("lower", min), ("upper", max)):
         if f"total_{name}" in found:
             both = (ends[name][0], found[f"total_{name}"][0])
             ends[f"total_{name}"] = [outer(cast("tuple[float, float]", both))]
-    return ends
+    return counts | ends
 
 
-def _mean(part: Part, system: System, numbers: Numbers, found: Cells) -> Cells:
+def _mean(part: Part, fit: Fit, found: Cells) -> Cells:
     """Return the mean of the numbers shown, with its intervals."""
     name = next((name for name in _MEANS if name in found), None)
-    if name is None or part.variable is None:
+    if name is None or part.variable not in fit.system.variables or part.variable is None:
         return {}
-    count, total = numbers.shown[0], numbers.shown[1 + system.variables.index(part.variable)]
+    shown = fit.numbers.shown
+    count, total = shown[0], shown[1 + fit.system.variables.index(part.variable)]
     mean = part.variable.at(Fraction(total) / Fraction(count)) if count > 0 else math.nan
     before = "mean_" if part.reading.joint else ""
     low, high, total_low, total_high = (
@@ -84,7 +111,7 @@ def _mean(part: Part, system: System, numbers: Numbers, found: Cells) -> Cells:
         for end in ("lower", "upper", "total_lower", "total_upper")
     )
     if part.reading.joint:
-        low, high = (part.variable.at(end) for end in system.mean_ends(part, numbers))
+        low, high = (part.variable.at(end) for end in fit.system.mean_ends(part, fit.numbers))
     if count > 0:
         low, high = min(low, mean), max(high, mean)
     return {

@@ -6,7 +6,7 @@ from typing import Final, final
 
 import numpy as np
 
-from neyman.aggregate import Columns, IntArray, Noise, SumsReading
+from neyman.aggregate import Columns, IntArray, Noise, SumsReading, Term
 from neyman.publish._combined import Known
 from neyman.publish._facts import Fact, Variable, facts_of, variable_of
 from neyman.released import Release
@@ -28,6 +28,7 @@ class Part:
         query: of the statistic.
         names: what its columns are called in the release, by what they are called alone.
         reading: of its integers.
+        terms: what each is of.
         integers: noisy, shape (groups, width).
         noise: on each.
         facts: the number of rows of each group.
@@ -40,6 +41,7 @@ class Part:
     query: Mapping[str, object]
     names: Mapping[str, str]
     reading: SumsReading
+    terms: tuple[Term | None, ...]
     integers: IntArray = field(repr=False)
     noise: Noise
     facts: tuple[Fact, ...] = field(repr=False)
@@ -58,8 +60,8 @@ class Part:
     @property
     def counts(self) -> tuple[int, int] | None:
         """Which integer is the number of rows, and times what; None where none is."""
-        terms = enumerate(self.reading.terms)
-        return next(((i, term.rows) for i, term in terms if term and not term.total), None)
+        rows = [(i, term.rows) for i, term in enumerate(self.terms) if term and not term.total]
+        return rows[0] if rows else None
 
     def columns(self) -> Columns:
         """The columns of the statistic, called as if it had been asked alone."""
@@ -85,6 +87,7 @@ def parts_of(name: str, place: int, release: Release) -> Iterator[Part]:
                 query=side.query,
                 names={own: held for own, held in side.names.items() if own not in release.keys},
                 reading=reading,
+                terms=reading.terms,
                 integers=table[:, start : start + size],
                 noise=drawn.noise,
                 facts=facts_of(release, side.query, len(table)),

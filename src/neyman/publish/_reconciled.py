@@ -1,16 +1,15 @@
 """One answer for each fact of a publication, from everything that was released of it."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
 from neyman.aggregate import Columns
-from neyman.publish._combined_said import Told, combined_notes, table_note
-from neyman.publish._facts import Fact
-from neyman.publish._fitted import fitted
+from neyman.publish._combined_said import Told, combined_notes, other_notes, table_note
+from neyman.publish._fitted import Fit, fitted
 from neyman.publish._parts import Part, parts_of
-from neyman.publish._systems import Fixed, System
+from neyman.publish._solved import solved
 from neyman.publish._tables_agree import Tabled, tabled
 from neyman.released import Release
 
@@ -45,16 +44,25 @@ def reconciled(names: Sequence[str], releases: Sequence[Release]) -> tuple[Relea
     facts = {fact: fixed for table in tables.values() for fact, fixed in table.fixed.items()}
     answers = [_Answer.of(release, tables.get(name)) for name, release in named]
     told: dict[int, Told] = {}
-    for held, system, fixed in _groups(parts, facts):
-        numbers = system.numbers([group for _, group in held], fixed)
-        for part, group in held:
-            if system.changes(part):
-                cells = fitted(part, group, system, numbers, fixed)
-                answers[part.place].put(part, group, cells)
-                told.setdefault(id(part), Told(part)).add(system, fixed)
-    for answer, (name, _) in zip(answers, named, strict=True):
-        own = [told[id(part)] for part in parts if part.name == name and id(part) in told]
-        answer.notes += [*table_note(name, tables.get(name)), *combined_notes(own)]
+    fits: defaultdict[int, list[Fit]] = defaultdict(list)
+    for one in solved(parts, facts):
+        numbers = one.system.numbers(one.estimates, one.count)
+        for part, group in one.held:
+            if one.moved or one.system.changes(part):
+                fits[id(part)].append(Fit(group, one.system, numbers, one.fixed))
+                told.setdefault(id(part), Told(part)).add(one)
+    for part in parts:
+        own = fits[id(part)]
+        for fit, cells in zip(own, fitted(part, own) if own else (), strict=True):
+            answers[part.place].put(part, fit.group, cells)
+    others = other_notes(parts)
+    for place, (name, _) in enumerate(named):
+        own = [part for part in parts if part.place == place]
+        combined = combined_notes([told[id(part)] for part in own if id(part) in told])
+        notes = [note for part in own for note in others[id(part)]]
+        answers[place].notes += dict.fromkeys(
+            [*table_note(name, tables.get(name)), *combined, *notes]
+        )
     return tuple(answer.release() for answer in answers)
 
 
@@ -85,22 +93,3 @@ class _Answer:
 
 def _columns(columns: Mapping[str, list[object]]) -> Columns:
     return dict(columns)  # pyright: ignore[reportReturnType]
-
-
-def _groups(
-    parts: Sequence[Part], facts: Mapping[Fact, Fixed]
-) -> Iterator[tuple[list[tuple[Part, int]], System, Fixed | None]]:
-    """Yield the statistics about the same rows, with the group of each, and what they tell."""
-    found: defaultdict[Fact, list[tuple[Part, int]]] = defaultdict(list)
-    for part in parts:
-        for group, fact in enumerate(part.facts):
-            found[fact].append((part, group))
-    systems: dict[object, System] = {}
-    for fact, held in found.items():
-        fixed = facts.get(fact)
-        if len(held) == 1 and fixed is None:
-            continue
-        alike = (tuple(id(part) for part, _ in held), fixed and (fixed.stddev, fixed.law))
-        if alike not in systems:
-            systems[alike] = System.of([part for part, _ in held], fixed)
-        yield held, systems[alike], fixed

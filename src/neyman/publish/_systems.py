@@ -85,7 +85,7 @@ class System:
         # Shown for their large noisy counts, they tell less than any that are shown anyway.
         telling = [] if fixed is not None else [p for p in counts if not p.chosen] or counts
         counted = bool(telling) or fixed is not None
-        totals = [part.variable for part in parts if any(t and t.total for t in part.reading.terms)]
+        totals = [part.variable for part in parts if any(t and t.total for t in part.terms)]
         variables = tuple(dict.fromkeys(one for one in totals if one is not None))
         used = tuple(tuple(_used(part, told=part in telling)) for part in parts)
         known = [
@@ -105,14 +105,16 @@ class System:
 
     def changes(self, part: Part) -> bool:
         """Whether a part is known otherwise than from its own integers alone."""
+        if self.fixed:
+            return True
         forms = self.forms(part)
-        own = [i for i, term in enumerate(part.reading.terms) if term is not None]
+        own = [i for i, term in enumerate(part.terms) if term is not None]
         found = self.best.variances(forms[own])
         variances = known_of(np.zeros(1), part.noise, part.law).variance
-        return self.fixed or bool(np.any(np.abs(found / variances - 1) > _SAME))
+        return bool(np.any(np.abs(found / variances - 1) > _SAME))
 
-    def numbers(self, places: Sequence[int], fixed: Fixed | None) -> Numbers:
-        """Return what is known of a group.
+    def estimates(self, places: Sequence[int], fixed: Fixed | None) -> Floats:
+        """Return the best estimates of a group.
 
         Args:
             places: of the group in each part.
@@ -125,20 +127,32 @@ class System:
         ]
         if fixed is not None:
             given = [fixed.unbiased, *given]
-        found = self.best.of(given)
-        if not self.counted:
-            return Numbers(found, tuple(round(total) for total in found.tolist()))
-        first = float(found[0])
-        count = round(first) if fixed is None else fixed.count
+        return self.best.of(given)
+
+    def numbers(self, estimates: Floats, count: float | None) -> Numbers:
+        """Return the numbers to be shown.
+
+        Args:
+            estimates: of the group.
+            count: n as it is shown; None where it is not known.
+        """
+        if count is None:
+            return Numbers(estimates, tuple(round(total) for total in estimates.tolist()))
+        first = float(estimates[0])
         # What the totals are expected to be beside this count.
         moved = self.best.covariance[:, 0] / self.best.covariance[0, 0] * (count - first)
-        totals = [round(total) for total in (found + moved)[1:].tolist()]
-        return Numbers(found, (count, *totals))
+        totals = [round(total) for total in (estimates + moved)[1:].tolist()]
+        return Numbers(estimates, (count, *totals))
+
+    @property
+    def variance(self) -> float:
+        """Of the estimate of n."""
+        return float(self.best.covariance[0, 0])
 
     def integers(self, part: Part, numbers: Numbers) -> list[int]:
         """Return the integers of a part that fit the numbers shown; of no term its own are 0."""
         found: list[int] = []
-        for term in part.reading.terms:
+        for term in part.terms:
             value = Fraction(0)
             if term is not None and self.counted:
                 value += term.rows * Fraction(numbers.shown[0])
@@ -151,14 +165,21 @@ class System:
     def noise(self, part: Part, numbers: Numbers) -> CombinedNoise:
         """Return the noise on those integers."""
         forms = self.forms(part)
-        first = part.reading.terms[0]
+        first = part.terms[0]
         step = 1 if first is None else first.total or first.rows
         off = forms @ numbers.estimates - np.array(self.integers(part, numbers), np.float64)
         return self.best.noise(forms, float(step), off)
 
+    def count_ends(self, part: Part, numbers: Numbers) -> tuple[int, int]:
+        """Return the noise interval of n, of a part that is a count."""
+        (first,) = self.integers(part, numbers)
+        low, high = self.noise(part, numbers).ends(first, part.release.confidence)
+        weight = 1 if part.counts is None else part.counts[1]
+        return low // weight, high // weight
+
     def mean_ends(self, part: Part, numbers: Numbers) -> tuple[float, float]:
         """Return the noise interval of T / n, of a part with n and T first among its integers."""
-        (rows, _), (_, total) = ((t.rows, t.total) for t in part.reading.terms[:2] if t is not None)
+        (rows, _), (_, total) = ((t.rows, t.total) for t in part.terms[:2] if t is not None)
         first, second, *_ = self.integers(part, numbers)
         ends = self.noise(part, numbers).ratio_interval(second, first, part.release.confidence)
         low, high = (end * rows / total for end in ends)
@@ -167,14 +188,14 @@ class System:
 
 def _used(part: Part, *, told: bool) -> Iterator[int]:
     """Yield which integers of a part something is known from; of the rows, if they are told."""
-    for i, term in enumerate(part.reading.terms):
+    for i, term in enumerate(part.terms):
         if term is not None and (told or (term.total and part.variable is not None)):
             yield i
 
 
 def _forms(part: Part, variables: Sequence[Variable], *, counted: bool) -> Floats:
-    found = np.zeros((len(part.reading.terms), counted + len(variables)))
-    for row, term in zip(found, part.reading.terms, strict=True):
+    found = np.zeros((len(part.terms), counted + len(variables)))
+    for row, term in zip(found, part.terms, strict=True):
         if term is None:
             continue
         if counted:
