@@ -119,7 +119,8 @@ def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tupl
     keys, columns = _record(release.query.get("keys")), columns_in(query)
     named = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
     complete = set[str]() if release.drawn is None else release.drawn.complete
-    known = frozenset(columns) - set(named) - complete
+    empty = {name for name, rest in _record(keys.get("rest")).items() if "missing" in _record(rest)}
+    known = frozenset(columns) - (set(named) - empty) - complete
     statistic = query.get("statistic")
     limits = json.dumps(_limits(release.query, keys, groups), sort_keys=True)
     together = release.query.get("statistic") == "together"
@@ -150,15 +151,27 @@ def margin_fact(fact: Fact, keys: Mapping[str, object], names: Collection[str]) 
 
 
 def _group(release: Release, keys: Mapping[str, object], row: int) -> Iterator[tuple[str, ...]]:
-    """Yield a part for each column of the groups; a bin is its two ends."""
-    bins = _record(keys.get("bins"))
-    for name in (str(name) for name in _listed(keys.get("columns", keys.get("unknown")))):
+    """Yield a part for each column of the groups; a bin is its two ends.
+
+    The group of rows without a value is one, whatever it is called. That of all other values is
+    another with other keys.
+    """
+    bins, rest = _record(keys.get("bins")), _record(keys.get("rest"))
+    names = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
+    kinds = dict(zip(names, _listed(keys.get("types")), strict=False))
+    for name in names:
         ends = (f"{name}_from", f"{name}_to") if name in bins else (name,)
         if any(end not in release.keys for end in ends):
             continue
         cells = [release.columns[end][row] for end in ends]
-        said = [part for cell in cells for part in (type(cell).__name__, str(cell))]
-        yield (name, *said, json.dumps(bins.get(name)))
+        more = _record(rest.get(name))
+        if cells == [more.get("missing")]:
+            yield name, "missing"
+        elif cells == [more.get("other")]:
+            yield name, "other", json.dumps(keys, sort_keys=True)
+        else:
+            kind = str(kinds.get(name, type(cells[0]).__name__))
+            yield name, kind, *map(str, cells), json.dumps(bins.get(name))
 
 
 def _margin(query: Mapping[str, object], keys: Mapping[str, object]) -> list[tuple[str, ...]]:
@@ -169,7 +182,10 @@ def _margin(query: Mapping[str, object], keys: Mapping[str, object]) -> list[tup
 
 
 def _within(keys: Mapping[str, object], names: Collection[str]) -> list[tuple[str, ...]]:
-    if set(names) >= {str(name) for name in _listed(keys.get("columns"))}:
+    """Return the groups that rows must be in, where the columns left out do not have all rows."""
+    rest = _record(keys.get("rest"))
+    whole = {name for name, more in rest.items() if {"missing", "other"} <= _record(more).keys()}
+    if {*names, *whole} >= {str(name) for name in _listed(keys.get("columns"))}:
         return []
     return [("", json.dumps(keys, sort_keys=True))]
 

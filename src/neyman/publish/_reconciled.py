@@ -34,7 +34,21 @@ def reconciled(names: Sequence[str], releases: Sequence[Release]) -> tuple[Relea
         (`neyman.publish._combined`). Where contribution limits cut rows, two statistics of one
         group may keep different rows of a unit; intervals do not cover that, nor did they before.
     """
-    named = [(name, release.alone) for name, release in zip(names, releases, strict=True)]
+    alone = [release.alone for release in releases]
+    # The same draw twice tells nothing more; equal answers of one entry are taken for one.
+    first = [alone.index(release) for release in alone]
+    kept = sorted(set(first))
+    made = dict(zip(kept, _made([(names[i], alone[i]) for i in kept]), strict=True))
+    return tuple(
+        made[i]
+        if i == place
+        else replace(alone[place], columns=made[i].columns, notes=made[i].notes)
+        for place, i in enumerate(first)
+    )
+
+
+def _made(named: Sequence[tuple[str, Release]]) -> list[Release]:
+    """Return releases, no two of which are one draw, that show one number for each fact."""
     parts = [
         part
         for place, (name, release) in enumerate(named)
@@ -63,7 +77,7 @@ def reconciled(names: Sequence[str], releases: Sequence[Release]) -> tuple[Relea
         answers[place].notes += dict.fromkeys(
             [*table_note(name, tables.get(name)), *combined, *notes]
         )
-    return tuple(answer.release() for answer in answers)
+    return [answer.release() for answer in answers]
 
 
 @final
