@@ -110,7 +110,7 @@ def _sentences(told: Told) -> Iterator[str]:
     if told.moved:
         yield (
             f"Noise made the counts of rows with a known value larger than those of all rows"
-            f"{_some(told.moved, part)}: there both show their weighted mean."
+            f"{_some(told.moved, part)}: there both show one number."
         )
 
 

@@ -45,7 +45,7 @@ def fitted(part: Part, fits: Sequence[Fit]) -> Iterator[Mapping[str, Sequence[ob
     and all else that is read from many integers together are as wide as with the statistic's own
     noise: the noise on its integers is less in every direction (Anderson's inequality).
     """
-    read = _together(part, fits) if part.reading.joint else (_alone(part, fit) for fit in fits)
+    read = _together(part, fits) if part.reading.joint else [_alone(part, fit) for fit in fits]
     for fit, found in zip(fits, read, strict=True):
         yield found | _count(part, fit, found) | _mean(part, fit, found)
 
@@ -57,24 +57,23 @@ def _alone(part: Part, fit: Fit) -> Cells:
     return cast("Cells", part.reading.columns(integers, noise, part.release.confidence))
 
 
-def _together(part: Part, fits: Sequence[Fit]) -> Iterator[Cells]:
-    """Read groups with the noise of the statistic, which is more than there is."""
-    groups = [fit.group for fit in fits]
-    if part.noise.normal:
-        values = part.integers[groups].astype(np.float64)
-        places = [i for i, term in enumerate(part.terms) if term is not None]
-        for row, fit in zip(values, fits, strict=True):
+def _together(part: Part, fits: Sequence[Fit]) -> list[Cells]:
+    """Read groups with the noise of the statistic, if there is no more than that."""
+    values = part.integers[[fit.group for fit in fits]].astype(np.float64)
+    places = [i for i, term in enumerate(part.terms) if term is not None]
+    for row, fit in zip(values, fits, strict=True):
+        # Of other noise than Gaussian, a sum of less can be larger; and so can a count be that is
+        # not made of the statistic's own.
+        if part.noise.normal and fit.system.uses(part):
             row[places] = (fit.system.forms(part) @ fit.numbers.estimates)[places]
-        # They stand for integers, and are read as such.
-        whole = cast("IntArray", values.reshape(-1))
-        columns = cast("Cells", part.reading.columns(whole, part.noise, part.release.confidence))
-        groups = list(range(len(groups)))
-        length = len(next(iter(columns.values()))) // len(groups)
-    else:
-        columns = cast("Cells", part.columns())
-        length = len(next(iter(columns.values()))) // len(part.facts)
-    for group in groups:
-        yield {name: cells[group * length :][:length] for name, cells in columns.items()}
+    # They stand for integers, and are read as such.
+    whole = cast("IntArray", values.reshape(-1))
+    columns = cast("Cells", part.reading.columns(whole, part.noise, part.release.confidence))
+    length = len(next(iter(columns.values()))) // len(fits)
+    return [
+        {name: cells[place * length :][:length] for name, cells in columns.items()}
+        for place in range(len(fits))
+    ]
 
 
 def _count(part: Part, fit: Fit, found: Cells) -> Cells:
@@ -100,7 +99,7 @@ def _count(part: Part, fit: Fit, found: Cells) -> Cells:
 def _mean(part: Part, fit: Fit, found: Cells) -> Cells:
     """Return the mean of the numbers shown, with its intervals."""
     name = next((name for name in _MEANS if name in found), None)
-    if name is None or part.variable not in fit.system.variables or part.variable is None:
+    if name is None or part.variable is None or part.variable not in fit.system.variables:
         return {}
     shown = fit.numbers.shown
     count, total = shown[0], shown[1 + fit.system.variables.index(part.variable)]

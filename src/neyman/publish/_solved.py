@@ -61,18 +61,26 @@ def solved(parts: Sequence[Part], facts: Mapping[Fact, Fixed]) -> list[Solved]:
             places[fact].append((part, group))
     nested: defaultdict[object, list[Fact]] = defaultdict(list)
     for fact in places:
-        rows = fact.rows
-        nested[rows.data, rows.limits, rows.units, fact.group].append(fact)
+        nested[_bundle(fact)].append(fact)
+    for fact in facts:
+        if fact not in places and _bundle(fact) in nested:
+            nested[_bundle(fact)].append(fact)
     systems: dict[object, System] = {}
     found: list[Solved] = []
     for bundle in nested.values():
         groups = [
-            _solve(fact, places[fact], facts.get(fact), systems)
+            _solve(fact, places.get(fact, []), facts.get(fact), systems)
             for fact in bundle
             if len(bundle) > 1 or len(places[fact]) > 1 or fact in facts
         ]
         found += _nested(groups)
     return [one for one in found if one.combined or one.moved]
+
+
+def _bundle(fact: Fact) -> object:
+    """Return what is equal for rows of which some may be among the others."""
+    rows = fact.rows
+    return rows.data, rows.limits, rows.units, fact.group
 
 
 def _solve(

@@ -113,6 +113,11 @@ class System:
         variances = known_of(np.zeros(1), part.noise, part.law).variance
         return bool(np.any(np.abs(found / variances - 1) > _SAME))
 
+    def uses(self, part: Part) -> bool:
+        """Whether all that a part tells is among what the estimates are made of."""
+        own = tuple(i for i, term in enumerate(part.terms) if term is not None)
+        return self.used[self.parts.index(part)] == own
+
     def estimates(self, places: Sequence[int], fixed: Fixed | None) -> Floats:
         """Return the best estimates of a group.
 
