@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from neyman.publish._plan import bill as bill
     from neyman.publish._plan_preview import ChargePreview as ChargePreview
     from neyman.publish._plan_preview import PlanPreview as PlanPreview
+    from neyman.publish._presentation import Display as Display
+    from neyman.publish._presentation import Presentation as Presentation
+    from neyman.publish._presentation import Suppression as Suppression
     from neyman.publish._preview import Preview as Preview
     from neyman.publish._preview import preview as preview
     from neyman.publish._publish import Publication as Publication
@@ -59,6 +62,7 @@ _HOMES = {
     "_margins": ("margins",),
     "_plan": ("Charge", "Plan", "Step", "bill"),
     "_plan_preview": ("ChargePreview", "PlanPreview"),
+    "_presentation": ("Display", "Presentation", "Suppression"),
     "_preview": ("Preview", "preview"),
     "_publish": ("Publication", "publish"),
     "_quantiles": ("quantiles",),
@@ -79,11 +83,13 @@ __all__ = [
     "Charge",
     "ChargePreview",
     "ContingencyTable",
+    "Display",
     "Fitted",
     "Likeness",
     "NonNegativeTable",
     "Plan",
     "PlanPreview",
+    "Presentation",
     "Preview",
     "Publication",
     "Rehearsal",
@@ -92,6 +98,7 @@ __all__ = [
     "Searched",
     "Spec",
     "Step",
+    "Suppression",
     "Wish",
     "bias",
     "bill",

@@ -1,6 +1,6 @@
 """From a plan to releases: everything is priced before the first charge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, final
 
@@ -11,6 +11,7 @@ from neyman.numerics import at_least, at_most
 from neyman.printable import printable
 from neyman.publish._bill import Bill
 from neyman.publish._plan import Plan, bill
+from neyman.publish._presentation import Presentation
 from neyman.publish._progress import Bar, Progress
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
@@ -35,6 +36,7 @@ class Publication(Displayed):
         total: the guarantee of all that the ledger ever released.
         delta_for_groups: how much of the cap's delta was set aside for unknown groups.
         delta_spent: how much of it has been spent.
+        presentation: the words, units of measure, rounding and order that it is shown with.
         unit: who is protected.
         neighbors: the neighbouring relation.
         ledger: where it is kept.
@@ -50,6 +52,7 @@ class Publication(Displayed):
     ledger: Store
     delta_for_groups: Fraction = Fraction(0)
     delta_spent: Fraction = Fraction(0)
+    presentation: Presentation = field(default_factory=Presentation)
 
     def batch_of(self, release: Release) -> dict[str, Release]:
         """Return the questions of a release's batch by name, in order; itself if there is none."""
@@ -114,6 +117,7 @@ def _published(plan: Plan, progress: Progress) -> Publication:
         ledger=plan.ledger,
         delta_for_groups=ledger.delta_for_groups,
         delta_spent=ledger.spent_delta(),
+        presentation=plan.presentation,
     )
 
 
