@@ -6,7 +6,7 @@ from collections.abc import Callable, Set
 from pathlib import Path
 
 from neyman.cli._after import after_the_answer
-from neyman.cli._answers import csv_of, records_of, text_of_all
+from neyman.cli._answers import text_of_all
 from neyman.cli._numbers import WrongUsage, number, whole
 from neyman.cli._output import check_output, give, give_csv, give_json
 from neyman.cli._price import price
@@ -15,6 +15,7 @@ from neyman.publish import Plan, Publication, Spec, plan, publish, read_spec
 from neyman.publish._read import read_spec_text
 from neyman.publish._toml import MOST_BYTES
 from neyman.report._files import check_page, write_text
+from neyman.report._records import csv_of, records_of
 
 __all__ = ["run"]
 

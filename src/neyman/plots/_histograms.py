@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from neyman.numerics import Array
 from neyman.plots._rows import TRUE
-from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure, tick, turned, words
+from neyman.plots._style import ACCENT, INK, NOTE, QUIET, TRUTH, clean, figure, tick, turned, words
 from neyman.released import TOO_FEW, Release, is_amount, noise_alone
 
 __all__ = ["bars", "bins_of", "heat"]
@@ -107,7 +107,7 @@ def _grey(axes: Axes, few: npt.NDArray[np.bool_], *, amounts: bool) -> None:
     """Say what grey bars and gaps are."""
     if np.any(few):
         said = "grey: noise alone could have made it" if amounts else f"gaps: {TOO_FEW}"
-        axes.text(1, 1.01, said, transform=axes.transAxes, ha="right", color=QUIET, fontsize=9)
+        axes.text(1, 1.01, said, transform=axes.transAxes, ha="right", color=NOTE, fontsize=9)
 
 
 def _numbers(release: Release, name: str) -> Array:

@@ -6,7 +6,7 @@ from typing import Final, final
 
 from neyman.displayed import Displayed
 from neyman.errors import BudgetExceeded, NeymanError
-from neyman.ledger import Store
+from neyman.ledger import Entry, Store
 from neyman.numerics import at_least, at_most
 from neyman.printable import printable
 from neyman.publish._bill import Bill
@@ -40,6 +40,8 @@ class Publication(Displayed):
         unit: who is protected.
         neighbors: the neighbouring relation.
         ledger: where it is kept.
+        head: of the ledger's chain; empty if it is not known.
+        entries: of the ledger, all of them; none if they are not known.
     """
 
     title: str
@@ -53,6 +55,8 @@ class Publication(Displayed):
     delta_for_groups: Fraction = Fraction(0)
     delta_spent: Fraction = Fraction(0)
     presentation: Presentation = field(default_factory=Presentation)
+    head: str = ""
+    entries: tuple[Entry, ...] = ()
 
     def batch_of(self, release: Release) -> dict[str, Release]:
         """Return the questions of a release's batch by name, in order; itself if there is none."""
@@ -118,6 +122,8 @@ def _published(plan: Plan, progress: Progress) -> Publication:
         delta_for_groups=ledger.delta_for_groups,
         delta_spent=ledger.spent_delta(),
         presentation=plan.presentation,
+        head=ledger.head(),
+        entries=tuple(ledger.entries()),
     )
 
 

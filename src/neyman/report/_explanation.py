@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
-from neyman.report._tables import safe
+from neyman.report._html import safe
 from neyman.tradeoff import TradeOff
 
 __all__ = ["Explanation", "Section", "Sentence"]

@@ -3,10 +3,8 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import Final, cast
 
-from neyman.printable import printable
 from neyman.released import (
     MARKED,
     TOO_FEW,
@@ -18,32 +16,27 @@ from neyman.released import (
     readable,
     units_of,
 )
+from neyman.report._html import safe, table_html
+from neyman.report._language import Language
 
-__all__ = ["answer_table", "exactly", "rows_table", "safe", "table_of"]
+__all__ = ["answer_table", "crosstab_cells", "exactly", "rows_table", "table_of"]
 
 _HEX: Final = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}")
 _LARGE: Final = 1000
 _PLACES: Final = 5
 
 
-def safe(shown: object) -> str:
-    """Return text as HTML shows it; signs that nobody sees are written as their numbers."""
-    return escape(printable(shown))
-
-
-def rows_table(head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int) -> str:
-    """Return a table; the first columns hold text.
-
-    A cell is text to a spreadsheet that the page is copied into, so that none of it is run.
-    """
-    return _table(head, [(False, [_number(cell) for cell in row]) for row in rows], text_columns)
+def rows_table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int, caption: str = ""
+) -> str:
+    """Return a table; the first columns hold text."""
+    cells = [[_number(cell) for cell in row] for row in rows]
+    return table_html(head, cells, texts=text_columns, caption=caption)
 
 
 def table_of(columns: Mapping[str, Sequence[object]], text_columns: int) -> str:
     """Return a table of columns of equal length, each with the same decimals throughout."""
-    return _table(
-        list(columns), [(False, row) for row in _lined(columns, text_columns)], text_columns
-    )
+    return table_html(list(columns), _lined(columns, text_columns), texts=text_columns)
 
 
 def answer_table(release: Release) -> str:
@@ -57,10 +50,7 @@ def answer_table(release: Release) -> str:
         columns = readable(side.query, side.columns, release.keys)
         head = [_called(name, side) for name in columns]
         texts = len(release.keys) + ("term" in columns)
-        rows = list(
-            zip(flags or [False] * len(release.groups), _lined(columns, texts), strict=True)
-        )
-        found.append(_table(head, rows, texts))
+        found.append(table_html(head, _lined(columns, texts), texts=texts, quiet=flags))
         if any(flags) and is_amount(side.query):
             found.append(f'<p class="quiet">{safe(MARKED)}.</p>')
         elif any(flags):
@@ -71,9 +61,22 @@ def answer_table(release: Release) -> str:
     return "".join(found)
 
 
-def exactly(record: Mapping[str, object]) -> str:
+def crosstab_cells(release: Release) -> list[str]:
+    """Return the numbers of a contingency table, each with its interval below it, as HTML."""
+    rows = zip(*(release.columns[name] for name in ("count", "lower", "upper")), strict=True)
+    flags = noise_alone(release.query, release.columns)
+    return [
+        f"{safe(_whole(count))}{'*' if few else ''}"
+        f"<small>[{safe(_whole(lower))}, {safe(_whole(upper))}]</small>"
+        for (count, lower, upper), few in zip(rows, flags, strict=True)
+    ]
+
+
+def exactly(record: Mapping[str, object], caption: str, words: Language) -> str:
     """Return a record as a table of its names and values, numbers in decimals."""
-    return rows_table(("Name", "Value"), list(_flat(record, "")), 2)
+    head = words.page["name"], words.page["value"]
+    table = table_html(head, list(_flat(record, "")), texts=2, caption=caption)
+    return table if words.name == "en" else f'<div lang="en">{table}</div>'
 
 
 def _flat(record: Mapping[str, object], before: str) -> Iterable[tuple[str, str]]:
@@ -105,22 +108,6 @@ def _called(name: str, side: Side) -> str:
     if name != "count_units" or not counts_units(side.query):
         return name
     return f"number of {units_of(side.query)}"
-
-
-def _table(head: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], texts: int) -> str:
-    def row(tag: str, cells: Sequence[str]) -> str:
-        return "".join(
-            f"<{tag}{' class=text' if i < texts else ''}>{safe(cell)}</{tag}>"
-            for i, cell in enumerate(cells)
-        )
-
-    lines = "".join(
-        f"<tr{' class=few' if few else ''}>{row('td', cells)}</tr>" for few, cells in rows
-    )
-    return (
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{row("th", head)}</tr></thead>'
-        f"<tbody>{lines}</tbody></table></div>"
-    )
 
 
 def _lined(columns: Mapping[str, Sequence[object]], texts: int) -> list[tuple[str, ...]]:

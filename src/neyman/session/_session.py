@@ -380,6 +380,8 @@ class Session(Displayed):
             ledger=ledger.store,
             delta_for_groups=ledger.delta_for_groups,
             delta_spent=ledger.spent_delta(),
+            head=ledger.head(),
+            entries=tuple(ledger.entries()),
         )
 
     def _of(self, aggregate: Aggregate) -> Question:

@@ -1,0 +1,148 @@
+"""A contingency table as one: down and across, with its margins; of three columns in blocks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, cast, final
+
+from neyman.released import Release, called
+from neyman.report._html import safe
+
+__all__ = ["Crosstab", "crosstab_of"]
+
+# Of each column its value, None where a margin adds all of them up.
+Place: TypeAlias = tuple[str | None, ...]
+
+_COLUMNS: Final = (2, 3)
+_MOST_ACROSS: Final = 20
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Crosstab:
+    """Where each number of a contingency table stands.
+
+    Attributes:
+        names: of the columns: of the blocks if there are three, down, across.
+        values: of each column, in order.
+        rows: of the release, by place.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+    rows: Mapping[Place, int]
+
+    def html(self, cells: Sequence[str], words: Mapping[str, str]) -> str:
+        """Return one table, or one for each block.
+
+        Args:
+            cells: of each row of the release, as HTML.
+            words: "crosstab", with fields rows and columns, and "total".
+        """
+        if len(self.names) == 2:
+            return self._block((), "", cells, words)
+        blocks = [*((value, value) for value in self.values[0]), (None, words["total"])]
+        return "".join(
+            self._block((value,), f"{self.names[0]}: {said}. ", cells, words)
+            for value, said in blocks
+        )
+
+    def _block(
+        self, before: Place, said: str, cells: Sequence[str], words: Mapping[str, str]
+    ) -> str:
+        down, across = self.values[-2:]
+        lines: list[str] = []
+        columns = self._known(before, [*down, None], across, last=True)
+        for value in self._known(before, [*across, None], down, last=False):
+            kind = ' class="sum"' if value is None else ""
+            head = safe(words["total"] if value is None else value)
+            row = "".join(self._cell((*before, value, column), cells, kind) for column in columns)
+            lines.append(f'<tr{kind}><th scope="row" class="text">{head}</th>{row}</tr>')
+        if not lines:
+            return ""
+        heads = "".join(
+            f'<th scope="col">{safe(words["total"] if one is None else one)}</th>'
+            for one in columns
+        )
+        name = said + words["crosstab"].format(rows=self.names[-2], columns=self.names[-1])
+        return (
+            f'<div class="scroll" tabindex="0" role="region" aria-label="{safe(name)}"><table>'
+            f"<caption>{safe(name)}</caption><thead><tr>"
+            f'<th scope="col" class="text">{safe(self.names[-2])}</th>{heads}</tr></thead>'
+            f"<tbody>{''.join(lines)}</tbody></table></div>"
+        )
+
+    def _known(
+        self,
+        before: Place,
+        others: Sequence[str | None],
+        own: Sequence[str],
+        *,
+        last: bool,
+    ) -> list[str | None]:
+        """Return the values down, or across, for which there is a number, the margin at the end."""
+        return [
+            value
+            for value in [*own, None]
+            if any(
+                (*before, *((other, value) if last else (value, other))) in self.rows
+                for other in others
+            )
+        ]
+
+    def _cell(self, place: Place, cells: Sequence[str], kind: str) -> str:
+        row = self.rows.get(place)
+        summed = ' class="sum"' if place[-1] is None else kind
+        return "<td></td>" if row is None else f"<td{summed}>{cells[row]}</td>"
+
+
+def crosstab_of(release: Release) -> Crosstab | None:
+    """Return where the numbers of a contingency table of two or three columns stand.
+
+    None of any other answer, and of a table that is too wide to be read.
+    """
+    if release.query.get("statistic") != "crosstab":
+        return None
+    groups = _groups(release.keys)
+    runs = _runs(cast("Sequence[str]", release.columns["margin"]))
+    margins = cast("list[list[str]]", release.query.get("margins") or [])
+    summed = [[*groups], *margins]
+    if len(groups) not in _COLUMNS or len(runs) != len(summed):
+        return None
+    places: dict[Place, int] = {}
+    for rows, names in zip(runs, summed, strict=True):
+        for row in rows:
+            place = tuple(
+                _value(release, keys, row) if name in names else None
+                for name, keys in groups.items()
+            )
+            places[place] = row
+    values = tuple(
+        tuple(dict.fromkeys(place[at] for place in places if place[at] is not None))
+        for at in range(len(groups))
+    )
+    known = cast("tuple[tuple[str, ...], ...]", values)
+    if len(known[-1]) > _MOST_ACROSS:
+        return None
+    return Crosstab(tuple(groups), known, places)
+
+
+def _groups(keys: Sequence[str]) -> dict[str, list[str]]:
+    """Return the columns that the keys are of; a bin has two."""
+    found: dict[str, list[str]] = {}
+    for key in keys:
+        name = key.removesuffix("_from")
+        if key != name and f"{name}_to" in keys:
+            found[name] = [key, f"{name}_to"]
+        elif not (key.endswith("_to") and key.removesuffix("_to") in found):
+            found[key] = [key]
+    return found
+
+
+def _value(release: Release, keys: Sequence[str], row: int) -> str:
+    return called({key: release.columns[key][row] for key in keys})
+
+
+def _runs(labels: Sequence[str]) -> list[range]:
+    """Return the rows of the cells and of each margin, which follow one another."""
+    starts = [i for i, label in enumerate(labels) if i == 0 or label != labels[i - 1]]
+    return [range(a, b) for a, b in zip(starts, [*starts[1:], len(labels)], strict=True)]
