@@ -1,7 +1,7 @@
 """A picture as SVG: text stays text, a page can change its colours, a narrow screen can read it."""
 
 # matplotlib's stubs leave many parameters untyped.
-# pyright: reportUnknownMemberType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import io
 import re

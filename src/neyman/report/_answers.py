@@ -82,7 +82,8 @@ class Answer:
             svg: its picture.
             notes: what is said of its intervals here, and not of others as well, as HTML.
         """
-        return labelled(self.anchor, 3, self.title, self._parts(svg, notes), "answer")
+        head = f"{self.number}. {self.title}"
+        return labelled(self.anchor, 3, head, self._parts(svg, notes), "answer")
 
     def _parts(self, svg: str | None, notes: list[str]) -> Iterator[str]:
         yield self._question()
@@ -97,7 +98,7 @@ class Answer:
             return
         if svg is not None:
             title = self.words.put("picture", title=self.title)
-            about = self.words.put("picture_about", asked=_upper(self.asked))
+            about = self.words.put("picture_about", asked=_begun(self.asked, self.words))
             yield pictured(svg, f"picture-{self.number}", title, about)
         yield self._function() if self.is_function else self._numbers()
         yield "".join(f'<p class="quiet">{note}</p>' for note in notes)
@@ -107,11 +108,12 @@ class Answer:
     def _question(self) -> str:
         """Say what was asked, as far as the title does not."""
         if self.display.title is not None:
-            return f"<p>{safe(_upper(self.asked))}.</p>"
+            return f"<p>{safe(_begun(self.asked, self.words))}.</p>"
         limits = limits_said(self.release.query)
         if limits is None:
             return ""
-        return f"<p>{told(_upper(translated(limits, self.words) or limits), self.words)}.</p>"
+        found = translated(limits, self.words) or limits
+        return f"<p>{safe(_begun(found, self.words))}.</p>"
 
     def _limits(self) -> str:
         """Say what contribution limits and bounds did, plainly where it is much."""
@@ -157,7 +159,7 @@ def answers_of(publication: Publication) -> list[Answer]:
     for number, (name, release) in enumerate(named, 1):
         answer = Answer(number, name, "", release, publication, words)
         made = what_of(release.query, language=words.name, called=answer.called)
-        found.append(replace(answer, title=answer.display.title or _upper(made)))
+        found.append(replace(answer, title=answer.display.title or _begun(made, words)))
     titles = [answer.title for answer in found]
     return [
         answer
@@ -175,6 +177,6 @@ def told(text: str, words: Language) -> str:
     return safe(found)
 
 
-def _upper(text: str) -> str:
-    """Begin a sentence."""
-    return text[:1].upper() + text[1:]
+def _begun(text: str, words: Language) -> str:
+    """Begin a sentence; in other languages it may begin with a name, which stays as it is."""
+    return text[:1].upper() + text[1:] if words.name == "en" else text

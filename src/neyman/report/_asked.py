@@ -75,7 +75,7 @@ class _Sentence:
             return self._put("count_units", units=translated(units, words) or units)
         if name == "survival" and query.get("columns"):
             time, *events = _names(query["columns"])
-            which = self._columns(list(dict.fromkeys(events)))
+            which = self._columns([one for one in dict.fromkeys(events) if one != time])
             return self._put("lifetimes", time=self._called(time), events=which)
         listed = _names(query.get("columns"))
         columns = listed or list(columns_of(query))

@@ -93,7 +93,7 @@ def curve_section(total: TradeOff, svg: str, words: Language, level: int = 3) ->
     values = {
         page["mu"]: total.mu(),
         **{
-            page["epsilon"].format(delta=f"{delta:g}"): total.epsilon(delta)
+            page["epsilon"].format(delta=f"{delta:.0e}".replace("e-0", "e-")): total.epsilon(delta)
             for delta in _USUAL_DELTAS
         },
         page["rho"]: total.zcdp(),
@@ -125,7 +125,9 @@ def _terms(publication: Publication, words: Language) -> str:
 
 
 def _ledger(publication: Publication, answers: Sequence[Answer], words: Language) -> str:
-    about = safe(words.put("ledger_about", ledger=publication.ledger.name))
+    about = f"<p>{safe(words.put('ledger_about', ledger=publication.ledger.name))}</p>"
+    if publication.head:
+        about += f"<p>{safe(words.page['ledger_head'])} <code>{safe(publication.head)}</code></p>"
     page, titles = words.page, dict[str, list[str]]()
     for answer in answers:
         titles.setdefault(answer.release.entry, []).append(answer.title)
@@ -152,7 +154,7 @@ def _ledger(publication: Publication, answers: Sequence[Answer], words: Language
             row.append(f"{at_most(100 * delta / publication.delta_for_groups, 4)} %")
         rows.append(row)
     table = table_html(head, rows, texts=3, caption=words.page["charged"])
-    return f"<p>{about}</p>{table}"
+    return about + table
 
 
 def _minute(entry: Entry) -> str:

@@ -49,19 +49,24 @@ class Crosstab:
     def _block(
         self, before: Place, said: str, cells: Sequence[str], words: Mapping[str, str]
     ) -> str:
-        down, across = self.values[-2:]
-        lines: list[str] = []
-        columns = self._known(before, [*down, None], across, last=True)
-        for value in self._known(before, [*across, None], down, last=False):
-            kind = ' class="sum"' if value is None else ""
-            head = safe(words["total"] if value is None else value)
-            row = "".join(self._cell((*before, value, column), cells, kind) for column in columns)
-            lines.append(f'<tr{kind}><th scope="row" class="text">{head}</th>{row}</tr>')
-        if not lines:
+        down, across = self._shape(before)
+        if not down:
             return ""
+        lines = [
+            self._line(
+                words["total"] if value is None else value,
+                value is None,
+                [self._cell((*before, value, column), cells) for column in across],
+            )
+            for value in down
+        ]
+        whole = self.rows.get((*before, None, None))
+        if whole is not None and None not in (*down, *across):
+            # A total without the sums that it is of.
+            total = f'<td colspan="{len(across)}">{cells[whole]}</td>'
+            lines.append(self._line(words["total"], True, [total]))
         heads = "".join(
-            f'<th scope="col">{safe(words["total"] if one is None else one)}</th>'
-            for one in columns
+            f'<th scope="col">{safe(words["total"] if one is None else one)}</th>' for one in across
         )
         name = said + words["crosstab"].format(rows=self.names[-2], columns=self.names[-1])
         return (
@@ -71,28 +76,38 @@ class Crosstab:
             f"<tbody>{''.join(lines)}</tbody></table></div>"
         )
 
-    def _known(
-        self,
-        before: Place,
-        others: Sequence[str | None],
-        own: Sequence[str],
-        *,
-        last: bool,
-    ) -> list[str | None]:
-        """Return the values down, or across, for which there is a number, the margin at the end."""
-        return [
-            value
-            for value in [*own, None]
-            if any(
-                (*before, *((other, value) if last else (value, other))) in self.rows
-                for other in others
-            )
-        ]
+    def _shape(self, before: Place) -> tuple[list[str | None], list[str | None]]:
+        """Return what stands down and across: values, and None for sums, as far as there are any."""
+        down, across = self.values[-2:]
 
-    def _cell(self, place: Place, cells: Sequence[str], kind: str) -> str:
+        def known(values: Sequence[str], others: Sequence[str | None]) -> bool:
+            return any((*before, one, other) in self.rows for one in values for other in others)
+
+        cells, right = known(down, across), known(down, [None])
+        below = any((*before, None, one) in self.rows for one in across)
+        corner = (*before, None, None) in self.rows
+        alone = corner and not (cells or right or below)
+        shown_down = cells or right
+        shown_across = cells or below
+        return (
+            [
+                *(down if shown_down else ()),
+                *([None] if below or (corner and right) or alone else ()),
+            ],
+            [
+                *(across if shown_across else ()),
+                *([None] if right or (corner and below) or alone else ()),
+            ],
+        )
+
+    def _line(self, head: str, summed: bool, row: Sequence[str]) -> str:
+        kind = ' class="sum"' if summed else ""
+        return f'<tr{kind}><th scope="row" class="text">{safe(head)}</th>{"".join(row)}</tr>'
+
+    def _cell(self, place: Place, cells: Sequence[str]) -> str:
         row = self.rows.get(place)
-        summed = ' class="sum"' if place[-1] is None else kind
-        return "<td></td>" if row is None else f"<td{summed}>{cells[row]}</td>"
+        kind = ' class="sum"' if place[-1] is None else ""
+        return "<td></td>" if row is None else f"<td{kind}>{cells[row]}</td>"
 
 
 def crosstab_of(release: Release) -> Crosstab | None:

@@ -84,7 +84,7 @@ def _terms(ledger: Ledger, words: Language) -> str:
     if ledger.delta_for_groups:
         facts["set_aside"] = at_least(ledger.delta_for_groups, 5)
         facts["set_aside_left"] = at_least(left.delta, 5)
-    facts["ledger_head"] = f"{ledger.store.name} {ledger.head()}"
+    facts["ledger_head"] = ledger.head()
     lines = (f"<dt>{safe(words.page[name])}</dt><dd>{safe(x)}</dd>" for name, x in facts.items())
     return f'<dl class="about">{"".join(lines)}</dl>'
 

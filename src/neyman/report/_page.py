@@ -85,7 +85,6 @@ def _head(
         "made": made.isoformat(),
         "version": f"neyman {version('neyman')}",
         "contact": shown.contact,
-        "ledger_head": f"{publication.ledger.name} {publication.head}".strip(),
     }
     lines = (f"<dt>{page[name]}</dt><dd>{safe(x)}</dd>" for name, x in facts.items() if x)
     yield f'<dl class="about">{"".join(lines)}</dl>'
@@ -153,7 +152,7 @@ def _covers(
     lines: list[str] = []
     for note, of in shared:
         links = words.page["list_separator"].join(
-            f'<a href="#{one.anchor}">{safe(one.title)}</a>' for one in of
+            f'<a href="#{one.anchor}">{one.number}</a>' for one in of
         )
         before, _, after = words.page["applies"].partition("{answers}")
         which = "" if len(of) == len(answers) else f" {safe(before)}{links}{safe(after)}"

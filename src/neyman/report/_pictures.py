@@ -14,6 +14,8 @@ _SIZE: Final = re.compile(r' (?:width|height)="[^"]*"')
 # Text of 10 points is 9.5 to 16 pixels high.
 _LEAST: Final = 0.95
 _MOST: Final = 1.6
+# What a phone has room for.
+_PHONE: Final = 352
 
 
 def pictured(svg: str, name: str, title: str, about: str, caption: str = "") -> str:
@@ -31,8 +33,10 @@ def pictured(svg: str, name: str, title: str, about: str, caption: str = "") -> 
     renamed = _TAG.sub(lambda tag: _ID.sub(rf"\g<1>{name}-\g<2>", tag[0]), svg)
     head, opened, rest = renamed.partition(">")
     box = _BOX.search(head)
+    kind = ""
     if box is not None:
         wide = float(box[1])
+        kind = ' class="wide"' if wide * _LEAST > _PHONE else ""
         size = f' style="min-width:{_LEAST * wide:.0f}px;max-width:{_MOST * wide:.0f}px"'
         head = _SIZE.sub("", head) + size
     told = (
@@ -42,4 +46,6 @@ def pictured(svg: str, name: str, title: str, about: str, caption: str = "") -> 
         role = f' role="img" aria-labelledby="{name}-title" aria-describedby="{name}-desc"'
         renamed = f"{head}{role}>{told}{rest}"
     below = f"<figcaption>{safe(caption)}</figcaption>" if caption else ""
-    return f'<figure tabindex="0" aria-label="{safe(title)}">{renamed}{below}</figure>'
+    # What can be scrolled is reached by the keyboard, too.
+    reached = f' tabindex="0" role="region" aria-label="{safe(title)}"' if kind else ""
+    return f"<figure{kind}{reached}>{renamed}{below}</figure>"

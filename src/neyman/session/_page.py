@@ -12,7 +12,8 @@ from neyman.report._translated import translated
 
 __all__ = ["page_of"]
 
-# More groups make a picture that nobody can read; the table has them all.
+# One number needs no picture; of more groups nobody could read one, and the table has them all.
+_FEWEST_DRAWN: Final = 2
 _MOST_DRAWN: Final = 60
 # In inches: as wide as its text can be read on a phone.
 _WIDTH: Final = 4.8
@@ -28,7 +29,8 @@ def page_of(publication: Publication) -> str:
 
     pictures: dict[str, str] = {}
     for name, release in zip(publication.names, publication.releases, strict=True):
-        if "coefficient" not in release.columns and len(release.groups) > _MOST_DRAWN:
+        groups = len(release.groups)
+        if "coefficient" not in release.columns and not _FEWEST_DRAWN <= groups <= _MOST_DRAWN:
             continue
         # Of a function that its noise hides, or that has no picture, the page says the rest.
         with suppress(InvalidParameter):
