@@ -42,7 +42,7 @@ def test_a_rule_of_suppression_is_told_in_words():
         (lambda: Display(title=7), "title of type int was given"),
         (lambda: Display(percent=1), "percent of type int was given"),
         (lambda: Display(suppress=10), r"write such as ny.publish.Suppression\(count_below=10\)"),
-        (lambda: Display(units={"wait": 7}), "the words in units of type int"),
+        (lambda: Presentation(units={"wait": 7}), "the words in units of type int"),
         (lambda: Presentation(language="de"), "language='de' was given; write 'en', 'ko', 'zh'"),
         (lambda: Presentation(notes="one"), "a text and no list"),
         (lambda: Presentation(notes=[1]), "a note of type int was given"),
@@ -60,10 +60,19 @@ def test_what_is_no_presentation_is_refused_in_words(make, said):
 def test_words_for_what_is_not_there_are_refused():
     made = Presentation(data_date=dt.date(2026, 5, 1), labels={"wiat": "waiting time"})
     with pytest.raises(InvalidParameter, match=r"labels has 'wiat'.*such column.*: wait, ward"):
-        made.check([], ["wait", "ward"])
+        made.check({}, ["wait", "ward"])
     made = Presentation(answers={"visit": Display()})
     with pytest.raises(InvalidParameter, match=r"answers has 'visit'.*such id.*: visits"):
-        made.check(["visits"], [])
-    made = Presentation(answers={"visits": Display(units={"wiat": "minutes"})})
-    with pytest.raises(InvalidParameter, match="units of 'visits' has 'wiat'"):
-        made.check(["visits"], ["wait"])
+        made.check({"visits": False}, [])
+
+
+@pytest.mark.parametrize(
+    "display", [Display(label="visits"), Display(unit="EUR"), Display(percent=True)]
+)
+def test_words_for_one_number_are_refused_where_there_are_several(display):
+    made = Presentation(answers={"visits": display})
+    made.check({"visits": False}, [])
+    with pytest.raises(
+        InvalidParameter, match="of 'visits' was given, whose answer has several numbers"
+    ):
+        made.check({"visits": True}, [])

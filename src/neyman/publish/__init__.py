@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from neyman.publish._presentation import Display as Display
     from neyman.publish._presentation import Presentation as Presentation
     from neyman.publish._presentation import Suppression as Suppression
+    from neyman.publish._presented import Presented as Presented
+    from neyman.publish._presented import has_several as has_several
     from neyman.publish._preview import Preview as Preview
     from neyman.publish._preview import preview as preview
     from neyman.publish._publish import Publication as Publication
@@ -63,6 +65,7 @@ _HOMES = {
     "_plan": ("Charge", "Plan", "Step", "bill"),
     "_plan_preview": ("ChargePreview", "PlanPreview"),
     "_presentation": ("Display", "Presentation", "Suppression"),
+    "_presented": ("Presented", "has_several"),
     "_preview": ("Preview", "preview"),
     "_publish": ("Publication", "publish"),
     "_quantiles": ("quantiles",),
@@ -90,6 +93,7 @@ __all__ = [
     "Plan",
     "PlanPreview",
     "Presentation",
+    "Presented",
     "Preview",
     "Publication",
     "Rehearsal",
@@ -106,6 +110,7 @@ __all__ = [
     "crosstab",
     "density",
     "fit",
+    "has_several",
     "json_schema",
     "likeness",
     "linear_regression",

@@ -4,7 +4,7 @@ Nothing here is part of a question: what the ledger holds is the same under any 
 public, so all of it is free and can be changed at any time.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
@@ -14,16 +14,26 @@ from neyman.arguments import brief, check_list, check_type, given, whole
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact
 
-__all__ = ["LANGUAGES", "ORDERS", "Display", "Order", "Presentation", "Suppression", "key_text"]
+__all__ = [
+    "MOST_DECIMALS",
+    "SEVERAL",
+    "Display",
+    "Language",
+    "Order",
+    "Presentation",
+    "Suppression",
+    "key_text",
+]
 
 Language: TypeAlias = Literal["en", "ko", "zh"]
 Order: TypeAlias = Literal["declared", "largest", "smallest", "alphabetical"]
 
-LANGUAGES: Final[tuple[str, ...]] = get_args(Language)
-ORDERS: Final[tuple[str, ...]] = get_args(Order)
-
+SEVERAL: Final = (
+    ", whose answer has several numbers; write the label and unit of their columns, or ask for "
+    "each number by itself"
+)
 # No float64 holds more digits after the point that mean anything.
-_MOST_DECIMALS: Final = 15
+MOST_DECIMALS: Final = 15
 
 
 @final
@@ -88,22 +98,22 @@ class Display:
     Attributes:
         title: in place of one made of the question.
         note: a sentence below it.
+        label: what its number is called, such as "flights", in place of "count".
+        unit: of measure of its number, such as "EUR", in place of that of its column.
         decimals: how many its numbers have; None for as many as its noise leaves.
         percent: whether its numbers are shown in percent: 0.25 as 25 %.
         order: of its groups: as declared, largest or smallest number first, or alphabetical.
         suppress: what is left out of it; None for what the page says, `Suppression()` for nothing.
-        labels: what its columns are called, by name; else what the page says.
-        units: of measure, by column, such as "minutes"; else what the page says.
     """
 
     title: str | None = None
     note: str | None = None
+    label: str | None = None
+    unit: str | None = None
     decimals: int | None = None
     percent: bool = False
     order: Order = "declared"
     suppress: Suppression | None = None
-    labels: Mapping[str, str] = field(default_factory=dict[str, str])
-    units: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         """Check.
@@ -111,15 +121,19 @@ class Display:
         Raises:
             InvalidParameter: if something is of another type, or there is no such order.
         """
-        for name in ("title", "note"):
+        for name in ("title", "note", "label", "unit"):
             _check_text(name, getattr(self, name))
         if self.decimals is not None:
-            whole("decimals", self.decimals, 0, _MOST_DECIMALS)
+            whole("decimals", self.decimals, 0, MOST_DECIMALS)
         check_type("percent", self.percent, bool, "True or False")
-        _check_one_of("order", self.order, ORDERS)
+        _check_one_of("order", self.order, get_args(Order))
         _check_rule(self.suppress)
-        for name in ("labels", "units"):
-            _check_texts(name, getattr(self, name))
+
+    @property
+    def of_one_number(self) -> str | None:
+        """What is said of a number, by its key; None if nothing is."""
+        said = {"label": self.label, "unit": self.unit, "percent": self.percent}
+        return next((key for key, value in said.items() if value), None)
 
 
 @final
@@ -163,7 +177,7 @@ class Presentation:
         for note in self.notes:
             check_type("a note", note, str, "a sentence")
         check_type("data_date", self.data_date, str | date | None, 'a date, or words: "May 2026"')
-        _check_one_of("language", self.language, LANGUAGES)
+        _check_one_of("language", self.language, get_args(Language))
         _check_rule(self.suppress)
         for name in ("labels", "units"):
             _check_texts(name, getattr(self, name))
@@ -188,31 +202,28 @@ class Presentation:
         """Return what is said of the answer with this id alone."""
         return self.answers.get(name) or Display()
 
-    def check(self, names: Collection[str], columns: Collection[str]) -> None:
+    def check(self, several: Mapping[str, bool], columns: Collection[str]) -> None:
         """Refuse words for what is not there.
 
         Args:
-            names: the ids of all answers.
+            several: the ids of all answers, and whether each holds several statistics.
             columns: all columns that an answer can be of.
 
         Raises:
-            InvalidParameter: if an id or a column is unknown.
+            InvalidParameter: if an id or a column is unknown, or words for one number were given to
+                several.
         """
-        for name in self.answers:
-            if name not in names:
-                raise InvalidParameter(f"answers has {brief(name)!r}, {_none_such('id', names)}")
-        for what, name in self._columns_named():
-            if name not in columns:
-                raise InvalidParameter(f"{what} has {name!r}, {_none_such('column', columns)}")
-
-    def _columns_named(self) -> Iterator[tuple[str, str]]:
+        for name, display in self.answers.items():
+            if name not in several:
+                raise InvalidParameter(f"answers has {brief(name)!r}, {_none_such('id', several)}")
+            key = display.of_one_number if several[name] else None
+            if key is not None:
+                raise InvalidParameter(f"{key} of {brief(name)!r} was given{SEVERAL}")
         for what in ("labels", "values", "units"):
             for name in getattr(self, what):
-                yield what, name
-        for answer, one in self.answers.items():
-            for what in ("labels", "units"):
-                for name in getattr(one, what):
-                    yield f"{what} of {brief(answer)!r}", name
+                if name not in columns:
+                    found = _none_such("column", columns)
+                    raise InvalidParameter(f"{what} has {brief(name)!r}, {found}")
 
 
 def key_text(value: object) -> str:

@@ -12,6 +12,7 @@ from neyman.printable import printable
 from neyman.publish._bill import Bill
 from neyman.publish._plan import Plan, bill
 from neyman.publish._presentation import Presentation
+from neyman.publish._presented import Presented
 from neyman.publish._progress import Bar, Progress
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
@@ -62,6 +63,11 @@ class Publication(Displayed):
         """Return the questions of a release's batch by name, in order; itself if there is none."""
         named = zip(self.names, self.releases, strict=True)
         return {name: other for name, other in named if other.entry == release.entry}
+
+    def presented(self) -> tuple[Presented, ...]:
+        """Return each answer with the words that it is shown with, its groups in their order."""
+        named = zip(self.names, self.releases, strict=True)
+        return tuple(Presented(*pair, self.presentation).ordered() for pair in named)
 
     def __str__(self) -> str:
         head = (

@@ -2,44 +2,44 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, final
 
-from neyman.publish import Display, Publication
+from neyman.publish import Presented, Publication
 from neyman.released import Release, limits_said
-from neyman.report._asked import asked, what_of
+from neyman.report._answer_tables import AnswerTable, answer_tables, title_of
+from neyman.report._asked import asked, begun
 from neyman.report._crosstabs import crosstab_of
 from neyman.report._downloads import csv_link
 from neyman.report._functions import read_off
 from neyman.report._html import labelled, safe
 from neyman.report._language import Language, read_language
 from neyman.report._pictures import pictured
-from neyman.report._tables import answer_table, crosstab_cells, table_of
+from neyman.report._tables import answer_html, crosstab_cells, told
 from neyman.report._translated import translated
 
-__all__ = ["Answer", "answers_of", "told"]
+__all__ = ["Answer", "answers_of"]
 
 # Longer answers open on demand.
 _OPEN: Final = 20
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Answer:
     """An answer as a page shows it.
 
     Attributes:
         number: its place on the page, from 1.
-        name: of the release.
-        title: as text.
-        release: the numbers.
+        title: as text, unlike any other on the page.
+        shown: the release, with its words.
         publication: that it is of.
         words: of the language.
     """
 
     number: int
-    name: str
     title: str
-    release: Release
+    shown: Presented
     publication: Publication
     words: Language
 
@@ -49,24 +49,24 @@ class Answer:
         return f"answer-{self.number}"
 
     @property
-    def display(self) -> Display:
-        """How it is displayed."""
-        return self.publication.presentation.display(self.name)
+    def release(self) -> Release:
+        """The numbers."""
+        return self.shown.release
+
+    @cached_property
+    def tables(self) -> tuple[AnswerTable, ...]:
+        """What is shown of it."""
+        return answer_tables(self.shown)
 
     @property
     def is_function(self) -> bool:
         """Whether the release is a function, of which numbers are read off."""
         return "coefficient" in self.release.columns
 
-    def called(self, column: str) -> str:
-        """Return what a column is called."""
-        labels = {**self.publication.presentation.labels, **self.display.labels}
-        return labels.get(column, column)
-
     @property
     def asked(self) -> str:
         """What was asked, in one sentence."""
-        return asked(self.release.query, language=self.words.name, called=self.called)
+        return asked(self.release.query, language=self.words.name, called=self.shown.label)
 
     @property
     def notes(self) -> list[str]:
@@ -87,8 +87,8 @@ class Answer:
 
     def _parts(self, svg: str | None, notes: list[str]) -> Iterator[str]:
         yield self._question()
-        if self.display.note:
-            yield f"<p>{safe(self.display.note)}</p>"
+        if self.shown.display.note:
+            yield f"<p>{safe(self.shown.display.note)}</p>"
         if self.release.shown_from is not None:
             said = self.words.put("unknown", least=self.release.shown_from)
             yield f'<p class="quiet">{safe(said)}</p>'
@@ -98,22 +98,22 @@ class Answer:
             return
         if svg is not None:
             title = self.words.put("picture", title=self.title)
-            about = self.words.put("picture_about", asked=_begun(self.asked, self.words))
+            about = self.words.put("picture_about", asked=begun(self.asked, self.words.name))
             yield pictured(svg, f"picture-{self.number}", title, about)
         yield self._function() if self.is_function else self._numbers()
         yield "".join(f'<p class="quiet">{note}</p>' for note in notes)
-        link = csv_link(self.name, self.release, self.words.page["csv"])
-        yield f'<p class="downloads">{link}</p>'
+        links = (csv_link(table, len(self.tables), self.words) for table in self.tables)
+        yield f'<p class="downloads">{" ".join(links)}</p>'
 
     def _question(self) -> str:
         """Say what was asked, as far as the title does not."""
-        if self.display.title is not None:
-            return f"<p>{safe(_begun(self.asked, self.words))}.</p>"
+        if self.shown.display.title is not None:
+            return f"<p>{safe(begun(self.asked, self.words.name))}.</p>"
         limits = limits_said(self.release.query)
         if limits is None:
             return ""
         found = translated(limits, self.words) or limits
-        return f"<p>{safe(_begun(found, self.words))}.</p>"
+        return f"<p>{safe(begun(found, self.words.name))}.</p>"
 
     def _limits(self) -> str:
         """Say what contribution limits and bounds did, plainly where it is much."""
@@ -125,58 +125,54 @@ class Answer:
         return f'<p class="{"warning" if warns else "quiet"}">{said}</p>' if said else ""
 
     def _numbers(self) -> str:
-        table = crosstab_of(self.release)
-        if table is not None:
+        cross = crosstab_of(self.shown)
+        if cross is not None:
             level = f"{100 * self.release.confidence:g}"
             about = safe(self.words.put("crosstab_cells", level=level))
-            shown = table.html(crosstab_cells(self.release), self.words.page)
-            return f'{shown}<p class="quiet">{about}</p>'
-        shown, length = answer_table(self.release), len(self.release.groups)
-        if length <= _OPEN:
+            (table,) = self.tables
+            shown = cross.html(crosstab_cells(table, self.words), self.words.page)
+            notes = "".join(
+                f'<p class="quiet">{told(note, self.words)}</p>' for note in table.notes
+            )
+            return f'{shown}<p class="quiet">{about}</p>{notes}'
+        several = len(self.tables) > 1
+        return "".join(
+            self._table(table, table.title if several else self.title, hidden=not several)
+            for table in self.tables
+        )
+
+    def _table(self, table: AnswerTable, caption: str, *, hidden: bool) -> str:
+        shown = answer_html(table, language=self.words.name, caption=caption, hidden=hidden)
+        if len(table.rows) <= _OPEN:
             return shown
-        said = self.words.put("rows", count=f"{length:,}")
+        said = self.words.put("rows", count=f"{len(table.rows):,}")
         return f"<details><summary>{safe(said)}</summary>{shown}</details>"
 
     def _function(self) -> str:
         """Return what is read off a function, never its coefficients."""
-        read, hidden = read_off(self.release)
-        shown = "" if read is None else table_of(read, len(self.release.keys))
-        shown += "".join(f"<p>{told(said, self.words)}.</p>" for said in hidden)
+        hidden = "".join(
+            f"<p>{told(one, self.words)}.</p>" for one in read_off(self.release).hidden
+        )
         kept = self.words.put(
             "coefficients",
             count=f"{len(self.release.groups):,}",
             ledger=self.publication.ledger.name,
             release=self.release.entry,
         )
-        return f'{shown}<p class="quiet">{safe(kept)}</p>'
+        return f'{self._numbers()}{hidden}<p class="quiet">{safe(kept)}</p>'
 
 
 def answers_of(publication: Publication) -> list[Answer]:
     """Return the answers of a publication, in order, each with a title of its own."""
     words = read_language(publication.presentation.language)
-    found: list[Answer] = []
-    named = zip(publication.names, publication.releases, strict=True)
-    for number, (name, release) in enumerate(named, 1):
-        answer = Answer(number, name, "", release, publication, words)
-        made = what_of(release.query, language=words.name, called=answer.called)
-        found.append(replace(answer, title=answer.display.title or _begun(made, words)))
+    found = [
+        Answer(number, title_of(shown), shown, publication, words)
+        for number, shown in enumerate(publication.presented(), 1)
+    ]
     titles = [answer.title for answer in found]
     return [
         answer
         if titles.count(answer.title) == 1
-        else replace(answer, title=f"{answer.title} ({answer.name})")
+        else replace(answer, title=f"{answer.title} ({answer.shown.name})")
         for answer in found
     ]
-
-
-def told(text: str, words: Language) -> str:
-    """Return a text of another room as HTML: in the language, or in English and marked as such."""
-    found = translated(text, words)
-    if found is None:
-        return f'<span lang="en">{safe(text)}</span>'
-    return safe(found)
-
-
-def _begun(text: str, words: Language) -> str:
-    """Begin a sentence; in other languages it may begin with a name, which stays as it is."""
-    return text[:1].upper() + text[1:] if words.name == "en" else text

@@ -7,7 +7,7 @@ from neyman.released import columns_of, counts_units, limits_said, units_of
 from neyman.report._language import Language, read_language
 from neyman.report._translated import translated
 
-__all__ = ["asked", "what_of"]
+__all__ = ["asked", "begun", "what_of"]
 
 
 def asked(
@@ -34,6 +34,11 @@ def what_of(
 ) -> str:
     """Say the same without what limits count."""
     return _Sentence(read_language(language), called).what(query)
+
+
+def begun(text: str, language: str) -> str:
+    """Begin a sentence; in other languages it may begin with a name, which stays as it is."""
+    return text[:1].upper() + text[1:] if language == "en" else text
 
 
 class _Sentence:

@@ -6,13 +6,13 @@ from neyman.ledger import Entry
 from neyman.numerics import at_least, at_most
 from neyman.publish import Publication
 from neyman.released import Guarantee
-from neyman.report._answers import Answer, told
+from neyman.report._answers import Answer
 from neyman.report._explain import explain
 from neyman.report._explanation import Explanation
 from neyman.report._html import labelled, safe, table_html
 from neyman.report._language import Language
 from neyman.report._pictures import pictured
-from neyman.report._tables import exactly
+from neyman.report._tables import exactly, told
 from neyman.report._translated import translated
 from neyman.report._words import relation
 from neyman.tradeoff import TradeOff

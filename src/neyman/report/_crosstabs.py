@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, cast, final
 
-from neyman.released import Release, called
+from neyman.publish import Presented
 from neyman.report._html import safe
 
 __all__ = ["Crosstab", "crosstab_of"]
@@ -77,7 +77,7 @@ class Crosstab:
         )
 
     def _shape(self, before: Place) -> tuple[list[str | None], list[str | None]]:
-        """Return what stands down and across: values, and None for sums, as far as there are any."""
+        """Return what stands down and across: values, and None for sums that there are."""
         down, across = self.values[-2:]
 
         def known(values: Sequence[str], others: Sequence[str | None]) -> bool:
@@ -110,51 +110,30 @@ class Crosstab:
         return "<td></td>" if row is None else f"<td{kind}>{cells[row]}</td>"
 
 
-def crosstab_of(release: Release) -> Crosstab | None:
+def crosstab_of(shown: Presented) -> Crosstab | None:
     """Return where the numbers of a contingency table of two or three columns stand.
 
     None of any other answer, and of a table that is too wide to be read.
     """
-    if release.query.get("statistic") != "crosstab":
+    release, groups = shown.release, [*shown.key_columns]
+    if release.query.get("statistic") != "crosstab" or len(groups) not in _COLUMNS:
         return None
-    groups = _groups(release.keys)
     runs = _runs(cast("Sequence[str]", release.columns["margin"]))
-    margins = cast("list[list[str]]", release.query.get("margins") or [])
-    summed = [[*groups], *margins]
-    if len(groups) not in _COLUMNS or len(runs) != len(summed):
+    summed = [groups, *cast("list[list[str]]", release.query.get("margins") or [])]
+    if len(runs) != len(summed):
         return None
     places: dict[Place, int] = {}
     for rows, names in zip(runs, summed, strict=True):
         for row in rows:
-            place = tuple(
-                _value(release, keys, row) if name in names else None
-                for name, keys in groups.items()
-            )
-            places[place] = row
+            words = zip(groups, shown.group(row), strict=True)
+            places[tuple(word if name in names else None for name, word in words)] = row
     values = tuple(
-        tuple(dict.fromkeys(place[at] for place in places if place[at] is not None))
+        tuple(dict.fromkeys(word for place in places if (word := place[at]) is not None))
         for at in range(len(groups))
     )
-    known = cast("tuple[tuple[str, ...], ...]", values)
-    if len(known[-1]) > _MOST_ACROSS:
+    if len(values[-1]) > _MOST_ACROSS or len(places) != len(release.groups):
         return None
-    return Crosstab(tuple(groups), known, places)
-
-
-def _groups(keys: Sequence[str]) -> dict[str, list[str]]:
-    """Return the columns that the keys are of; a bin has two."""
-    found: dict[str, list[str]] = {}
-    for key in keys:
-        name = key.removesuffix("_from")
-        if key != name and f"{name}_to" in keys:
-            found[name] = [key, f"{name}_to"]
-        elif not (key.endswith("_to") and key.removesuffix("_to") in found):
-            found[key] = [key]
-    return found
-
-
-def _value(release: Release, keys: Sequence[str], row: int) -> str:
-    return called({key: release.columns[key][row] for key in keys})
+    return Crosstab(tuple(map(shown.with_unit, groups)), values, places)
 
 
 def _runs(labels: Sequence[str]) -> list[range]:

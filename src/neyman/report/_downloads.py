@@ -7,10 +7,11 @@ from datetime import date
 from importlib.metadata import version
 from typing import Final
 
-from neyman.publish import Publication
-from neyman.released import Release
+from neyman.publish import Presented, Publication
+from neyman.report._answer_tables import AnswerTable, answer_tables
 from neyman.report._html import safe
-from neyman.report._records import csv_of, records_of
+from neyman.report._language import Language
+from neyman.report._records import recorded
 
 __all__ = ["csv_link", "json_link"]
 
@@ -21,16 +22,18 @@ _LONGEST: Final = 80
 _MARK: Final = "\ufeff"
 
 
-def csv_link(name: str, release: Release, said: str) -> str:
-    """Return a link to an answer as CSV.
+def csv_link(table: AnswerTable, of: int, words: Language) -> str:
+    """Return a link to a table as CSV.
 
     Args:
-        name: of the release.
-        release: the answer.
-        said: the text of the link.
+        table: the table.
+        of: how many tables its answer has.
+        words: of the language.
     """
-    text = _MARK + csv_of({name: release}, guarded=True)
-    return _link(f"{_file(name)}.csv", "text/csv", text, said)
+    several = of > 1
+    said = words.put("csv_of", title=table.title) if several else words.page["csv"]
+    file = f"{table.name} {table.title}" if several else table.name
+    return _link(f"{_file(file)}.csv", "text/csv", _MARK + table.to_csv(), said)
 
 
 def json_link(publication: Publication, made: date, said: str) -> str:
@@ -51,10 +54,21 @@ def json_link(publication: Publication, made: date, said: str) -> str:
         "neighbors": publication.neighbors,
         "guarantee": publication.total.to_json(),
         "ledger": {"name": publication.ledger.name, "head": publication.head},
-        "answers": records_of(publication),
+        "answers": [_answer(shown) for shown in publication.presented()],
     }
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)
     return _link(f"{_file(publication.title)}.json", "application/json", text, said)
+
+
+def _answer(shown: Presented) -> dict[str, object]:
+    """Return an answer as it is shown; and as it was released, unless something is left out."""
+    record: dict[str, object] = {
+        "id": shown.name,
+        "tables": [table.to_json() for table in answer_tables(shown)],
+    }
+    if not shown.rule.sentences:
+        record["release"] = recorded(shown.name, shown.release)
+    return record
 
 
 def _link(file: str, kind: str, text: str, said: str) -> str:

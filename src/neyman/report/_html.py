@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 
 from neyman.printable import printable
 from neyman.report._language import read_language
@@ -69,6 +70,8 @@ def table_html(
     texts: int,
     caption: str = "",
     quiet: Sequence[bool] = (),
+    above: Sequence[str] = (),
+    hidden: bool = False,
 ) -> str:
     """Return a table that scrolls where it is too wide.
 
@@ -80,6 +83,8 @@ def table_html(
         texts: so many first columns say what the row is of.
         caption: as text; what screen readers read out first.
         quiet: of each row, whether it is grey; none by default.
+        above: of each column, the head that it shares with its neighbours; empty if none.
+        hidden: whether the caption is there for screen readers alone.
     """
 
     def cell(place: int, text: str) -> str:
@@ -87,19 +92,38 @@ def table_html(
             return f'<th scope="row" class="text">{safe(text)}</th>'
         return f"<td>{safe(text)}</td>"
 
-    heads = "".join(
-        f'<th scope="col"{" class=text" if i < texts else ""}>{safe(name)}</th>'
-        for i, name in enumerate(head)
-    )
     flags = [*quiet]
     lines = "".join(
         f"<tr{' class=few' if place < len(flags) and flags[place] else ''}>"
         f"{''.join(cell(i, text) for i, text in enumerate(row))}</tr>"
         for place, row in enumerate(rows)
     )
-    said = f"<caption>{safe(caption)}</caption>" if caption else ""
+    kind = " class=hidden" if hidden else ""
+    said = f"<caption{kind}>{safe(caption)}</caption>" if caption else ""
     name = f' role="region" aria-label="{safe(caption)}"' if caption else ""
     return (
-        f'<div class="scroll" tabindex="0"{name}><table>{said}<thead><tr>{heads}</tr></thead>'
+        f'<div class="scroll" tabindex="0"{name}><table>{said}<thead>{_heads(head, texts, above)}</thead>'
         f"<tbody>{lines}</tbody></table></div>"
     )
+
+
+def _heads(head: Sequence[str], texts: int, above: Sequence[str]) -> str:
+    """Return one row of heads, or two where columns share heads."""
+
+    def own(place: int, more: str = "") -> str:
+        kind = " class=text" if place < texts else ""
+        return f'<th scope="col"{kind}{more}>{safe(head[place])}</th>'
+
+    if not any(above):
+        return f"<tr>{''.join(map(own, range(len(head))))}</tr>"
+    first, second = list[str](), list[str]()
+    for name, run in groupby(range(len(head)), key=lambda place: above[place]):
+        places = list(run)
+        if name:
+            first.append(
+                f'<th scope="colgroup" class="shared" colspan="{len(places)}">{safe(name)}</th>'
+            )
+            second += map(own, places)
+        else:
+            first += (own(place, ' rowspan="2"') for place in places)
+    return f"<tr>{''.join(first)}</tr><tr>{''.join(second)}</tr>"

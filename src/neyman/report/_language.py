@@ -30,7 +30,8 @@ class Language:
         page: texts of a page, by name, with {fields}.
         asked: what a question is made of, by name, with {fields}.
         columns: what columns of answers are called.
-        notes: sentences that come from elsewhere, by name, with {fields}.
+        notes: what stands for sentences that come from elsewhere, by name, with {fields}.
+        patterns: these sentences, in English; of other languages none.
         group: between thousands.
         decimal: before the decimals.
     """
@@ -43,6 +44,7 @@ class Language:
     asked: Mapping[str, str]
     columns: Mapping[str, str]
     notes: Mapping[str, str]
+    patterns: Mapping[str, str]
     group: str
     decimal: str
 
@@ -138,6 +140,7 @@ def _read(name: str) -> Language:
         asked=tables["asked"],
         columns=tables["columns"],
         notes=tables["notes"],
+        patterns=tables.get("patterns", {}),
         group=marks["group"],
         decimal=marks["decimal"],
     )

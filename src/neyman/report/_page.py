@@ -50,7 +50,7 @@ def html(
             "answers",
             2,
             words.page["answers"],
-            (one.html(release_svgs.get(one.name), own[one.number]) for one in answers),
+            (one.html(release_svgs.get(one.shown.name), own[one.number]) for one in answers),
         ),
         _covers(shared, answers, words),
         labelled(

@@ -3,16 +3,13 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import cast
 
 from neyman.publish import Publication
 from neyman.released import Release
 from neyman.report._functions import read_off
 
 __all__ = ["csv_of", "recorded", "records_of"]
-
-# What a spreadsheet takes for the start of a formula.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def records_of(publication: Publication) -> list[dict[str, object]]:
@@ -29,15 +26,11 @@ def recorded(name: str, release: Release) -> dict[str, object]:
     return record
 
 
-def csv_of(releases: Mapping[str, Release], *, guarded: bool = False) -> str:
+def csv_of(releases: Mapping[str, Release]) -> str:
     """Write releases as one table, a line for each group, with the name of its release first.
 
     Its columns are those of all of them together, as JSON has them; a field that a release lacks,
     and a number of too few rows to tell, is empty. Of a function they are what is read off it.
-
-    Args:
-        releases: by name.
-        guarded: whether an apostrophe is put before text that a spreadsheet would run as a formula.
     """
     tables = {name: _columns(release) for name, release in releases.items()}
     columns = dict.fromkeys(column for table in tables.values() for column in table)
@@ -47,13 +40,12 @@ def csv_of(releases: Mapping[str, Release], *, guarded: bool = False) -> str:
     header = [first, *columns]
     written = io.StringIO()
     lines = csv.writer(written, lineterminator="\n")
-    shown = _guarded if guarded else _as_it_is
-    lines.writerow(map(shown, header))
+    lines.writerow(header)
     for name, table in tables.items():
         length = max((len(cells) for cells in table.values()), default=0)
         for row in range(length):
             cells = {column: values[row] for column, values in table.items()} | {first: name}
-            lines.writerow([shown(cells.get(column)) for column in header])
+            lines.writerow([cells.get(column) for column in header])
     return written.getvalue()
 
 
@@ -61,12 +53,3 @@ def _columns(release: Release) -> Mapping[str, Sequence[object]]:
     if "coefficient" in release.columns:
         return read_off(release).columns or {}
     return cast("Mapping[str, Sequence[object]]", release.to_json()["columns"])
-
-
-def _as_it_is(cell: object) -> object:
-    return cell
-
-
-def _guarded(cell: object) -> object:
-    formula = isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA)
-    return f"'{cell}" if formula else cell

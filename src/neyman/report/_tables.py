@@ -5,25 +5,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
 
-from neyman.released import (
-    MARKED,
-    TOO_FEW,
-    Release,
-    Side,
-    counts_units,
-    is_amount,
-    noise_alone,
-    readable,
-    units_of,
-)
+from neyman.report._answer_tables import AnswerTable
+from neyman.report._columns import Head
 from neyman.report._html import safe, table_html
-from neyman.report._language import Language
+from neyman.report._language import Language, read_language
+from neyman.report._translated import translated
 
-__all__ = ["answer_table", "crosstab_cells", "exactly", "rows_table", "table_of"]
+__all__ = ["answer_html", "crosstab_cells", "exactly", "rows_table", "said", "table_of", "told"]
 
 _HEX: Final = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}")
 _LARGE: Final = 1000
 _PLACES: Final = 5
+# Columns that hold words of ours beside numbers.
+_OURS: Final = ("margin", "term", "probability", "share below", "column")
 
 
 def rows_table(
@@ -39,37 +33,41 @@ def table_of(columns: Mapping[str, Sequence[object]], text_columns: int) -> str:
     return table_html(list(columns), _lined(columns, text_columns), texts=text_columns)
 
 
-def answer_table(release: Release) -> str:
-    """Return an answer as a table, or as one for each of several statistics.
+def answer_html(
+    table: AnswerTable, *, language: str = "en", caption: str = "", hidden: bool = False
+) -> str:
+    """Return an answer as it is presented: rows that noise alone could have made are grey.
 
-    Rows that noise alone could have made are grey, and say so.
+    Args:
+        table: the answer.
+        language: "en", "ko" or "zh".
+        caption: what screen readers read out first.
+        hidden: whether it is there for them alone.
     """
-    found: list[str] = []
-    for side in release.sides:
-        flags = noise_alone(side.query, side.columns)
-        columns = readable(side.query, side.columns, release.keys)
-        head = [_called(name, side) for name in columns]
-        texts = len(release.keys) + ("term" in columns)
-        found.append(table_html(head, _lined(columns, texts), texts=texts, quiet=flags))
-        if any(flags) and is_amount(side.query):
-            found.append(f'<p class="quiet">{safe(MARKED)}.</p>')
-        elif any(flags):
-            found.append(
-                f'<p class="quiet">{safe(TOO_FEW)}: the interval is wider than half of what the '
-                "bounds allow, so noise alone could have made the number.</p>"
-            )
-    return "".join(found)
+    words = read_language(language)
+    shown = table_html(
+        [_one_line(head, words) for head in table.heads],
+        [_cells(table, row, words) for row in range(len(table.rows))],
+        texts=sum(head.key for head in table.heads),
+        caption=caption,
+        quiet=[row.state != "shown" for row in table.rows],
+        hidden=hidden,
+        above=["" if head.above is None else said(head.above, words) for head in table.heads],
+    )
+    return shown + "".join(f'<p class="quiet">{told(note, words)}</p>' for note in table.notes)
 
 
-def crosstab_cells(release: Release) -> list[str]:
+def crosstab_cells(table: AnswerTable, words: Language) -> list[str]:
     """Return the numbers of a contingency table, each with its interval below it, as HTML."""
-    rows = zip(*(release.columns[name] for name in ("count", "lower", "upper")), strict=True)
-    flags = noise_alone(release.query, release.columns)
-    return [
-        f"{safe(_whole(count))}{'*' if few else ''}"
-        f"<small>[{safe(_whole(lower))}, {safe(_whole(upper))}]</small>"
-        for (count, lower, upper), few in zip(rows, flags, strict=True)
-    ]
+    value = next(place for place, head in enumerate(table.heads) if head.value)
+    ends = [place for place, head in enumerate(table.heads) if head.above is not None]
+    found: list[str] = []
+    for row in range(len(table.rows)):
+        cells = _cells(table, row, words)
+        low_high = ", ".join(cells[place] for place in ends if cells[place])
+        below = f"<small>[{safe(low_high)}]</small>" if low_high else ""
+        found.append(f"{safe(cells[value])}{below}")
+    return found
 
 
 def exactly(record: Mapping[str, object], caption: str, words: Language) -> str:
@@ -103,11 +101,32 @@ def _written(value: object) -> str:
             return str(value)
 
 
-def _called(name: str, side: Side) -> str:
-    """Return the head of a column: a count of units says whose."""
-    if name != "count_units" or not counts_units(side.query):
-        return name
-    return f"number of {units_of(side.query)}"
+def said(text: str, words: Language) -> str:
+    """Return words of ours in a language; as they are where they are not known."""
+    return words.columns.get(text) or translated(text, words) or text
+
+
+def told(text: str, words: Language) -> str:
+    """Return a sentence of ours as HTML: in the language, or in English and marked as such."""
+    found = translated(text, words)
+    return f'<span lang="en">{safe(text)}</span>' if found is None else safe(found)
+
+
+def _one_line(head: Head, words: Language) -> str:
+    """Return a head with its unit of measure; what a column is called stays as it is."""
+    ours = not head.key or head.name in _OURS
+    name = said(head.words, words) if ours else head.words
+    return name if head.unit is None else f"{name} ({head.unit})"
+
+
+def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:
+    """Return the cells of a row, those that hold words of ours in the language."""
+    found = table.rows[row]
+    left_out = found.state not in ("shown", "marked")
+    return [
+        said(cell, words) if head.name in _OURS or (head.value and left_out) else cell
+        for head, cell in zip(table.heads, found.cells, strict=True)
+    ]
 
 
 def _lined(columns: Mapping[str, Sequence[object]], texts: int) -> list[tuple[str, ...]]:

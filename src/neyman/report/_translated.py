@@ -30,25 +30,25 @@ def translated(text: str, words: Language) -> str | None:
         text: in English, a sentence or several.
         words: of the language.
     """
-    if words.name == "en":
-        return text
     if len(text) > _LONGEST:
         return None
     found = _one(text, words)
     if found is not None:
         return found
+    # What English does not say otherwise stays as it is.
+    same = text if words.name == "en" else None
     for stop in re.finditer(r"\. ", text):
         first = _one(text[: stop.start() + 1], words)
         rest = translated(text[stop.end() :], words) if first is not None else None
         if first is not None and rest is not None:
             return f"{first}{'' if first.endswith(_FULL_STOP) else ' '}{rest}"
-    return None
+    return same
 
 
 def _one(sentence: str, words: Language) -> str | None:
     """Return one sentence, or one phrase."""
     for name, pattern in _patterns():
-        match = pattern.fullmatch(sentence)
+        match = pattern.fullmatch(sentence) if name in words.notes else None
         if match is not None:
             values = {
                 field: _inner(field, value, words) for field, value in match.groupdict().items()
@@ -61,6 +61,8 @@ def _inner(field: str, value: str, words: Language) -> str:
     if field not in _OURS:
         return value
     parts = re.split(r", or |, ", value) if field in _LISTS else [value]
+    if words.name == "en":
+        return value
     said = [_one(part, words) or words.asked.get(part, part) for part in parts]
     return words.page["list_separator"].join(said)
 
@@ -70,5 +72,5 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """Return the English sentences as patterns, in the order of the catalogue."""
     return [
         (name, re.compile(_FIELD.sub(r"(?P<\1>.+?)", re.escape(said)), re.DOTALL))
-        for name, said in read_language("en").notes.items()
+        for name, said in read_language("en").patterns.items()
     ]

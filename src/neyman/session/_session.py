@@ -13,15 +13,17 @@ from neyman.functional import Domain, Side, Target
 from neyman.ledger import Ledger
 from neyman.numerics import Real, at_least, at_most
 from neyman.publish import (
+    Presentation,
     Publication,
     crosstab,
     density,
+    has_several,
     linear_regression,
     quantiles,
     regression,
     survival,
 )
-from neyman.released import Release
+from neyman.released import Release, columns_asked
 from neyman.session._declared import (
     By,
     Ranges,
@@ -338,18 +340,23 @@ class Session(Displayed):
         """
         return planned(self, questions, weights=weights, share=share)
 
-    def report(self, path: str | Path, *, title: str) -> Path:
+    def report(
+        self, path: str | Path, *, title: str, presentation: Presentation | None = None
+    ) -> Path:
         """Write the page of all that this session released, one HTML file that needs no network.
 
         Args:
             path: where; a page that lies there is replaced, any other file is not.
             title: of the page.
+            presentation: all else that is said of it and of its answers, such as
+                `ny.publish.Presentation(units={"wait": "minutes"})`. No question has a part in it.
 
         Returns:
             The path.
 
         Raises:
-            InvalidParameter: if nothing was released yet, or the path cannot be written to.
+            InvalidParameter: if nothing was released yet, the path cannot be written to, or the
+                presentation is of ids or columns that are not there.
             MissingExtra: if matplotlib is not installed.
         """
         if not self.releases:
@@ -363,12 +370,20 @@ class Session(Displayed):
 
         page = Path(path)
         check_page("path", page, frozenset(self.paying.store.files))
-        write_text(page, page_of(self.publication(title)))
+        write_text(page, page_of(self.publication(title, presentation)))
         return page
 
-    def publication(self, title: str) -> Publication:
-        """Return all that this session released, and the state of its ledger."""
-        ledger = self.paying
+    def publication(self, title: str, presentation: Presentation | None = None) -> Publication:
+        """Return all that this session released, and the state of its ledger.
+
+        Raises:
+            InvalidParameter: as `report`.
+        """
+        ledger, shown = self.paying, presentation or Presentation()
+        shown.check(
+            {name: has_several(one) for name, one in self.releases.items()},
+            set(self.columns).union(*(columns_asked(one.query) for one in self.releases.values())),
+        )
         return Publication(
             title=title,
             names=tuple(self.releases),
@@ -380,6 +395,7 @@ class Session(Displayed):
             ledger=ledger.store,
             delta_for_groups=ledger.delta_for_groups,
             delta_spent=ledger.spent_delta(),
+            presentation=shown,
             head=ledger.head(),
             entries=tuple(ledger.entries()),
         )
