@@ -1,6 +1,6 @@
 """From a plan to releases: everything is priced before the first charge."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final, final
 
@@ -63,6 +63,16 @@ class Publication(Displayed):
         """Return the questions of a release's batch by name, in order; itself if there is none."""
         named = zip(self.names, self.releases, strict=True)
         return {name: other for name, other in named if other.entry == release.entry}
+
+    def in_language(self, language: str | None) -> "Publication":
+        """Return it with its page in another language; as it is for None.
+
+        Raises:
+            InvalidParameter: if there is no such language.
+        """
+        if language is None:
+            return self
+        return replace(self, presentation=self.presentation.in_language(language))
 
     def presented(self) -> tuple[Presented, ...]:
         """Return each answer with the words that it is shown with, its groups in their order."""

@@ -105,15 +105,19 @@ class Answer:
         links = (csv_link(table, len(self.tables), self.words) for table in self.tables)
         yield f'<p class="downloads">{" ".join(links)}</p>'
 
+    @property
+    def _stop(self) -> str:
+        return self.words.page["stop"]
+
     def _question(self) -> str:
         """Say what was asked, as far as the title does not."""
         if self.shown.display.title is not None:
-            return f"<p>{safe(begun(self.asked, self.words.name))}.</p>"
+            return f"<p>{safe(begun(self.asked, self.words.name))}{self._stop}</p>"
         limits = limits_said(self.release.query)
         if limits is None:
             return ""
         found = translated(limits, self.words) or limits
-        return f"<p>{safe(begun(found, self.words.name))}.</p>"
+        return f"<p>{safe(begun(found, self.words.name))}{self._stop}</p>"
 
     def _limits(self) -> str:
         """Say what contribution limits and bounds did, plainly where it is much."""
@@ -150,9 +154,8 @@ class Answer:
 
     def _function(self) -> str:
         """Return what is read off a function, never its coefficients."""
-        hidden = "".join(
-            f"<p>{told(one, self.words)}.</p>" for one in read_off(self.release).hidden
-        )
+        parts = (told(f"{one}.", self.words) for one in read_off(self.release).hidden)
+        hidden = "".join(f"<p>{one}</p>" for one in parts)
         kept = self.words.put(
             "coefficients",
             count=f"{len(self.release.groups):,}",

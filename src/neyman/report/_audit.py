@@ -10,14 +10,22 @@ from neyman.report._answers import Answer
 from neyman.report._explain import explain
 from neyman.report._explanation import Explanation
 from neyman.report._html import labelled, safe, table_html
-from neyman.report._language import Language
+from neyman.report._language import Language, read_language
 from neyman.report._pictures import pictured
 from neyman.report._tables import exactly, told
 from neyman.report._translated import translated
 from neyman.report._words import relation
 from neyman.tradeoff import TradeOff
 
-__all__ = ["CONTENTS", "PRIORS", "curve_section", "explained", "explanation_html", "parts"]
+__all__ = [
+    "CONTENTS",
+    "PRIORS",
+    "curve_section",
+    "explained",
+    "explanation_html",
+    "parts",
+    "said_unit",
+]
 
 # The anchor of each part, and the text of its heading.
 CONTENTS = {
@@ -37,10 +45,15 @@ def explained(publication: Publication, language: str) -> Explanation:
     guarantee = Guarantee(
         curve=publication.total,
         neighbors=publication.neighbors,
-        unit=publication.unit,
+        unit=said_unit(publication.unit, read_language(language)),
         assumptions=tuple(dict.fromkeys(said)),
     )
     return explain(guarantee, language=language, priors=PRIORS)
+
+
+def said_unit(unit: str, words: Language) -> str:
+    """Return who is protected; in words of their own where these are not ours."""
+    return translated(unit, words) or unit
 
 
 def parts(
@@ -110,7 +123,7 @@ def _terms(publication: Publication, words: Language) -> str:
     page, unit = words.page, publication.unit
     between = relation(publication.neighbors, unit)
     rows = [
-        (page["unit"], safe(unit)),
+        (page["unit"], safe(said_unit(unit, words))),
         (page["neighbours"], told(between, words)),
         (page["cap"], safe(publication.cap)),
         (page["spent"], safe(publication.total)),

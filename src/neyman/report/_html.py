@@ -101,8 +101,9 @@ def table_html(
     kind = " class=hidden" if hidden else ""
     said = f"<caption{kind}>{safe(caption)}</caption>" if caption else ""
     name = f' role="region" aria-label="{safe(caption)}"' if caption else ""
+    top = _heads(head, texts, above)
     return (
-        f'<div class="scroll" tabindex="0"{name}><table>{said}<thead>{_heads(head, texts, above)}</thead>'
+        f'<div class="scroll" tabindex="0"{name}><table>{said}<thead>{top}</thead>'
         f"<tbody>{lines}</tbody></table></div>"
     )
 

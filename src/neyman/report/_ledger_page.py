@@ -7,7 +7,7 @@ from neyman.ledger import Entry, Ledger
 from neyman.numerics import at_least, at_most
 from neyman.released import Guarantee
 from neyman.report._asked import what_of
-from neyman.report._audit import PRIORS, curve_section, explanation_html
+from neyman.report._audit import PRIORS, curve_section, explanation_html, said_unit
 from neyman.report._explain import explain
 from neyman.report._html import framed, labelled, safe, table_html
 from neyman.report._language import Language, read_language
@@ -30,7 +30,8 @@ def ledger_html(ledger: Ledger, tradeoff_svg: str, *, language: str = "en") -> s
         language: "en", "ko" or "zh".
     """
     words, total, entries = read_language(language), ledger.total(), ledger.entries()
-    guarantee = Guarantee(curve=total, neighbors=ledger.neighbors, unit=ledger.unit, assumptions=())
+    unit = said_unit(ledger.unit, words)
+    guarantee = Guarantee(curve=total, neighbors=ledger.neighbors, unit=unit, assumptions=())
     explanation = explain(guarantee, language=language, priors=PRIORS)
     title, page = words.put("ledger_title", ledger=ledger.store.name), words.page
     body = [
@@ -75,7 +76,7 @@ def _terms(ledger: Ledger, words: Language) -> str:
     left, between = ledger.left(), relation(ledger.neighbors, ledger.unit)
     rest = at_least(100 * left.cost / ledger.capacity, 5)
     facts = {
-        "unit": ledger.unit,
+        "unit": said_unit(ledger.unit, words),
         "neighbours": translated(between, words) or between,
         "cap": str(ledger.cap),
         "spent": str(ledger.total()),

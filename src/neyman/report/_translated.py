@@ -14,7 +14,7 @@ __all__ = ["translated"]
 
 # What stands for words of ours; all else is a number, or a name that stays as it was given.
 _OURS: Final = frozenset(
-    ("again", "beyond", "count", "kind", "limit", "limits", "statistic", "units", "where")
+    ("again", "beyond", "count", "kind", "limit", "limits", "statistic", "unit", "units", "where")
 )
 _LISTS: Final = frozenset(("beyond",))
 _FULL_STOP: Final = "\u3002"

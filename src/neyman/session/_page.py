@@ -17,7 +17,6 @@ _FEWEST_DRAWN: Final = 2
 _MOST_DRAWN: Final = 60
 # In inches: as wide as its text can be read on a phone.
 _WIDTH: Final = 4.8
-_CURVE_WIDTH: Final = 4.4
 
 
 def page_of(publication: Publication) -> str:
@@ -35,6 +34,5 @@ def page_of(publication: Publication) -> str:
         # Of a function that its noise hides, or that has no picture, the page says the rest.
         with suppress(InvalidParameter):
             pictures[name] = to_svg(released(release), width=_WIDTH, words=said)
-    total = tradeoff({str(publication.total): publication.total})
-    curve = to_svg(total, width=_CURVE_WIDTH, words=said)
+    curve = to_svg(tradeoff(publication.total), width=_WIDTH, words=said)
     return html(publication, tradeoff_svg=curve, release_svgs=pictures)

@@ -341,7 +341,12 @@ class Session(Displayed):
         return planned(self, questions, weights=weights, share=share)
 
     def report(
-        self, path: str | Path, *, title: str, presentation: Presentation | None = None
+        self,
+        path: str | Path,
+        *,
+        title: str,
+        presentation: Presentation | None = None,
+        language: str | None = None,
     ) -> Path:
         """Write the page of all that this session released, one HTML file that needs no network.
 
@@ -350,6 +355,8 @@ class Session(Displayed):
             title: of the page.
             presentation: all else that is said of it and of its answers, such as
                 `ny.publish.Presentation(units={"wait": "minutes"})`. No question has a part in it.
+
+            language: "en", "ko" or "zh"; by default that of the presentation, or "en".
 
         Returns:
             The path.
@@ -370,7 +377,8 @@ class Session(Displayed):
 
         page = Path(path)
         check_page("path", page, frozenset(self.paying.store.files))
-        write_text(page, page_of(self.publication(title, presentation)))
+        publication = self.publication(title, presentation).in_language(language)
+        write_text(page, page_of(publication))
         return page
 
     def publication(self, title: str, presentation: Presentation | None = None) -> Publication:
