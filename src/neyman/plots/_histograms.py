@@ -67,7 +67,7 @@ def bars(
     )
     if truth is not None:
         axes.plot(places, truth, "_", color=TRUTH, markersize=14, mew=1.6, label=TRUE)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
     axes.axhline(0, color=INK, linewidth=0.6)
     _marked(axes, marks, across=True)
     axes.grid(axis="y", color=QUIET, alpha=0.25)

@@ -76,7 +76,7 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
     axes = picture.add_subplot()
     rows.draw(axes, what, truth)
     if truth is not None:
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
     return picture
 
 

@@ -12,7 +12,6 @@ from neyman.plots._style import calm, turned
 
 from matplotlib import rc_context  # isort: skip
 from matplotlib.figure import Figure  # isort: skip
-from matplotlib.legend import Legend  # isort: skip
 from matplotlib.text import Text  # isort: skip
 
 __all__ = ["to_svg"]
@@ -59,8 +58,6 @@ def _rewritten(picture: Figure, width: float | None, words: Callable[[str], str]
     if width is not None and width < picture.get_figwidth() and _across(picture) == 1:
         picture.set_figwidth(width)
         most = int(72 * width / _SIGN)
-        for legend in picture.findobj(Legend):
-            legend.set_ncols(1)  # pyright: ignore[reportAttributeAccessIssue]
     for text in picture.findobj(Text):
         lines = text.get_text().split("\n")
         before = " ".join(" ".join(lines).split())

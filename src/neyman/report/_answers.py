@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, final
+from typing import Final, cast, final
 
 from neyman.publish import Presented, Publication
 from neyman.released import Release, limits_said
@@ -11,10 +11,10 @@ from neyman.report._answer_tables import AnswerTable, answer_tables, title_of
 from neyman.report._asked import asked, begun
 from neyman.report._crosstabs import crosstab_of
 from neyman.report._downloads import csv_link
-from neyman.report._functions import read_off
 from neyman.report._html import labelled, safe
 from neyman.report._language import Language, read_language
 from neyman.report._pictures import pictured
+from neyman.report._records import recorded
 from neyman.report._tables import answer_html, crosstab_cells, told
 from neyman.report._translated import translated
 
@@ -57,6 +57,20 @@ class Answer:
     def tables(self) -> tuple[AnswerTable, ...]:
         """What is shown of it."""
         return answer_tables(self.shown)
+
+    @cached_property
+    def released(self) -> dict[str, object]:
+        """The release, for programs."""
+        return recorded(self.shown.name, self.release)
+
+    @property
+    def record(self) -> dict[str, object]:
+        """What is shown, for programs; and what was released, unless something is left out."""
+        record: dict[str, object] = {
+            "id": self.shown.name,
+            "tables": [table.to_json() for table in self.tables],
+        }
+        return record if self.shown.rule.sentences else record | {"release": self.released}
 
     @property
     def is_function(self) -> bool:
@@ -154,7 +168,7 @@ class Answer:
 
     def _function(self) -> str:
         """Return what is read off a function, never its coefficients."""
-        parts = (told(f"{one}.", self.words) for one in read_off(self.release).hidden)
+        parts = (told(f"{one}.", self.words) for one in cast("list[str]", self.released["hidden"]))
         hidden = "".join(f"<p>{one}</p>" for one in parts)
         kept = self.words.put(
             "coefficients",

@@ -3,15 +3,15 @@
 import json
 import re
 from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from datetime import date
 from importlib.metadata import version
 from typing import Final
 
-from neyman.publish import Presented, Publication
-from neyman.report._answer_tables import AnswerTable, answer_tables
+from neyman.publish import Publication
+from neyman.report._answer_tables import AnswerTable
 from neyman.report._html import safe
 from neyman.report._language import Language
-from neyman.report._records import recorded
 
 __all__ = ["csv_link", "json_link"]
 
@@ -36,11 +36,14 @@ def csv_link(table: AnswerTable, of: int, words: Language) -> str:
     return _link(f"{_file(file)}.csv", "text/csv", _MARK + table.to_csv(), said)
 
 
-def json_link(publication: Publication, made: date, said: str) -> str:
+def json_link(
+    publication: Publication, answers: Sequence[Mapping[str, object]], made: date, said: str
+) -> str:
     """Return a link to all answers as JSON, with what they guarantee.
 
     Args:
         publication: what was released.
+        answers: a record of each.
         made: the day of the page.
         said: the text of the link.
     """
@@ -54,21 +57,10 @@ def json_link(publication: Publication, made: date, said: str) -> str:
         "neighbors": publication.neighbors,
         "guarantee": publication.total.to_json(),
         "ledger": {"name": publication.ledger.name, "head": publication.head},
-        "answers": [_answer(shown) for shown in publication.presented()],
+        "answers": list(answers),
     }
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)
     return _link(f"{_file(publication.title)}.json", "application/json", text, said)
-
-
-def _answer(shown: Presented) -> dict[str, object]:
-    """Return an answer as it is shown; and as it was released, unless something is left out."""
-    record: dict[str, object] = {
-        "id": shown.name,
-        "tables": [table.to_json() for table in answer_tables(shown)],
-    }
-    if not shown.rule.sentences:
-        record["release"] = recorded(shown.name, shown.release)
-    return record
 
 
 def _link(file: str, kind: str, text: str, said: str) -> str:

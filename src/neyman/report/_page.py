@@ -42,6 +42,7 @@ def html(
     day = datetime.now(UTC).date() if made is None else made
     explanation = _audit.explained(publication, language)
     shared, own = _shared_notes(answers)
+    records = [one.record for one in answers]
     body = [
         *_head(publication, notes, words, day),
         labelled("summary", 2, words.page["summary"], [_summary(explanation, words)]),
@@ -59,7 +60,7 @@ def html(
             words.page["downloads"],
             [
                 f"<p>{safe(words.page['downloads_about'])}</p>",
-                f"<p>{json_link(publication, day, words.page['json'])}</p>",
+                f"<p>{json_link(publication, records, day, words.page['json'])}</p>",
             ],
             "downloads",
         ),
@@ -115,7 +116,7 @@ def _contents(answers: Sequence[Answer], shared: Sequence[object], words: Langua
     lines = [
         _entry("answers", page["answers"], f"<ol>{inner}</ol>" if inner else ""),
         _entry("covers", page["covers"]) if shared else "",
-        _entry("downloads", page["downloads"]),
+        _entry("downloads", page["downloads"]).replace("<li>", '<li class="downloads">', 1),
         _entry("audit", page["audit"], f"<ol>{checked}</ol>"),
     ]
     return (
