@@ -14,9 +14,14 @@ __all__ = ["translated"]
 
 # What stands for words of ours; all else is a number, or a name that stays as it was given.
 _OURS: Final = frozenset(
-    ("again", "beyond", "count", "kind", "limit", "limits", "statistic", "unit", "units", "where")
+    "again beyond count kind limit limits name statistic unit units where".split()
 )
-_LISTS: Final = frozenset(("beyond",))
+# What stands between the parts of a list.
+_LISTS: Final = {
+    "beyond": re.compile(", or |, "),
+    "columns": re.compile(", | and "),
+    "either": re.compile(" or "),
+}
 _FULL_STOP: Final = "\u3002"
 # Longer text is not ours, and is not searched for patterns.
 _LONGEST: Final = 2000
@@ -30,13 +35,13 @@ def translated(text: str, words: Language) -> str | None:
         text: in English, a sentence or several.
         words: of the language.
     """
+    # What English does not say otherwise stays as it is.
+    same = text if words.name == "en" else None
     if len(text) > _LONGEST:
-        return None
+        return same
     found = _one(text, words)
     if found is not None:
         return found
-    # What English does not say otherwise stays as it is.
-    same = text if words.name == "en" else None
     for stop in re.finditer(r"\. ", text):
         first = _one(text[: stop.start() + 1], words)
         rest = translated(text[stop.end() :], words) if first is not None else None
@@ -58,13 +63,13 @@ def _one(sentence: str, words: Language) -> str | None:
 
 
 def _inner(field: str, value: str, words: Language) -> str:
-    if field not in _OURS:
-        return value
-    parts = re.split(r", or |, ", value) if field in _LISTS else [value]
     if words.name == "en":
         return value
-    said = [_one(part, words) or words.asked.get(part, part) for part in parts]
-    return words.page["list_separator"].join(said)
+    parts = _LISTS[field].split(value) if field in _LISTS else [value]
+    if field in _OURS:
+        known = {**words.asked, **words.columns}
+        parts = [_one(part, words) or known.get(part, part) for part in parts]
+    return words.page["list_separator"].join(parts)
 
 
 @cache
