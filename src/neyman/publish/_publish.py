@@ -1,12 +1,13 @@
 """From a plan to releases: everything is priced before the first charge."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final, final
 
 from neyman.displayed import Displayed
 from neyman.errors import BudgetExceeded, NeymanError
-from neyman.ledger import Entry, Store
+from neyman.ledger import Entry, Ledger, Store
 from neyman.numerics import at_least, at_most
 from neyman.printable import printable
 from neyman.publish._bill import Bill
@@ -58,6 +59,34 @@ class Publication(Displayed):
     presentation: Presentation = field(default_factory=Presentation)
     head: str = ""
     entries: tuple[Entry, ...] = ()
+
+    @staticmethod
+    def of(
+        ledger: Ledger, title: str, answers: Mapping[str, Release], presentation: Presentation
+    ) -> "Publication":
+        """Return answers with the state of the ledger that paid for them.
+
+        Args:
+            ledger: as it is now.
+            title: of the whole.
+            answers: by name, in order.
+            presentation: of the page.
+        """
+        return Publication(
+            title=title,
+            names=tuple(answers),
+            releases=tuple(answers.values()),
+            cap=ledger.cap,
+            total=ledger.total(),
+            unit=ledger.unit,
+            neighbors=ledger.neighbors,
+            ledger=ledger.store,
+            delta_for_groups=ledger.delta_for_groups,
+            delta_spent=ledger.spent_delta(),
+            presentation=presentation,
+            head=ledger.head(),
+            entries=tuple(ledger.entries()),
+        )
 
     def batch_of(self, release: Release) -> dict[str, Release]:
         """Return the questions of a release's batch by name, in order; itself if there is none."""
@@ -126,21 +155,8 @@ def _published(plan: Plan, progress: Progress) -> Publication:
                 )
             raise
         answers |= zip((step.entry for step in charge.steps), released, strict=True)
-    return Publication(
-        title=plan.title,
-        names=tuple(step.entry for step in plan.steps),
-        releases=tuple(answers[step.entry] for step in plan.steps),
-        cap=ledger.cap,
-        total=ledger.total(),
-        unit=ledger.unit,
-        neighbors=ledger.neighbors,
-        ledger=plan.ledger,
-        delta_for_groups=ledger.delta_for_groups,
-        delta_spent=ledger.spent_delta(),
-        presentation=plan.presentation,
-        head=ledger.head(),
-        entries=tuple(ledger.entries()),
-    )
+    named = {step.entry: answers[step.entry] for step in plan.steps}
+    return Publication.of(ledger, plan.title, named, plan.presentation)
 
 
 def _check_fits(plan: Plan) -> None:

@@ -14,7 +14,19 @@ __all__ = ["translated"]
 
 # What stands for words of ours; all else is a number, or a name that stays as it was given.
 _OURS: Final = frozenset(
-    "again beyond count kind limit limits name statistic unit units where".split()
+    [
+        "again",
+        "beyond",
+        "count",
+        "kind",
+        "limit",
+        "limits",
+        "name",
+        "statistic",
+        "unit",
+        "units",
+        "where",
+    ]
 )
 # What stands between the parts of a list.
 _LISTS: Final = {

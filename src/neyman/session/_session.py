@@ -355,7 +355,6 @@ class Session(Displayed):
             title: of the page.
             presentation: all else that is said of it and of its answers, such as
                 `ny.publish.Presentation(units={"wait": "minutes"})`. No question has a part in it.
-
             language: "en", "ko" or "zh"; by default that of the presentation, or "en".
 
         Returns:
@@ -387,26 +386,12 @@ class Session(Displayed):
         Raises:
             InvalidParameter: as `report`.
         """
-        ledger, shown = self.paying, presentation or Presentation()
+        shown = presentation or Presentation()
         shown.check(
             {name: has_several(one) for name, one in self.releases.items()},
             set(self.columns).union(*(columns_asked(one.query) for one in self.releases.values())),
         )
-        return Publication(
-            title=title,
-            names=tuple(self.releases),
-            releases=tuple(self.releases.values()),
-            cap=ledger.cap,
-            total=ledger.total(),
-            unit=ledger.unit,
-            neighbors=ledger.neighbors,
-            ledger=ledger.store,
-            delta_for_groups=ledger.delta_for_groups,
-            delta_spent=ledger.spent_delta(),
-            presentation=shown,
-            head=ledger.head(),
-            entries=tuple(ledger.entries()),
-        )
+        return Publication.of(self.paying, title, self.releases, shown)
 
     def _of(self, aggregate: Aggregate) -> Question:
         return Question(aggregate, self)
