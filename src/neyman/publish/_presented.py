@@ -167,11 +167,12 @@ class Presented:
         """What the rows of a contingency table are of, such as "by month" or "in total"."""
         held = [str(cell) for cell in self.release.columns["margin"]]
         query = self.release.query
-        keys = cast("Mapping[str, Sequence[str]]", query["keys"])
-        named = [keys["columns"], *cast("Sequence[Sequence[str]]", query["margins"])]
+        keys = cast("Mapping[str, object]", query.get("keys") or {})
+        margins = cast("Sequence[object]", query.get("margins") or [])
+        named = map(_strings, [keys.get("columns"), *margins])
         # As the release names them, in the same order.
         said = [f"by {_listed(map(self.label, names))}" if names else "in total" for names in named]
-        words = dict(zip(dict.fromkeys(held), said, strict=False))
+        words = dict(zip(dict.fromkeys(held), said, strict=False)) if keys else {}
         return [words.get(one, one) for one in held]
 
     def states(self, side: Side) -> list[State]:

@@ -14,20 +14,8 @@ __all__ = ["translated"]
 
 # What stands for words of ours; all else is a number, or a name that stays as it was given.
 _OURS: Final = frozenset(
-    [
-        "again",
-        "beyond",
-        "count",
-        "kind",
-        "limit",
-        "limits",
-        "name",
-        "statistic",
-        "unit",
-        "units",
-        "where",
-    ]
-)
+    ("again", "beyond", "count", "drawn", "kind", "left_out", "limit", "limits", "name")
+) | {"statistic", "unit", "units", "where"}
 # What stands between the parts of a list.
 _LISTS: Final = {
     "beyond": re.compile(", or |, "),

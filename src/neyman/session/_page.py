@@ -27,12 +27,12 @@ def page_of(publication: Publication) -> str:
         return translated(text, words) or text
 
     pictures: dict[str, str] = {}
-    for name, release in zip(publication.names, publication.releases, strict=True):
-        groups = len(release.groups)
-        if "coefficient" not in release.columns and not _FEWEST_DRAWN <= groups <= _MOST_DRAWN:
+    for shown in publication.presented():
+        groups = len(shown.release.groups)
+        if not ("coefficient" in shown.release.columns or _FEWEST_DRAWN <= groups <= _MOST_DRAWN):
             continue
         # Of a function that its noise hides, or that has no picture, the page says the rest.
         with suppress(InvalidParameter):
-            pictures[name] = to_svg(released(release), width=_WIDTH, words=said)
+            pictures[shown.name] = to_svg(released(shown), width=_WIDTH, words=said)
     curve = to_svg(tradeoff(publication.total), width=_WIDTH, words=said)
     return html(publication, tradeoff_svg=curve, release_svgs=pictures)
