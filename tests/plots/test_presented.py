@@ -49,7 +49,7 @@ def delays(**more):
 
 def drawn(shown):
     picture = plots.released(shown)
-    picture.canvas.draw()
+    picture.draw_without_rendering()
     return picture.axes
 
 
@@ -117,7 +117,7 @@ def test_numbers_at_an_axis_have_no_powers_of_ten_and_do_not_overlap(size, panel
         "upper": (values * 1.01).tolist(),
     }
     picture = plots.released(release("crosstab", keys=("ward",), **columns))
-    picture.canvas.draw()
+    picture.draw_without_rendering()
     for axes in picture.axes:
         ticks = [tick for tick in axes.get_xticklabels() if tick.get_text()]
         assert ticks
@@ -141,7 +141,7 @@ def test_no_text_is_cut_off_in_panels_with_long_names():
     several = release("together", keys=("ward",), query={"parts": parts}, **long, **columns)
     words = replace(WORDS, labels={"delay": "the delay of the arrival of a flight in New York"})
     picture = plots.released(Presented("a", several, words))
-    picture.canvas.draw()
+    picture.draw_without_rendering()
     whole = picture.bbox
     for axes in picture.axes:
         for text in (axes.xaxis.label, *axes.get_yticklabels(), *axes.get_xticklabels()):

@@ -12,7 +12,19 @@ from matplotlib.figure import Figure
 
 from neyman.plots._axes import number_axis
 from neyman.plots._rows import TRUE, interval_of, numbers_of
-from neyman.plots._style import ACCENT, INK, NOTE, QUIET, TRUTH, clean, figure, tick, turned, words
+from neyman.plots._style import (
+    ACCENT,
+    INK,
+    NOTE,
+    QUIET,
+    SENTENCE,
+    TRUTH,
+    clean,
+    figure,
+    tick,
+    turned,
+    words,
+)
 from neyman.publish import Presented
 from neyman.publish._left_out import State, hidden, word_of
 from neyman.released import Side
@@ -74,7 +86,7 @@ def bars(
     _marked(axes, marks, across=True)
     axes.grid(axis="y", color=QUIET, alpha=0.25)
     axes.set_xlabel(_axis(shown.with_unit(column), marks), color=INK)
-    what = words(shown.sentence(side))
+    what = words(shown.sentence(side), SENTENCE)
     what = what if truth is not None else f"{what}, with {interval_of(shown)}s"
     number_axis(axes.yaxis)
     axes.set_ylabel(turned(what, 40), color=INK)
@@ -92,7 +104,7 @@ def heat(shown: Presented, side: Side, edges: dict[str, Edges]) -> Figure:
     axes = picture.add_subplot()
     image = axes.pcolormesh(np.ma.masked_invalid(values.T), cmap="viridis")
     scale = picture.colorbar(image, ax=axes, pad=0.02)
-    scale.set_label(turned(words(shown.sentence(side)), 50), color=INK)
+    scale.set_label(turned(words(shown.sentence(side), SENTENCE), 50), color=INK)
     number_axis(scale.ax.yaxis)
     _marked(axes, x, across=True)
     _marked(axes, y, across=False)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from neyman.plots._rows import Rows, height, interval_of, label_width, rows_of
-from neyman.plots._style import INK, QUIET, figure, signs, turned, words
+from neyman.plots._style import INK, QUIET, SENTENCE, figure, signs, turned, words
 from neyman.publish import Presented
 
 __all__ = ["coefficients", "margins", "panels", "together"]
@@ -56,7 +56,7 @@ def margins(shown: Presented) -> Figure:
     # A total is told, not drawn.
     places = {margin: held for margin, held in places.items() if len(held) > 1} or places
     rows = rows_of(shown, side)
-    what = words(shown.sentence(side))
+    what = words(shown.sentence(side), SENTENCE)
     drawn = {f"{what} {words(margin)}": rows.at(held) for margin, held in places.items()}
     picture = _side_by_side(drawn, same_rows=False)
     _say(picture, f"with {rows.interval}s")
@@ -65,7 +65,9 @@ def margins(shown: Presented) -> Figure:
 
 def together(shown: Presented) -> Figure:
     """Draw several statistics of the same groups, one panel each."""
-    drawn = {words(shown.sentence(side)): rows_of(shown, side) for side in shown.release.sides}
+    drawn = {
+        words(shown.sentence(side), SENTENCE): rows_of(shown, side) for side in shown.release.sides
+    }
     picture = _side_by_side(drawn, same_rows=True)
     _say(picture, f"with {interval_of(shown)}s")
     return picture

@@ -15,6 +15,7 @@ from neyman.plots._style import (
     ACCENT,
     INK,
     QUIET,
+    SENTENCE,
     clean,
     figure,
     plain,
@@ -83,7 +84,7 @@ def quantiles(release: Release | Presented) -> Figure:
     what = shown.display.label or shown.with_unit(described[0])
     axes.set_xlabel(
         turned(
-            f"{words(what)}: {len(shares)} quantiles, {interval_of(shown)}s "
+            f"{words(what, SENTENCE)}: {len(shares)} quantiles, {interval_of(shown)}s "
             "(dark), those of noise and sampling (light)",
             signs(6.4 - label_width(labels)),
         ),

@@ -13,7 +13,7 @@ from neyman.plots._panels import coefficients, margins, together
 from neyman.plots._quantiles import quantiles
 from neyman.plots._released_functions import FUNCTIONS
 from neyman.plots._rows import height, label_width, rows_of
-from neyman.plots._style import figure, plain, signs, turned, words
+from neyman.plots._style import SENTENCE, figure, plain, signs, turned, words
 from neyman.publish import Presented
 from neyman.released import Release
 
@@ -75,7 +75,7 @@ def released(release: Release | Presented, *, truth: Sequence[float] | None = No
         return bars(shown, side, edges, truth)
     if edges is not None and truth is None:
         return heat(shown, side, edges)
-    rows, what = rows_of(shown, side), words(shown.sentence(side))
+    rows, what = rows_of(shown, side), words(shown.sentence(side), SENTENCE)
     said = what if truth is not None else f"{what}, with {rows.interval}s"
     label = turned(said, signs(_WIDE - label_width(rows.labels)))
     picture = figure(_WIDE, height(len(rows.values), label))

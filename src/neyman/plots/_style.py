@@ -33,6 +33,7 @@ __all__ = [
     "NOTE",
     "PALETTE",
     "QUIET",
+    "SENTENCE",
     "TRUTH",
     "calm",
     "clean",
@@ -56,6 +57,7 @@ PALETTE = (ACCENT, "#d55e00", "#008f68", "#b45a92", "#3c96cc")
 # Columns of text: of a tick, of a name in a sentence, and of a line of one.
 _TICK: Final = 36
 _NAME: Final = 60
+SENTENCE: Final = 160
 # Columns that are left of a key beside others.
 _SHORTEST: Final = 6
 # Of a sign of 10 points.
@@ -117,12 +119,16 @@ def plain(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     return drawn
 
 
-def words(shown: object) -> str:
+def words(shown: object, most: int = _NAME) -> str:
     """Return a name from a user, a spec or the data as it can stand in a sentence of a picture.
 
     matplotlib leaves out of legends what begins with an underscore, or is empty.
+
+    Args:
+        shown: the name.
+        most: columns of text that it takes at most.
     """
-    text = shortened(shown, _NAME)
+    text = shortened(shown, most)
     return f" {text}" if text.startswith("_") or not text else text
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from neyman.publish._presentation import Presentation as Presentation
     from neyman.publish._presentation import Suppression as Suppression
     from neyman.publish._presented import Presented as Presented
-    from neyman.publish._presented import has_several as has_several
     from neyman.publish._preview import Preview as Preview
     from neyman.publish._preview import preview as preview
     from neyman.publish._publish import Publication as Publication
@@ -65,7 +64,7 @@ _HOMES = {
     "_plan": ("Charge", "Plan", "Step", "bill"),
     "_plan_preview": ("ChargePreview", "PlanPreview"),
     "_presentation": ("Display", "Presentation", "Suppression"),
-    "_presented": ("Presented", "has_several"),
+    "_presented": ("Presented",),
     "_preview": ("Preview", "preview"),
     "_publish": ("Publication", "publish"),
     "_quantiles": ("quantiles",),
@@ -110,7 +109,6 @@ __all__ = [
     "crosstab",
     "density",
     "fit",
-    "has_several",
     "json_schema",
     "likeness",
     "linear_regression",

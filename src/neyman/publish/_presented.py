@@ -6,9 +6,9 @@ from typing import Any, cast, final
 
 from neyman.publish._left_out import State, states_of
 from neyman.publish._presentation import Display, Presentation, Suppression, key_text
-from neyman.released import Release, Side, called, columns_of, counts_units, units_of
+from neyman.released import Release, Side, called, columns_asked, columns_of, counts_units, units_of
 
-__all__ = ["Presented", "has_several"]
+__all__ = ["Presented", "check_presentation"]
 
 _NAMES = {
     "crosstab": "count",
@@ -16,6 +16,8 @@ _NAMES = {
     "mean_per_unit": "mean",
     "sum_per_unit": "sum",
 }
+# Answers with several numbers, each of its own kind.
+_SEVERAL = ("together", "linear_regression")
 _ENDS = ("_from", "_to")
 # Statistics in the units of their column.
 _OF_THE_COLUMN = ("mean", "sum", "quantile", "mean_per_unit", "sum_per_unit")
@@ -37,9 +39,23 @@ def _joined(
     return [row for margin in blocks for block in sorted(margin, key=by) for row in block]
 
 
-def has_several(release: Release) -> bool:
-    """Return whether an answer has several numbers, of different kinds."""
-    return release.query.get("statistic") in ("together", "linear_regression")
+def check_presentation(
+    presentation: Presentation, releases: Mapping[str, Release], columns: Iterable[str]
+) -> None:
+    """Refuse words for what is not there.
+
+    Args:
+        presentation: of these answers.
+        releases: by id.
+        columns: of the table; those that a question names are known anyway.
+
+    Raises:
+        InvalidParameter: if an id or a column is unknown, or words for one number were given to
+            several.
+    """
+    several = {name: one.query.get("statistic") in _SEVERAL for name, one in releases.items()}
+    asked = (columns_asked(one.query) for one in releases.values())
+    presentation.check(several, set(columns).union(*asked))
 
 
 @final

@@ -17,13 +17,13 @@ from neyman.publish import (
     Publication,
     crosstab,
     density,
-    has_several,
     linear_regression,
     quantiles,
     regression,
     survival,
 )
-from neyman.released import Release, columns_asked
+from neyman.publish._presented import check_presentation
+from neyman.released import Release
 from neyman.session._declared import (
     By,
     Ranges,
@@ -387,10 +387,7 @@ class Session(Displayed):
             InvalidParameter: as `report`.
         """
         shown = presentation or Presentation()
-        shown.check(
-            {name: has_several(one) for name, one in self.releases.items()},
-            set(self.columns).union(*(columns_asked(one.query) for one in self.releases.values())),
-        )
+        check_presentation(shown, self.releases, self.columns)
         return Publication.of(self.paying, title, self.releases, shown)
 
     def _of(self, aggregate: Aggregate) -> Question:
