@@ -15,10 +15,12 @@ from neyman.functional._curves._select import selected
 from neyman.notebook._card import card, facts, first_rows, lines, more, quiet, warning
 from neyman.notebook._functions import Labels, parts
 from neyman.notebook._guarantees import guarantee_facts, numbers
+from neyman.publish import Presented
 from neyman.released import Guarantee, Release
+from neyman.report._answer_tables import answer_tables
 from neyman.report._asked import asked
 from neyman.report._functions import read_off
-from neyman.report._tables import answer_table, table_of
+from neyman.report._tables import answer_html, table_of
 
 __all__ = ["answer", "html"]
 
@@ -60,7 +62,8 @@ def answer(shown: Release) -> Iterator[str]:
     elif "coefficient" in shown.columns:
         yield from _function(shown)
     else:
-        yield answer_table(replace(shown, columns=first_rows(shown.columns)))
+        first = replace(shown, columns=first_rows(shown.columns))
+        yield "".join(map(answer_html, answer_tables(Presented(shown.entry, first))))
         yield more(shown.columns, ".to_pandas()")
         if shown.shown_from is not None:
             yield quiet(f"Groups: those whose noisy count is {shown.shown_from} or more.")
