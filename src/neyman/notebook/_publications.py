@@ -24,7 +24,8 @@ from neyman.publish import (
     Rehearsal,
 )
 from neyman.report._asked import asked
-from neyman.report._tables import safe, table_of
+from neyman.report._html import safe
+from neyman.report._tables import table_of
 
 __all__ = ["html"]
 

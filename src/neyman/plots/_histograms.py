@@ -15,6 +15,7 @@ from neyman.plots._rows import TRUE, interval_of, numbers_of
 from neyman.plots._style import (
     ACCENT,
     INK,
+    NOTE,
     QUIET,
     SENTENCE,
     TRUTH,
@@ -80,7 +81,7 @@ def bars(
     axes.vlines(places[known], *drawn, color=ACCENT, linewidth=2, label=label)
     if truth is not None:
         axes.plot(places, truth, "_", color=TRUTH, markersize=14, mew=1.6, label=TRUE)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
     axes.axhline(0, color=INK, linewidth=0.6)
     _marked(axes, marks, across=True)
     axes.grid(axis="y", color=QUIET, alpha=0.25)
@@ -130,7 +131,7 @@ def _grey(axes: Axes, left_out: str, *, marked: bool) -> None:
     """Say what grey bars and gaps are."""
     said = "grey: noise alone could have made it" if marked else ""
     said += ("; " if said and left_out else "") + (f"gaps: {left_out}" if left_out else "")
-    axes.text(1, 1.01, said, transform=axes.transAxes, ha="right", color=QUIET, fontsize=9)
+    axes.text(1, 1.01, said, transform=axes.transAxes, ha="right", color=NOTE, fontsize=9)
 
 
 def _marked(axes: Axes, edges: Edges, *, across: bool) -> None:

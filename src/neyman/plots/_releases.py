@@ -82,5 +82,5 @@ def released(release: Release | Presented, *, truth: Sequence[float] | None = No
     axes = picture.add_subplot()
     rows.draw(axes, label, truth)
     if truth is not None:
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
     return picture

@@ -20,7 +20,6 @@ from neyman.errors import MissingExtra
 from neyman.printable import shortened, width
 
 try:
-    from matplotlib import rc_context
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
@@ -32,10 +31,12 @@ except ImportError as error:
 __all__ = [
     "ACCENT",
     "INK",
+    "NOTE",
     "PALETTE",
     "QUIET",
     "SENTENCE",
     "TRUTH",
+    "calm",
     "clean",
     "figure",
     "inches",
@@ -44,12 +45,13 @@ __all__ = [
     "signs",
     "tick",
     "tick_of",
-    "to_svg",
     "turned",
     "words",
 ]
 
-INK, QUIET, ACCENT, TRUTH = "#22262e", "#9aa1ad", "#1f5fa8", "#c2571a"
+# Lines may be quieter than text, which has a contrast of 4.5 to white at least.
+INK, NOTE, QUIET = "#22262e", "#5d6573", "#9aa1ad"
+ACCENT, TRUTH = "#1f5fa8", "#c2571a"
 # Told apart by whoever sees no red or no green, too (Okabe and Ito, 2008; the yellow is left out).
 PALETTE = (ACCENT, "#d55e00", "#008f68", "#b45a92", "#3c96cc")
 
@@ -81,12 +83,12 @@ class Picture(Figure):
 
     def draw(self, renderer: Any) -> None:
         """Draw it."""
-        with _calm():
+        with calm():
             super().draw(renderer)
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         """Return what a notebook shows, as sharp as a fine screen is, and how large in pixels."""
-        with _calm(), io.BytesIO() as file:
+        with calm(), io.BytesIO() as file:
             self.savefig(file, format="png", dpi=_FINE * _SCREEN)
             drawn = file.getvalue()
         wide, high = self.get_size_inches()
@@ -174,21 +176,12 @@ def clean(axes: Axes) -> Axes:
 def say_instead(axes: Axes, row: float, word: str) -> None:
     """Write in the place of a row's number why it is left out."""
     across = axes.get_yaxis_transform()
-    axes.text(0.01, row, word, transform=across, color=QUIET, va="center", fontsize=9)
-
-
-def to_svg(picture: Figure) -> str:
-    """Return the figure as an SVG element that can stand in a page."""
-    buffer = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "neyman"}), _calm():
-        # Text stays text, which the reader's own fonts show; the same figure gives the same file.
-        picture.savefig(buffer, format="svg", metadata={"Date": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    axes.text(0.01, row, word, transform=across, color=NOTE, va="center", fontsize=9)
 
 
 @contextmanager
-def _calm() -> Generator[None]:
+def calm() -> Generator[None]:
+    """Have matplotlib draw without warnings of what text holds."""
     with catch_warnings():
         for message in _HARMLESS:
             filterwarnings("ignore", message=message)

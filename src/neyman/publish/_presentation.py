@@ -5,7 +5,7 @@ public, so all of it is free and can be changed at any time.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 from typing import Final, Literal, TypeAlias, cast, final, get_args
@@ -197,6 +197,14 @@ class Presentation:
         }
         object.__setattr__(self, "values", written)
         object.__setattr__(self, "notes", tuple(self.notes))
+
+    def in_language(self, language: str) -> "Presentation":
+        """Return the same in another language: "en", "ko" or "zh".
+
+        Raises:
+            InvalidParameter: if there is no such language.
+        """
+        return replace(self, language=cast("Language", language))
 
     def display(self, name: str) -> Display:
         """Return what is said of the answer with this id alone."""

@@ -1,13 +1,14 @@
 """From a plan to releases: everything is priced before the first charge."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final, final
 
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.errors import BudgetExceeded, NeymanError
-from neyman.ledger import Store
+from neyman.ledger import Entry, Ledger, Store
 from neyman.numerics import at_least, at_most
 from neyman.printable import printable
 from neyman.publish._bill import Bill
@@ -43,6 +44,8 @@ class Publication(Displayed):
         unit: who is protected.
         neighbors: the neighbouring relation.
         ledger: where it is kept.
+        head: of the ledger's chain; empty if it is not known.
+        entries: of the ledger, all of them; none if they are not known.
     """
 
     title: str
@@ -56,6 +59,36 @@ class Publication(Displayed):
     delta_for_groups: Fraction = Fraction(0)
     delta_spent: Fraction = Fraction(0)
     presentation: Presentation = field(default_factory=Presentation)
+    head: str = ""
+    entries: tuple[Entry, ...] = ()
+
+    @staticmethod
+    def of(
+        ledger: Ledger, title: str, answers: Mapping[str, Release], presentation: Presentation
+    ) -> "Publication":
+        """Return answers with the state of the ledger that paid for them.
+
+        Args:
+            ledger: as it is now.
+            title: of the whole.
+            answers: by name, in order.
+            presentation: of the page.
+        """
+        return Publication(
+            title=title,
+            names=tuple(answers),
+            releases=tuple(answers.values()),
+            cap=ledger.cap,
+            total=ledger.total(),
+            unit=ledger.unit,
+            neighbors=ledger.neighbors,
+            ledger=ledger.store,
+            delta_for_groups=ledger.delta_for_groups,
+            delta_spent=ledger.spent_delta(),
+            presentation=presentation,
+            head=ledger.head(),
+            entries=tuple(ledger.entries()),
+        )
 
     def __post_init__(self) -> None:
         """Have one answer for each fact."""
@@ -65,6 +98,16 @@ class Publication(Displayed):
         """Return the questions of a release's batch by name, in order; itself if there is none."""
         named = zip(self.names, self.releases, strict=True)
         return {name: other for name, other in named if other.entry == release.entry}
+
+    def in_language(self, language: str | None) -> "Publication":
+        """Return it with its page in another language; as it is for None.
+
+        Raises:
+            InvalidParameter: if there is no such language.
+        """
+        if language is None:
+            return self
+        return replace(self, presentation=self.presentation.in_language(language))
 
     def presented(self) -> tuple[Presented, ...]:
         """Return each answer with the words that it is shown with, its groups in their order."""
@@ -119,19 +162,8 @@ def _published(plan: Plan, progress: Progress) -> Publication:
             raise
         for step, release in zip(charge.steps, released, strict=True):
             answers[step.entry] = release.declared(step.complete)
-    return Publication(
-        title=plan.title,
-        names=tuple(step.entry for step in plan.steps),
-        releases=tuple(answers[step.entry] for step in plan.steps),
-        cap=ledger.cap,
-        total=ledger.total(),
-        unit=ledger.unit,
-        neighbors=ledger.neighbors,
-        ledger=plan.ledger,
-        delta_for_groups=ledger.delta_for_groups,
-        delta_spent=ledger.spent_delta(),
-        presentation=plan.presentation,
-    )
+    named = {step.entry: answers[step.entry] for step in plan.steps}
+    return Publication.of(ledger, plan.title, named, plan.presentation)
 
 
 def _check_fits(plan: Plan) -> None:

@@ -11,7 +11,7 @@ from neyman.publish import Presented
 from neyman.publish._left_out import State, hidden, word_of
 from neyman.publish._rounding import rounded, written
 from neyman.released import MARK, MARKED, TOO_FEW, Side, is_amount
-from neyman.report._asked import what_of
+from neyman.report._asked import begun, what_of
 from neyman.report._columns import (
     Column,
     Head,
@@ -31,7 +31,8 @@ _UNCERTAIN: Final = (
 _UNKNOWN: Final = "–"
 # Fewer than this share of a column decide on no decimal.
 _FEW: Final = 0.25
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+# Also as East Asian keyboards write them.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 @final
@@ -134,8 +135,9 @@ def title_of(shown: Presented, side: Side | None = None) -> str:
     given = shown.display.title
     if given is not None and side is None:
         return given
-    said = what_of((shown.release if side is None else side).query, called=shown.label)
-    return said[:1].upper() + said[1:]
+    language = shown.presentation.language
+    query = (shown.release if side is None else side).query
+    return begun(what_of(query, language=language, called=shown.label), language)
 
 
 def _of_side(shown: Presented, side: Side) -> AnswerTable:

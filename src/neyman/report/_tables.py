@@ -3,53 +3,78 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
-from itertools import groupby
 from typing import Final, cast
 
-from neyman.printable import printable
 from neyman.report._answer_tables import AnswerTable
 from neyman.report._columns import Head
+from neyman.report._html import safe, table_html
+from neyman.report._language import Language, read_language
+from neyman.report._translated import translated
 
-__all__ = ["answer_html", "exactly", "rows_table", "safe", "table_of"]
+__all__ = ["answer_html", "crosstab_cells", "exactly", "rows_table", "said", "table_of", "told"]
 
 _HEX: Final = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}")
 _LARGE: Final = 1000
 _PLACES: Final = 5
+# Columns that hold words of ours beside numbers.
+_OURS: Final = ("margin", "term", "probability", "share below", "column")
 
 
-def safe(shown: object) -> str:
-    """Return text as HTML shows it; signs that nobody sees are written as their numbers."""
-    return escape(printable(shown))
-
-
-def rows_table(head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int) -> str:
-    """Return a table; the first columns hold text.
-
-    A cell is text to a spreadsheet that the page is copied into, so that none of it is run.
-    """
-    return _table(head, [(False, [_number(cell) for cell in row]) for row in rows], text_columns)
+def rows_table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int, caption: str = ""
+) -> str:
+    """Return a table; the first columns hold text."""
+    cells = [[_number(cell) for cell in row] for row in rows]
+    return table_html(head, cells, texts=text_columns, caption=caption)
 
 
 def table_of(columns: Mapping[str, Sequence[object]], text_columns: int) -> str:
     """Return a table of columns of equal length, each with the same decimals throughout."""
-    return _table(
-        list(columns), [(False, row) for row in _lined(columns, text_columns)], text_columns
+    return table_html(list(columns), _lined(columns, text_columns), texts=text_columns)
+
+
+def answer_html(
+    table: AnswerTable, *, language: str = "en", caption: str = "", hidden: bool = False
+) -> str:
+    """Return an answer as it is presented: rows that noise alone could have made are grey.
+
+    Args:
+        table: the answer.
+        language: "en", "ko" or "zh".
+        caption: what screen readers read out first.
+        hidden: whether it is there for them alone.
+    """
+    words = read_language(language)
+    shown = table_html(
+        [_one_line(head, words) for head in table.heads],
+        [_cells(table, row, words) for row in range(len(table.rows))],
+        texts=sum(head.key for head in table.heads),
+        caption=caption,
+        quiet=[row.state != "shown" for row in table.rows],
+        hidden=hidden,
+        above=["" if head.above is None else said(head.above, words) for head in table.heads],
     )
+    return shown + "".join(f'<p class="quiet">{told(note, words)}</p>' for note in table.notes)
 
 
-def answer_html(table: AnswerTable) -> str:
-    """Return an answer as it is presented: rows that noise alone could have made are grey."""
-    above = [head.above for head in table.heads]
-    heads = [_one_line(head) for head in table.heads]
-    rows = [(row.state != "shown", row.cells) for row in table.rows]
-    shown = _table(heads, rows, sum(head.key for head in table.heads), above)
-    return shown + "".join(f'<p class="quiet">{safe(note)}</p>' for note in table.notes)
+def crosstab_cells(table: AnswerTable, words: Language) -> list[str]:
+    """Return the numbers of a contingency table, each with its interval below it, as HTML."""
+    value = next(place for place, head in enumerate(table.heads) if head.value)
+    ends = [place for place, head in enumerate(table.heads) if head.above is not None]
+    found: list[str] = []
+    for row in range(len(table.rows)):
+        cells = _cells(table, row, words)
+        low_high = ", ".join(cells[place] for place in ends if cells[place])
+        below = f"<small>[{safe(low_high)}]</small>" if low_high else ""
+        found.append(f"{safe(cells[value])}{below}")
+    return found
 
 
-def exactly(record: Mapping[str, object]) -> str:
+def exactly(record: Mapping[str, object], caption: str, words: Language) -> str:
     """Return a record as a table of its names and values, numbers in decimals."""
-    return rows_table(("Name", "Value"), list(_flat(record, "")), 2)
+    head = words.page["name"], words.page["value"]
+    table = table_html(head, list(_flat(record, "")), texts=2, caption=caption)
+    return table if words.name == "en" else f'<div lang="en">{table}</div>'
 
 
 def _flat(record: Mapping[str, object], before: str) -> Iterable[tuple[str, str]]:
@@ -76,39 +101,32 @@ def _written(value: object) -> str:
             return str(value)
 
 
-def _one_line(head: Head) -> str:
-    """Return a head with its unit of measure."""
-    return head.words if head.unit is None else f"{head.words} ({head.unit})"
+def said(text: str, words: Language) -> str:
+    """Return words of ours in a language; as they are where they are not known."""
+    return words.columns.get(text) or translated(text, words) or text
 
 
-def _table(
-    head: Sequence[str],
-    rows: Iterable[tuple[bool, Sequence[str]]],
-    texts: int,
-    above: Sequence[str | None] = (),
-) -> str:
-    def row(tag: str, cells: Sequence[str]) -> str:
-        return "".join(
-            f"<{tag}{' class=text' if i < texts else ''}>{safe(cell)}</{tag}>"
-            for i, cell in enumerate(cells)
-        )
-
-    lines = "".join(
-        f"<tr{' class=few' if few else ''}>{row('td', cells)}</tr>" for few, cells in rows
-    )
-    return (
-        f'<div class="scroll" tabindex="0"><table><thead>{_above(above)}<tr>{row("th", head)}</tr>'
-        f"</thead><tbody>{lines}</tbody></table></div>"
-    )
+def told(text: str, words: Language) -> str:
+    """Return a sentence of ours as HTML: in the language, or in English and marked as such."""
+    found = translated(text, words)
+    return f'<span lang="en">{safe(text)}</span>' if found is None else safe(found)
 
 
-def _above(names: Sequence[str | None]) -> str:
-    """Return the row of heads that stand above several; none where there are none."""
-    if not any(names):
-        return ""
-    runs = [(name, len(list(run))) for name, run in groupby(names)]
-    cells = "".join(f'<th colspan="{wide}">{safe(name or "")}</th>' for name, wide in runs)
-    return f"<tr>{cells}</tr>"
+def _one_line(head: Head, words: Language) -> str:
+    """Return a head with its unit of measure; what a column is called stays as it is."""
+    ours = not head.key or head.name in _OURS
+    name = said(head.words, words) if ours else head.words
+    return name if head.unit is None else f"{name} ({head.unit})"
+
+
+def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:
+    """Return the cells of a row, those that hold words of ours in the language."""
+    found = table.rows[row]
+    left_out = found.state not in ("shown", "marked")
+    return [
+        said(cell, words) if head.name in _OURS or (head.value and left_out) else cell
+        for head, cell in zip(table.heads, found.cells, strict=True)
+    ]
 
 
 def _lined(columns: Mapping[str, Sequence[object]], texts: int) -> list[tuple[str, ...]]:

@@ -359,7 +359,12 @@ class Session(Displayed):
         return planned(self, questions, weights=weights, share=share)
 
     def report(
-        self, path: str | Path, *, title: str, presentation: "Presentation | None" = None
+        self,
+        path: str | Path,
+        *,
+        title: str,
+        presentation: "Presentation | None" = None,
+        language: str | None = None,
     ) -> Path:
         """Write the page of all that this session released, one HTML file that needs no network.
 
@@ -368,6 +373,7 @@ class Session(Displayed):
             title: of the page.
             presentation: all else that is said of it and of its answers, such as
                 `ny.publish.Presentation(units={"wait": "minutes"})`. No question has a part in it.
+            language: "en", "ko" or "zh"; by default that of the presentation, or "en".
 
         Returns:
             The path.
@@ -388,7 +394,8 @@ class Session(Displayed):
 
         page = Path(path)
         check_page("path", page, frozenset(self.paying.store.files))
-        write_text(page, page_of(self.publication(title, presentation)))
+        publication = self.publication(title, presentation).in_language(language)
+        write_text(page, page_of(publication))
         return page
 
     def publication(self, title: str, presentation: "Presentation | None" = None) -> "Publication":
@@ -400,21 +407,9 @@ class Session(Displayed):
         from neyman.publish import Presentation, Publication
         from neyman.publish._presented import check_presentation
 
-        ledger, shown = self.paying, presentation or Presentation()
+        shown = presentation or Presentation()
         check_presentation(shown, self.releases, self.columns)
-        return Publication(
-            title=title,
-            names=tuple(self.releases),
-            releases=tuple(self.releases.values()),
-            cap=ledger.cap,
-            total=ledger.total(),
-            unit=ledger.unit,
-            neighbors=ledger.neighbors,
-            ledger=ledger.store,
-            delta_for_groups=ledger.delta_for_groups,
-            delta_spent=ledger.spent_delta(),
-            presentation=shown,
-        )
+        return Publication.of(self.paying, title, self.releases, shown)
 
     def _of(self, aggregate: Aggregate) -> Question:
         return Question(aggregate, self)
