@@ -23,7 +23,7 @@ KEPT, FIRST, SECONDS = 2.0, 4.0, 0.5
 BOUNDS = {"arr_delay": (-60, 180), "distance": (0, 5000)}
 # Of each question: how it is asked, and the shortest statement that finds the same by hand.
 _MEAN = "avg(greatest(-60, least(180, arr_delay)))"
-QUESTIONS: Mapping[str, tuple[Callable[[Session, ny.Keys, ny.Keys], object], str]] = {
+QUESTIONS: Mapping[str, tuple[Callable[[Session, ny.Keys, ny.Keys], Question], str]] = {
     "count by carrier": (
         lambda db, carriers, _: db.count(carriers),
         "SELECT carrier, count(*) FROM {0} GROUP BY carrier",
@@ -37,7 +37,7 @@ QUESTIONS: Mapping[str, tuple[Callable[[Session, ny.Keys, ny.Keys], object], str
         "SELECT carrier, count(*) FROM {0} GROUP BY carrier",
     ),
     "sum": (
-        lambda db, *_: db.sum("distance"),
+        lambda db, _, __: db.sum("distance"),
         "SELECT sum(least(5000, greatest(0, distance))) FROM {0}",
     ),
     "mean by dest": (
