@@ -100,17 +100,6 @@ def test_a_file_is_known_by_its_content(tmp_path, suffix):
     )
 
 
-def test_a_file_is_read_for_its_identity_once(tmp_path, monkeypatch):
-    pq.write_table(pa.table({"x": [1]}), tmp_path / "d.parquet")
-    read = []
-    real = hashlib.file_digest
-    monkeypatch.setattr(hashlib, "file_digest", lambda *a: read.append(1) or real(*a))
-    table = open_table(tmp_path / "d.parquet", unit=Entity("x", max_rows=1))
-    assert read == []
-    assert table.count().source == table.bounded(2, 2).count().source
-    assert read == [1]
-
-
 @pytest.mark.parametrize("change", ["rewritten", "replaced", "touched", "gone"])
 def test_a_file_that_changes(tmp_path, change):
     path = tmp_path / "d.csv"

@@ -1,10 +1,23 @@
 """One object for a table, its unit and its budget: ask, preview, release, report."""
 
-from neyman.session._functions import FunctionRelease, FunctionReleases
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from neyman.session._open import open  # noqa: A004
-from neyman.session._plan import Planned
 from neyman.session._question import Question
 from neyman.session._session import Session
+
+if TYPE_CHECKING:
+    from neyman.session._functions import FunctionRelease as FunctionRelease
+    from neyman.session._functions import FunctionReleases as FunctionReleases
+    from neyman.session._plan import Planned as Planned
+
+# Loaded at their first use: what released functions are made of takes longer than a first count.
+_HOME_OF = {
+    "FunctionRelease": "_functions",
+    "FunctionReleases": "_functions",
+    "Planned": "_plan",
+}
 
 __all__ = [
     "FunctionRelease",
@@ -14,3 +27,14 @@ __all__ = [
     "Session",
     "open",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load a name at its first use."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,7 +8,6 @@ from typing import Final, TypeAlias, cast
 from neyman.accounting._budget import cap_of
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
-from neyman.functional import Box, Domain, Interval, Side
 from neyman.numerics import Real, exact
 from neyman.tables import Bins, Bounds, Entity, ForeignKey, Keys, Rows, Table, Unit, UnknownKeys
 
@@ -19,9 +18,7 @@ __all__ = [
     "bounds_of",
     "cap_given",
     "declared_groups",
-    "domain_of",
     "groups_of",
-    "side_of",
     "unit_of",
 ]
 
@@ -194,38 +191,3 @@ def _grid(name: str, lower: Fraction, upper: Fraction, *, whole: bool) -> Fracti
         f"no round grid divides the bounds of {name!r}; write "
         f'bounds={{"{name}": (lower, upper, grid)}} with a grid that divides both'
     )
-
-
-def domain_of(domain: object) -> Domain | None:
-    """Return where values lie; two ends are an interval, whose ends values outside are moved to.
-
-    Raises:
-        InvalidParameter: if it is no domain.
-    """
-    if domain is None or isinstance(domain, Side | Box):
-        return domain
-    listed = isinstance(domain, tuple | list)
-    given = tuple(cast("Sequence[object]", domain)) if listed else ()
-    if len(given) == 2 and not any(isinstance(end, tuple | list | Side) for end in given):
-        lower, upper = cast("tuple[Real, Real]", given)
-        return Interval(lower, upper, outside="clip")
-    if not given:
-        raise InvalidParameter(
-            f"domain must be two ends; got {type(domain).__name__}. Write domain=(0, 240), "
-            'Interval(0, 240, outside="drop") or Circle(24)'
-        )
-    return Box(*cast("list[Side]", [domain_of(side) for side in given]))
-
-
-def side_of(domain: object) -> Side | None:
-    """Return where the values of one column lie.
-
-    Raises:
-        InvalidParameter: if it is no such thing.
-    """
-    found = domain_of(domain)
-    if found is not None and not isinstance(found, Side):
-        raise InvalidParameter(
-            f"domain must be of one column; got {len(found.sides)} sides. Write domain=(0, 240)"
-        )
-    return found

@@ -30,7 +30,7 @@ from neyman.released._frames import pandas_frame
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Answer", "FunctionRelease", "FunctionReleases", "answer_of"]
+__all__ = ["FunctionRelease", "FunctionReleases", "functions_of"]
 
 Best: TypeAlias = (
     ProjectedDensity | ProjectedField | RegressionFit | SurvivalCurve | ReleasedFunction
@@ -198,13 +198,8 @@ class FunctionReleases(Displayed, Mapping[Key, FunctionRelease]):
         return self.release.plot()
 
 
-Answer: TypeAlias = Release | FunctionRelease | FunctionReleases
-
-
-def answer_of(release: Release) -> Answer:
-    """Return a release of a function as the function; any other as it is."""
-    if "coefficient" not in release.columns:
-        return release
+def functions_of(release: Release) -> FunctionRelease | FunctionReleases:
+    """Return what was released as a function, or as one for each group."""
     if release.query.get("keys") is None:
         return FunctionRelease(release, function(release))
     made = functions(release)

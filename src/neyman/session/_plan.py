@@ -10,7 +10,7 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact
 from neyman.publish import Plan, PlanPreview, Step, publish
 from neyman.publish._noise import noise_for
-from neyman.session._functions import Answer, answer_of
+from neyman.session._answer import Answer, answer_of
 from neyman.session._question import Question
 from neyman.session._spends import check_share
 

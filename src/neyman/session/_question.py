@@ -11,12 +11,12 @@ from neyman.divided import SHARE
 from neyman.door import release
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
-from neyman.publish import Preview, preview
 from neyman.sensitivity import Sensitivity
-from neyman.session._functions import Answer, answer_of
+from neyman.session._answer import Answer, answer_of
 from neyman.session._spends import Spends
 
 if TYPE_CHECKING:
+    from neyman.publish import Preview
     from neyman.session._session import Session
 
 __all__ = ["Question"]
@@ -88,7 +88,7 @@ class Question(Displayed):
         spread: Mapping[str, tuple[Real, Real]] = MappingProxyType({}),
         confidence: float = 0.95,
         companion: Real = SHARE,
-    ) -> Preview:
+    ) -> "Preview":
         """Say how large the noise of a release would be; nothing is charged, no row is read.
 
         Args:
@@ -107,6 +107,8 @@ class Question(Displayed):
         Raises:
             InvalidParameter, SensitivityMismatch: as `release`, and as `publish.preview`.
         """
+        from neyman.publish import preview
+
         made = self.noise(mu=mu, epsilon=epsilon, rho=rho, share=share, noise=noise, delta=delta)
         return preview(
             self.aggregate,

@@ -4,37 +4,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from neyman.aggregate import Aggregate
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
-from neyman.functional import Domain, Side, Target
 from neyman.ledger import Ledger
 from neyman.numerics import Real, at_least, at_most
-from neyman.publish import (
-    Publication,
-    crosstab,
-    density,
-    linear_regression,
-    quantiles,
-    regression,
-    survival,
-)
 from neyman.released import Release
 from neyman.session._declared import (
     By,
     Ranges,
     bounds_of,
     declared_groups,
-    domain_of,
     groups_of,
-    side_of,
 )
-from neyman.session._plan import Planned, planned
 from neyman.session._question import Question
 from neyman.tables import Expression, Statistic, Table
 from neyman.tables._on import How, On, Taken
+
+if TYPE_CHECKING:
+    from neyman.functional import Domain, Side, Target
+    from neyman.publish import Publication
+    from neyman.session._plan import Planned
 
 __all__ = ["Session"]
 
@@ -157,6 +149,8 @@ class Session(Displayed):
         self, column: str, probabilities: Sequence[Real] = (0.25, 0.5, 0.75), by: By = None
     ) -> Question:
         """Ask for quantiles of a column, as many as wanted for the price of one."""
+        from neyman.publish import quantiles
+
         found = quantiles(self.table, column, probabilities, by=declared_groups(by))
         return self._of(found)
 
@@ -169,6 +163,8 @@ class Session(Displayed):
         whole: bool = True,
     ) -> Question:
         """Ask for a contingency table: counts of cells, and margins that are sums of them."""
+        from neyman.publish import crosstab
+
         cells = declared_groups(by)
         if cells is None:
             raise InvalidParameter(
@@ -179,16 +175,18 @@ class Session(Displayed):
 
     def linear_regression(self, response: str, features: Sequence[str], by: By = None) -> Question:
         """Ask for the least squares of a column on an intercept and other columns."""
+        from neyman.publish import linear_regression
+
         return self._of(linear_regression(self.table, response, features, groups_of(by)))
 
     def density(
         self,
         column: str | Sequence[str],
         *,
-        domain: Domain | Sequence[object] | None = None,
+        domain: "Domain | Sequence[object] | None" = None,
         bandwidth: Real | Sequence[Real] | None = None,
         records: int | None = None,
-        target: Target | None = None,
+        target: "Target | None" = None,
         by: By = None,
     ) -> Question:
         """Ask for the density of a column, a whole curve; of two or three columns, a map.
@@ -203,6 +201,9 @@ class Session(Displayed):
             target: as for `functional.density`.
             by: declared groups.
         """
+        from neyman.publish import density
+        from neyman.session._domains import domain_of
+
         found = density(
             self.table,
             column,
@@ -226,6 +227,8 @@ class Session(Displayed):
             bandwidth: the least that shall be read, in the units of the times.
             by: declared groups.
         """
+        from neyman.publish import survival
+
         found = survival(
             self.table,
             duration=duration,
@@ -241,7 +244,7 @@ class Session(Displayed):
         x: str,
         y: str,
         *,
-        domain: Side | Sequence[object] | None = None,
+        domain: "Side | Sequence[object] | None" = None,
         bandwidth: Real | None = None,
         records: int | None = None,
         by: By = None,
@@ -256,6 +259,9 @@ class Session(Displayed):
             records: about how many rows there are, a public guess.
             by: declared groups.
         """
+        from neyman.publish import regression
+        from neyman.session._domains import side_of
+
         found = regression(
             self.table,
             x=x,
@@ -322,7 +328,7 @@ class Session(Displayed):
         *,
         weights: Mapping[str, Real] = MappingProxyType({}),
         share: Real = 1,
-    ) -> Planned:
+    ) -> "Planned":
         """Divide the ledger's whole budget, or a share of it, over questions.
 
         The parts add up to the share exactly. They do not depend on what was spent before, so that
@@ -336,6 +342,8 @@ class Session(Displayed):
         Raises:
             InvalidParameter: if a weight or the share is unusable, or there is no ledger.
         """
+        from neyman.session._plan import planned
+
         return planned(self, questions, weights=weights, share=share)
 
     def report(self, path: str | Path, *, title: str) -> Path:
@@ -366,8 +374,10 @@ class Session(Displayed):
         write_text(page, page_of(self.publication(title)))
         return page
 
-    def publication(self, title: str) -> Publication:
+    def publication(self, title: str) -> "Publication":
         """Return all that this session released, and the state of its ledger."""
+        from neyman.publish import Publication
+
         ledger = self.paying
         return Publication(
             title=title,

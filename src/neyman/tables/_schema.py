@@ -10,7 +10,7 @@ from neyman.errors import InvalidTable, UnknownColumn
 from neyman.tables import _sql as sql
 from neyman.tables._instant import date_of
 from neyman.tables._key import Key
-from neyman.tables._kind import Cast, Kind
+from neyman.tables._kind import INTEGER, Cast, Kind
 from neyman.tables._sql import Tree
 
 __all__ = ["SOURCE", "Column", "Schema", "called", "refuse_alike"]
@@ -53,6 +53,10 @@ class Column:
                 "cut at numbers; write a column of integers, decimals, floats or booleans"
             )
         return self.kind.number(self.value())
+
+    def whole(self) -> Tree | None:
+        """Return the value as an integer of at most 64 bits where the engine has it as one."""
+        return self.value() if self.kind is INTEGER and self.made is None else None
 
     def day(self) -> Tree:
         """Return the value as a date, of a timestamp its own.

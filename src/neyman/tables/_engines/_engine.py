@@ -189,6 +189,8 @@ class Engine(ABC):
                 "charged; remove the cause (memory, disk, a damaged file) and "
                 "ask once more under the same entry id"
             )
+        # The rows that were read are of the file that was fingerprinted.
+        self.check()
         return answer
 
 

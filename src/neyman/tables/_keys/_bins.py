@@ -159,14 +159,24 @@ class Bins(Domain):
             f"({self.edges[0]}, {self.edges[1]})"
         )
 
-    def located(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
-        """Compare."""
+    def told(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
+        """Compare: the place tells itself."""
         clipped = self.outside == "clip"
         days = [edge for edge in self.edges if isinstance(edge, date)]
         if days:
             return day_bin(query, column.day(), days, clipped)
         edges = [float(cast("float", edge)) for edge in self.edges]
         return number_bin(query, column.number(), edges, clipped, alias)
+
+    def placed(
+        self,
+        query: exp.Select,
+        value: Tree,
+        column: Column,  # noqa: ARG002
+        alias: str,  # noqa: ARG002
+    ) -> tuple[exp.Select, Tree]:
+        """Return the value, which is the place."""
+        return query, value
 
 
 def _edges(listed: Sequence[object]) -> tuple[Edge, ...]:

@@ -1,6 +1,7 @@
 """What a grouping column may be: places 0, 1, ... that a row is at, or at none of them."""
 
 from abc import ABC, abstractmethod
+from typing import final
 
 from sqlglot import exp
 
@@ -67,14 +68,33 @@ class Domain(ABC):
         """
 
     @abstractmethod
-    def located(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
-        """Return the query without the rows that are at no place, and the place of a row.
+    def told(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
+        """Return the query, and a value that tells the place of a row.
 
         Args:
-            query: over the source.
+            query: over the source; rows at no place may be left out.
             column: of the source.
             alias: of a table that may be joined.
 
         Raises:
             InvalidTable: if the column's type does not fit.
         """
+
+    @abstractmethod
+    def placed(
+        self, query: exp.Select, value: Tree, column: Column, alias: str
+    ) -> tuple[exp.Select, Tree]:
+        """Return the query without the values that are at no place, and the place of a value.
+
+        Args:
+            query: over rows, or over groups of rows that have one value.
+            value: that tells the place.
+            column: of the source, which the value was told of.
+            alias: of a table that may be joined.
+        """
+
+    @final
+    def located(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
+        """Return the query without the rows that are at no place, and the place of a row."""
+        query, value = self.told(query, column, alias)
+        return self.placed(query, value, column, alias)

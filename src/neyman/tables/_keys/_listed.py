@@ -104,9 +104,15 @@ class Listed(Domain):
         shown = ", ".join(map(repr, self.keys[:5])) + (", ..." if len(self.keys) > 5 else "")
         raise InvalidTable(f"{cell!r} is not among the keys of column {column!r}: {shown}")
 
-    def located(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
+    def told(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:  # noqa: ARG002
+        """Return the value as it is compared with keys."""
+        return query, column.compared(self.keys)[0]
+
+    def placed(
+        self, query: exp.Select, value: Tree, column: Column, alias: str
+    ) -> tuple[exp.Select, Tree]:
         """Join a list of the keys with their places."""
-        value, parse = column.compared(self.keys)
+        _, parse = column.compared(self.keys)
         listed = places_of(self.texts(), parse).subquery(sql.identifier(alias))
         query = query.join(listed, on=value.eq(sql.column(_V, alias)))
         return query, sql.column(_J, alias)

@@ -152,7 +152,7 @@ class ParquetFile(Source):
         connection.execute(f"CREATE VIEW {self.called} AS {query.sql(dialect='duckdb')}")
 
     def check(self) -> None:
-        """Compare size and time."""
+        """Compare what the file system says of it."""
         self.file.check()
 
     def _broken(
@@ -296,7 +296,7 @@ class CsvFile(Source):
             _insert(connection, self.called, table)
 
     def check(self) -> None:
-        """Compare size and time."""
+        """Compare what the file system says of it."""
         self.file.check()
 
 

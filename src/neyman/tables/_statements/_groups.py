@@ -1,6 +1,7 @@
 """Which group a row is in: its place in each grouping column, and among the chosen ones."""
 
 import math
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -10,7 +11,7 @@ from neyman.tables._keys._listed import places_of
 from neyman.tables._sql import Tree
 from neyman.tables._view import View
 
-__all__ = ["grouped"]
+__all__ = ["grouped", "numbered", "values_of"]
 
 _V, _J = "v", "j"
 
@@ -25,10 +26,43 @@ def grouped(keys: Keys | None, view: View) -> tuple[exp.Select, Tree]:
     query = view.rows()
     if keys is None:
         return query, sql.integer(0)
-    terms: list[Tree] = []
+    query, values = values_of(keys, view)
+    return numbered(keys, view, query, values)
+
+
+def values_of(keys: Keys, view: View) -> tuple[exp.Select, list[Tree]]:
+    """Return the rows of a view, and the values that tell the group of a row, one a column.
+
+    Rows that have the same values are of the same group, or of none.
+
+    Raises:
+        UnknownColumn: if a grouping column is not in the view.
+        InvalidTable: if its keys are of another type.
+    """
+    query = view.rows()
+    values: list[Tree] = []
     for i, (name, domain) in enumerate(zip(keys.columns, keys.domains, strict=True)):
+        query, value = domain.told(query, view.schema[name], _alias(i))
+        values.append(value)
+    return query, values
+
+
+def numbered(
+    keys: Keys, view: View, query: exp.Select, values: Sequence[Tree]
+) -> tuple[exp.Select, Tree]:
+    """Return a query without what is in no group, and the index of the group.
+
+    Args:
+        keys: the groups.
+        view: whose values they are.
+        query: over rows, or over what was counted of rows that have the same values.
+        values: that tell the group, one a column.
+    """
+    terms: list[Tree] = []
+    parts = zip(keys.columns, keys.domains, values, strict=True)
+    for i, (name, domain, value) in enumerate(parts):
         stride = math.prod(map(len, keys.domains[i + 1 :]))
-        query, place = domain.located(query, view.schema[name], f"neyman_k{i}")
+        query, place = domain.placed(query, value, view.schema[name], _alias(i))
         terms.append(place * sql.integer(stride))
     code = terms[0]
     for term in terms[1:]:
@@ -39,6 +73,10 @@ def grouped(keys: Keys | None, view: View) -> tuple[exp.Select, Tree]:
     alias = "neyman_chosen"
     query = query.join(chosen.subquery(sql.identifier(alias)), on=code.eq(sql.column(_V, alias)))
     return query, sql.column(_J, alias)
+
+
+def _alias(place: int) -> str:
+    return f"neyman_k{place}"
 
 
 def _bigint(value: Tree) -> Tree:

@@ -3,11 +3,18 @@
 rows     group j, unit u and grid integers k0, k1, ... of every row that counts
 parts    group j and component sums s0, s1, ... of the rows that are left after bounding
 answer   component sums per group, clamped to a public range; with the companion a row more
+
+Where each row is a unit and the groups are declared, nothing is bounded, and the engine adds up
+before it looks for the group: there are many rows, and few values that tell groups apart.
+
+rows     the values v0, v1, ... that tell the group, and grid integers, of every row
+sums     component sums of the rows with the same values
+parts    group j and component sums of the values that have one
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -23,7 +30,8 @@ from neyman.tables._sql import Tree
 from neyman.tables._statements._bounding import Bounding
 from neyman.tables._statements._companion import MARK, companion_of
 from neyman.tables._statements._found import named_groups
-from neyman.tables._statements._groups import grouped
+from neyman.tables._statements._groups import grouped, numbered, values_of
+from neyman.tables._statements._reach import reach
 from neyman.tables._statistics._statistic import Component, Measured, Statistic
 from neyman.tables._unit import Unit
 from neyman.tables._view import View
@@ -70,7 +78,7 @@ class Question:
             UnknownColumn: if the view lacks a column.
             InvalidTable: if a column is of a type that cannot be used so.
         """
-        steps = [("neyman_rows", self._rows(view)), *self._parts()]
+        steps = [("neyman_rows", self._rows(view)), *self._parts(view)]
         if not self.companion:
             return sql.in_steps(self._answer(), steps)
         more, integers = companion_of(
@@ -102,13 +110,27 @@ class Question:
     def _integers(self) -> list[str]:
         return [f"k{i}" for i in range(len(self.statistic.columns))]
 
+    @property
+    def _known(self) -> dict[str, tuple[int, int]]:
+        """Return the least and the greatest value of each grid integer of a row; of sums none."""
+        if self.statistic.per_unit:
+            return {}
+        columns = zip(self._integers, self.statistic.columns, strict=True)
+        if self.statistic.complete:
+            return {name: measured.bounds.steps for name, measured in columns}
+        return {name: (x.bounds.steps[0], x.absent) for name, x in columns}
+
     def _rows(self, view: View) -> exp.Select:
-        query = unit_rows(self.keys, self.unit, view)
+        query = self._told(view)
         outside: list[Tree] = []
         for name, measured in zip(self._integers, self.statistic.columns, strict=True):
             value = view.schema[measured.column].number()
-            there = (sql.known(value), exp.Not(this=exp.IsNan(this=value)))
-            steps = _steps(measured, value)
+            there = [sql.known(value), exp.Not(this=exp.IsNan(this=value))]
+            whole = view.schema[measured.column].whole()
+            if whole is not None and measured.bounds.grid == 1:
+                there, steps = [sql.known(whole)], _whole_steps(measured, whole)
+            else:
+                steps = _steps(measured, value)
             outside.append(exp.and_(*there, _outside(measured, value)))
             if self.statistic.complete:
                 query = query.select(sql.named(steps, name), copy=False).where(*there, copy=False)
@@ -122,17 +144,25 @@ class Question:
         one = exp.Case(ifs=[exp.If(this=exp.or_(*outside), true=sql.integer(1))])
         return query.select(sql.named(one.else_(sql.integer(0)), "x"), copy=False)
 
-    def _parts(self) -> list[tuple[str, exp.Query]]:
+    def _told(self, view: View) -> exp.Select:
+        """Return the rows with their group, or with what tells it."""
+        if self.unit.entity is not None or not isinstance(self.keys, Keys):
+            return unit_rows(self.keys, self.unit, view)
+        query, values = values_of(self.keys, view)
+        named = [sql.named(value, f"v{i}") for i, value in enumerate(values)]
+        return query.select(*named, copy=False)
+
+    def _parts(self, view: View) -> list[tuple[str, exp.Query]]:
         k = [sql.column(name) for name in self._integers]
         if self.statistic.per_unit:
             # Of a row that is a unit by itself there is one.
             rows = sql.column("n") if self.unit.entity is not None else sql.wide(1)
             k = [sql.cast(value, sql.WIDE) for value in (rows, *k)]
-        adds = [(f"s{i}", _add(part, k)) for i, part in enumerate(self.statistic.components)]
+        known = self._known
+        components = enumerate(self.statistic.components)
+        adds = [(f"s{i}", _add(component, k, known)) for i, component in components]
         if self.unit.entity is None:
-            named = (sql.named(add, name) for name, add in adds)
-            parts = exp.select(sql.column("j"), *named).from_(sql.relation("neyman_rows"))
-            return [("neyman_parts", parts)]
+            return self._parts_of_rows(view, adds)
         bounding = Bounding(
             limits=self.limits,
             salt=self.salt,
@@ -145,6 +175,29 @@ class Question:
         if not self.statistic.columns:
             return bounding.equal_rows()
         return bounding.chosen_rows()
+
+    def _parts_of_rows(
+        self, view: View, adds: Sequence[tuple[str, Tree]]
+    ) -> list[tuple[str, exp.Query]]:
+        rows, sums = sql.relation("neyman_rows"), sql.relation("neyman_sums")
+        if isinstance(self.keys, UnknownKeys):
+            named = (sql.named(add, name) for name, add in adds)
+            return [("neyman_parts", exp.select(sql.column("j"), *named).from_(rows))]
+        values = [f"v{i}" for i in range(len(self.keys.columns))] if self.keys else []
+        parts, group = exp.Select().from_(sums), sql.integer(0)
+        if self.keys is not None:
+            told = [sql.column(name, "neyman_sums") for name in values]
+            parts, group = numbered(self.keys, view, parts, told)
+        parts = parts.select(sql.named(group, "j"), copy=False)
+        query = exp.select(*map(sql.column, values)).from_(rows)
+        for (name, add), component in zip(adds, self.statistic.components, strict=True):
+            total = sql.total(add)
+            if component.low == component.high:
+                total = sql.cast(sql.count(), sql.WIDE) * sql.cast(add, sql.WIDE)
+            query = query.select(sql.named(total, name), copy=False)
+            parts = parts.select(sql.column(name, "neyman_sums"), copy=False)
+        summed = query.group_by(*map(sql.column, values)) if values else query
+        return [("neyman_sums", summed), ("neyman_parts", parts)]
 
     def _answer(self) -> exp.Query:
         j = sql.column("j")
@@ -226,12 +279,15 @@ def salt_of(view: View, unit: Unit, keys: Keys | UnknownKeys | None) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-def _add(component: Component, k: Sequence[Tree]) -> Tree:
+def _add(component: Component, k: Sequence[Tree], known: Mapping[str, tuple[int, int]]) -> Tree:
     """What a row adds, inside the component's range whatever its formula does."""
     low, high = sql.integer(component.low), sql.integer(component.high)
     if component.low == component.high:
         return low
-    return sql.cast(sql.clamped(low, component.value(k), high), "BIGINT")
+    value = component.value(k)
+    ends = reach(value, known)
+    inside = ends is not None and component.low <= ends[0] and ends[1] <= component.high
+    return sql.cast(value if inside else sql.clamped(low, value, high), "BIGINT")
 
 
 def _outside(measured: Measured, value: Tree) -> Tree:
@@ -247,3 +303,9 @@ def _steps(measured: Measured, value: Tree) -> Tree:
     )
     steps = exp.Floor(this=sql.clamped(low, value, high) / grid + sql.double(0.5))
     return sql.cast(steps, "BIGINT")
+
+
+def _whole_steps(measured: Measured, value: Tree) -> Tree:
+    """min(max(x, lower), upper) of an integer, in steps of 1: as in doubles, and faster."""
+    low, high = map(sql.wide, measured.bounds.steps)
+    return sql.cast(sql.clamped(low, value, high), "BIGINT")

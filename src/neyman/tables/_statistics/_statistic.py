@@ -54,8 +54,8 @@ class Measured:
 class Component:
     """One integer that every kept row adds to its group.
 
-    The statement clamps `value` to [low, high] itself, so that the sensitivity does not depend
-    on what `value` does.
+    The statement clamps `value` to [low, high] itself, unless the tree of `value` shows that it
+    stays there: the sensitivity does not depend on what `value` does.
 
     Attributes:
         value: from the row's grid integers, one for each column of the statistic, to the integer;
