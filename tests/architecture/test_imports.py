@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import neyman
@@ -81,6 +82,29 @@ def test_a_curve_loads_the_core_alone_and_never_scipy_stats():
     assert not found & (set(HEAVY) - set(CORE))
     assert "scipy.stats" not in found
     assert "scipy.optimize" not in found
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_first_count_loads_neither_functions_nor_specs_nor_faces(tmp_path, suffix):
+    path = tmp_path / f"rows.{suffix}"
+    rows = duckdb.sql("FROM (VALUES ('north'), ('south')) AS rows(ward)")
+    (rows.write_csv if suffix == "csv" else rows.write_parquet)(str(path))
+    opened = f"{str(path)!r}, unit=ny.Rows(), budget=ny.gdp(1), ledger={str(tmp_path / 'a')!r}"
+    found = loaded_by(
+        f"import neyman as ny; db = ny.open({opened}); "
+        "db.count(by={'ward': ['north', 'south']}).release('one', mu=0.1)"
+    )
+    rooms = {".".join(name.split(".")[:2]) for name in found if name.startswith("neyman.")}
+    assert not rooms & {f"neyman.{room}" for room in ("functional", "report", "plots", "notebook")}
+    assert {name for name in found if name.startswith("neyman.publish.")} == {
+        "neyman.publish._noise"
+    }
+    heavy = {"matplotlib", "pandas", "pydantic", "scipy.optimize", "scipy.stats"}
+    heavy |= {"pyarrow"} if suffix == "parquet" else set()
+    assert not found & heavy
+    # A room that comes along unnoticed has dozens.
+    assert sum(name.startswith("neyman") for name in found) < 400
+    assert sum(name.startswith("scipy") for name in found) < 80
 
 
 def test_the_ledger_works_with_numpy_and_scipy_alone(tmp_path):

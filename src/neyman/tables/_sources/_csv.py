@@ -147,7 +147,14 @@ class _Cut:
         empty = self.starts == self.ends
         columns: dict[str, Any] = {}
         for i in wanted:
-            found = parts.take(pa.array(2 * (first + i), mask=empty[first + i]))
+            found = parts.take(_places(2 * (first + i), empty[first + i]))
             column = in_utf8(pa.chunked_array([found]))
             columns[f"c{i}"] = pc.replace_substring(column, '""', '"') if self.quoted else column
         return pa.table(columns)
+
+
+def _places(values: IntArray, absent: npt.NDArray[np.bool_]) -> Any:
+    """Return integers for Arrow, NULL where absent. `pa.array` would import pandas for it."""
+    known = pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    whole = pa.py_buffer(np.ascontiguousarray(values, np.int64))
+    return pa.Array.from_buffers(pa.int64(), len(values), [known, whole])

@@ -110,6 +110,16 @@ class Question:
     def _integers(self) -> list[str]:
         return [f"k{i}" for i in range(len(self.statistic.columns))]
 
+    @property
+    def _known(self) -> dict[str, tuple[int, int]]:
+        """Return the least and the greatest value of each grid integer of a row; of sums none."""
+        if self.statistic.per_unit:
+            return {}
+        columns = zip(self._integers, self.statistic.columns, strict=True)
+        if self.statistic.complete:
+            return {name: measured.bounds.steps for name, measured in columns}
+        return {name: (x.bounds.steps[0], x.absent) for name, x in columns}
+
     def _rows(self, view: View) -> exp.Select:
         query = self._told(view)
         outside: list[Tree] = []
@@ -148,15 +158,9 @@ class Question:
             # Of a row that is a unit by itself there is one.
             rows = sql.column("n") if self.unit.entity is not None else sql.wide(1)
             k = [sql.cast(value, sql.WIDE) for value in (rows, *k)]
-        # Bounds hold of the steps of a value; one step more stands for no value.
-        known = {
-            name: (low, high if self.statistic.complete else high + 1)
-            for name, (low, high) in zip(
-                self._integers, (x.bounds.steps for x in self.statistic.columns), strict=True
-            )
-        }
-        parts = enumerate(self.statistic.components)
-        adds = [(f"s{i}", _add(part, k, known)) for i, part in parts]
+        known = self._known
+        components = enumerate(self.statistic.components)
+        adds = [(f"s{i}", _add(component, k, known)) for i, component in components]
         if self.unit.entity is None:
             return self._parts_of_rows(view, adds)
         bounding = Bounding(
@@ -186,8 +190,7 @@ class Question:
             parts, group = numbered(self.keys, view, parts, told)
         parts = parts.select(sql.named(group, "j"), copy=False)
         query = exp.select(*map(sql.column, values)).from_(rows)
-        pairs = zip(adds, self.statistic.components, strict=True)
-        for (name, add), component in pairs:
+        for (name, add), component in zip(adds, self.statistic.components, strict=True):
             total = sql.total(add)
             if component.low == component.high:
                 total = sql.cast(sql.count(), sql.WIDE) * sql.cast(add, sql.WIDE)
