@@ -59,8 +59,9 @@ def true_values(release: Release, flights: Path) -> list[float]:
 def draw(publication: Publication, flights: Path) -> None:
     """Write the pictures, the page and the JSON."""
     svgs: dict[str, str] = {}
-    for release in publication.releases:
-        picture = plots.released(release, truth=true_values(release, flights))
+    for shown in publication.presented():
+        release = shown.release
+        picture = plots.released(shown, truth=true_values(release, flights))
         svgs[release.entry] = plots.to_svg(picture)
         picture.savefig(OUT / f"{release.entry}.png", dpi=130)
     curve = plots.tradeoff({str(publication.total): publication.total})

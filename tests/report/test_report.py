@@ -192,7 +192,7 @@ LIMITS = "; at most 3 rows of each who"
 )
 def test_each_answer_is_said_in_words_and_shown(page_of, ask, said):
     page = page_of(ask)
-    assert f"<h3>q</h3><p>{said}</p>" in page
+    assert f" <small>q</small></h3><p>{said}</p>" in page
     # A column of the answer goes by what it is, and not by what is written to ask for it.
     assert "<th>count_units</th>" not in page
     assert "<th class=text>count_units</th>" not in page

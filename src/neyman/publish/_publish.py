@@ -1,6 +1,6 @@
 """From a plan to releases: everything is priced before the first charge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, final
 
@@ -12,6 +12,8 @@ from neyman.numerics import at_least, at_most
 from neyman.printable import printable
 from neyman.publish._bill import Bill
 from neyman.publish._plan import Plan, bill
+from neyman.publish._presentation import Presentation
+from neyman.publish._presented import Presented
 from neyman.publish._progress import Bar, Progress
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
@@ -35,6 +37,7 @@ class Publication(Displayed):
         total: the guarantee of all that the ledger ever released.
         delta_for_groups: how much of the cap's delta was set aside for unknown groups.
         delta_spent: how much of it has been spent.
+        presentation: the words, units of measure, rounding and order that it is shown with.
         unit: who is protected.
         neighbors: the neighbouring relation.
         ledger: where it is kept.
@@ -50,11 +53,17 @@ class Publication(Displayed):
     ledger: Store
     delta_for_groups: Fraction = Fraction(0)
     delta_spent: Fraction = Fraction(0)
+    presentation: Presentation = field(default_factory=Presentation)
 
     def batch_of(self, release: Release) -> dict[str, Release]:
         """Return the questions of a release's batch by name, in order; itself if there is none."""
         named = zip(self.names, self.releases, strict=True)
         return {name: other for name, other in named if other.entry == release.entry}
+
+    def presented(self) -> tuple[Presented, ...]:
+        """Return each answer with the words that it is shown with, its groups in their order."""
+        named = zip(self.names, self.releases, strict=True)
+        return tuple(Presented(*pair, self.presentation).ordered() for pair in named)
 
     def __str__(self) -> str:
         head = (
@@ -114,6 +123,7 @@ def _published(plan: Plan, progress: Progress) -> Publication:
         ledger=plan.ledger,
         delta_for_groups=ledger.delta_for_groups,
         delta_spent=ledger.spent_delta(),
+        presentation=plan.presentation,
     )
 
 

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from neyman.curves import TradeOff
 from neyman.numerics import at_least, at_most
-from neyman.publish import Publication
+from neyman.publish import Presented, Publication
 from neyman.released import Release
+from neyman.report._answer_tables import answer_tables, title_of
 from neyman.report._asked import asked
 from neyman.report._functions import read_off
-from neyman.report._tables import answer_table, exactly, rows_table, safe, table_of
+from neyman.report._tables import answer_html, exactly, rows_table, safe
 from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
 
 __all__ = ["html", "listed", "page"]
@@ -75,8 +76,11 @@ def html(
     """
     total = publication.total
     said = statement(total, publication.unit, publication.neighbors)
+    page_of = publication.presentation
     body = [
         f"<h1>{safe(publication.title)}</h1>",
+        f"<p>{safe(page_of.subtitle)}</p>" if page_of.subtitle else "",
+        *(f"<p>{safe(note)}</p>" for note in page_of.notes),
         *(f'<p class="quiet">{safe(note)}</p>' for note in notes),
         f'<p class="headline">Everything that this ledger ever released together satisfies '
         f"<strong>{safe(str(total))}</strong>: whether the data are "
@@ -156,13 +160,16 @@ def _facts(publication: Publication) -> str:
 
 def _release(name: str, release: Release, svg: str | None, publication: Publication) -> str:
     batch = publication.batch_of(release)
+    shown = Presented(name, release, publication.presentation).ordered()
+    note = f"<p>{safe(shown.display.note)}</p>" if shown.display.note else ""
     picture = "" if svg is None or not release.groups else f"<figure>{svg}</figure>"
     return (
-        f"<h3>{safe(name)}</h3><p>{safe(asked(release.query))}</p>"
+        f"<h3>{safe(title_of(shown))} <small>{safe(name)}</small></h3>"
+        f"<p>{safe(asked(release.query))}</p>{note}"
         f'<p class="quiet">{safe(str(release.spending))}. Alone it satisfies '
         f"{safe(str(release.guarantee.curve))}. {safe(_covered(release))}</p>"
         f"{_found(release)}{_limits(release, batch)}{picture}"
-        f"{_answer(release, publication.ledger.name)}<details>"
+        f"{_answer(shown, publication.ledger.name)}<details>"
         f"<summary>The question, exactly</summary>{exactly(release.query)}"
         f"<p>The noise:</p>{exactly(release.mechanism)}</details>"
     )
@@ -189,21 +196,23 @@ def _covered(release: Release) -> str:
     return " ".join(release.interval_notes)
 
 
-def _answer(release: Release, ledger: str) -> str:
-    """Return the answer as a table; of a function what is read off it, never its coefficients."""
-    length = len(release.groups)
+def _answer(answer: Presented, ledger: str) -> str:
+    """Return the answer as tables; of a function what is read off it, never its coefficients."""
+    release = answer.release
+    length, tables = len(release.groups), answer_tables(answer)
     if not length:
         return "<p>No group is shown: no noisy count reached the threshold.</p>"
+    shown = "".join(
+        (f"<h4>{safe(table.title)}</h4>" if len(tables) > 1 else "") + answer_html(table)
+        for table in tables
+    )
     if "coefficient" in release.columns:
-        read, hidden = read_off(release)
-        shown = "" if read is None else table_of(read, len(release.keys))
-        shown += "".join(f"<p>{safe(said)}.</p>" for said in hidden)
+        shown += "".join(f"<p>{safe(said)}.</p>" for said in read_off(release).hidden)
         return (
             f'{shown}<p class="quiet">The release itself is {length:,} coefficients: they are in '
             f"the ledger {safe(ledger)} under the entry {safe(release.entry)}, which gives "
             "them again, free, to whoever asks the same question.</p>"
         )
-    shown = answer_table(release)
     if length <= _OPEN:
         return shown
     return f"<details><summary>{length:,} rows</summary>{shown}</details>"

@@ -4,22 +4,14 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import groupby
 from typing import Final, cast
 
 from neyman.printable import printable
-from neyman.released import (
-    MARKED,
-    TOO_FEW,
-    Release,
-    Side,
-    counts_units,
-    is_amount,
-    noise_alone,
-    readable,
-    units_of,
-)
+from neyman.report._answer_tables import AnswerTable
+from neyman.report._columns import Head
 
-__all__ = ["answer_table", "exactly", "rows_table", "safe", "table_of"]
+__all__ = ["answer_html", "exactly", "rows_table", "safe", "table_of"]
 
 _HEX: Final = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}")
 _LARGE: Final = 1000
@@ -46,29 +38,13 @@ def table_of(columns: Mapping[str, Sequence[object]], text_columns: int) -> str:
     )
 
 
-def answer_table(release: Release) -> str:
-    """Return an answer as a table, or as one for each of several statistics.
-
-    Rows that noise alone could have made are grey, and say so.
-    """
-    found: list[str] = []
-    for side in release.sides:
-        flags = noise_alone(side.query, side.columns)
-        columns = readable(side.query, side.columns, release.keys)
-        head = [_called(name, side) for name in columns]
-        texts = len(release.keys) + ("term" in columns)
-        rows = list(
-            zip(flags or [False] * len(release.groups), _lined(columns, texts), strict=True)
-        )
-        found.append(_table(head, rows, texts))
-        if any(flags) and is_amount(side.query):
-            found.append(f'<p class="quiet">{safe(MARKED)}.</p>')
-        elif any(flags):
-            found.append(
-                f'<p class="quiet">{safe(TOO_FEW)}: the interval is wider than half of what the '
-                "bounds allow, so noise alone could have made the number.</p>"
-            )
-    return "".join(found)
+def answer_html(table: AnswerTable) -> str:
+    """Return an answer as it is presented: rows that noise alone could have made are grey."""
+    above = [head.above for head in table.heads]
+    heads = [_one_line(head) for head in table.heads]
+    rows = [(row.state != "shown", row.cells) for row in table.rows]
+    shown = _table(heads, rows, sum(head.key for head in table.heads), above)
+    return shown + "".join(f'<p class="quiet">{safe(note)}</p>' for note in table.notes)
 
 
 def exactly(record: Mapping[str, object]) -> str:
@@ -100,14 +76,17 @@ def _written(value: object) -> str:
             return str(value)
 
 
-def _called(name: str, side: Side) -> str:
-    """Return the head of a column: a count of units says whose."""
-    if name != "count_units" or not counts_units(side.query):
-        return name
-    return f"number of {units_of(side.query)}"
+def _one_line(head: Head) -> str:
+    """Return a head with its unit of measure."""
+    return head.words if head.unit is None else f"{head.words} ({head.unit})"
 
 
-def _table(head: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], texts: int) -> str:
+def _table(
+    head: Sequence[str],
+    rows: Iterable[tuple[bool, Sequence[str]]],
+    texts: int,
+    above: Sequence[str | None] = (),
+) -> str:
     def row(tag: str, cells: Sequence[str]) -> str:
         return "".join(
             f"<{tag}{' class=text' if i < texts else ''}>{safe(cell)}</{tag}>"
@@ -118,9 +97,18 @@ def _table(head: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], text
         f"<tr{' class=few' if few else ''}>{row('td', cells)}</tr>" for few, cells in rows
     )
     return (
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{row("th", head)}</tr></thead>'
-        f"<tbody>{lines}</tbody></table></div>"
+        f'<div class="scroll" tabindex="0"><table><thead>{_above(above)}<tr>{row("th", head)}</tr>'
+        f"</thead><tbody>{lines}</tbody></table></div>"
     )
+
+
+def _above(names: Sequence[str | None]) -> str:
+    """Return the row of heads that stand above several; none where there are none."""
+    if not any(names):
+        return ""
+    runs = [(name, len(list(run))) for name, run in groupby(names)]
+    cells = "".join(f'<th colspan="{wide}">{safe(name or "")}</th>' for name, wide in runs)
+    return f"<tr>{cells}</tr>"
 
 
 def _lined(columns: Mapping[str, Sequence[object]], texts: int) -> list[tuple[str, ...]]:

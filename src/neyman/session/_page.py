@@ -17,11 +17,12 @@ _MOST_DRAWN: Final = 60
 def page_of(publication: Publication) -> str:
     """Return the report page with a picture of each release that has one."""
     pictures: dict[str, str] = {}
-    for name, release in zip(publication.names, publication.releases, strict=True):
+    for shown in publication.presented():
+        release = shown.release
         if "coefficient" not in release.columns and len(release.groups) > _MOST_DRAWN:
             continue
         # Of a function that its noise hides, or that has no picture, the page says the rest.
         with suppress(InvalidParameter):
-            pictures[name] = to_svg(released(release))
+            pictures[shown.name] = to_svg(released(shown))
     curve = to_svg(tradeoff({str(publication.total): publication.total}))
     return html(publication, tradeoff_svg=curve, release_svgs=pictures)
