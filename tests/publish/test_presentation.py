@@ -9,8 +9,11 @@ from neyman.publish import Display, Presentation, Suppression
 
 
 def test_what_is_said_of_a_value_is_found_by_its_text():
-    made = Presentation(values={"month": {1: "January"}, "died": {True: "dead", False: "alive"}})
-    assert made.values == {"month": {"1": "January"}, "died": {"true": "dead", "false": "alive"}}
+    words = {"month": {1: "January", 2.0: "February"}, "died": {True: "dead", False: "alive"}}
+    assert Presentation(values=words).values == {
+        "month": {"1": "January", "2": "February"},
+        "died": {"true": "dead", "false": "alive"},
+    }
 
 
 def test_an_answer_of_which_nothing_is_said_is_shown_plainly():

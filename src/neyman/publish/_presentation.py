@@ -235,7 +235,9 @@ class Presentation:
 
 
 def key_text(value: object) -> str:
-    """Return a value of a column as a spec names it: 1 as "1", a truth value as "true"."""
+    """Return a value of a column as a spec names it: 1 and 1.0 as "1", a truth value as "true"."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
