@@ -12,7 +12,14 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from neyman.aggregate import COMPANION, Aggregate, FoundGroups, IntArray, KeyText
+from neyman.aggregate import (
+    COMPANION,
+    Aggregate,
+    FoundGroups,
+    IntArray,
+    KeyText,
+    SumsReading,
+)
 from neyman.arguments import check_list, check_type
 from neyman.curves import TradeOff, compose
 from neyman.divided import SHARE, Part, companions_at, divided
@@ -20,7 +27,7 @@ from neyman.errors import EngineFailure, InvalidParameter
 from neyman.ledger import Ledger, Reservation
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
-from neyman.released import Companion, Guarantee, Release, Spending
+from neyman.released import Companion, Drawn, Guarantee, Release, Spending
 from neyman.sealed import sealed, withheld
 
 __all__ = ["held", "release", "release_batch", "released"]
@@ -319,6 +326,10 @@ def _reveal(
         companion = Companion.read(asked.record, last.tolist(), beside, confidence)
     if aggregate.unknown is not None:
         keys = aggregate.unknown.columns(reservation.groups[0])
+    drawn, reading = None, aggregate.reading
+    if isinstance(reading, SumsReading):
+        # Python's hash of text has a secret of the process in it, and tells nothing elsewhere.
+        drawn = Drawn(hash(aggregate.source), own, noise, reading)
     return Release(
         entry=reservation.entry,
         query=aggregate.query,
@@ -331,9 +342,10 @@ def _reveal(
         ),
         spending=spending,
         confidence=confidence,
-        columns=keys | aggregate.reading.columns(own, noise, confidence),
+        columns=keys | reading.columns(own, noise, confidence),
         keys=tuple(keys),
         replayed=replayed,
         count_weight=aggregate.count_weight,
         companion=companion,
+        drawn=drawn,
     )

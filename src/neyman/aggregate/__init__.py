@@ -10,7 +10,17 @@ from neyman.aggregate._aggregate import (
 )
 from neyman.aggregate._countable import Countable, Counter
 from neyman.aggregate._imagined import Counted, Imagined, MadeUp, Shape, Spreads
-from neyman.aggregate._readings import COMPANION, PARTS, Columns, IntArray, KeyText, Noise, Reading
+from neyman.aggregate._readings import (
+    COMPANION,
+    PARTS,
+    Columns,
+    IntArray,
+    KeyText,
+    Noise,
+    Reading,
+    SumsReading,
+    Term,
+)
 
 __all__ = [
     "COMPANION",
@@ -30,6 +40,8 @@ __all__ = [
     "Reading",
     "Shape",
     "Spreads",
+    "SumsReading",
+    "Term",
     "UnknownGroups",
     "refuse_key_names",
     "repeated",

@@ -1,11 +1,24 @@
 """Integers, the noise on them, and how both become columns that people read."""
 
-from typing import Final, Protocol, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["COMPANION", "PARTS", "Columns", "IntArray", "KeyText", "Noise", "Reading"]
+__all__ = [
+    "COMPANION",
+    "PARTS",
+    "Columns",
+    "IntArray",
+    "KeyText",
+    "Noise",
+    "Reading",
+    "SumsReading",
+    "Term",
+]
 
 # How many integers a companion has.
 COMPANION: Final = 4
@@ -61,3 +74,43 @@ class Reading(Protocol):
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return named columns of equal length: values and noise intervals, group by group."""
         ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What a noisy integer of a group is of: rows n of it, and the total T of a column over them.
+
+    Before noise it is  rows * n + total * T.  T adds up k - c: k is the grid integer of a value, c
+    the grid point in the middle of the bounds. Where units are counted, n is of units.
+    """
+
+    rows: int
+    total: int = 0
+
+
+class SumsReading(ABC):
+    """A reading of integers that are sums over the rows of a group, some of them known from more.
+
+    So the integers of several answers about the same rows can be put together before they are read.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def terms(self) -> tuple[Term | None, ...]:
+        """What each integer of a group is of; None of one that nothing else can be known from."""
+
+    @property
+    def joint(self) -> bool:
+        """Whether an interval is of all integers of a group, with equal noise on each."""
+        return False
+
+    def apart(self) -> Sequence[tuple[int, Reading]]:
+        """Return the readings side by side, each with how many integers of a group it reads."""
+        return ((len(self.terms), self),)
+
+    @abstractmethod
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """As of a `Reading`."""

@@ -1,6 +1,7 @@
 """From a spec to a plan."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -43,9 +44,10 @@ def plan(spec: Spec, folder: Path) -> Plan:
     mistakes = Mistakes()
     steps = [step for one in asked_of(spec, folder) if (step := mistakes.of(one.step)) is not None]
     mistakes.tell()
+    complete = frozenset(name for name, column in spec.columns.items() if column.complete)
     return Plan(
         title=spec.title,
-        steps=tuple(steps),
+        steps=tuple(replace(step, complete=complete) for step in steps),
         files=_files(spec, folder),
         ledger=store_of(spec.budget.ledger, folder),
         cap=spec.budget.cap,

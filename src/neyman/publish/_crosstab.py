@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, cast, final
+from typing import Final, TypeAlias, cast, final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,11 @@ from neyman.aggregate import (
     IntArray,
     MadeUp,
     Noise,
+    Reading,
     Shape,
     Spreads,
+    SumsReading,
+    Term,
     refuse_key_names,
 )
 from neyman.arguments import brief, check_list, check_type
@@ -32,7 +35,10 @@ from neyman.released import called
 from neyman.sensitivity import Sensitivity
 from neyman.tables import Keys, Table
 
-__all__ = ["crosstab"]
+__all__ = ["CrosstabReading", "crosstab"]
+
+# The axes, the counts with these axes in their order, the variance of their noise.
+Measured: TypeAlias = tuple[frozenset[int], npt.NDArray[np.float64], float]
 
 _ALL: Final = "all"
 # Weights are whole: 3 % off at most.
@@ -89,7 +95,7 @@ def crosstab(
     check_type("table", table, Table, "a table, from open_table(...)")
     check_type("by", by, Keys, 'the cells, declared, Keys({"carrier": [...]})')
     check_type("whole", whole, bool, "True for whole numbers, False for fractions")
-    layout = _Layout.of(by, margins)
+    layout = Layout.of(by, margins)
     cells = table.count(by)
     refuse_key_names(by.columns, _NAMES)
     moves = [folded(cells.sensitivity, part.most, part.size) for part in layout.parts]
@@ -118,7 +124,7 @@ def crosstab(
         unit=cells.unit,
         sensitivity=_stacked(weights, moves),
         size=sum(part.size for w, part in zip(weights, layout.parts, strict=True) if w),
-        reading=_Reading(layout, weights, whole),
+        reading=CrosstabReading(layout, weights, whole),
         compute=compute,
         keys=layout.keys(),
         sql=cells.sql,
@@ -143,14 +149,14 @@ class _Part:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class _Layout:
+class Layout:
     """The cells, and after them each margin."""
 
     by: Keys
     parts: tuple[_Part, ...]
 
     @staticmethod
-    def of(by: Keys, margins: Sequence[Sequence[str]]) -> "_Layout":
+    def of(by: Keys, margins: Sequence[Sequence[str]]) -> "Layout":
         """Check the margins, and find their groups."""
         if by.chosen is not None:
             raise InvalidTable(
@@ -165,7 +171,7 @@ class _Layout:
             listed.append(tuple(names))
         for place, names in enumerate(listed):
             _check_margin(by, names, listed[:place])
-        return _Layout(by, tuple(_part(by, names) for names in listed))
+        return Layout(by, tuple(_part(by, names) for names in listed))
 
     @property
     def names(self) -> list[list[str]]:
@@ -257,7 +263,7 @@ class _ImaginedCells:
         inner: what stands for the rows of the cells.
     """
 
-    layout: _Layout
+    layout: Layout
     weights: tuple[int, ...]
     inner: Imagined | None
 
@@ -309,18 +315,37 @@ def _stacked(weights: Sequence[int], moves: Sequence[Sensitivity]) -> Sensitivit
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class _Reading:
+class CrosstabReading(SumsReading):
     """Least squares, made whole and not negative, and the margins of it."""
 
-    layout: _Layout
+    layout: Layout
     weights: tuple[int, ...]
     whole: bool
 
+    @property
+    def terms(self) -> tuple[Term | None, ...]:
+        """None: what is shown is of all integers together."""
+        return ()
+
+    def apart(self) -> tuple[tuple[int, Reading], ...]:
+        """Nothing: as of `terms`."""
+        return ()
+
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return which margin, count, interval, and the unbiased count with its deviation."""
-        unbiased = put_together(
-            self.layout.by, self._measured(noisy, noise.stddev), confidence, noise.normal
-        )
+        return self.put_together(self.measured(noisy, noise.stddev), confidence, noise.normal)
+
+    def put_together(
+        self, measured: Sequence[Measured], confidence: float, normal: bool
+    ) -> Columns:
+        """Return the columns of counts of cells and margins, from wherever they are known.
+
+        Args:
+            measured: as for `least_squares`.
+            confidence: of the intervals.
+            normal: whether all noise is Gaussian.
+        """
+        unbiased = put_together(self.layout.by, measured, confidence, normal)
         shown = unbiased.nonnegative(whole=self.whole)
         found: dict[str, list[object]] = {name: [] for name in _NAMES}
         for part in self.layout.parts:
@@ -330,12 +355,11 @@ class _Reading:
                 found[name] += column
         return cast("Columns", found)
 
-    def _measured(
-        self, noisy: IntArray, stddev: float
-    ) -> list[tuple[frozenset[int], npt.NDArray[np.float64], float]]:
+    def measured(self, noisy: IntArray, stddev: float) -> list[Measured]:
+        """Return the counts that the noisy integers are of, for `put_together`."""
         columns = self.layout.by.columns
         shape = tuple(map(len, self.layout.by.domains))
-        found: list[tuple[frozenset[int], npt.NDArray[np.float64], float]] = []
+        found: list[Measured] = []
         start = 0
         for part, weight in zip(self.layout.parts, self.weights, strict=True):
             if weight:

@@ -37,6 +37,7 @@ class Step:
         mechanism: the noise that spends all of its budget.
         companion: the share of that which tells what limits and bounds did.
         batch: the id in the ledger of all that is charged together with it; None for itself alone.
+        complete: columns that somebody declared to have a value in every row.
     """
 
     entry: str
@@ -44,6 +45,7 @@ class Step:
     mechanism: Mechanism
     companion: Fraction = SHARE
     batch: str | None = None
+    complete: frozenset[str] = frozenset()
 
     @property
     def curve(self) -> TradeOff:

@@ -13,6 +13,7 @@ from neyman.printable import printable
 from neyman.publish._bill import Bill
 from neyman.publish._plan import Plan, bill
 from neyman.publish._progress import Bar, Progress
+from neyman.publish._reconciled import reconciled
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 
@@ -30,7 +31,8 @@ class Publication(Displayed):
     Attributes:
         title: of the spec.
         names: of the queries, in the spec's order.
-        releases: the answer to each; those of a batch have one entry.
+        releases: the answer to each; those of a batch have one entry. Several that tell the same
+            number show one, made of all of them: `Release.alone` is each as it was drawn.
         cap: of the ledger.
         total: the guarantee of all that the ledger ever released.
         delta_for_groups: how much of the cap's delta was set aside for unknown groups.
@@ -50,6 +52,10 @@ class Publication(Displayed):
     ledger: Store
     delta_for_groups: Fraction = Fraction(0)
     delta_spent: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        """Have one answer for each fact."""
+        object.__setattr__(self, "releases", reconciled(self.names, self.releases))
 
     def batch_of(self, release: Release) -> dict[str, Release]:
         """Return the questions of a release's batch by name, in order; itself if there is none."""
@@ -102,7 +108,8 @@ def _published(plan: Plan, progress: Progress) -> Publication:
                     "they are free"
                 )
             raise
-        answers |= zip((step.entry for step in charge.steps), released, strict=True)
+        for step, release in zip(charge.steps, released, strict=True):
+            answers[step.entry] = release.declared(step.complete)
     return Publication(
         title=plan.title,
         names=tuple(step.entry for step in plan.steps),

@@ -45,6 +45,8 @@ class Column(Section):
     """The most that counts; what is above is moved here."""
     grid: Positive
     """The step between values that are told apart; divides both bounds."""
+    complete: bool = False
+    """Whether every row has a value: then a count beside a mean is that of all rows of a group."""
     spread: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
     """For previews: [mean, standard deviation], a public guess, of values within the bounds."""
 

@@ -1,8 +1,8 @@
 """A private answer."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, final
@@ -11,6 +11,7 @@ from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
 from neyman.released._companion import Companion
 from neyman.released._counted import in_counted
+from neyman.released._drawn import Drawn
 from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._interval_notes import interval_notes
@@ -62,6 +63,10 @@ class Release(Tabular):
             nothing, or where nothing was spent on it.
         companion_at: in a batch, the place, from 0, of the question whose companion tells of this
             answer too, for it is about the same rows under the same limits.
+        notes: what else a reader must know, a sentence each: of numbers that are combined from
+            several releases (`publish.reconciled`), from which.
+        drawn: the noisy integers, and how they are read; None of an answer that was read from a
+            file, and of a function.
     """
 
     entry: str
@@ -76,6 +81,8 @@ class Release(Tabular):
     count_weight: int | None = None
     companion: Companion | None = None
     companion_at: int | None = None
+    notes: tuple[str, ...] = ()
+    drawn: Drawn | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Have one NaN alone, which a list finds equal to itself, so that answers compare."""
@@ -135,8 +142,26 @@ class Release(Tabular):
 
     @property
     def interval_notes(self) -> list[str]:
-        """What the intervals cover, what they do not, and why there is none where there is none."""
-        return interval_notes(self.query, tuple(self.columns), self.confidence)
+        """The `notes`; what the intervals cover, what they do not; why there is none, if so."""
+        return [*self.notes, *interval_notes(self.query, tuple(self.columns), self.confidence)]
+
+    def declared(self, complete: Collection[str]) -> "Release":
+        """Return the same answer, where these columns have a value in every row.
+
+        A count beside a mean, of the rows with a known value, is then that of all rows.
+        """
+        if self.drawn is None:
+            return self
+        return replace(self, drawn=replace(self.drawn, complete=frozenset(complete)))
+
+    @property
+    def alone(self) -> "Release":
+        """The answer by its own noise alone, if it was not read from a file."""
+        if self.drawn is None or not self.notes:
+            return self
+        drawn, keys = self.drawn, {name: self.columns[name] for name in self.keys}
+        own = drawn.reading.columns(drawn.integers, drawn.noise, self.confidence)
+        return replace(self, columns=keys | own, notes=())
 
     def limit_notes(self, batch: Sequence[str] = ()) -> tuple[str, ...]:
         """Return what contribution limits and bounds did to the answer, or where that is said.
@@ -192,6 +217,7 @@ class Release(Tabular):
             **({} if self.count_weight is None else {"count_weight": self.count_weight}),
             **({} if self.companion is None else {"companion": self.companion.to_json()}),
             **({} if self.companion_at is None else {"companion_at": self.companion_at}),
+            **({"notes": list(self.notes)} if self.notes else {}),
             "columns": columns,
             **few,
             **({"noisy": noisy} if noisy else {}),
@@ -306,6 +332,7 @@ def _read(written: object, columns: Columns) -> Release:
         count_weight=_whole(record, "count_weight", 1),
         companion=Companion.from_json(_mapping(told)) if told else None,
         companion_at=_whole(record, "companion_at", 0),
+        notes=_texts(record.get("notes", [])),
     )
 
 
@@ -323,10 +350,17 @@ def _keys(record: Mapping[str, object], columns: Columns) -> tuple[str, ...]:
     """Return the key columns; a record of before they were written says them in its question."""
     if "keys" not in record:
         return keys_asked(_mapping(record["query"]), columns)
-    written = record["keys"]
-    names = cast("list[object]", written) if isinstance(written, list) else [None]
-    found = tuple(name for name in names if isinstance(name, str) and name in columns)
-    if len(found) != len(names):
+    found = _texts(record["keys"])
+    if not columns.keys() >= set(found):
+        raise _malformed()
+    return found
+
+
+def _texts(written: object) -> tuple[str, ...]:
+    """Return a list of texts."""
+    listed = cast("list[object]", written) if isinstance(written, list) else [None]
+    found = tuple(text for text in listed if isinstance(text, str))
+    if len(found) != len(listed):
         raise _malformed()
     return found
 

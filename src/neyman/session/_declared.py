@@ -6,6 +6,7 @@ from math import floor, log10
 from typing import Final, TypeAlias, cast
 
 from neyman.accounting._budget import cap_of
+from neyman.arguments import check_list
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Domain, Interval, Side
@@ -18,6 +19,7 @@ __all__ = [
     "Ranges",
     "bounds_of",
     "cap_given",
+    "complete_of",
     "declared_groups",
     "domain_of",
     "groups_of",
@@ -33,6 +35,19 @@ Ranges: TypeAlias = Mapping[str, Bounds | Ends]
 By: TypeAlias = (
     Keys | UnknownKeys | Mapping[str, Sequence[object] | Bins] | str | Sequence[str] | None
 )
+
+
+def complete_of(columns: Sequence[str], table: Table) -> frozenset[str]:
+    """Return the columns that have a value in every row.
+
+    Raises:
+        InvalidParameter: if they are no list.
+        UnknownColumn: if the table lacks one.
+    """
+    check_list("complete", columns, 'a list of columns, such as complete=["minutes"]')
+    for column in columns:
+        _ = table.view.schema[column]
+    return frozenset(columns)
 
 
 def unit_of(

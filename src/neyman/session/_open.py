@@ -1,6 +1,6 @@
 """A session, opened."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -9,7 +9,7 @@ from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.ledger import Ledger, Store
 from neyman.numerics import Real
-from neyman.session._declared import Ranges, bounds_of, cap_given, unit_of
+from neyman.session._declared import Ranges, bounds_of, cap_given, complete_of, unit_of
 from neyman.session._session import Session
 from neyman.tables import ForeignKey, Table, Unit, open_table
 
@@ -23,6 +23,7 @@ def open(  # noqa: A001
     max_rows: int | None = None,
     max_rows_per: Mapping[str | tuple[str, ...], int] = MappingProxyType({}),
     bounds: Ranges = MappingProxyType({}),
+    complete: Sequence[str] = (),
     name: str | None = None,
     budget: TradeOff | None = None,
     mu: Real | None = None,
@@ -46,6 +47,9 @@ def open(  # noqa: A001
         bounds: of columns that are added up: (lower, upper), (lower, upper, grid) or `Bounds`. Two
             ends have steps of 1 in a column of whole numbers, and else the largest of 1, 2 or 5
             times a power of ten that goes 1,000 times into the range.
+        complete: columns that have a value in every row, so that the count beside their mean is the
+            count of all rows. No privacy rests on it: if it is wrong, counts are combined on a page
+            that are not of the same rows.
         name: of data in memory or in Spark, which have none; stands for them in the ledger.
         budget: all that the ledger may ever spend, such as `gdp(1)`; or one of
         mu: the same in Gaussian differential privacy;
@@ -80,7 +84,8 @@ def open(  # noqa: A001
         temporary_directory=temporary_directory,
     )
     table = table.with_bounds(bounds_of(bounds, table))
-    return Session(table, _ledger(ledger, cap, table, delta_for_groups))
+    known = complete_of(complete, table)
+    return Session(table, _ledger(ledger, cap, table, delta_for_groups), complete=known)
 
 
 def _ledger(

@@ -103,6 +103,7 @@ def planned(
                     mechanism=noise_for(
                         question.aggregate.sensitivity, ledger.account, whole * sizes[name]
                     ),
+                    complete=question.session.complete,
                 )
                 for name, question in questions.items()
             ),

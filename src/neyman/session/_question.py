@@ -164,4 +164,4 @@ class Question(Displayed):
         answer = release(
             self.aggregate, made, ledger, entry=id, confidence=confidence, companion=companion
         )
-        return answer_of(self.session.keep(id, answer))
+        return answer_of(self.session.keep(id, answer.declared(self.session.complete)))

@@ -26,6 +26,7 @@ from neyman.session._declared import (
     By,
     Ranges,
     bounds_of,
+    complete_of,
     declared_groups,
     domain_of,
     groups_of,
@@ -55,11 +56,13 @@ class Session(Displayed):
         table: the rows, with the unit and bounds.
         ledger: that pays; None where nothing can be released.
         releases: what this session released, by id, in order; also what a session made of it did.
+        complete: columns that somebody declared to have a value in every row.
     """
 
     table: Table
     ledger: Ledger | None
     releases: dict[str, Release] = field(default_factory=dict[str, Release], repr=False)
+    complete: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return str(self)
@@ -275,11 +278,18 @@ class Session(Displayed):
 
     def with_columns(self, **expressions: Expression | str) -> "Session":
         """Return a session with columns made of others: `stay="discharged - admitted"`."""
-        return replace(self, table=self.table.with_columns(**expressions))
+        table, kept = self.table.with_columns(**expressions), self.complete - set(expressions)
+        return replace(self, table=table, complete=kept)
 
-    def with_bounds(self, bounds: Ranges) -> "Session":
-        """Return a session with bounds of more columns, or with other ones."""
-        return replace(self, table=self.table.with_bounds(bounds_of(bounds, self.table)))
+    def with_bounds(self, bounds: Ranges, *, complete: Sequence[str] = ()) -> "Session":
+        """Return a session with bounds of more columns, or with other ones.
+
+        Args:
+            bounds: as for `neyman.open`.
+            complete: as for `neyman.open`; beside those that are declared already.
+        """
+        table = self.table.with_bounds(bounds_of(bounds, self.table))
+        return replace(self, table=table, complete=self.complete | complete_of(complete, table))
 
     def bounded(
         self, max_rows: int | None = None, max_rows_per_group: int | None = None

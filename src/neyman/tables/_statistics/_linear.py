@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Final, final
 
-from neyman.aggregate import Reading
+from neyman.aggregate import SumsReading
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.tables._statistics._linear_reading import LinearReading
@@ -81,6 +81,6 @@ class LinearRegression(OfMoments):
             "features": [feature.describe() for feature in self.features],
         }
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:  # noqa: ARG002
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:  # noqa: ARG002
         """Return the coefficients in the columns' units, with intervals of the noise."""
         return LinearReading(self.layout, weight)

@@ -22,6 +22,7 @@ import numpy as np
 from neyman.aggregate import Columns, IntArray, Noise
 from neyman.tables._statistics._cone import Floats
 from neyman.tables._statistics._moments import Layout
+from neyman.tables._statistics._spread_readings import MomentsReading
 
 __all__ = ["LinearReading"]
 
@@ -31,7 +32,7 @@ _WEAKEST = 1e-9
 
 @final
 @dataclass(frozen=True, slots=True)
-class LinearReading:
+class LinearReading(MomentsReading):
     """Intercept and slopes in the columns' units, one row each.
 
     `lower`, `upper` hold for all coefficients of a group at once, with the confidence asked for, as

@@ -16,6 +16,7 @@ from typing import Final, TypeAlias, final
 
 from sqlglot import exp
 
+from neyman.aggregate import Term as Known
 from neyman.errors import InvalidTable
 from neyman.tables._sql import Tree, integer, wide
 from neyman.tables._statistics._statistic import Component, Measured, Statistic
@@ -145,6 +146,18 @@ class Layout:
             matrix[m][0] += float(step * part.offset / (weight * weights[0]))
             matrix[m][m] += float(step / (weight * each))
         return matrix
+
+    def known_terms(self, weight: int) -> tuple[Known | None, ...]:
+        """Return what each integer is of, where it is of rows or of the total of a single column.
+
+        Args:
+            weight: as of `units`.
+        """
+        rows, *rest = self._weights()
+        found: list[Known | None] = [Known(weight * rows), *[None] * len(rest)]
+        if len(self.axes) == 1 and not self.axes[0].shift and not self._part((0,)).shift:
+            found[1] = Known(0, weight * rest[0])
+        return tuple(found)
 
     def _weights(self) -> list[int]:
         """Whole numbers that bring every part to the same limit, or next to it."""

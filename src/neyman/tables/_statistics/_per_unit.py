@@ -6,7 +6,7 @@ from typing import final
 
 from sqlglot import exp
 
-from neyman.aggregate import Columns, IntArray, Noise, Reading
+from neyman.aggregate import Columns, IntArray, Noise, SumsReading, Term
 from neyman.arguments import check_type
 from neyman.errors import InvalidTable
 from neyman.numerics import text
@@ -49,7 +49,7 @@ class CountUnits(Statistic):
         """Return the name."""
         return {"statistic": "count_units"}
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:  # noqa: ARG002
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:  # noqa: ARG002
         """Return the noisy counts as they are."""
         return _Called("count_units", CountReading(weight))
 
@@ -113,7 +113,7 @@ class MeanPerUnit(Statistic):
         """Return the name and the column."""
         return {"statistic": "mean_per_unit"} | self.column.describe()
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
         """Return the ratios in the column's units, with Fieller's intervals."""
         mean = Mean(self.column).reading(unit_rows=unit_rows, weight=weight)
         return _Called("mean_per_unit", mean)
@@ -183,18 +183,23 @@ class SumPerUnit(Statistic):
         total = [text(self.total.lower), text(self.total.upper)]
         return {"statistic": "sum_per_unit", "total": total} | self.column.describe()
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:  # noqa: ARG002
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:  # noqa: ARG002
         """Return the noisy sums in the column's units."""
         return _Called("sum_per_unit", SumReading(self.total, weight))
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Called:
+class _Called(SumsReading):
     """A reading whose first column has a name of its own."""
 
     name: str
-    reading: Reading
+    reading: SumsReading
+
+    @property
+    def terms(self) -> tuple[Term | None, ...]:
+        """Those of the reading."""
+        return self.reading.terms
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.aggregate import Columns, IntArray, Noise
+from neyman.aggregate import Columns, IntArray, Noise, SumsReading, Term
 from neyman.tables._bounds import Bounds
 from neyman.tables._statistics._cone import Ends, Floats
 from neyman.tables._statistics._sampling import poisson_ends, share_reach, widened
@@ -17,7 +17,7 @@ __all__ = ["CountReading", "MeanReading", "PoissonReading", "SumReading"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class CountReading:
+class CountReading(SumsReading):
     """Noisy counts with their noise interval; negative ones stay, so that all are unbiased.
 
     Attributes:
@@ -26,6 +26,11 @@ class CountReading:
 
     names: ClassVar = ("count", "stddev", "lower", "upper")
     weight: int = 1
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The rows."""
+        return (Term(self.weight),)
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
@@ -41,7 +46,7 @@ class CountReading:
 
 @final
 @dataclass(frozen=True, slots=True)
-class PoissonReading:
+class PoissonReading(SumsReading):
     """Noisy counts or sums, and the means that they do not reject, of a Poisson number of units.
 
     Half of what the confidence leaves is for the noise, half for the Poisson law, so that the
@@ -57,6 +62,11 @@ class PoissonReading:
     plain: "CountReading | SumReading"
     step: Fraction
     largest: int | Fraction
+
+    @property
+    def terms(self) -> tuple[Term | None, ...]:
+        """Those of the counts or sums."""
+        return self.plain.terms
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
@@ -74,12 +84,17 @@ class PoissonReading:
 
 @final
 @dataclass(frozen=True, slots=True)
-class SumReading:
+class SumReading(SumsReading):
     """Noisy sums in the column's units with their noise interval."""
 
     names: ClassVar = ("sum", "stddev", "lower", "upper")
     bounds: Bounds
     weight: int = 1
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The total, and the middle of the bounds for each row."""
+        return (Term(self.weight * (sum(self.bounds.steps) // 2), self.weight),)
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""
@@ -95,7 +110,7 @@ class SumReading:
 
 @final
 @dataclass(frozen=True, slots=True)
-class MeanReading:
+class MeanReading(SumsReading):
     """Noisy means with Fieller's interval, both inside the bounds of the column.
 
     mean = grid (c + a s / n_a), with n_a the noisy weighted count; NaN where n_a <= 0. The ratio
@@ -118,6 +133,11 @@ class MeanReading:
     weight: int
     factor: int
     unit_rows: int
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The weighted rows, and the centred total."""
+        return (Term(self.weight * self.factor), Term(0, self.factor))
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import final
 
-from neyman.aggregate import Reading
+from neyman.aggregate import SumsReading
 from neyman.tables._statistics._moments import Axis, Layout, OfMoments, Term
 from neyman.tables._statistics._spread_readings import (
     CorrelationReading,
@@ -49,7 +49,7 @@ class Variance(OfMoments):
         """Return the name and the column."""
         return {"statistic": "variance"} | self.column.describe()
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
         """Return the moments in the column's units, with intervals of the noise and in total."""
         return VarianceReading(self.layout, weight, unit_rows)
 
@@ -99,7 +99,7 @@ class Covariance(_OfTwo):
         """Return the name and the columns."""
         return self._named("covariance")
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:  # noqa: ARG002
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:  # noqa: ARG002
         """Return the covariances in the columns' units, with intervals of the noise."""
         return CovarianceReading(self.layout, weight)
 
@@ -127,6 +127,6 @@ class Correlation(_OfTwo):
         """Return the name and the columns."""
         return self._named("correlation")
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:  # noqa: ARG002
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:  # noqa: ARG002
         """Return the correlations, with intervals of the noise."""
         return CorrelationReading(self.layout, weight)

@@ -13,12 +13,18 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.aggregate import Columns, IntArray, Noise
+from neyman.aggregate import Columns, IntArray, Noise, SumsReading, Term
 from neyman.tables._statistics._cone import Cone, Ends, Floats
 from neyman.tables._statistics._moments import Layout
 from neyman.tables._statistics._sampling import mean_reach, share_reach, widened
 
-__all__ = ["CorrelationReading", "CovarianceReading", "NoisySums", "VarianceReading"]
+__all__ = [
+    "CorrelationReading",
+    "CovarianceReading",
+    "MomentsReading",
+    "NoisySums",
+    "VarianceReading",
+]
 
 
 @final
@@ -80,9 +86,28 @@ class NoisySums:
         return self.counts - self.noise.half_width(self.confidence) * self.units[0, 0]
 
 
+class MomentsReading(SumsReading):
+    """A reading of sums of products of columns."""
+
+    __slots__ = ()
+
+    layout: Layout
+    weight: int
+
+    @property
+    def terms(self) -> tuple[Term | None, ...]:
+        """The rows, and the total of a single column."""
+        return self.layout.known_terms(self.weight)
+
+    @property
+    def joint(self) -> bool:
+        """True."""
+        return True
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class VarianceReading:
+class VarianceReading(MomentsReading):
     """Variance about the mean of the rows, divided by their number; NaN where that is not positive.
 
     Attributes:
@@ -145,7 +170,7 @@ class VarianceReading:
 
 @final
 @dataclass(frozen=True, slots=True)
-class CovarianceReading:
+class CovarianceReading(MomentsReading):
     """Covariance of the rows, divided by their number; NaN where that is not positive."""
 
     names: ClassVar = ("covariance", "lower", "upper", "count")
@@ -167,7 +192,7 @@ class CovarianceReading:
 
 @final
 @dataclass(frozen=True, slots=True)
-class CorrelationReading:
+class CorrelationReading(MomentsReading):
     """Correlation of the rows; NaN where the number or a variance is not positive.
 
     r = 2 cov / (l var_x + var_y / l) / sqrt(1 - w^2),  w = (l var_x - var_y/l)/(l var_x + var_y/l),

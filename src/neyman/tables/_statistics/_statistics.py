@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from neyman.aggregate import Reading
+from neyman.aggregate import SumsReading
 from neyman.errors import InvalidParameter
 from neyman.tables._sql import Tree, integer
 from neyman.tables._statistics._readings import (
@@ -55,7 +55,7 @@ class Count(Statistic):
         """Return the name."""
         return {"statistic": "count"}
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
         """Return the noisy counts as they are."""
         plain = CountReading(weight)
         return PoissonReading(plain, Fraction(1, weight), unit_rows) if self.poisson else plain
@@ -107,7 +107,7 @@ class Sum(Statistic):
         """Return the name and the column."""
         return {"statistic": "sum"} | self.column.describe()
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
         """Return the noisy sums in the column's units."""
         bounds = self.column.bounds
         plain = SumReading(bounds, weight)
@@ -170,6 +170,6 @@ class Mean(Statistic):
         """Return the name and the column."""
         return {"statistic": "mean"} | self.column.describe()
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
         """Return the ratios in the column's units, with Fieller's intervals and in total."""
         return MeanReading(self.column.bounds, self.centre, self.weight, weight, unit_rows)

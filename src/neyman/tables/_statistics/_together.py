@@ -7,7 +7,7 @@ from typing import Final, final
 
 from sqlglot import exp
 
-from neyman.aggregate import Columns, IntArray, Noise, Reading
+from neyman.aggregate import Columns, IntArray, Noise, Reading, SumsReading, Term
 from neyman.arguments import check_list
 from neyman.errors import InvalidParameter
 from neyman.tables._sql import Tree, integer, wide
@@ -115,7 +115,7 @@ class Together(Statistic):
             "weights": list(self.weights),
         }
 
-    def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
+    def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
         """Return what reads each with its weight taken off again."""
         return _Side(
             tuple(
@@ -131,10 +131,19 @@ class Together(Statistic):
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(SumsReading):
     """Readings side by side: how many integers, the names, the reading."""
 
     parts: tuple[tuple[int, tuple[str, ...], Reading], ...]
+
+    @property
+    def terms(self) -> tuple[Term | None, ...]:
+        """None: they are those of its parts."""
+        return ()
+
+    def apart(self) -> list[tuple[int, Reading]]:
+        """Return them."""
+        return [(width, reading) for width, _, reading in self.parts]
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the columns of all."""

@@ -1,0 +1,299 @@
+"""Which numbers of different answers are the same number before noise.
+
+The number of rows of a group is one fact in two answers where it is of the same rows of the same
+data in the same group, under contribution limits that leave the same of one unit's rows:
+
+* no limit on all groups together cuts anything: then a unit adds min(its rows, r) to a group, so
+  that r must be equal, and the group may stand in any list of groups;
+* otherwise what is left in a group depends on all of them: the limits and the list must be equal,
+  and, where the companion tells that limits cut rows of more than 1 % of the units, the columns by
+  which rows of a unit are chosen.
+
+A count beside a mean is of the rows where the column is known. That is another fact, unless the
+column was declared to be complete.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, cast, final
+
+from neyman.numerics import rational
+from neyman.released import Release
+
+__all__ = ["Fact", "Rows", "Variable", "columns_in", "facts_of", "margin_fact", "variable_of"]
+
+# From this share of units on, limits cut rows of many.
+_MANY: Final = 0.01
+_PER_UNIT: Final = ("count_units", "mean_per_unit")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows, or units, before they are put into groups.
+
+    Attributes:
+        data: of what, made how.
+        limits: under which contribution limits.
+        units: whether units are counted, and not their rows.
+        known: the columns that must have a value; none that a group has one of anyway.
+        of_all: whether, of a unit with too many rows, some are kept of all, and not of those with a
+            value alone.
+        choice: where limits cut much, by what the rows of a unit are told apart that are kept.
+    """
+
+    data: str
+    limits: str
+    units: bool
+    known: frozenset[str]
+    of_all: bool
+    choice: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number of rows, or units: those of one group.
+
+    Attributes:
+        rows: of which.
+        group: by column its value, with its type; and what else a row must be in.
+    """
+
+    rows: Rows
+    group: frozenset[tuple[str, ...]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A column as it is added up.
+
+    Attributes:
+        name: of the column.
+        lower, upper, grid: of its bounds.
+        centre: their middle, in grid steps.
+        per: what is added up once, rows or units.
+        choice: as of `Rows`.
+    """
+
+    name: str
+    lower: Fraction
+    upper: Fraction
+    grid: Fraction
+    centre: int
+    per: str
+    choice: str
+
+    def at(self, steps: float | Fraction) -> float:
+        """Return the value so many grid steps from the centre, within the bounds."""
+        most = (self.upper - self.lower) / self.grid
+        value = (self.centre + Fraction(min(max(steps, -most), most))) * self.grid
+        return float(min(max(value, self.lower), self.upper))
+
+
+def columns_in(query: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the columns that a statistic is of, all of which a row must have a value in."""
+    parts = [query, query.get("other"), query.get("response"), *_listed(query.get("features"))]
+    found = (_record(part).get("column") for part in parts)
+    return tuple(name for name in found if isinstance(name, str))
+
+
+def variable_of(release: Release, query: Mapping[str, object]) -> Variable | None:
+    """Return the column that a statistic adds up; None where there is none, or more than one.
+
+    Args:
+        release: the answer.
+        query: of the statistic, which may be one of several.
+    """
+    names, bounds = columns_in(query), [rational(end) for end in _listed(query.get("bounds"))]
+    grid = rational(query.get("grid"))
+    if len(names) != 1 or len(bounds) != 2 or grid is None or None in bounds:
+        return None
+    lower, upper = cast("list[Fraction]", bounds)
+    statistic = str(query.get("statistic"))
+    per = statistic if statistic.endswith("per_unit") else "rows"
+    if "total" in query:
+        per += json.dumps(query["total"])
+    centre = int(lower / grid + upper / grid) // 2
+    return Variable(names[0], lower, upper, grid, centre, per, _choice(release))
+
+
+def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tuple[Fact, ...]:
+    """Return the number of rows that a statistic has of each group.
+
+    Args:
+        release: the answer, with what it was read from.
+        query: of the statistic, which may be one of several.
+        groups: how many there are.
+    """
+    keys, columns = _record(release.query.get("keys")), columns_in(query)
+    named = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
+    complete = set[str]() if release.drawn is None else release.drawn.complete
+    empty = {name for name, rest in _record(keys.get("rest")).items() if "missing" in _record(rest)}
+    known = frozenset(columns) - (set(named) - empty) - complete
+    statistic = query.get("statistic")
+    each, among = _each(release.query), _among(keys, groups)
+    most = _record(release.query.get("unit")).get("max_rows")
+    cut = isinstance(most, int) and (among is None or most < among * each)
+    together = release.query.get("statistic") == "together"
+    of_units = _unit(release.query) is not None
+    data = [
+        None if release.drawn is None else release.drawn.source,
+        _made(release.query, {*named, *columns, str(_unit(release.query))}),
+        statistic if statistic == "sum_per_unit" else "",
+    ]
+    rows = Rows(
+        data=json.dumps(data, sort_keys=True),
+        limits=json.dumps(_limits(release.query, keys, each, cut=cut), sort_keys=True),
+        # With one row in a group, a unit is counted once.
+        units=of_units and (statistic in _PER_UNIT or each == 1),
+        known=known,
+        of_all=together and bool(known) and of_units,
+        choice=_choice(release) if cut else "",
+    )
+    within = _margin(release.query, keys)
+    length = max(map(len, release.columns.values()), default=0) // max(groups, 1)
+    return tuple(
+        Fact(rows, frozenset({*_group(release, keys, i * length), *within})) for i in range(groups)
+    )
+
+
+def margin_fact(fact: Fact, keys: Mapping[str, object], names: Collection[str]) -> Fact:
+    """Return the fact of a margin by some of the columns, from that of one of its cells."""
+    kept = frozenset(part for part in fact.group if part[0] in names)
+    return Fact(fact.rows, kept | frozenset(_within(keys, names)))
+
+
+def _group(release: Release, keys: Mapping[str, object], row: int) -> Iterator[tuple[str, ...]]:
+    """Yield a part for each column of the groups; a bin is its two ends.
+
+    The group of rows without a value is one, whatever it is called. That of all other values is
+    another with other keys.
+    """
+    bins, rest = _record(keys.get("bins")), _record(keys.get("rest"))
+    names = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
+    kinds = dict(zip(names, _listed(keys.get("types")), strict=False))
+    for name in names:
+        ends = (f"{name}_from", f"{name}_to") if name in bins else (name,)
+        if any(end not in release.keys for end in ends):
+            continue
+        cells = [release.columns[end][row] for end in ends]
+        more = _record(rest.get(name))
+        if cells == [more.get("missing")]:
+            yield name, "missing"
+        elif cells == [more.get("other")]:
+            yield name, "other", json.dumps(keys, sort_keys=True)
+        else:
+            kind = str(kinds.get(name, type(cells[0]).__name__))
+            yield name, kind, *map(str, cells), json.dumps(bins.get(name))
+
+
+def _margin(query: Mapping[str, object], keys: Mapping[str, object]) -> list[tuple[str, ...]]:
+    """Return what rows of a margin must be in: one of the groups that it adds up."""
+    if "margin" not in query:
+        return []
+    return _within(keys, [str(name) for name in _listed(query["margin"])])
+
+
+def _within(keys: Mapping[str, object], names: Collection[str]) -> list[tuple[str, ...]]:
+    """Return the groups that rows must be in, where the columns left out do not have all rows."""
+    rest = _record(keys.get("rest"))
+    whole = {name for name, more in rest.items() if {"missing", "other"} <= _record(more).keys()}
+    if {*names, *whole} >= {str(name) for name in _listed(keys.get("columns"))}:
+        return []
+    return [("", json.dumps(keys, sort_keys=True))]
+
+
+def _each(query: Mapping[str, object]) -> int:
+    """Return the most rows of a unit in a group."""
+    unit = _record(query.get("unit"))
+    known = cast("list[tuple[object, int]]", unit.get("max_rows_per", []))
+    limits = [unit.get("max_rows"), unit.get("max_rows_per_group"), *(most for _, most in known)]
+    return min([most for most in limits if isinstance(most, int)], default=1)
+
+
+def _limits(
+    query: Mapping[str, object], keys: Mapping[str, object], each: int, *, cut: bool
+) -> object:
+    """Return what decides how many rows of a unit are left in a group."""
+    unit = _record(query.get("unit"))
+    return [unit, keys] if cut else [unit.get("entity"), unit.get("through"), each]
+
+
+def _choice(release: Release) -> str:
+    """Return by what rows are told apart, where limits cut those of more than a few units.
+
+    Of a unit with too many rows a pseudo-random part is kept, which depends on the columns that a
+    question is of.
+    """
+    companion = release.companion
+    if companion is None:
+        return ""
+    # At twice the half-width, for it decides silently, and of each release.
+    surely = companion.cut - 2 * companion.cut_half_width
+    if companion.of is None or surely <= _MANY * max(companion.units, 1):
+        return ""
+    query = release.query
+    parts = [_record(part) for part in _listed(query.get("parts"))] or [query]
+    columns = dict.fromkeys(name for part in parts for name in columns_in(part))
+    per_unit = str(query.get("statistic")).endswith(("units", "per_unit"))
+    return json.dumps([*columns, per_unit, bool(query.get("parts"))])
+
+
+def _among(keys: Mapping[str, object], groups: int) -> int | None:
+    """Return how many groups limits are of; None where nobody declared them."""
+    if not keys:
+        return 1
+    if "unknown" in keys:
+        return None
+    values, count = keys.get("values"), keys.get("count")
+    return len(_listed(values)) if values is not None else count if type(count) is int else groups
+
+
+def _unit(query: Mapping[str, object]) -> object:
+    return _record(query.get("unit")).get("entity")
+
+
+def _made(query: Mapping[str, object], used: set[str]) -> list[object]:
+    """Return the steps that decide which rows there are, and what is in the columns used.
+
+    A column that is made and has no part in the question is left out, so that it may be there or
+    not.
+    """
+    kept: list[object] = []
+    for step in reversed([_record(step) for step in _listed(query.get("made"))]):
+        if step.get("step") != "with_columns":
+            kept.append(dict(step))
+            used |= set(_words(step))
+            continue
+        made = {name: form for name, form in _record(step.get("columns")).items() if name in used}
+        if made:
+            kept.append({"columns": made, "version": step.get("version")})
+            used |= set(_words(made))
+    return kept[::-1]
+
+
+def _words(form: object) -> Iterator[str]:
+    """Yield every text in a record: the names of all columns are among them."""
+    match form:
+        case str():
+            yield form
+        case Mapping():
+            for part in cast("Mapping[str, object]", form).values():
+                yield from _words(part)
+        case list() | tuple():
+            for part in cast("list[object]", form):
+                yield from _words(part)
+        case _:
+            return
+
+
+def _record(written: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}
+
+
+def _listed(written: object) -> list[object]:
+    return list(cast("list[object]", written)) if isinstance(written, list | tuple) else []
