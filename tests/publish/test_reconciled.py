@@ -167,7 +167,7 @@ def test_a_mean_times_its_count_is_the_total(tmp_path):
             assert low <= mean <= high
 
 
-@pytest.mark.parametrize("draws", [40, pytest.param(1000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("draws", [40, pytest.param(400, marks=pytest.mark.soak)])
 def test_intervals_of_combined_means_and_totals_hold(tmp_path, draws):
     db, held, narrower = opened(tmp_path), {}, 0
     asked = {
@@ -311,6 +311,23 @@ def test_a_crosstab_goes_on_adding_up_and_the_others_show_its_cells(tmp_path, sh
     assert unbiased[:4].sum() == pytest.approx(unbiased[6])
 
 
+def test_a_part_of_the_cells_of_a_crosstab_shows_what_the_crosstab_shows(tmp_path):
+    db = opened(tmp_path)
+    page = published(
+        db,
+        table=(db.crosstab(CELLS, [["ward"]]), 0.3),
+        some=(db.count(by={"ward": ["north"], "sex": ["f"]}), 0.3),
+        both=(db.several([Count(), Mean(db.table.measured("age"))]), 0.3),
+    )
+    assert page["table"].notes == ()
+    assert page["some"].columns["count"] == page["table"].columns["count"][:1]
+    assert page["some"].columns["upper"] == page["table"].columns["upper"][:1]
+    assert page["some"].notes == ("The counts of rows are those of the release table.",)
+    columns, (said,) = page["both"].columns, page["both"].notes
+    assert columns["count"] == columns["mean_age_count"]
+    assert said == "The counts of rows are combined from several statistics of this release."
+
+
 def test_a_crosstab_that_is_combined_holds_the_truth(tmp_path):
     db, draws = opened(tmp_path), 60
     asked = {
@@ -403,7 +420,7 @@ title = "Visits"
 path = "visits.parquet"
 [unit]
 entity = "patient"
-max_rows = 3
+max_rows = 15
 [columns.age]
 lower = 0
 upper = 100
@@ -588,3 +605,33 @@ def test_a_long_page_is_put_together_in_no_time(tmp_path):
     found = db.publication("Visits").releases
     assert time.process_time() - start < 5
     assert found[0].columns["count"] == found[1].columns["count"] == found[2].columns["count"]
+
+
+@pytest.mark.parametrize(("most", "same"), [(2, False), (15, True)])
+def test_statistics_that_keep_other_rows_where_limits_cut_are_not_combined(tmp_path, most, same):
+    db = opened(tmp_path, unit="patient", max_rows=most)
+    asked = {
+        "visits": (db.count(by=WARDS), 0.5),
+        "again": (db.count(by=WARDS), 0.5),
+        "age": (db.mean("age", by=WARDS), 0.5),
+        "years": (db.sum("age", by=WARDS), 0.5),
+    }
+    page = published(db, **asked)
+    # Each keeps a pseudo-random part, which is the same for the same columns.
+    truth, kept = asked["visits"][0].compute(), asked["age"][0].compute()[::2] // 50
+    assert (list(truth) == list(kept)) is same
+    counts = [page[name].columns["count"] for name in ("visits", "again", "age")]
+    assert counts[0] == counts[1]
+    assert (counts[1] == counts[2]) is same
+    total = np.array(page["age"].columns["mean"]) * np.array(counts[2])
+    assert total == pytest.approx(page["years"].columns["sum"], rel=1e-9 if same else 1e-3)
+    said = "Limits cut rows of many patients, and the release age can keep other rows of them"
+    assert any(note.startswith(said) for note in page["visits"].notes) is not same
+
+
+def test_with_one_row_of_a_unit_in_a_group_rows_are_units(tmp_path):
+    db = opened(tmp_path, unit="patient", max_rows=3)
+    once = db.bounded(None, 1)
+    page = published(db, rows=(once.count(by=WARDS), 0.3), units=(db.count_units(by=WARDS), 0.3))
+    assert page["rows"].columns["count"] == page["units"].columns["count_units"]
+    assert page["rows"].notes[0].startswith("The counts of patients are combined")

@@ -2,14 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from neyman.publish._facts import columns_in
 from neyman.publish._parts import Part
 from neyman.publish._solved import Solved
 from neyman.publish._tables_agree import Tabled
-from neyman.released import counted, limits_said
+from neyman.released import counted, limits_said, units_of
 
 __all__ = ["Told", "combined_notes", "other_notes", "table_note"]
 
@@ -66,8 +66,7 @@ def other_notes(parts: Sequence[Part]) -> dict[int, list[str]]:
     alike: defaultdict[object, dict[int, Part]] = defaultdict(dict)
     for part in parts if len(parts) > 1 else ():
         for fact in part.facts if part.counts is not None else ():
-            rows = fact.rows
-            alike[rows.data, rows.units, fact.group][id(part)] = part
+            alike[fact.rows.data, counted(part.query), fact.group][id(part)] = part
     met: defaultdict[int, dict[int, Part]] = defaultdict(dict)
     for bundle in alike.values():
         for own in bundle:
@@ -88,6 +87,17 @@ def _others(part: Part, others: Sequence[Part]) -> Iterator[str]:
             f"The same groups are counted under other limits ({how}) by {_releases(tuple(names))}: "
             "other rows count there, so the numbers are not combined."
         )
+    chosen = [
+        other.name
+        for other in others
+        if replace(other.facts[0].rows, choice=own.choice) == own != other.facts[0].rows
+    ]
+    if chosen:
+        yield (
+            f"Limits cut rows of many {units_of(part.query)}, and "
+            f"{_releases(tuple(dict.fromkeys(chosen)))} can keep other rows of them: the numbers "
+            "are not combined. They would be with higher limits."
+        )
     found = [(other.name, other.facts[0].rows) for other in others]
     whole = [name for name, rows in found if not rows.known and rows.limits == own.limits]
     if own.known and whole:
@@ -100,10 +110,7 @@ def _others(part: Part, others: Sequence[Part]) -> Iterator[str]:
 def _sentences(told: Told) -> Iterator[str]:
     part, some = told.part, _some(told.groups, told.part)
     if told.counts:
-        yield (
-            f"The counts of {_rows(part)}{some} are combined from {_releases(tuple(told.counts))}, "
-            "which show the same number."
-        )
+        yield f"The counts of {_rows(part)}{some} are {_from(tuple(told.counts), part.name)}."
     if len(told.totals) > 1:
         column = _and(columns_in(part.query))
         yield f"The total of {column}{some} is combined from {_releases(tuple(told.totals))}."
@@ -114,6 +121,15 @@ def _sentences(told: Told) -> Iterator[str]:
         )
 
 
+def _from(names: tuple[str, ...], own: str) -> str:
+    """Return what counts are made of."""
+    if len(names) > 1:
+        return f"combined from {_releases(names)}, which show the same number"
+    if names == (own,):
+        return "combined from several statistics of this release"
+    return f"those of {_releases(names)}"
+
+
 def _some(groups: int, part: Part) -> str:
     """Return which part of the groups is meant, if it is not all."""
     return "" if groups == len(part.facts) else f" in {groups:,} of {len(part.facts):,} groups"
@@ -122,7 +138,8 @@ def _some(groups: int, part: Part) -> str:
 def _rows(part: Part) -> str:
     known = [name for name in columns_in(part.query) if name in part.facts[0].rows.known]
     of = f" with a known {_and(known)}" if known else ""
-    return f"{counted(part.query)}{of}"
+    what = units_of(part.query) if part.facts[0].rows.units else counted(part.query)
+    return f"{what}{of}"
 
 
 def _releases(names: tuple[str, ...]) -> str:

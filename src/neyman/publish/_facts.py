@@ -5,7 +5,9 @@ data in the same group, under contribution limits that leave the same of one uni
 
 * no limit on all groups together cuts anything: then a unit adds min(its rows, r) to a group, so
   that r must be equal, and the group may stand in any list of groups;
-* otherwise what is left in a group depends on all of them: the limits and the list must be equal.
+* otherwise what is left in a group depends on all of them: the limits and the list must be equal,
+  and, where the companion tells that limits cut rows of more than 1 % of the units, the columns by
+  which rows of a unit are chosen.
 
 A count beside a mean is of the rows where the column is known. That is another fact, unless the
 column was declared to be complete.
@@ -22,6 +24,8 @@ from neyman.released import Release
 
 __all__ = ["Fact", "Rows", "Variable", "columns_in", "facts_of", "margin_fact", "variable_of"]
 
+# From this share of units on, limits cut rows of many.
+_MANY: Final = 0.01
 _PER_UNIT: Final = ("count_units", "mean_per_unit")
 
 
@@ -37,6 +41,7 @@ class Rows:
         known: the columns that must have a value; none that a group has one of anyway.
         of_all: whether, of a unit with too many rows, some are kept of all, and not of those with a
             value alone.
+        choice: where limits cut much, by what the rows of a unit are told apart that are kept.
     """
 
     data: str
@@ -44,6 +49,7 @@ class Rows:
     units: bool
     known: frozenset[str]
     of_all: bool
+    choice: str = ""
 
 
 @final
@@ -70,6 +76,7 @@ class Variable:
         lower, upper, grid: of its bounds.
         centre: their middle, in grid steps.
         per: what is added up once, rows or units.
+        choice: as of `Rows`.
     """
 
     name: str
@@ -78,6 +85,7 @@ class Variable:
     grid: Fraction
     centre: int
     per: str
+    choice: str
 
     def at(self, steps: float | Fraction) -> float:
         """Return the value so many grid steps from the centre, within the bounds."""
@@ -93,8 +101,13 @@ def columns_in(query: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(name for name in found if isinstance(name, str))
 
 
-def variable_of(query: Mapping[str, object]) -> Variable | None:
-    """Return the column that a statistic adds up; None where there is none, or more than one."""
+def variable_of(release: Release, query: Mapping[str, object]) -> Variable | None:
+    """Return the column that a statistic adds up; None where there is none, or more than one.
+
+    Args:
+        release: the answer.
+        query: of the statistic, which may be one of several.
+    """
     names, bounds = columns_in(query), [rational(end) for end in _listed(query.get("bounds"))]
     grid = rational(query.get("grid"))
     if len(names) != 1 or len(bounds) != 2 or grid is None or None in bounds:
@@ -105,7 +118,7 @@ def variable_of(query: Mapping[str, object]) -> Variable | None:
     if "total" in query:
         per += json.dumps(query["total"])
     centre = int(lower / grid + upper / grid) // 2
-    return Variable(names[0], lower, upper, grid, centre, per)
+    return Variable(names[0], lower, upper, grid, centre, per, _choice(release))
 
 
 def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tuple[Fact, ...]:
@@ -122,7 +135,9 @@ def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tupl
     empty = {name for name, rest in _record(keys.get("rest")).items() if "missing" in _record(rest)}
     known = frozenset(columns) - (set(named) - empty) - complete
     statistic = query.get("statistic")
-    limits = json.dumps(_limits(release.query, keys, groups), sort_keys=True)
+    each, among = _each(release.query), _among(keys, groups)
+    most = _record(release.query.get("unit")).get("max_rows")
+    cut = isinstance(most, int) and (among is None or most < among * each)
     together = release.query.get("statistic") == "together"
     of_units = _unit(release.query) is not None
     data = [
@@ -132,10 +147,12 @@ def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tupl
     ]
     rows = Rows(
         data=json.dumps(data, sort_keys=True),
-        limits=limits,
-        units=statistic in _PER_UNIT and of_units,
+        limits=json.dumps(_limits(release.query, keys, each, cut=cut), sort_keys=True),
+        # With one row in a group, a unit is counted once.
+        units=of_units and (statistic in _PER_UNIT or each == 1),
         known=known,
         of_all=together and bool(known) and of_units,
+        choice=_choice(release) if cut else "",
     )
     within = _margin(release.query, keys)
     length = max(map(len, release.columns.values()), default=0) // max(groups, 1)
@@ -190,19 +207,40 @@ def _within(keys: Mapping[str, object], names: Collection[str]) -> list[tuple[st
     return [("", json.dumps(keys, sort_keys=True))]
 
 
-def _limits(query: Mapping[str, object], keys: Mapping[str, object], groups: int) -> object:
+def _each(query: Mapping[str, object]) -> int:
+    """Return the most rows of a unit in a group."""
+    unit = _record(query.get("unit"))
+    known = cast("list[tuple[object, int]]", unit.get("max_rows_per", []))
+    limits = [unit.get("max_rows"), unit.get("max_rows_per_group"), *(most for _, most in known)]
+    return min([most for most in limits if isinstance(most, int)], default=1)
+
+
+def _limits(
+    query: Mapping[str, object], keys: Mapping[str, object], each: int, *, cut: bool
+) -> object:
     """Return what decides how many rows of a unit are left in a group."""
     unit = _record(query.get("unit"))
-    most, in_each = unit.get("max_rows"), unit.get("max_rows_per_group")
-    if not isinstance(most, int):
-        return unit
-    known = cast("list[tuple[object, int]]", unit.get("max_rows_per", []))
-    claims: list[int] = [most, *(claim for _, claim in known)]
-    each = min(claims if not isinstance(in_each, int) else [*claims, in_each])
-    among = _among(keys, groups)
-    if among is None or most < among * each:
-        return [unit, keys]
-    return [unit.get("entity"), unit.get("through"), each]
+    return [unit, keys] if cut else [unit.get("entity"), unit.get("through"), each]
+
+
+def _choice(release: Release) -> str:
+    """Return by what rows are told apart, where limits cut those of more than a few units.
+
+    Of a unit with too many rows a pseudo-random part is kept, which depends on the columns that a
+    question is of.
+    """
+    companion = release.companion
+    if companion is None:
+        return ""
+    # At twice the half-width, for it decides silently, and of each release.
+    surely = companion.cut - 2 * companion.cut_half_width
+    if companion.of is None or surely <= _MANY * max(companion.units, 1):
+        return ""
+    query = release.query
+    parts = [_record(part) for part in _listed(query.get("parts"))] or [query]
+    columns = dict.fromkeys(name for part in parts for name in columns_in(part))
+    per_unit = str(query.get("statistic")).endswith(("units", "per_unit"))
+    return json.dumps([*columns, per_unit, bool(query.get("parts"))])
 
 
 def _among(keys: Mapping[str, object], groups: int) -> int | None:

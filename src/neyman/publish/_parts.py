@@ -91,7 +91,7 @@ def parts_of(name: str, place: int, release: Release) -> Iterator[Part]:
                 integers=table[:, start : start + size],
                 noise=drawn.noise,
                 facts=facts_of(release, side.query, len(table)),
-                variable=variable_of(side.query),
+                variable=variable_of(release, side.query),
             )
         start += size
 

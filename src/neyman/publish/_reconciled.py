@@ -52,9 +52,9 @@ def _made(named: Sequence[tuple[str, Release]]) -> list[Release]:
     parts = [
         part
         for place, (name, release) in enumerate(named)
-        for part in parts_of(name, place, release)
+        for part in parts_of(name, place, _with_companion(release, named))
     ]
-    tables = tabled(named, parts)
+    tables = tabled([(name, _with_companion(release, named)) for name, release in named], parts)
     facts = {fact: fixed for table in tables.values() for fact, fixed in table.fixed.items()}
     answers = [_Answer.of(release, tables.get(name)) for name, release in named]
     told: dict[int, Told] = {}
@@ -78,6 +78,15 @@ def _made(named: Sequence[tuple[str, Release]]) -> list[Release]:
             [*table_note(name, tables.get(name)), *combined, *notes]
         )
     return [answer.release() for answer in answers]
+
+
+def _with_companion(release: Release, named: Sequence[tuple[str, Release]]) -> Release:
+    """Return a release with the companion that tells of it, if another of its batch has it."""
+    batch = [other for _, other in named if other.entry == release.entry]
+    at = release.companion_at
+    if at is None or at >= len(batch) or release.companion is not None:
+        return release
+    return replace(release, companion=batch[at].companion)
 
 
 @final

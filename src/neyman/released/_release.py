@@ -156,7 +156,7 @@ class Release(Tabular):
 
     @property
     def alone(self) -> "Release":
-        """The answer as its own noise made it, whatever other releases tell of its numbers."""
+        """The answer by its own noise alone, if it was not read from a file."""
         if self.drawn is None or not self.notes:
             return self
         drawn, keys = self.drawn, {name: self.columns[name] for name in self.keys}
