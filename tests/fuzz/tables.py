@@ -113,7 +113,7 @@ POOLS: Mapping[str, Sequence[Any]] = {
     ],
 }
 _NUMBERS = ("int64", "int8", "uint64", "double", "float", "decimal", "bool")
-_UNITS = ("text", "int64", "int8", "uint64", "bool", "date")
+_UNITS = ("text", "int64", "int8", "uint64", "bool", "date", "double", "float", "decimal")
 
 
 @dataclass(frozen=True)
