@@ -118,7 +118,7 @@ def test_the_page_of_a_spec_is_written_again_and_never_for_the_first_time(folder
     capsys.readouterr()
     assert main(["report", "data/visits.toml"]) == 0
     assert capsys.readouterr().out == "visits.html written\n"
-    for said in ("What was released", "<h3>visits</h3>", "<h3>minutes</h3>"):
+    for said in ("Answers", "1. Count by ", "2. Mean of minutes<"):
         assert said in (folder / "visits.html").read_text(encoding="utf-8")
     assert ny.Ledger.existing("data/visits.ledger").spent() == spent
     more = SPEC + '[[query]]\nentry = "new"\nstatistic = "count"\nmu = 0.1\n'

@@ -451,9 +451,9 @@ def test_text_and_lines_can_be_seen_on_light_and_on_dark_paper():
             for text in ("--ink", "--quiet", "--warning", "--accent"):
                 assert contrast(known[text], known[paper]) >= 4.5, (text, paper)
         for text in ("--chart-ink", "--chart-note"):
-            assert contrast(known[text], known["--chart-paper"]) >= 4.5
+            assert contrast(known[text], known["--paper"]) >= 4.5
         for line in ("--chart-truth", "--chart-1", "--chart-2", "--chart-3", "--chart-4"):
-            assert contrast(known[line], known["--chart-paper"]) >= 3
+            assert contrast(known[line], known["--paper"]) >= 3
     own = {"ink": _style.INK, "note": _style.NOTE, "line": _style.QUIET, "truth": _style.TRUTH}
     own |= {str(place): colour for place, colour in enumerate(_style.PALETTE, 1)}
     for name, colour in own.items():
