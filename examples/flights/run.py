@@ -61,8 +61,9 @@ def true_values(release: Release, flights: Path) -> list[float]:
 def draw(publication: Publication, flights: Path) -> None:
     """Write the pictures, the page and the JSON."""
     svgs: dict[str, str] = {}
-    for release in publication.releases:
-        picture = plots.released(release, truth=true_values(release, flights))
+    for shown in publication.presented():
+        release = shown.release
+        picture = plots.released(shown, truth=true_values(release, flights))
         picture.savefig(OUT / f"{release.entry}.png", dpi=130)
         svgs[release.entry] = plots.to_svg(picture, width=WIDTH)
     curve = plots.to_svg(plots.tradeoff(publication.total), width=WIDTH)

@@ -43,18 +43,21 @@ def usual_place(values: Sequence[float]) -> int:
     return min(math.floor(math.log10(largest)) - _USUAL + 1, 0)
 
 
-def rounded(value: float, place: int, way: str = NEAREST) -> Decimal:
-    """Return a finite number to a power of ten, exactly.
+def rounded(value: float, place: int, way: str = NEAREST, *, scale: int = 1) -> Decimal:
+    """Return a finite number to a power of ten.
+
+    It is taken for the decimals that it prints as: 6.2 is not a little more than 6.2.
 
     Args:
         value: finite.
         place: of the last digit that is kept.
         way: to the nearest, or for the ends of intervals DOWN or UP, so that they lose nothing.
+        scale: by how much it is multiplied before.
     """
     with localcontext() as exactly:
         exactly.prec = _MOST_DIGITS
         step = Decimal(1).scaleb(place)
-        kept = (Decimal(value) / step).to_integral_value(rounding=way) * step
+        kept = (scale * Decimal(repr(value)) / step).to_integral_value(rounding=way) * step
         # No digits after the point beyond the place, and no -0.
         return (kept + 0).quantize(Decimal(1).scaleb(min(place, 0)))
 

@@ -72,9 +72,8 @@ class Column(Section):
         ends = {"lower": self.lower, "upper": self.upper, "grid": self.grid}
         missing = [name for name, end in ends.items() if end is None]
         if missing and (len(missing) < len(ends) or self.spread is not None):
-            raise ValueError(
-                f"bounds are lower, upper and grid together; write {' and '.join(missing)} also"
-            )
+            also = " and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))
+            raise ValueError(f"bounds are lower, upper and grid together; write {also} also")
         return self
 
     @property

@@ -191,7 +191,8 @@ def _cells(
             word = word_of(state, shown.rule) if column.head.value else ""
             found.append((word if hidden(state) else _UNKNOWN, None))
             continue
-        kept = rounded(number * column.scale, max(place, -decimals[term]), column.way)
+        last = max(place, -decimals[term])
+        kept = rounded(number, last, column.way, scale=column.scale)
         mark = MARK if column.head.value and state == "marked" else ""
         text = f"{written(kept, decimals[term])}{mark}"
         found.append((text, int(kept) if decimals[term] == 0 else float(kept)))
