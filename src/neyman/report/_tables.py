@@ -113,10 +113,13 @@ def told(text: str, words: Language) -> str:
 
 
 def _one_line(head: Head, words: Language) -> str:
-    """Return a head with its unit of measure; what a column is called stays as it is."""
+    """Return a head with its unit of measure; what a column is called stays as it is.
+
+    The ends of an interval are in the unit of the number beside them.
+    """
     ours = not head.key or head.name in _OURS
     name = said(head.words, words) if ours else head.words
-    return name if head.unit is None else f"{name} ({head.unit})"
+    return name if head.unit is None or head.above else f"{name} ({head.unit})"
 
 
 def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:
