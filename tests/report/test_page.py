@@ -366,6 +366,19 @@ def test_no_english_is_left_unless_it_is_marked(pages, language):
         assert "details" in tags or all(a.get("lang") != "en" for t, a in inside if t != "html")
 
 
+def test_words_of_others_stay_as_they_were_written(db):
+    release = db.count(by=CELLS).release("words", mu=0.01)
+    labels = {"ward": "at risk", "sex": "guessing"}
+    shown = Presentation(
+        language="ko", labels=labels, answers={"words": Display(title="Mean", label="count")}
+    )
+    one = replace(db.publication("x"), names=("words",), releases=(release,))
+    text = page_of(replace(one, presentation=shown))
+    heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', text)
+    assert heads[:3] == ["at risk", "guessing", "count"]
+    assert ">1. Mean</h3>" in text
+
+
 def _companions():
     common = {"entity": "patient", "confidence": 0.95, "units": 500.0, "units_half_width": 5.0}
     common |= {"cut_half_width": 5.0, "moved_half_width": 5.0}
