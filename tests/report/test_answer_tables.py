@@ -73,8 +73,8 @@ def table_of(made, display=None, words=WORDS):
     return table
 
 
-def page_of(made, words):
-    shown = Publication(
+def publication_of(made, words):
+    return Publication(
         title="T",
         names=("a",),
         releases=(made,),
@@ -85,6 +85,10 @@ def page_of(made, words):
         ledger=store_of("t.ledger"),
         presentation=words,
     )
+
+
+def page_of(made, words):
+    shown = publication_of(made, words)
     svg = "".join(plots.to_svg(plots.released(one)) for one in shown.presented())
     return html(shown, tradeoff_svg="", release_svgs={"a": svg}), svg
 
@@ -186,8 +190,11 @@ def test_what_a_rule_leaves_out_is_left_out_of_every_output(rule, out, word, of_
     for sentence in rule.sentences:
         assert sentence in table.notes
     page, svg = page_of(made, words)
+    cell = publication_of(made, words)._repr_html_()
     assert word in svg
-    for text in (table.to_csv(), json.dumps(table.to_json()), page.partition("The question")[0]):
+    assert word in cell
+    page = page.partition("The question")[0]
+    for text in (table.to_csv(), json.dumps(table.to_json()), page, cell.partition("</style>")[2]):
         assert all(digits not in text for digits in ("2.3", "9.7", "13.5", "13.6"))
     for sentence in rule.sentences:
         assert sentence in page
@@ -294,7 +301,7 @@ def test_hostile_text_harms_no_output(text):
         answers={"a": Display(title=text, note=text, label=text, unit=text)},
     )
     page, svg = page_of(means(), words)
-    for shown in (page, svg):
+    for shown in (page, svg, publication_of(means(), words)._repr_html_()):
         assert "<script" not in shown.lower()
         assert "<img" not in shown.lower()
         assert "\u202e" not in shown

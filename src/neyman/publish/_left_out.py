@@ -63,6 +63,8 @@ def states_of(release: Release, side: Side, rule: Suppression, scale: int = 1) -
 
 def _too_wide(side: Side, row: int, rule: Suppression, scale: int) -> bool:
     """Return whether the noise interval of a row is wider than the rule allows."""
+    if rule.interval_wider_than is None and rule.interval_wider_than_share is None:
+        return False
     if "lower" not in side.columns or "upper" not in side.columns:
         return False
     value, lower, upper = (
@@ -74,7 +76,7 @@ def _too_wide(side: Side, row: int, rule: Suppression, scale: int) -> bool:
         allowed.append(float(rule.interval_wider_than))
     if rule.interval_wider_than_share is not None:
         allowed.append(float(rule.interval_wider_than_share) * abs(value))
-    return not width <= min(allowed) and min(allowed) < math.inf
+    return not width <= min(allowed)
 
 
 def _counts(release: Release, side: Side) -> Sequence[float] | None:

@@ -123,21 +123,25 @@ class Presented:
                 found[key] = (key,)
         return found
 
-    def group(self, row: int) -> list[str]:
-        """Return what the group of a row is called, a text for each of `key_columns`."""
-        columns = self.release.columns
-        return [
-            self.word(column, columns[held[0]][row])
-            if len(held) == 1
-            else called({name: columns[name][row] for name in held})
-            for column, held in self.key_columns.items()
-        ]
-
     @property
-    def groups(self) -> list[str]:
-        """What each row's group is called on one line; "all" where there is one of all."""
-        rows = range(len(self.release.groups))
-        return [" · ".join(self.group(row)) or "all" for row in rows]
+    def named(self) -> dict[str, list[str]]:
+        """What the group of each row is called, by `key_columns`."""
+        columns = self.release.columns
+        return {
+            column: [self.word(column, cell) for cell in columns[held[0]]]
+            if len(held) == 1
+            else [
+                called(dict(zip(held, ends, strict=True)))
+                for ends in zip(*(columns[name] for name in held), strict=True)
+            ]
+            for column, held in self.key_columns.items()
+        }
+
+    def group(self, row: int) -> tuple[str, ...]:
+        """Return what the group of a row is called, a text for each of `key_columns`."""
+        cells = {name: [column[row]] for name, column in self.release.columns.items()}
+        alone = replace(self, release=replace(self.release, columns=cells))
+        return tuple(words[0] for words in alone.named.values())
 
     def number(self, side: Side) -> str:
         """Return what the number of a statistic is called."""
@@ -204,7 +208,8 @@ class Presented:
             return rows
         blocks = self._blocks(rows)
         if order == "alphabetical":
-            return _joined(blocks, lambda block: [key.casefold() for key in self.group(block[0])])
+            named = [*zip(*self.named.values(), strict=True)]
+            return _joined(blocks, lambda block: [key.casefold() for key in named[block[0]]])
         values, states = sides[0].columns[sides[0].value], self.states(sides[0])
         sign = -1 if order == "largest" else 1
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
 
 __all__ = ["DOWN", "NEAREST", "UP", "place_of", "rounded", "usual_place", "written"]
@@ -16,7 +16,8 @@ _FIGURES: Final = 2
 # Figures of what has no interval of its own.
 _USUAL: Final = 4
 # A float64 in full has fewer digits.
-_MOST_DIGITS: Final = 800
+_EXACT: Final = Context(prec=800)
+_UNITS: Final = {place: Decimal(1).scaleb(min(place, 0)) for place in range(-20, 400)}
 # Places after the point from which on, and digits before it up to which, a number is written out.
 _MOST_PLACES: Final = 9
 _MOST_WHOLE: Final = 1e18
@@ -54,12 +55,10 @@ def rounded(value: float, place: int, way: str = NEAREST, *, scale: int = 1) -> 
         way: to the nearest, or for the ends of intervals DOWN or UP, so that they lose nothing.
         scale: by how much it is multiplied before.
     """
-    with localcontext() as exactly:
-        exactly.prec = _MOST_DIGITS
-        step = Decimal(1).scaleb(place)
-        kept = (scale * Decimal(repr(value)) / step).to_integral_value(rounding=way) * step
-        # No digits after the point beyond the place, and no -0.
-        return (kept + 0).quantize(Decimal(1).scaleb(min(place, 0)))
+    number = scale * Decimal(repr(value))
+    kept = number.scaleb(-place).to_integral_value(rounding=way).scaleb(place)
+    # No digits after the point beyond the place, and no -0.
+    return (kept + 0).quantize(_UNITS.get(place) or Decimal(1).scaleb(place), context=_EXACT)
 
 
 def written(number: Decimal, decimals: int) -> str:

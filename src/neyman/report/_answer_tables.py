@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -21,7 +21,7 @@ from neyman.report._columns import (
 )
 from neyman.report._functions import read_off
 
-__all__ = ["AnswerTable", "Row", "answer_tables", "title_of"]
+__all__ = ["AnswerTable", "Row", "answer_tables", "function_table", "title_of"]
 
 _UNCERTAIN: Final = (
     f"{TOO_FEW}: the interval is wider than half of what the bounds allow, so noise alone could "
@@ -119,12 +119,20 @@ def answer_tables(shown: Presented) -> tuple[AnswerTable, ...]:
     """
     if "coefficient" in shown.release.columns:
         read = read_off(shown.release).columns
-        if read is None:
-            return ()
-        columns = columns_of_function(shown, read)
-        states: list[State] = ["shown"] * len(columns[0].cells)
-        return (_table(shown, title_of(shown), columns, states, ()),)
+        return () if read is None else (function_table(shown, read),)
     return tuple(_of_side(shown, side) for side in shown.release.sides)
+
+
+def function_table(shown: Presented, read: Mapping[str, Sequence[object]]) -> AnswerTable:
+    """Return what is read off a function as it is presented.
+
+    Args:
+        shown: the release.
+        read: of it, as `read_off` gives it, or the first rows of that.
+    """
+    columns = columns_of_function(shown, read)
+    states: list[State] = ["shown"] * len(columns[0].cells)
+    return _table(shown, title_of(shown), columns, states, ())
 
 
 def title_of(shown: Presented, side: Side | None = None) -> str:

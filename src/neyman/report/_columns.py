@@ -136,10 +136,9 @@ def number_of(cell: object) -> float | None:
 
 
 def _keys(shown: Presented) -> list[Column]:
-    groups = [shown.group(row) for row in range(len(shown.release.groups))]
     return [
-        Column(Head(name, shown.label(name), shown.unit(name), key=True), [g[i] for g in groups])
-        for i, name in enumerate(shown.key_columns)
+        Column(Head(name, shown.label(name), shown.unit(name), key=True), cells)
+        for name, cells in shown.named.items()
     ]
 
 
