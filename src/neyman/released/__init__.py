@@ -9,7 +9,7 @@ from neyman.released._release import Release
 from neyman.released._side_by_side import Side, columns_asked, columns_of, side_by_side
 from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
-from neyman.released._too_few import MARK, MARKED, TOO_FEW, is_amount, noise_alone, readable
+from neyman.released._too_few import MARK, MARKED, TOO_FEW, is_amount, noise_alone
 
 __all__ = [
     "MARK",
@@ -30,7 +30,6 @@ __all__ = [
     "is_amount",
     "limits_said",
     "noise_alone",
-    "readable",
     "side_by_side",
     "text_of",
     "units_of",
