@@ -53,6 +53,8 @@ def keys_text() -> str:
         text = table(head, query | {"properties": own}, schema) if own else f"### {head}\n"
         parts.append(text.replace("\n", f"\n\n{query['description']}\n", 1))
     parts.append(table("`domain` of a query", schema["$defs"]["DomainOf"], schema))
+    rule = schema["$defs"]["SuppressionOf"]
+    parts.append(table("`suppress` of `[page]` or of a query", rule, schema))
     binned = schema["$defs"]["BinsOf"]
     parts.append(table("Bins of a column in `[keys.NAME]`", binned, schema))
     return "\n" + "\n".join(parts) + "\n"

@@ -20,6 +20,8 @@ from neyman.released import Release
 
 HERE = Path(__file__).parent
 OUT = HERE / "out"
+# In inches: as wide as a phone can show it.
+WIDTH = 4.8
 PUBLIC = (
     "Orange marks in the pictures are true values. They are shown only because these data are "
     "public (United States Bureau of Transportation Statistics); with private data they would be "
@@ -59,14 +61,13 @@ def true_values(release: Release, flights: Path) -> list[float]:
 def draw(publication: Publication, flights: Path) -> None:
     """Write the pictures, the page and the JSON."""
     svgs: dict[str, str] = {}
-    for release in publication.releases:
-        picture = plots.released(release, truth=true_values(release, flights))
-        svgs[release.entry] = plots.to_svg(picture)
+    for shown in publication.presented():
+        release = shown.release
+        picture = plots.released(shown, truth=true_values(release, flights))
         picture.savefig(OUT / f"{release.entry}.png", dpi=130)
-    curve = plots.tradeoff({str(publication.total): publication.total})
-    page = report.html(
-        publication, tradeoff_svg=plots.to_svg(curve), release_svgs=svgs, notes=PUBLIC
-    )
+        svgs[release.entry] = plots.to_svg(picture, width=WIDTH)
+    curve = plots.to_svg(plots.tradeoff(publication.total), width=WIDTH)
+    page = report.html(publication, tradeoff_svg=curve, release_svgs=svgs, notes=PUBLIC)
     (OUT / "report.html").write_text(page, encoding="utf-8")
     records = [release.to_json() for release in publication.releases]
     (OUT / "releases.json").write_text(json.dumps(records, indent=1), encoding="utf-8")

@@ -149,7 +149,7 @@ def test_quantiles_are_drawn_group_by_group(tmp_path):
     for picture in (plots.quantiles(release), plots.released(release)):
         (axes,) = picture.axes
         assert [label.get_text() for label in axes.get_yticklabels()] == ["north", "south"]
-        assert "x: 3 quantiles, 95 % intervals" in axes.get_xlabel()
+        assert "x: 3 quantiles, 95 % noise intervals (dark)" in axes.get_xlabel()
         (points,) = [line for line in axes.get_lines() if line.get_marker() == "o"]
         assert points.get_xdata().tolist() == release.columns["quantile"]
     count = table.count()

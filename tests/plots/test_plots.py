@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pytest
 import neyman as ny
 from neyman import functional, plots, publish
 from neyman.errors import InvalidParameter
-from neyman.plots._style import PALETTE
+from neyman.plots._style import PALETTE, figure
 from neyman.released import Guarantee, Release, Spending
 from neyman.tables import Count, Mean
 
@@ -96,15 +97,16 @@ def test_groups_are_called_by_their_keys(ask, made, by):
 def test_a_linear_regression_is_drawn_term_by_term(ask, by):
     panels = plots.released(ask(lambda t: publish.linear_regression(t, "y", ["x"], by=by))).axes
     assert [axes.get_xlabel() for axes in panels] == ["intercept", "slope of x"]
-    for axes in panels:
+    # The names of the groups stand once.
+    for axes, groups in zip(panels, (["all"] if by is None else ["a", "b"], []), strict=True):
         shown = [tick.get_text() for tick in axes.get_yticklabels()]
-        assert shown == (["all"] if by is None else ["a", "b"])
+        assert [name for name in shown if name] == groups
 
 
 def test_several_statistics_have_a_panel_each_with_their_own_values(ask):
     release = ask(lambda t: t.statistics([Count(), Mean(t.measured("x"))], BY))
     first, second = plots.released(release).axes
-    assert (first.get_xlabel(), second.get_xlabel()) == ("count", "mean x")
+    assert (first.get_xlabel(), second.get_xlabel()) == ("count", "mean of x")
     for axes, name in ((first, "count"), (second, "mean_x")):
         (dots,) = (line for line in axes.lines if line.get_label().startswith("private"))
         np.testing.assert_array_equal(dots.get_xdata(), release.columns[name])
@@ -184,7 +186,7 @@ def test_true_values_are_drawn_only_when_handed_over_and_are_called_so(release):
     assert len(axes.lines) == 1
     (axes,) = plots.released(release, truth=[1.4, 3.0]).axes
     texts = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert texts == ["private, with noise interval", "true (public data)"]
+    assert texts == ["private, with 95 % noise interval", "true (public data)"]
 
 
 def test_any_script_is_drawn_without_a_warning(release):
@@ -252,3 +254,32 @@ def test_a_notebook_gets_an_image_of_the_size_of_the_figure():
     wide, high = (int.from_bytes(drawn[i : i + 4], "big") for i in (16, 20))
     assert abs(wide - 2 * size["width"]) <= 2
     assert abs(high - 2 * size["height"]) <= 2
+
+
+def test_a_picture_for_a_page_is_narrow_and_its_text_is_whole():
+    wide = plots.tradeoff(ny.gdp(1))
+    wide.set_figwidth(9)
+    said = 'style="fill: #22262e" id="x" 1.23456 <b>'
+    wide.axes[0].set_xlabel(said)
+    svg = plots.to_svg(wide, width=4)
+    root = ET.fromstring(svg)
+    assert root.get("viewBox").split()[2] == "288"
+    texts = [" ".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    # Lines are turned, and no sign of them is changed.
+    assert said in " ".join(texts)
+    assert not [one for one in root.iter() if "style" in one.attrib]
+    ids = [one.get("id") for one in root.iter() if one.get("id")]
+    assert all(f"#{one}" in svg for one in ids)
+
+
+def test_a_picture_of_several_panels_is_not_squeezed():
+    picture = figure(8, 3)
+    for place in (1, 2):
+        picture.add_subplot(1, 2, place)
+    assert 'viewBox="0 0 576 216"' in plots.to_svg(picture, width=4)
+
+
+def test_the_words_of_a_picture_can_be_others():
+    svg = plots.to_svg(plots.tradeoff(ny.gdp(1)), words=lambda text: f"<{text}>")
+    assert "&lt;guessing&gt;" in svg
+    assert "&lt;gdp(mu=1)&gt;" in svg

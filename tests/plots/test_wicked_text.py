@@ -136,6 +136,6 @@ def test_counts_that_noise_alone_could_have_made_are_grey():
     (axes,) = plots.released(release).axes
     labels = [line.get_label() for line in axes.lines]
     assert labels == [
-        "private, with noise interval",
+        "private, with 95 % noise interval",
         "the same, and noise alone could have made it",
     ]

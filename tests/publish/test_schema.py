@@ -49,6 +49,9 @@ def fits(value, schema):
         "minItems": lambda low: len(value) >= low,
         "items": lambda kind: all(fits(part, kind) for part in value),
         "required": lambda names: set(names) <= set(value),
+        "dependentRequired": lambda of: all(
+            set(names) <= set(value) for name, names in of.items() if name in value
+        ),
         "properties": lambda known: all(
             fits(part, known[name]) for name, part in value.items() if name in known
         ),

@@ -1,6 +1,7 @@
 """One object for a table, its unit and its budget, over the parts that exist."""
 
 import inspect
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,11 @@ import pytest
 import neyman as ny
 from neyman.errors import BudgetExceeded, EntryConflict, InvalidParameter, LedgerMismatch
 from neyman.functional import Circle, Interval, ProjectedDensity, RegressionFit, SurvivalCurve
+from neyman.publish import Display, Presentation, Suppression
+from neyman.publish._page_of import PageOf, SuppressionOf
 from neyman.publish._queries import QUERIES
+from neyman.publish._queries._query import SHOWN
+from neyman.publish._spec import Column
 from neyman.session import FunctionRelease, FunctionReleases, Session
 from neyman.tables import Bins, Bounds, Keys, UnknownKeys
 
@@ -297,7 +302,8 @@ def test_the_page_is_that_of_all_that_was_released(db, tmp_path):
     assert "Visits &lt;2026&gt;" in text
     assert "visits-by-ward" in text
     assert "age-of-adults" in text
-    assert text.count("<svg") == 3
+    # One number needs no picture.
+    assert text.count("<svg") == 2
     other = tmp_path / "mine.txt"
     other.write_text("mine")
     with pytest.raises(InvalidParameter, match="is a file that is no report"):
@@ -322,7 +328,7 @@ def test_a_session_shows_what_is_public_alone(db):
 _ELSEWHERE = {
     "statistic", "entry", "batch", "noise", "mu", "epsilon", "rho", "share", "delta", "companion",
     "where", "max_rows", "max_rows_per_group", "by",
-}  # fmt: skip
+} | SHOWN  # fmt: skip
 
 
 @pytest.mark.parametrize("statistic", QUERIES)
@@ -342,6 +348,44 @@ def test_what_a_release_spends_is_called_as_in_a_spec():
     for ask in (ny.session.Question.release, ny.session.Question.preview):
         given = inspect.signature(ask).parameters
         assert {"noise", "mu", "epsilon", "rho", "delta", "companion"} <= set(given)
+
+
+def test_a_report_is_presented_in_the_words_of_a_spec():
+    def same(section, made, names):
+        for name in names:
+            field = section.model_fields[name]
+            default = field.get_default()
+            assert default == getattr(made, name) or (not default and not getattr(made, name)), name
+
+    names = {one.name for one in fields(Display)}
+    assert names == SHOWN <= set(QUERIES["count"].model_fields)
+    same(QUERIES["count"], Display(), names)
+    assert {one.name for one in fields(Suppression)} == set(SuppressionOf.model_fields)
+    same(SuppressionOf, Suppression(), SuppressionOf.model_fields)
+    same(PageOf, Presentation(), PageOf.model_fields)
+    of_columns = {"labels": "label", "values": "values", "units": "unit"}
+    assert set(of_columns.values()) <= set(Column.model_fields)
+    assert {one.name for one in fields(Presentation)} == {
+        *PageOf.model_fields,
+        *of_columns,
+        "answers",
+    }
+
+
+def test_words_of_a_report_change_no_release(db, tmp_path):
+    first = db.count(by=WARDS).release("visits", mu=0.3)
+    words = Presentation(labels={"ward": "clinic"}, answers={"visits": Display(title="Visits")})
+    page = db.report(tmp_path / "page.html", title="Visits", presentation=words).read_text("utf-8")
+    assert "clinic" in page
+    assert db.count(by=WARDS).release("visits", mu=0.3) == first
+    with pytest.raises(InvalidParameter, match=r"answers has 'visit', and there is no such id"):
+        db.report(
+            tmp_path / "p.html", title="V", presentation=Presentation(answers={"visit": Display()})
+        )
+    with pytest.raises(InvalidParameter, match=r"units has 'mintes', and there is no such column"):
+        db.report(
+            tmp_path / "p.html", title="V", presentation=Presentation(units={"mintes": "min"})
+        )
 
 
 def test_a_notebook_shows_every_object_of_a_session(db):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from neyman.cli._after import NotMade, after_the_answer
-from neyman.cli._answers import csv_of
 from neyman.cli._asked import asked_of
 from neyman.cli._density_words import LEVEL, head, record, text
 from neyman.cli._numbers import WrongUsage
@@ -26,6 +25,7 @@ from neyman.functional._records import write_to
 from neyman.publish import publish
 from neyman.released import Release
 from neyman.report._files import check_target, replace_whole, write_text
+from neyman.report._records import csv_of
 
 __all__ = ["run"]
 

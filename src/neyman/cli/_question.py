@@ -2,13 +2,14 @@
 
 import argparse
 
-from neyman.cli._answers import csv_of, recorded, told
+from neyman.cli._answers import told
 from neyman.cli._asked import Asked, asked_of
 from neyman.cli._output import check_output, give, give_csv, give_json
 from neyman.cli._parser import WrongUsage
 from neyman.cli._say import say, say_json
 from neyman.publish import Plan, Preview, publish
 from neyman.released import Release
+from neyman.report._records import csv_of, recorded
 
 __all__ = ["foresee", "run", "to_release"]
 

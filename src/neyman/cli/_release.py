@@ -6,7 +6,7 @@ from collections.abc import Callable, Set
 from pathlib import Path
 
 from neyman.cli._after import after_the_answer
-from neyman.cli._answers import csv_of, records_of, text_of_all
+from neyman.cli._answers import text_of_all
 from neyman.cli._numbers import WrongUsage, number, whole
 from neyman.cli._output import check_output, give, give_csv, give_json
 from neyman.cli._price import price
@@ -15,6 +15,7 @@ from neyman.publish import Plan, Publication, Spec, plan, publish, read_spec
 from neyman.publish._read import read_spec_text
 from neyman.publish._toml import MOST_BYTES
 from neyman.report._files import check_page, write_text
+from neyman.report._records import csv_of, records_of
 
 __all__ = ["run"]
 
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     write = None
     if options.report is not None:
         pages = inputs if options.output is None else {*inputs, options.output}
-        write = _reporter(options.report, pages)
+        write = _reporter(options.report, pages, options.language)
     publication = publish(prepared)
     # What was charged is shown before anything else is tried with it.
     _show(publication, options)
@@ -47,6 +48,8 @@ def _check_together(options: argparse.Namespace) -> None:
     """Refuse options of a preview without one, and the other way round."""
     if (options.records or options.sql or options.like or options.spread) and not options.preview:
         raise WrongUsage("--records, --like, --spread and --sql go with --preview")
+    if options.language is not None and options.report is None:
+        raise WrongUsage("--language is of the page, and goes with --report")
     if (options.preview or options.dry_run) and (options.output or options.csv or options.report):
         raise WrongUsage(
             "-o, --csv and --report are of answers, and nothing is released; leave them out, or "
@@ -88,7 +91,7 @@ def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
     return 0 if found.bill.fits else 1
 
 
-def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
+def _reporter(path: Path, inputs: Set[Path], language: str | None) -> Callable[[Publication], None]:
     """Return what writes the report; whatever stands in its way is found before the charge."""
     # Imported now, so that a missing extra is told before anything is charged.
     from neyman.session._page import page_of
@@ -96,6 +99,6 @@ def _reporter(path: Path, inputs: Set[Path]) -> Callable[[Publication], None]:
     check_page("--report", path, inputs)
 
     def write(publication: Publication) -> None:
-        write_text(path, page_of(publication))
+        write_text(path, page_of(publication.in_language(language)))
 
     return write

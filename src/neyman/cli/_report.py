@@ -27,7 +27,8 @@ def run(options: argparse.Namespace) -> int:
         from neyman.report import ledger_html
 
         total = ledger.total()
-        text = ledger_html(ledger, to_svg(tradeoff({str(total): total})))
+        language = options.language or "en"
+        text = ledger_html(ledger, to_svg(tradeoff({str(total): total})), language=language)
     else:
         spec = Path(options.source)
         path = options.output or Path(f"{spec.stem}.html")
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         _require_released(prepared)
         from neyman.session._page import page_of
 
-        text = page_of(publish(prepared))
+        text = page_of(publish(prepared).in_language(options.language))
     write_text(path, text)
     say(f"{path} written")
     return 0

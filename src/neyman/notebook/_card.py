@@ -5,7 +5,8 @@ from typing import Final, cast
 
 from neyman.aggregate import Columns
 from neyman.printable import shortened
-from neyman.report._tables import rows_table, safe
+from neyman.report._html import safe
+from neyman.report._tables import rows_table
 
 __all__ = [
     "ROWS",

@@ -24,7 +24,8 @@ from neyman.publish import (
     Rehearsal,
 )
 from neyman.report._asked import asked
-from neyman.report._tables import safe, table_of
+from neyman.report._html import safe
+from neyman.report._tables import table_of
 
 __all__ = ["html"]
 
@@ -73,9 +74,9 @@ def _plan(shown: PlanPreview) -> Iterator[str]:
 def _publication(shown: Publication) -> Iterator[str]:
     protects = f"{shown.unit} ({shown.neighbors})"
     yield facts({"Spent": shown.total, "Cap": shown.cap, "Protects": protects})
-    for name, release in zip(shown.names, shown.releases, strict=True):
-        parts = "".join(answer(release))
-        yield f"<p><strong>{safe(name)}</strong>: {safe(asked(release.query))}</p>{parts}"
+    for one in shown.presented():
+        title, said = safe(one.display.title or one.name), safe(asked(one.release.query))
+        yield f"<p><strong>{title}</strong>: {said}</p>{''.join(answer(one))}"
 
 
 def _rehearsal(shown: Rehearsal) -> Iterator[str]:

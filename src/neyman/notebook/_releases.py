@@ -15,10 +15,12 @@ from neyman.functional._curves._select import selected
 from neyman.notebook._card import card, facts, first_rows, lines, more, quiet, warning
 from neyman.notebook._functions import Labels, parts
 from neyman.notebook._guarantees import guarantee_facts, numbers
+from neyman.publish import Presented
 from neyman.released import Guarantee, Release
+from neyman.report._answer_tables import answer_tables, function_table
 from neyman.report._asked import asked
 from neyman.report._functions import read_off
-from neyman.report._tables import answer_table, table_of
+from neyman.report._tables import answer_html
 
 __all__ = ["answer", "html"]
 
@@ -39,7 +41,7 @@ def html(shown: object) -> str:
 
 
 def _release(shown: Release) -> Iterator[str]:
-    yield from answer(shown)
+    yield from answer(Presented(shown.entry, shown))
     notes = " ".join(shown.limit_notes())
     if notes:
         warns = shown.companion is not None and shown.companion.warns
@@ -53,20 +55,23 @@ def _release(shown: Release) -> Iterator[str]:
     )
 
 
-def answer(shown: Release) -> Iterator[str]:
+def answer(told: Presented) -> Iterator[str]:
     """Return the rows of an answer, the first of them; of a function its numbers and picture."""
+    shown = told.release
     if not shown.groups:
         yield warning("No group is shown: no noisy count reached the threshold.")
     elif "coefficient" in shown.columns:
-        yield from _function(shown)
+        yield from _function(told)
     else:
-        yield answer_table(replace(shown, columns=first_rows(shown.columns)))
+        first = replace(told, release=replace(shown, columns=first_rows(shown.columns)))
+        yield "".join(map(answer_html, answer_tables(first)))
         yield more(shown.columns, ".to_pandas()")
         if shown.shown_from is not None:
             yield quiet(f"Groups: those whose noisy count is {shown.shown_from} or more.")
 
 
-def _function(shown: Release) -> Iterator[str]:
+def _function(told: Presented) -> Iterator[str]:
+    shown = told.release
     if shown.keys:
         groups = len(set(zip(*(shown.columns[name] for name in shown.keys), strict=True)))
         if groups > _MOST_CURVES:
@@ -82,7 +87,8 @@ def _function(shown: Release) -> Iterator[str]:
             yield warning(str(error))
     read, hidden = read_off(shown)
     if read is not None:
-        yield table_of(first_rows(read), len(shown.keys)) + more(read, "neyman.report.figures")
+        yield answer_html(function_table(told, first_rows(read)))
+        yield more(read, "neyman.report.figures")
     yield from (warning(said) for said in (hidden if shown.keys else ()))
 
 

@@ -1,6 +1,6 @@
 """Pictures, by matplotlib (extra `plots`). Functions over objects; each returns a Figure."""
 
-from neyman.plots._style import to_svg  # first: it says which extra is missing
+from neyman.plots._svg import to_svg  # first: it says which extra is missing
 
 from neyman.plots._curves import tradeoff  # isort: skip
 from neyman.plots._fields import heatmap  # isort: skip

@@ -7,14 +7,27 @@ from collections.abc import Sequence
 from typing import TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from neyman.numerics import Array
-from neyman.plots._rows import TRUE
-from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, figure, tick, turned, words
-from neyman.released import TOO_FEW, Release, is_amount, noise_alone
+from neyman.plots._axes import number_axis
+from neyman.plots._rows import TRUE, interval_of, numbers_of
+from neyman.plots._style import (
+    ACCENT,
+    INK,
+    NOTE,
+    QUIET,
+    SENTENCE,
+    TRUTH,
+    clean,
+    figure,
+    tick,
+    turned,
+    words,
+)
+from neyman.publish import Presented
+from neyman.publish._left_out import State, hidden, word_of
+from neyman.released import Side
 
 __all__ = ["bars", "bins_of", "heat"]
 
@@ -23,8 +36,11 @@ Edges: TypeAlias = list[object]
 _MOST_TICKS = 13
 
 
-def bins_of(release: Release) -> dict[str, Edges] | None:
+def bins_of(shown: Presented) -> dict[str, Edges] | None:
     """Return the edges by column, where the keys are every bin of one or two columns."""
+    release = shown.release
+    if shown.ordered() is not shown or shown.display.order != "declared":
+        return None
     starts, ends = release.keys[::2], release.keys[1::2]
     if len(release.keys) not in (2, 4):
         return None
@@ -42,76 +58,80 @@ def bins_of(release: Release) -> dict[str, Edges] | None:
 
 
 def bars(
-    release: Release, value: str, what: str, edges: dict[str, Edges], truth: Sequence[float] | None
+    shown: Presented, side: Side, edges: dict[str, Edges], truth: Sequence[float] | None
 ) -> Figure:
     """Draw a bar for each bin, of equal widths, with the noise interval; the edges are written."""
     ((column, marks),) = edges.items()
-    heights, lower, upper = (_numbers(release, name) for name in (value, "lower", "upper"))
-    few = np.array(noise_alone(release.query, release.columns), bool)
-    gone = few & (not is_amount(release.query))
-    heights, lower, upper = (np.where(gone, np.nan, part) for part in (heights, lower, upper))
-    colours = np.where(few, QUIET, ACCENT).tolist()
+    states = shown.states(side)
+    gone = np.array([hidden(state) for state in states], bool)
+    marked = np.array([state == "marked" for state in states], bool)
+    heights, lower, upper = (
+        np.where(gone, np.nan, numbers_of(shown, side, name))
+        for name in (side.value, "lower", "upper")
+    )
     places = np.arange(len(heights)) + 0.5
     picture = figure(6.4, 3.4)
     axes = clean(picture.add_subplot())
+    colours = np.where(marked, QUIET, ACCENT).tolist()
     axes.bar(places, np.nan_to_num(heights), width=0.96, color=colours, alpha=0.45)
-    _grey(axes, few, amounts=is_amount(release.query))
+    _grey(axes, _left_out(shown, states) if np.any(gone) else "", marked=bool(np.any(marked)))
     known = np.isfinite(lower) & np.isfinite(upper)
-    axes.vlines(
-        places[known],
-        lower[known],
-        upper[known],
-        color=ACCENT,
-        linewidth=2,
-        label="private, with noise interval",
-    )
+    label = f"private, with {interval_of(shown)}"
+    drawn = lower[known], upper[known]
+    axes.vlines(places[known], *drawn, color=ACCENT, linewidth=2, label=label)
     if truth is not None:
         axes.plot(places, truth, "_", color=TRUTH, markersize=14, mew=1.6, label=TRUE)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
     axes.axhline(0, color=INK, linewidth=0.6)
     _marked(axes, marks, across=True)
     axes.grid(axis="y", color=QUIET, alpha=0.25)
-    axes.set_xlabel(_axis(column, marks), color=INK)
+    axes.set_xlabel(_axis(shown.with_unit(column), marks), color=INK)
+    what = words(shown.sentence(side), SENTENCE)
+    what = what if truth is not None else f"{what}, with {interval_of(shown)}s"
+    number_axis(axes.yaxis)
     axes.set_ylabel(turned(what, 40), color=INK)
     return picture
 
 
-def heat(release: Release, value: str, what: str, edges: dict[str, Edges]) -> Figure:
+def heat(shown: Presented, side: Side, edges: dict[str, Edges]) -> Figure:
     """Draw a cell for each pair of bins; the title says how wide the noise intervals are."""
     (across, x), (up, y) = edges.items()
-    few = np.array(noise_alone(release.query, release.columns), bool)
-    gone = few & (not is_amount(release.query))
-    values = np.where(gone, np.nan, _numbers(release, value)).reshape(len(x) - 1, len(y) - 1)
+    states = shown.states(side)
+    gone = np.array([hidden(state) for state in states], bool)
+    held = np.where(gone, np.nan, numbers_of(shown, side, side.value))
+    values = held.reshape(len(x) - 1, len(y) - 1)
     picture = figure(5.8, 4.4)
     axes = picture.add_subplot()
     image = axes.pcolormesh(np.ma.masked_invalid(values.T), cmap="viridis")
-    picture.colorbar(image, ax=axes, pad=0.02).set_label(turned(what, 50), color=INK)
+    scale = picture.colorbar(image, ax=axes, pad=0.02)
+    scale.set_label(turned(words(shown.sentence(side), SENTENCE), 50), color=INK)
+    number_axis(scale.ax.yaxis)
     _marked(axes, x, across=True)
     _marked(axes, y, across=False)
-    axes.set_xlabel(_axis(across, x), color=INK)
-    axes.set_ylabel(_axis(up, y), color=INK)
-    width = _numbers(release, "upper") - _numbers(release, "lower")
+    axes.set_xlabel(_axis(shown.with_unit(across), x), color=INK)
+    axes.set_ylabel(_axis(shown.with_unit(up), y), color=INK)
+    width = numbers_of(shown, side, "upper") - numbers_of(shown, side, "lower")
     known = width[np.isfinite(width) & ~gone]
-    said = ""
-    if known.size:
-        said = f"{100 * release.confidence:g} % noise intervals are at most {known.max():.4g} wide"
+    said = f"{interval_of(shown)}s are at most {known.max():,.4g} wide" if known.size else ""
+    few = states.count("marked")
     if np.any(gone):
-        said += f"\nblank: {TOO_FEW}"
-    elif np.any(few):
-        said += f"\n{int(few.sum())} of {few.size} cells may be noise alone"
+        said += f"\nblank: {_left_out(shown, states)}"
+    elif few:
+        said += f"\n{few} of {len(states)} cells may be noise alone"
     axes.set_title(said.strip(), color=INK, fontsize=9, loc="left")
     return picture
 
 
-def _grey(axes: Axes, few: npt.NDArray[np.bool_], *, amounts: bool) -> None:
+def _left_out(shown: Presented, states: Sequence[State]) -> str:
+    """Return why rows are left out, each reason once."""
+    return ", ".join(dict.fromkeys(word_of(state, shown.rule) for state in states if hidden(state)))
+
+
+def _grey(axes: Axes, left_out: str, *, marked: bool) -> None:
     """Say what grey bars and gaps are."""
-    if np.any(few):
-        said = "grey: noise alone could have made it" if amounts else f"gaps: {TOO_FEW}"
-        axes.text(1, 1.01, said, transform=axes.transAxes, ha="right", color=QUIET, fontsize=9)
-
-
-def _numbers(release: Release, name: str) -> Array:
-    return np.array(cast("list[float]", release.columns[name]), np.float64)
+    said = "grey: noise alone could have made it" if marked else ""
+    said += ("; " if said and left_out else "") + (f"gaps: {left_out}" if left_out else "")
+    axes.text(1, 1.01, said, transform=axes.transAxes, ha="right", color=NOTE, fontsize=9)
 
 
 def _marked(axes: Axes, edges: Edges, *, across: bool) -> None:

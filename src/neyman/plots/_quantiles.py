@@ -9,75 +9,84 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
+from neyman.plots._axes import number_axis
+from neyman.plots._rows import interval_of, label_width, numbers_of, tick_labels
 from neyman.plots._style import (
     ACCENT,
     INK,
     QUIET,
+    SENTENCE,
     clean,
     figure,
     plain,
-    say_too_few,
-    tick,
+    say_instead,
+    signs,
     turned,
     words,
 )
-from neyman.released import Release, noise_alone
+from neyman.publish import Presented
+from neyman.publish._left_out import hidden, word_of
+from neyman.released import Release
 
 __all__ = ["quantiles"]
 
 
 @plain
-def quantiles(release: Release) -> Figure:
+def quantiles(release: Release | Presented) -> Figure:
     """Draw released quantiles, of each group rising from the least to the largest.
 
     The dark bars are intervals for the noise, the light ones for noise and sampling. A group whose
-    number of rows is not told from its noise has no points, and bars from bound to bound.
+    number of rows is not told from its noise, or which a rule leaves out, has words in their place.
 
     Args:
-        release: of `publish.quantiles`.
+        release: of `publish.quantiles`; or as `publication.presented()` gives it.
 
     Raises:
         InvalidParameter: if it is a release of something else.
     """
-    if release.query.get("statistic") != "quantile":
+    shown = release if isinstance(release, Presented) else Presented(release.entry, release)
+    query = shown.release.query
+    if query.get("statistic") != "quantile":
         raise InvalidParameter(
-            f"a release of {release.query.get('statistic')!r} was to be drawn; write "
+            f"a release of {query.get('statistic')!r} was to be drawn; write "
             "plots.quantiles(release) for one of publish.quantiles"
         )
-    columns = release.columns
+    (side,) = shown.release.sides
+    states = shown.states(side)
+    gone = np.array([hidden(state) for state in states], bool)
     read = {
-        name: np.array(cast("list[float]", cells))
-        for name, cells in columns.items()
-        if name not in release.keys
+        name: np.where(gone, np.nan, numbers_of(shown, side, name))
+        for name in ("quantile", "lower", "upper", "total_lower", "total_upper")
     }
-    shares = np.array(list(dict.fromkeys(read["probability"].tolist())))
-    groups = len(read["quantile"]) // len(shares)
+    probability = np.array(cast("list[float]", side.columns["probability"]))
+    shares = np.array(list(dict.fromkeys(probability.tolist())))
+    groups = len(probability) // len(shares)
+    labels = tick_labels(shown)[:: len(shares)]
     picture = figure(6.4, 1.0 + max(0.5 * groups, 1.5))
     axes = clean(picture.add_subplot())
-    few = np.array(noise_alone(release.query, release.columns), bool)
-    hidden = few.reshape(groups, len(shares)).all(axis=1)
-    for name in ("quantile", "lower", "upper", "total_lower", "total_upper"):
-        read[name] = np.where(few, np.nan, read[name])
-    for group in np.flatnonzero(hidden):
-        say_too_few(axes, float(group))
+    for group in np.flatnonzero(gone.reshape(groups, len(shares)).all(axis=1)):
+        say_instead(axes, float(group), word_of(states[group * len(shares)], shown.rule))
     # Up within the row of a group, as a distribution function goes.
-    rows = np.repeat(np.arange(groups), len(shares)) - 0.4 * (2 * read["probability"] - 1)
+    rows = np.repeat(np.arange(groups), len(shares)) - 0.4 * (2 * probability - 1)
     for lower, upper, alpha, width in (
         ("total_lower", "total_upper", 0.25, 2.5),
         ("lower", "upper", 0.6, 1.5),
     ):
         axes.hlines(rows, read[lower], read[upper], color=ACCENT, alpha=alpha, linewidth=width)
     axes.plot(read["quantile"], rows, "o", color=ACCENT, markersize=2.5)
-    axes.set_yticks(range(groups), [tick(group) for group in release.groups[:: len(shares)]])
+    axes.set_yticks(range(groups), labels)
     axes.set_ylim(groups - 0.5, -0.5)
     for edge in range(1, groups):
         axes.axhline(edge - 0.5, color=QUIET, alpha=0.3, linewidth=0.6)
     axes.grid(axis="x", color=QUIET, alpha=0.25)
-    described = cast("list[str]", release.query.get("columns", ["the values"]))
+    number_axis(axes.xaxis)
+    described = cast("list[str]", query.get("columns", ["the values"]))
+    what = shown.display.label or shown.with_unit(described[0])
     axes.set_xlabel(
         turned(
-            f"{words(described[0])}: {len(shares)} quantiles, {100 * release.confidence:g} % "
-            "intervals of noise (dark), with sampling (light)"
+            f"{words(what, SENTENCE)}: {len(shares)} quantiles, {interval_of(shown)}s "
+            "(dark), those of noise and sampling (light)",
+            signs(6.4 - label_width(labels)),
         ),
         color=INK,
         fontsize=9,

@@ -12,12 +12,14 @@ from neyman.plots._histograms import bars, bins_of, heat
 from neyman.plots._panels import coefficients, margins, together
 from neyman.plots._quantiles import quantiles
 from neyman.plots._released_functions import FUNCTIONS
-from neyman.plots._rows import height, rows_of
-from neyman.plots._style import figure, plain, words
-from neyman.released import Release, columns_of, counts_units, side_by_side, units_of
+from neyman.plots._rows import height, label_width, rows_of
+from neyman.plots._style import SENTENCE, figure, plain, signs, turned, words
+from neyman.publish import Presented
+from neyman.released import Release
 
 __all__ = ["released"]
 
+_WIDE = 6.4
 _PICTURES = {
     **FUNCTIONS,
     "quantile": quantiles,
@@ -27,7 +29,7 @@ _PICTURES = {
 
 
 @plain
-def released(release: Release, *, truth: Sequence[float] | None = None) -> Figure:
+def released(release: Release | Presented, *, truth: Sequence[float] | None = None) -> Figure:
     """Draw a released statistic with its noise intervals.
 
     One row a group; bars between their edges where the groups are the bins of one column, a heat
@@ -40,7 +42,8 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
     Functions by group have a panel each, up to 12.
 
     Args:
-        release: of any question.
+        release: of any question; or with the words, order and rule of a publication, as
+            `publication.presented()` gives it.
         truth: exact values in the order of the release, drawn beside: of one statistic. Only for
             data that are public anyway: whoever sees them needs no release.
 
@@ -48,41 +51,36 @@ def released(release: Release, *, truth: Sequence[float] | None = None) -> Figur
         InvalidParameter: if it is a release of another function, or of one that its noise hides, or
             true values are given for what has no place for them.
     """
-    statistic = str(release.query["statistic"])
-    sides = side_by_side(release.query, release.columns, release.keys)
-    if truth is not None and (sides or statistic in _PICTURES):
+    shown = release if isinstance(release, Presented) else Presented(release.entry, release)
+    statistic, sides = str(shown.release.query["statistic"]), shown.release.sides
+    several = statistic == "together"
+    if truth is not None and (several or statistic in _PICTURES):
         raise InvalidParameter(
             f"true values were given for a release of {statistic!r}, whose picture has no "
             "place for them; leave truth= out, or write plots.density, plots.survival or "
             "plots.regression of functional.function(release), which take a true function beside"
         )
-    if sides:
-        return together(release, sides)
+    if several:
+        return together(shown)
     if statistic in _PICTURES:
-        return _PICTURES[statistic](release)
-    if statistic not in release.columns:
+        return _PICTURES[statistic](shown)
+    if not sides:
         raise InvalidParameter(
             f"a release of {statistic!r} was to be drawn, which has no picture of its own; write "
             "functional.function(release), and draw the values that it gives"
         )
-    what = _said(release, statistic)
-    edges = bins_of(release)
+    (side,) = sides
+    edges = bins_of(shown)
     if edges is not None and len(edges) == 1:
-        return bars(release, statistic, what, edges, truth)
+        return bars(shown, side, edges, truth)
     if edges is not None and truth is None:
-        return heat(release, statistic, what, edges)
-    rows = rows_of(release, statistic)
-    picture = figure(6.4, height(len(rows.values)))
+        return heat(shown, side, edges)
+    rows, what = rows_of(shown, side), words(shown.sentence(side), SENTENCE)
+    said = what if truth is not None else f"{what}, with {rows.interval}s"
+    label = turned(said, signs(_WIDE - label_width(rows.labels)))
+    picture = figure(_WIDE, height(len(rows.values), label))
     axes = picture.add_subplot()
-    rows.draw(axes, what, truth)
+    rows.draw(axes, label, truth)
     if truth is not None:
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
     return picture
-
-
-def _said(release: Release, statistic: str) -> str:
-    """Return e.g. "mean of delay", "correlation of delay and distance"."""
-    if counts_units(release.query):
-        return f"number of {words(units_of(release.query))}"
-    of = " and ".join(map(words, columns_of(release.query)))
-    return f"{words(statistic)} of {of}" if of else words(statistic)

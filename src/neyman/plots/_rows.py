@@ -10,16 +10,29 @@ from typing import cast, final
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.ticker import StrMethodFormatter
 
 from neyman.numerics import Array
-from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, say_too_few, tick, turned
-from neyman.released import Release, is_amount, noise_alone
+from neyman.plots._axes import number_axis
+from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, inches, say_instead, tick_of
+from neyman.publish import Presented
+from neyman.publish._left_out import word_of
+from neyman.released import Side
 
-__all__ = ["TRUE", "Rows", "height", "rows_of"]
+__all__ = [
+    "TRUE",
+    "Rows",
+    "height",
+    "interval_of",
+    "label_width",
+    "numbers_of",
+    "rows_of",
+    "tick_labels",
+]
 
 TRUE = "true (public data)"
 _ROOM = 0.05
+# Inches between the names of rows and the axis, and at the other side.
+_BESIDE = 0.35
 
 
 @final
@@ -31,83 +44,103 @@ class Rows:
         labels: of the rows.
         values: NaN where none is.
         intervals: of the noise, lower and upper.
-        few: which of them noise alone could have made.
-        amounts: whether these are counts or sums, which are drawn all the same, in grey; in the
-            place of other numbers words stand.
+        marked: which of them noise alone could have made, drawn in grey.
+        instead: words in the place of what is left out; empty of what is drawn.
+        interval: what the bars are, such as "95 % noise interval".
     """
 
     labels: Sequence[str]
     values: Array
     intervals: tuple[Array, Array]
-    few: npt.NDArray[np.bool_]
-    amounts: bool
+    marked: npt.NDArray[np.bool_]
+    instead: Sequence[str]
+    interval: str
 
     def at(self, places: Sequence[int]) -> "Rows":
         """Return some of the rows."""
         chosen = list(places)
         lower, upper = self.intervals
-        labels = [self.labels[i] for i in chosen]
-        ends = lower[chosen], upper[chosen]
-        return Rows(labels, self.values[chosen], ends, self.few[chosen], self.amounts)
+        return Rows(
+            [self.labels[i] for i in chosen],
+            self.values[chosen],
+            (lower[chosen], upper[chosen]),
+            self.marked[chosen],
+            [self.instead[i] for i in chosen],
+            self.interval,
+        )
 
-    def draw(
-        self, axes: Axes, what: str, truth: Sequence[float] | None = None, *, ticks: int = 9
-    ) -> None:
-        """Draw them; words stand in the place of what noise alone could have made."""
+    def draw(self, axes: Axes, what: str, truth: Sequence[float] | None = None) -> None:
+        """Draw them; words stand in the place of what is left out."""
         places = np.arange(len(self.values))
-        drawn = ~self.few | self.amounts
+        drawn = np.array([not word for word in self.instead], bool)
         parts = [self.values, *self.intervals]
         shown = [*(part[drawn] for part in parts), np.array(truth or [], float)]
         least, most = _span(np.concatenate(shown))
-        colours = np.where(self.few, QUIET, ACCENT)
+        colours = np.where(self.marked, QUIET, ACCENT)
         lower, upper = (
             np.clip(np.nan_to_num(end, nan=least), least, most)[drawn] for end in self.intervals
         )
         axes.hlines(
             places[drawn], lower, upper, colors=colours[drawn].tolist(), linewidth=4, alpha=0.4
         )
-        for place in places[~drawn]:
-            say_too_few(axes, float(place))
+        for place in np.flatnonzero(~drawn).tolist():
+            say_instead(axes, float(place), self.instead[place])
         known = np.isfinite(self.values) & drawn
         for chosen, colour, label in (
-            (known & ~self.few, ACCENT, "private, with noise interval"),
-            (known & self.few, QUIET, "the same, and noise alone could have made it"),
+            (known & ~self.marked, ACCENT, f"private, with {self.interval}"),
+            (known & self.marked, QUIET, "the same, and noise alone could have made it"),
         ):
             if np.any(chosen) or colour == ACCENT:
                 values = self.values[chosen], places[chosen]
                 axes.plot(*values, "o", color=colour, markersize=4, label=label)
         if truth is not None:
             axes.plot(truth, places, "|", color=TRUTH, markersize=11, mew=1.6, label=TRUE)
-        clean(axes).set_yticks(places, [tick(label) for label in self.labels])
+        clean(axes).set_yticks(places, self.labels)
         axes.set_xlim(least, most)
-        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.6g}"))
-        # The longer its numbers, the fewer there is room for.
-        figures = len(f"{max(abs(least), abs(most)):,.6g}")
-        axes.locator_params(axis="x", nbins=max(2, min(ticks, 4 * ticks // max(figures - 1, 4))))
+        number_axis(axes.xaxis)
+        if not np.any(known):
+            axes.set_xticks([])
         axes.set_ylim(max(len(places), 1) - 0.5, -0.5)
         axes.grid(axis="x", color=QUIET, alpha=0.25)
-        axes.set_xlabel(turned(what, 8 * ticks), color=INK)
+        axes.set_xlabel(what, color=INK)
 
 
-def height(rows: int) -> float:
-    """Return inches for so many rows and an axis."""
-    return 0.9 + 0.24 * max(rows, 2)
+def height(rows: int, label: str = "") -> float:
+    """Return inches for so many rows and an axis with its label."""
+    return 0.9 + 0.24 * max(rows, 2) + 0.18 * label.count("\n")
 
 
-def rows_of(release: Release, value: str) -> Rows:
-    """Return the rows of a release, by the name of the column of its values."""
+def label_width(labels: Sequence[str]) -> float:
+    """Return how many inches the names of rows take."""
+    return max(map(inches, labels), default=0.0) + _BESIDE
 
-    def column(name: str) -> Array:
-        return np.array(cast("list[float]", release.columns[name]), np.float64)
 
-    flags = noise_alone(release.query, release.columns)
+def rows_of(shown: Presented, side: Side) -> Rows:
+    """Return the rows of one statistic of an answer."""
+    states = shown.states(side)
     return Rows(
-        release.groups,
-        column(value),
-        (column("lower"), column("upper")),
-        np.array(flags, bool),
-        is_amount(release.query),
+        tick_labels(shown),
+        numbers_of(shown, side, side.value),
+        (numbers_of(shown, side, "lower"), numbers_of(shown, side, "upper")),
+        np.array([state == "marked" for state in states], bool),
+        [word_of(state, shown.rule) for state in states],
+        interval_of(shown),
     )
+
+
+def tick_labels(shown: Presented) -> list[str]:
+    """Return what each row's group is called at an axis; "all" where there is one of all."""
+    return [tick_of(shown.group(row)) or "all" for row in range(len(shown.release.groups))]
+
+
+def numbers_of(shown: Presented, side: Side, name: str) -> Array:
+    """Return a column of a statistic, as it is shown: in percent or not."""
+    return shown.scale * np.array(cast("list[float]", side.columns[name]), np.float64)
+
+
+def interval_of(shown: Presented) -> str:
+    """Return what the intervals of an answer are."""
+    return f"{100 * shown.release.confidence:g} % noise interval"
 
 
 def _span(shown: Array) -> tuple[float, float]:

@@ -8,7 +8,7 @@ Text of a user, a spec or the data is shown sign by sign: no formula is read in 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import io
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from textwrap import fill
@@ -16,11 +16,9 @@ from typing import Any, Final, ParamSpec
 from warnings import catch_warnings, filterwarnings
 
 from neyman.errors import MissingExtra
-from neyman.printable import shortened
-from neyman.released import TOO_FEW
+from neyman.printable import shortened, width
 
 try:
-    from matplotlib import rc_context
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
@@ -32,26 +30,38 @@ except ImportError as error:
 __all__ = [
     "ACCENT",
     "INK",
+    "NOTE",
     "PALETTE",
     "QUIET",
+    "SENTENCE",
     "TRUTH",
+    "calm",
     "clean",
     "figure",
+    "inches",
     "plain",
-    "say_too_few",
+    "say_instead",
+    "signs",
     "tick",
-    "to_svg",
+    "tick_of",
     "turned",
     "words",
 ]
 
-INK, QUIET, ACCENT, TRUTH = "#22262e", "#9aa1ad", "#1f5fa8", "#c2571a"
+# Lines may be quieter than text, which has a contrast of 4.5 to white at least.
+INK, NOTE, QUIET = "#22262e", "#5d6573", "#9aa1ad"
+ACCENT, TRUTH = "#1f5fa8", "#c2571a"
 # Told apart by whoever sees no red or no green, too (Okabe and Ito, 2008; the yellow is left out).
 PALETTE = (ACCENT, "#d55e00", "#008f68", "#b45a92", "#3c96cc")
 
 # Columns of text: of a tick, of a name in a sentence, and of a line of one.
 _TICK: Final = 36
 _NAME: Final = 60
+SENTENCE: Final = 160
+# Columns that are left of a key beside others.
+_SHORTEST: Final = 6
+# Of a sign of 10 points.
+_INCHES: Final = 0.083
 _LINE: Final = 84
 # What matplotlib warns of and draws all the same: a box for a sign that the font lacks.
 _HARMLESS: Final = ("Glyph .* missing from", "constrained_layout not applied")
@@ -72,21 +82,21 @@ class Picture(Figure):
 
     def draw(self, renderer: Any) -> None:
         """Draw it."""
-        with _calm():
+        with calm():
             super().draw(renderer)
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         """Return what a notebook shows, as sharp as a fine screen is, and how large in pixels."""
-        with _calm(), io.BytesIO() as file:
+        with calm(), io.BytesIO() as file:
             self.savefig(file, format="png", dpi=_FINE * _SCREEN)
             drawn = file.getvalue()
         wide, high = self.get_size_inches()
         return drawn, {"width": round(wide * _SCREEN), "height": round(high * _SCREEN)}
 
 
-def figure(width: float, height: float) -> Figure:
+def figure(wide: float, high: float) -> Figure:
     """Return an empty figure of this size in inches."""
-    return Picture(figsize=(width, height), layout="constrained")
+    return Picture(figsize=(wide, high), layout="constrained")
 
 
 def plain(draw: Callable[P, Figure]) -> Callable[P, Figure]:
@@ -109,12 +119,16 @@ def plain(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     return drawn
 
 
-def words(shown: object) -> str:
+def words(shown: object, most: int = _NAME) -> str:
     """Return a name from a user, a spec or the data as it can stand in a sentence of a picture.
 
     matplotlib leaves out of legends what begins with an underscore, or is empty.
+
+    Args:
+        shown: the name.
+        most: columns of text that it takes at most.
     """
-    text = shortened(shown, _NAME)
+    text = shortened(shown, most)
     return f" {text}" if text.startswith("_") or not text else text
 
 
@@ -123,9 +137,30 @@ def tick(shown: object) -> str:
     return shortened(shown, _TICK)
 
 
-def turned(sentence: str, width: int = _LINE) -> str:
+def tick_of(parts: Sequence[str]) -> str:
+    """Return the name of a group of several keys as it can stand at an axis, the longest cut."""
+    shown = [tick(part) for part in parts]
+    while shown and sum(map(width, shown)) + 3 * (len(shown) - 1) > _TICK:
+        longest = max(range(len(shown)), key=lambda i: width(shown[i]))
+        if width(shown[longest]) <= _SHORTEST:
+            break
+        shown[longest] = shortened(shown[longest].removesuffix("…"), width(shown[longest]) - 2)
+    return tick(" · ".join(shown))
+
+
+def inches(text: str) -> float:
+    """Return about how wide a text is."""
+    return _INCHES * width(text)
+
+
+def signs(room: float) -> int:
+    """Return how many signs stand side by side in so many inches, at least a few."""
+    return max(int(room / _INCHES), 12)
+
+
+def turned(sentence: str, line: int = _LINE) -> str:
     """Return a sentence in lines that a picture has room for."""
-    return fill(sentence, width, break_on_hyphens=False)
+    return fill(sentence, line, break_on_hyphens=False)
 
 
 def clean(axes: Axes) -> Axes:
@@ -136,24 +171,15 @@ def clean(axes: Axes) -> Axes:
     return axes
 
 
-def say_too_few(axes: Axes, row: float) -> None:
-    """Write in the place of a row's number that noise alone could have made it."""
+def say_instead(axes: Axes, row: float, word: str) -> None:
+    """Write in the place of a row's number why it is left out."""
     across = axes.get_yaxis_transform()
-    axes.text(0.01, row, TOO_FEW, transform=across, color=QUIET, va="center", fontsize=9)
-
-
-def to_svg(picture: Figure) -> str:
-    """Return the figure as an SVG element that can stand in a page."""
-    buffer = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "neyman"}), _calm():
-        # Text stays text, which the reader's own fonts show; the same figure gives the same file.
-        picture.savefig(buffer, format="svg", metadata={"Date": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    axes.text(0.01, row, word, transform=across, color=NOTE, va="center", fontsize=9)
 
 
 @contextmanager
-def _calm() -> Generator[None]:
+def calm() -> Generator[None]:
+    """Have matplotlib draw without warnings of what text holds."""
     with catch_warnings():
         for message in _HARMLESS:
             filterwarnings("ignore", message=message)

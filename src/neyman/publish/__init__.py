@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from neyman.publish._plan import bill as bill
     from neyman.publish._plan_preview import ChargePreview as ChargePreview
     from neyman.publish._plan_preview import PlanPreview as PlanPreview
+    from neyman.publish._presentation import Display as Display
+    from neyman.publish._presentation import Presentation as Presentation
+    from neyman.publish._presentation import Suppression as Suppression
+    from neyman.publish._presented import Presented as Presented
     from neyman.publish._preview import Preview as Preview
     from neyman.publish._preview import preview as preview
     from neyman.publish._publish import Publication as Publication
@@ -59,6 +63,8 @@ _HOMES = {
     "_margins": ("margins",),
     "_plan": ("Charge", "Plan", "Step", "bill"),
     "_plan_preview": ("ChargePreview", "PlanPreview"),
+    "_presentation": ("Display", "Presentation", "Suppression"),
+    "_presented": ("Presented",),
     "_preview": ("Preview", "preview"),
     "_publish": ("Publication", "publish"),
     "_quantiles": ("quantiles",),
@@ -79,11 +85,14 @@ __all__ = [
     "Charge",
     "ChargePreview",
     "ContingencyTable",
+    "Display",
     "Fitted",
     "Likeness",
     "NonNegativeTable",
     "Plan",
     "PlanPreview",
+    "Presentation",
+    "Presented",
     "Preview",
     "Publication",
     "Rehearsal",
@@ -92,6 +101,7 @@ __all__ = [
     "Searched",
     "Spec",
     "Step",
+    "Suppression",
     "Wish",
     "bias",
     "bill",

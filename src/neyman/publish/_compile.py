@@ -15,6 +15,7 @@ from neyman.publish._joins_of import JoinOf, PublicJoinOf
 from neyman.publish._mistakes import Mistakes
 from neyman.publish._plan import Plan
 from neyman.publish._queries import Query
+from neyman.publish._queries._query import SHOWN
 from neyman.publish._section import Cell
 from neyman.publish._shares import divided_by_shares
 from neyman.publish._spec import Spec
@@ -58,6 +59,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
             for name, column in spec.columns.items()
             if column.spread is not None
         },
+        presentation=spec.presentation,
     )
 
 
@@ -70,7 +72,7 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
     """
     table, mistakes = _opened(spec, folder), Mistakes()
     made = {name: expression_of_text(text) for name, text in spec.derive.items()}
-    bounds = {name: column.bounds() for name, column in spec.columns.items()}
+    bounds = {name: held for name, column in spec.columns.items() if (held := column.bounds)}
     # Here that mistakes are found in what no query uses, too.
     with named("derive"):
         whole = table.with_columns(**made) if made else table
@@ -79,6 +81,8 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
         for name, bound in bounds.items()
         if mistakes.of(partial(_bounded, whole, name, bound)) is not None
     }
+    for name in spec.columns.keys() - bounds.keys():
+        mistakes.of(partial(_known, whole, name))
     groups = _groups(spec, mistakes)
 
     def of(query: Query) -> Asked:
@@ -93,7 +97,7 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
     whole_ones = [
         query
         for query in spec.query
-        if (query.by is None or query.by in groups) and not wrong & set(_words(query.model_dump()))
+        if (query.by is None or query.by in groups) and not wrong & _said(query)
     ]
     asked = [one for query in whole_ones if (one := mistakes.of(partial(of, query))) is not None]
     shared = any(query.share is not None for query in spec.query)
@@ -109,6 +113,11 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
 def _bounded(table: Table, name: str, bounds: Bounds) -> Table:
     with named("columns"):
         return table.with_bounds({name: bounds})
+
+
+def _known(table: Table, name: str) -> None:
+    with named("columns"):
+        table.view.schema[name]
 
 
 def _groups(spec: Spec, mistakes: Mistakes) -> dict[str, Keys | UnknownKeys]:
@@ -173,7 +182,7 @@ def _made(
 
     A name counts as used wherever the query says it: one too many is made, never one too few.
     """
-    said = set(_words(query.model_dump()))
+    said = _said(query)
     if query.where is not None:
         said |= set(_words(expression_of_text(query.where).form()))
     if query.by is not None:
@@ -181,6 +190,11 @@ def _made(
     used = {name: expression for name, expression in made.items() if name in said}
     held = {name: bound for name, bound in bounds.items() if name in used or name not in made}
     return (table.with_columns(**used) if used else table).with_bounds(held)
+
+
+def _said(query: Query) -> set[str]:
+    """Return every text in a question; how its answer is displayed is no part of it."""
+    return set(_words(query.model_dump(exclude=set(SHOWN))))
 
 
 def _words(written: object) -> Iterator[str]:

@@ -7,6 +7,8 @@ from typing import Any, Final, cast
 
 from pydantic_core import ErrorDetails
 
+from neyman.publish._queries._query import SHOWN
+
 __all__ = ["mended"]
 
 _ASKED: Final = {"entry": "\0", "statistic": "count", "mu": 1}
@@ -17,6 +19,7 @@ _STAND_INS: Final[Mapping[str, Mapping[str, Any]]] = {
     "budget": {"ledger": "ledger", "mu": 1, "delta_for_groups": Decimal("1e-6")},
 }
 _SPENDS: Final = ("mu", "epsilon", "rho", "share", "noise", "companion")
+_REPLACED: Final = SHOWN.union(_SPENDS)
 _NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
     "columns": {"lower": 0, "upper": 1, "grid": 1},
     "keys": {"column": ["value"]},
@@ -32,9 +35,9 @@ def mended(
     """Return the fields of a spec without the problems that were told.
 
     A key or a statistic that is close to one that there is becomes that one, an unknown key goes.
-    What else is wrong with a query may be what it spends, which is replaced; if it is not that, the
-    query is left out the next time. A section that is right stands in for a wrong one, so that what
-    refers to it stays right, too.
+    What else is wrong with a query may be what it spends or how it is displayed, which is replaced;
+    if it is neither, the query is left out the next time. A section that is right stands in for a
+    wrong one, so that what refers to it stays right, too.
 
     Args:
         fields: of a spec.
@@ -79,12 +82,12 @@ def _rewritten(fields: dict[str, Any], problem: ErrorDetails, meant: str | None)
 
 
 def _paid_anew(queries: Any, number: int) -> bool:
-    """Have a query spend what is right, whatever it did; return whether it is another one then."""
+    """Have a query spend and show what is right; return whether it is another one then."""
     query: object = queries[number]
     if not isinstance(query, dict):
         return False
     held = cast("dict[str, Any]", query)
-    kept = {name: value for name, value in held.items() if name not in _SPENDS} | {"mu": 1}
+    kept = {name: value for name, value in held.items() if name not in _REPLACED} | {"mu": 1}
     changed = kept != held
     held.clear()
     held.update(kept)

@@ -18,6 +18,7 @@ from neyman.numerics import Real
 from neyman.publish._bill import Bill
 from neyman.publish._likeness import label_of, public_of
 from neyman.publish._plan_preview import ChargePreview, PlanPreview
+from neyman.publish._presentation import Presentation
 from neyman.publish._preview import Preview, foreseen
 from neyman.publish._stand_ins import of_question, refuse_unknown, spreads_of
 from neyman.released import Release
@@ -108,6 +109,7 @@ class Plan:
         delta_for_groups: how much of the cap's delta is set aside for unknown groups.
         like: public rows that previews rest on: a file.
         spread: means and standard deviations by column that previews rest on.
+        presentation: how the answers are presented.
     """
 
     title: str
@@ -120,6 +122,7 @@ class Plan:
     delta_for_groups: Real | None = None
     like: Path | None = None
     spread: Mapping[str, tuple[Real, Real]] = field(default_factory=dict[str, tuple[Real, Real]])
+    presentation: Presentation = field(default_factory=Presentation)
 
     @property
     def charges(self) -> tuple[Charge, ...]:

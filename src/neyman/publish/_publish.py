@@ -1,17 +1,20 @@
 """From a plan to releases: everything is priced before the first charge."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final, final
 
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.errors import BudgetExceeded, NeymanError
-from neyman.ledger import Store
+from neyman.ledger import Entry, Ledger, Store
 from neyman.numerics import at_least, at_most
 from neyman.printable import printable
 from neyman.publish._bill import Bill
 from neyman.publish._plan import Plan, bill
+from neyman.publish._presentation import Presentation
+from neyman.publish._presented import Presented
 from neyman.publish._progress import Bar, Progress
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
@@ -35,9 +38,12 @@ class Publication(Displayed):
         total: the guarantee of all that the ledger ever released.
         delta_for_groups: how much of the cap's delta was set aside for unknown groups.
         delta_spent: how much of it has been spent.
+        presentation: the words, units of measure, rounding and order that it is shown with.
         unit: who is protected.
         neighbors: the neighbouring relation.
         ledger: where it is kept.
+        head: of the ledger's chain; empty if it is not known.
+        entries: of the ledger, all of them; none if they are not known.
     """
 
     title: str
@@ -50,11 +56,57 @@ class Publication(Displayed):
     ledger: Store
     delta_for_groups: Fraction = Fraction(0)
     delta_spent: Fraction = Fraction(0)
+    presentation: Presentation = field(default_factory=Presentation)
+    head: str = ""
+    entries: tuple[Entry, ...] = ()
+
+    @staticmethod
+    def of(
+        ledger: Ledger, title: str, answers: Mapping[str, Release], presentation: Presentation
+    ) -> "Publication":
+        """Return answers with the state of the ledger that paid for them.
+
+        Args:
+            ledger: as it is now.
+            title: of the whole.
+            answers: by name, in order.
+            presentation: of the page.
+        """
+        return Publication(
+            title=title,
+            names=tuple(answers),
+            releases=tuple(answers.values()),
+            cap=ledger.cap,
+            total=ledger.total(),
+            unit=ledger.unit,
+            neighbors=ledger.neighbors,
+            ledger=ledger.store,
+            delta_for_groups=ledger.delta_for_groups,
+            delta_spent=ledger.spent_delta(),
+            presentation=presentation,
+            head=ledger.head(),
+            entries=tuple(ledger.entries()),
+        )
 
     def batch_of(self, release: Release) -> dict[str, Release]:
         """Return the questions of a release's batch by name, in order; itself if there is none."""
         named = zip(self.names, self.releases, strict=True)
         return {name: other for name, other in named if other.entry == release.entry}
+
+    def in_language(self, language: str | None) -> "Publication":
+        """Return it with its page in another language; as it is for None.
+
+        Raises:
+            InvalidParameter: if there is no such language.
+        """
+        if language is None:
+            return self
+        return replace(self, presentation=self.presentation.in_language(language))
+
+    def presented(self) -> tuple[Presented, ...]:
+        """Return each answer with the words that it is shown with, its groups in their order."""
+        named = zip(self.names, self.releases, strict=True)
+        return tuple(Presented(*pair, self.presentation).ordered() for pair in named)
 
     def __str__(self) -> str:
         head = (
@@ -103,18 +155,8 @@ def _published(plan: Plan, progress: Progress) -> Publication:
                 )
             raise
         answers |= zip((step.entry for step in charge.steps), released, strict=True)
-    return Publication(
-        title=plan.title,
-        names=tuple(step.entry for step in plan.steps),
-        releases=tuple(answers[step.entry] for step in plan.steps),
-        cap=ledger.cap,
-        total=ledger.total(),
-        unit=ledger.unit,
-        neighbors=ledger.neighbors,
-        ledger=plan.ledger,
-        delta_for_groups=ledger.delta_for_groups,
-        delta_spent=ledger.spent_delta(),
-    )
+    named = {step.entry: answers[step.entry] for step in plan.steps}
+    return Publication.of(ledger, plan.title, named, plan.presentation)
 
 
 def _check_fits(plan: Plan) -> None:

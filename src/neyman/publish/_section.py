@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, 
 
 from neyman.arguments import refuse_large_delta
 from neyman.errors import MissingExtra
+from neyman.publish._presentation import MOST_DECIMALS
 from neyman.tables import expression_of_text
 
 try:
@@ -27,6 +28,7 @@ except ImportError as error:
 __all__ = [
     "Cell",
     "Count",
+    "Decimals",
     "Delta",
     "Form",
     "Names",
@@ -120,6 +122,7 @@ Part = Annotated[
     WithJsonSchema({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
 ]
 Count = Annotated[int, Field(ge=1)]
+Decimals = Annotated[int, Field(ge=0, le=MOST_DECIMALS)]
 ShareOf = Annotated[int, Field(ge=0)]
 OneOrMore = Annotated[list[_T], Field(min_length=1), BeforeValidator(_listed), _OneOrMany()]
 Names: TypeAlias = str | list[str] | dict[str, str]

@@ -5,13 +5,15 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.printable import printable
 from neyman.publish._bins_of import Domain
 from neyman.publish._budget_of import Budget
 from neyman.publish._joins_of import JoinOf, PublicJoinOf
+from neyman.publish._page_of import PageOf
+from neyman.publish._presentation import SEVERAL, Presentation
 from neyman.publish._queries import AnyQuery, Query
 from neyman.publish._section import Count, Form, Number, Positive, Section
 from neyman.publish._unit_of import UnitOf
@@ -37,23 +39,52 @@ class Data(Section):
 
 
 class Column(Section):
-    """Public bounds of a column, and the grid that its values are rounded to."""
+    """Public bounds of a column and the grid of its values; and the words it is shown with."""
 
-    lower: Number
+    model_config = ConfigDict(
+        json_schema_extra={
+            "dependentRequired": {
+                "lower": ["upper", "grid"],
+                "upper": ["lower", "grid"],
+                "grid": ["lower", "upper"],
+                "spread": ["lower", "upper", "grid"],
+            }
+        }
+    )
+
+    lower: Number | None = None
     """The least that counts; what is below is moved here."""
-    upper: Number
+    upper: Number | None = None
     """The most that counts; what is above is moved here."""
-    grid: Positive
+    grid: Positive | None = None
     """The step between values that are told apart; divides both bounds."""
     spread: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
     """For previews: [mean, standard deviation], a public guess, of values within the bounds."""
+    label: str | None = None
+    """What the column is called where people read it."""
+    unit: str | None = None
+    """Its unit of measure, such as "minutes"."""
+    values: dict[str, str] = Field(default={})
+    """What its values are called, such as { 1 = "January", 2 = "February" }."""
 
-    def bounds(self) -> Bounds:
-        """Return them.
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        ends = {"lower": self.lower, "upper": self.upper, "grid": self.grid}
+        missing = [name for name, end in ends.items() if end is None]
+        if missing and (len(missing) < len(ends) or self.spread is not None):
+            also = " and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))
+            raise ValueError(f"bounds are lower, upper and grid together; write {also} also")
+        return self
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """Its bounds; None where only words are given.
 
         Raises:
             InvalidParameter, InvalidTable: if they are none.
         """
+        if self.lower is None or self.upper is None or self.grid is None:
+            return None
         return Bounds(self.lower, self.upper, grid=self.grid)
 
 
@@ -62,6 +93,8 @@ class Spec(Section):
 
     title: str = "Private statistics"
     """Of the page."""
+    page: PageOf = PageOf()
+    """What else is said of the page."""
     data: Data
     """Where the table lies."""
     unit: UnitOf
@@ -73,7 +106,7 @@ class Spec(Section):
     derive: dict[str, Form] = Field(default={})
     """[derive]: columns made of others, such as stay = "discharged - admitted"."""
     columns: dict[str, Column] = Field(default={})
-    """[columns.NAME]: public bounds of a column."""
+    """[columns.NAME]: public bounds of a column, and the words it is shown with."""
     keys: dict[str, dict[str, Domain]] = Field(default={})
     """[keys.NAME]: groups, declared by a list of values, or by bins, for each column."""
     unknown: dict[str, UnknownOf] = Field(default={})
@@ -82,6 +115,23 @@ class Spec(Section):
     """The ledger and its cap."""
     query: Annotated[list[AnyQuery], Field(min_length=1)]
     """[[query]]: what is asked, one statistic or function each."""
+
+    @property
+    def presentation(self) -> Presentation:
+        """How the answers are presented."""
+        page, columns = self.page, self.columns.items()
+        return Presentation(
+            subtitle=page.subtitle,
+            notes=page.notes,
+            contact=page.contact,
+            data_date=page.data_date,
+            language=page.language,
+            suppress=None if page.suppress is None else page.suppress.rule,
+            labels={name: column.label for name, column in columns if column.label is not None},
+            values={name: column.values for name, column in columns if column.values},
+            units={name: column.unit for name, column in columns if column.unit is not None},
+            answers={query.entry: query.display for query in self.query},
+        )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -103,19 +153,21 @@ class Spec(Section):
         yield from self._joins()
         for name, column in self.columns.items():
             try:
-                column.bounds()
+                _ = column.bounds
             except (InvalidParameter, InvalidTable) as error:
                 yield f"columns.{printable(name)}: {error}"
+        bounded = [name for name, column in self.columns.items() if column.grid is not None]
         for query in self.query:
             yield from self._groups(query)
+            yield from self._one_number(query)
             if self.unit.rows and query.limited:
                 yield (
                     f"query {query.entry!r} limits rows of an entity, and with rows = true each "
                     "row is one unit; delete the limits"
                 )
             for column, instead in query.bounds.items():
-                if column not in self.columns:
-                    near = get_close_matches(column, self.columns, n=1)
+                if column not in bounded:
+                    near = get_close_matches(column, bounded, n=1)
                     meant = f"{near[0]!r}, or " if near else ""
                     name = printable(column)
                     yield (
@@ -159,6 +211,12 @@ class Spec(Section):
                 f"{asked} finds its groups, and the ledger sets no delta aside for that; write "
                 "delta_for_groups, such as 1e-6, in [budget]"
             )
+
+    def _one_number(self, query: Query) -> Iterator[str]:
+        """Find words for one number where there are several."""
+        key = query.display.of_one_number
+        if key is not None and query.statistic_name in ("several", "linear_regression"):
+            yield f"query {query.entry!r} has {key}{SEVERAL}"
 
     def _entries(self) -> Iterator[str]:
         entries = Counter(query.entry for query in self.query)

@@ -6,12 +6,13 @@ from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._keys_asked import called
 from neyman.released._limits_said import limits_said
 from neyman.released._release import Release
-from neyman.released._side_by_side import Side, columns_of, side_by_side
+from neyman.released._side_by_side import Side, columns_asked, columns_of, side_by_side
 from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
-from neyman.released._too_few import MARKED, TOO_FEW, is_amount, noise_alone, readable
+from neyman.released._too_few import MARK, MARKED, TOO_FEW, is_amount, noise_alone
 
 __all__ = [
+    "MARK",
     "MARKED",
     "TOO_FEW",
     "Companion",
@@ -21,6 +22,7 @@ __all__ = [
     "Spending",
     "Tabular",
     "called",
+    "columns_asked",
     "columns_of",
     "counted",
     "counts_units",
@@ -28,7 +30,6 @@ __all__ = [
     "is_amount",
     "limits_said",
     "noise_alone",
-    "readable",
     "side_by_side",
     "text_of",
     "units_of",

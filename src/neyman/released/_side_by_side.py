@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import cast, final
 
 from neyman.aggregate import Columns
+from neyman.released._too_few import value_of
 
-__all__ = ["Side", "columns_of", "side_by_side"]
+__all__ = ["Side", "columns_asked", "columns_of", "side_by_side"]
 
 
 @final
@@ -25,6 +26,11 @@ class Side:
     name: str
     columns: Columns
     names: Mapping[str, str]
+
+    @property
+    def value(self) -> str:
+        """Which of its columns holds its own values."""
+        return value_of(self.query, self.columns) or self.name
 
 
 def side_by_side(
@@ -54,6 +60,21 @@ def columns_of(query: Mapping[str, object]) -> tuple[str, ...]:
     """Return the one or two columns of a table that a statistic is of; none of a count."""
     both = (query, _record(query.get("other")))
     return tuple(str(one["column"]) for one in both if "column" in one)
+
+
+def columns_asked(query: Mapping[str, object]) -> set[str]:
+    """Return every column of a table that a question names."""
+    keys = _record(query.get("keys"))
+    parts = [_record(part) for part in _list(query.get("parts"))]
+    named = {name for one in (query, *parts) for name in columns_of(one)}
+    groups = _list(keys.get("columns", keys.get("unknown")))
+    terms = [query.get("response"), *_list(query.get("features"))]
+    columns = [_record(term).get("column", term) for term in terms if term is not None]
+    return named.union(map(str, (*groups, *_list(query.get("columns")), *columns)))
+
+
+def _list(written: object) -> list[object]:
+    return cast("list[object]", written) if isinstance(written, list) else []
 
 
 def _head(part: Mapping[str, object]) -> str:

@@ -1,75 +1,123 @@
 """A question in one sentence."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from neyman.released import columns_of, counts_units, limits_said, units_of
+from neyman.report._language import Language, read_language
+from neyman.report._translated import translated
 
-__all__ = ["asked"]
-
-_NAMES = {
-    "quantile": "quantiles",
-    "field": "density",
-    "count_units": "number of units",
-    "crosstab": "count",
-}
+__all__ = ["asked", "begun", "what_of"]
 
 
-def asked(query: Mapping[str, object]) -> str:
+def asked(
+    query: Mapping[str, object], *, language: str = "en", called: Callable[[str], str] = str
+) -> str:
     """Say what was asked, of which groups, and how much of a unit counts at most.
 
     Such as "count by carrier; at most 100 rows of one tailnum".
 
     Args:
         query: the question, as the ledger records it.
+        language: "en", "ko" or "zh".
+        called: what a column is called; its name by default.
     """
-    keys = _record(query.get("keys"))
-    groups = [str(name) for name in _list(keys.get("columns", keys.get("unknown")))]
-    margin = query.get("margin")
-    by = groups if margin is None else [str(name) for name in _list(margin)]
-    steps = [_record(step).get("step") for step in _list(query.get("made"))]
-    chosen = ", of the rows that a condition keeps" if "where" in steps else ""
-    limits = limits_said(query)
-    counted = "" if limits is None else f"; {limits}"
-    return f"{_what(query)}{f' by {_and(by)}' if by else ''}{_margins(query)}{chosen}{counted}"
+    words, limits = read_language(language), limits_said(query)
+    what = what_of(query, language=language, called=called)
+    if limits is None:
+        return what
+    return words.asked["limited"].format(what=what, limits=translated(limits, words) or limits)
 
 
-def _margins(query: Mapping[str, object]) -> str:
-    """Say which margins are shown of a contingency table."""
-    shown = [[str(name) for name in _list(one)] for one in _list(query.get("margins"))]
-    said = [f"by {_and(names)}" if names else "in total" for names in shown]
-    return f", with sums {', '.join(said)}" if said else ""
+def what_of(
+    query: Mapping[str, object], *, language: str = "en", called: Callable[[str], str] = str
+) -> str:
+    """Say the same without what limits count."""
+    return _Sentence(read_language(language), called).what(query)
 
 
-def _what(query: Mapping[str, object]) -> str:
-    parts = _list(query.get("parts")) if query.get("statistic") == "together" else [query]
-    return _and([_one({**query, **_record(part)}) for part in parts])
+def begun(text: str, language: str) -> str:
+    """Begin a sentence; in other languages it may begin with a name, which stays as it is."""
+    return text[:1].upper() + text[1:] if language == "en" else text
 
 
-def _one(query: Mapping[str, object]) -> str:
-    name = str(query.get("statistic", "answer"))
-    said = _NAMES.get(name, name.replace("_", " "))
-    if counts_units(query):
-        return f"number of {units_of(query)}"
-    if name == "survival" and query.get("columns"):
-        times, *events = [str(column) for column in _list(query["columns"])]
-        return f"survival by {times}, where {_and(list(dict.fromkeys(events)))} is the event"
-    if "response" in query:
-        features = [_column(feature) for feature in _list(query.get("features"))]
-        return f"{said} of {_column(query['response'])} on {_and(features)}"
-    listed = [str(column) for column in _list(query.get("columns"))]
-    columns = listed or list(columns_of(query))
-    if name == "regression" and len(columns) == 2:
-        return f"{said} of {columns[1]} on {columns[0]}"
-    return f"{said} of {_and(columns)}" if columns else said
+class _Sentence:
+    """Writes a question in a language."""
 
+    def __init__(self, words: Language, called: Callable[[str], str]) -> None:
+        self._words = words
+        self._called = called
 
-def _and(words: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+    def what(self, query: Mapping[str, object]) -> str:
+        keys = _record(query.get("keys"))
+        groups = _names(keys.get("columns", keys.get("unknown")))
+        margin = query.get("margin")
+        by = groups if margin is None else _names(margin)
+        parts = _list(query.get("parts")) if query.get("statistic") == "together" else [query]
+        said = self._and([self._one({**query, **_record(part)}) for part in parts])
+        if by:
+            said = self._put("by", what=said, groups=self._columns(by))
+        steps = [_record(step).get("step") for step in _list(query.get("made"))]
+        chosen = self._words.asked["chosen"] if "where" in steps else ""
+        return f"{said}{self._margins(query)}{chosen}"
+
+    def _margins(self, query: Mapping[str, object]) -> str:
+        """Say which margins are shown of a contingency table."""
+        shown = [_names(one) for one in _list(query.get("margins"))]
+        said = [
+            self._put("sums_by", groups=self._columns(names))
+            if names
+            else self._words.asked["sums_all"]
+            for names in shown
+        ]
+        return self._put("sums", sums=self._words.asked["comma"].join(said)) if said else ""
+
+    def _one(self, query: Mapping[str, object]) -> str:
+        name, words = str(query.get("statistic", "answer")), self._words
+        said = words.asked.get(name, name.replace("_", " "))
+        if counts_units(query):
+            units = units_of(query)
+            return self._put("count_units", units=translated(units, words) or units)
+        if name == "survival" and query.get("columns"):
+            time, *events = _names(query["columns"])
+            which = self._columns([one for one in dict.fromkeys(events) if one != time])
+            return self._put("lifetimes", time=self._called(time), events=which)
+        listed = _names(query.get("columns"))
+        columns = listed or list(columns_of(query))
+        response, features = "", list[str]()
+        if "response" in query:
+            response = _column(query["response"])
+            features = [_column(feature) for feature in _list(query.get("features"))]
+        elif name == "regression" and len(columns) == 2:
+            features, response = [columns[0]], columns[1]
+        if response:
+            return self._put(
+                "on",
+                statistic=said,
+                response=self._called(response),
+                features=self._columns(features),
+            )
+        if not columns:
+            return said
+        return self._put("of", statistic=said, columns=self._columns(columns))
+
+    def _put(self, name: str, **values: str) -> str:
+        return self._words.asked[name].format(**values)
+
+    def _columns(self, names: list[str]) -> str:
+        return self._and([self._called(name) for name in names])
+
+    def _and(self, parts: list[str]) -> str:
+        comma, last = self._words.asked["comma"], self._words.asked["and"]
+        return last.join(filter(None, [comma.join(parts[:-1]), *parts[-1:]]))
 
 
 def _column(written: object) -> str:
     return str(_record(written).get("column", written))
+
+
+def _names(written: object) -> list[str]:
+    return list(map(str, _list(written)))
 
 
 def _list(written: object) -> list[object]:

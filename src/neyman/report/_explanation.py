@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.curves import TradeOff
-from neyman.report._tables import safe
+from neyman.report._html import safe
 
 __all__ = ["Explanation", "Section", "Sentence"]
 

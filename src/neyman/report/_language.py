@@ -3,7 +3,9 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Protocol, cast, final
 
 from neyman.arguments import given
@@ -21,16 +23,28 @@ class Language:
     """The words of one language.
 
     Attributes:
+        name: such as "en".
         title: of every text.
         headings: by section.
         sentences: by name, with {fields}.
+        page: texts of a page, by name, with {fields}.
+        asked: what a question is made of, by name, with {fields}.
+        columns: what columns of answers are called.
+        notes: what stands for sentences that come from elsewhere, by name, with {fields}.
+        patterns: these sentences, in English; of other languages none.
         group: between thousands.
         decimal: before the decimals.
     """
 
+    name: str
     title: str
     headings: Mapping[str, str]
     sentences: Mapping[str, str]
+    page: Mapping[str, str]
+    asked: Mapping[str, str]
+    columns: Mapping[str, str]
+    notes: Mapping[str, str]
+    patterns: Mapping[str, str]
     group: str
     decimal: str
 
@@ -38,6 +52,10 @@ class Language:
         """Return a sentence with its values in place."""
         written = {field: value.written(self) for field, value in values.items()}
         return self.sentences[name].format(**written)
+
+    def put(self, name: str, **values: object) -> str:
+        """Return a text of a page with its values in place."""
+        return self.page[name].format(**values)
 
 
 class Value(Protocol):
@@ -90,23 +108,39 @@ def read_language(name: str) -> Language:
     Raises:
         InvalidParameter: if there are none.
     """
-    known = {
-        place.name.removesuffix(_SUFFIX): place
-        for place in files("neyman.report").joinpath("languages").iterdir()
-        if place.name.endswith(_SUFFIX)
-    }
+    known = _known()
     if type(name) is not str or name not in known:
         raise InvalidParameter(
             f"{given('language', name)} was asked; write one of "
             f"{', '.join(map(repr, sorted(known)))}"
         )
-    words = tomllib.loads(known[name].read_text(encoding="utf-8"))
+    return _read(name)
+
+
+def _known() -> dict[str, Traversable]:
+    """Return the files by language."""
+    return {
+        place.name.removesuffix(_SUFFIX): place
+        for place in files("neyman.report").joinpath("languages").iterdir()
+        if place.name.endswith(_SUFFIX)
+    }
+
+
+@cache
+def _read(name: str) -> Language:
+    words = tomllib.loads(_known()[name].read_text(encoding="utf-8"))
     tables = cast("Mapping[str, Mapping[str, str]]", words)
     marks = tables["numbers"]
     return Language(
+        name=name,
         title=str(words["title"]),
         headings=tables["headings"],
         sentences=tables["sentences"],
+        page=tables["page"],
+        asked=tables["asked"],
+        columns=tables["columns"],
+        notes=tables["notes"],
+        patterns=tables.get("patterns", {}),
         group=marks["group"],
         decimal=marks["decimal"],
     )

@@ -1,20 +1,24 @@
 """A ledger as one HTML file that needs no network."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from neyman.ledger import Entry, Ledger
 from neyman.numerics import at_least, at_most
-from neyman.report._page import listed, page
-from neyman.report._tables import exactly, rows_table, safe
-from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
+from neyman.released import Guarantee
+from neyman.report._asked import what_of
+from neyman.report._audit import PRIORS, curve_section, explanation_html, said_unit
+from neyman.report._explain import explain
+from neyman.report._html import framed, labelled, safe, table_html
+from neyman.report._language import Language, read_language
+from neyman.report._tables import exactly
+from neyman.report._translated import translated
+from neyman.report._words import relation
 
 __all__ = ["ledger_html"]
 
-_HEAD = ("Entry", "What was asked", "State", "Charged at", "Guarantee alone", "Share of the budget")
 
-
-def ledger_html(ledger: Ledger, tradeoff_svg: str) -> str:
+def ledger_html(ledger: Ledger, tradeoff_svg: str, *, language: str = "en") -> str:
     """Return the page of a ledger: what was charged for what, and what it guarantees together.
 
     A ledger holds noisy whole numbers, and not what makes means or curves of them: the page shows
@@ -23,14 +27,41 @@ def ledger_html(ledger: Ledger, tradeoff_svg: str) -> str:
     Args:
         ledger: of which.
         tradeoff_svg: the picture of its total guarantee, an SVG element.
+        language: "en", "ko" or "zh".
     """
-    total, entries = ledger.total(), ledger.entries()
-    said = statement(total, ledger.unit, ledger.neighbors)
-    title = f"Ledger {ledger.store.name}"
+    words, total, entries = read_language(language), ledger.total(), ledger.entries()
+    unit = said_unit(ledger.unit, words)
+    guarantee = Guarantee(curve=total, neighbors=ledger.neighbors, unit=unit, assumptions=())
+    explanation = explain(guarantee, language=language, priors=PRIORS)
+    title, page = words.put("ledger_title", ledger=ledger.store.name), words.page
+    body = [
+        f"<header><h1>{safe(title)}</h1>",
+        _terms(ledger, words),
+        f'<p class="quiet">{safe(page["no_answers"])}</p></header>',
+        labelled("charged", 2, page["charged"], [_charged(ledger, entries, words)]),
+        labelled("words", 2, page["words"], [explanation_html(explanation, words)]),
+        curve_section(total, tradeoff_svg, words, level=2),
+        labelled(
+            "questions",
+            2,
+            page["exactly"],
+            (
+                f"<details><summary>{safe(entry.id)}</summary>"
+                f"{exactly(entry.request, page['question'], words)}</details>"
+                for entry in entries
+            ),
+        ),
+    ]
+    return framed(title, body, language=language)
+
+
+def _charged(ledger: Ledger, entries: Sequence[Entry], words: Language) -> str:
+    page = words.page
+    names = ("entry", "asked", "state", "charged_at", "alone", "share")
     rows = [
         (
             entry.id,
-            _asked(entry),
+            _asked(entry, words),
             entry.state,
             entry.reserved_at,
             str(entry.curve),
@@ -38,49 +69,29 @@ def ledger_html(ledger: Ledger, tradeoff_svg: str) -> str:
         )
         for entry in entries
     ]
-    body = [
-        f"<h1>{safe(title)}</h1>",
-        f'<p class="headline">Everything that this ledger ever released together satisfies '
-        f"<strong>{safe(str(total))}</strong>: whether the data are "
-        f"{safe(relation(ledger.neighbors, ledger.unit))}, is no easier to tell than "
-        f"{safe(likeness(total))}.</p>",
-        '<p class="quiet">The answers are not on this page. A ledger holds noisy whole numbers, '
-        "and not what makes means or curves of them; the spec that asked for them does.</p>",
-        "<h2>The guarantee in words</h2>",
-        f"<p>{safe(said[0])}</p>",
-        listed(said[1:]),
-        f"<figure>{tradeoff_svg}</figure>",
-        "<h2>What was charged</h2>",
-        rows_table(_HEAD, rows, len(_HEAD) - 1),
-        *(
-            f"<details><summary>{safe(entry.id)}, exactly</summary>{exactly(entry.request)}"
-            "</details>"
-            for entry in entries
-        ),
-        "<h2>Terms</h2>",
-        rows_table(("Term", "Value"), _terms(ledger), 2),
-        "<h2>What is not protected</h2>",
-        listed(NOT_PROTECTED),
-    ]
-    return page(title, body)
+    return table_html([page[name] for name in names], rows, texts=3, caption=page["charged"])
 
 
-def _terms(ledger: Ledger) -> list[tuple[str, str]]:
-    left = ledger.left()
+def _terms(ledger: Ledger, words: Language) -> str:
+    left, between = ledger.left(), relation(ledger.neighbors, ledger.unit)
     rest = at_least(100 * left.cost / ledger.capacity, 5)
-    rows = [
-        ("Protected unit", ledger.unit),
-        ("Neighbouring tables", relation(ledger.neighbors, ledger.unit)),
-        ("Budget of the ledger", str(ledger.cap)),
-        ("Left of it", f"{rest} %"),
-    ]
+    facts = {
+        "unit": said_unit(ledger.unit, words),
+        "neighbours": translated(between, words) or between,
+        "cap": str(ledger.cap),
+        "spent": str(ledger.total()),
+        "left": f"{rest} %",
+    }
     if ledger.delta_for_groups:
-        rows.append(("Left of the delta set aside for groups", at_least(left.delta, 5)))
-    return [*rows, ("Head of the chain", ledger.head())]
+        facts["set_aside"] = at_least(ledger.delta_for_groups, 5)
+        facts["set_aside_left"] = at_least(left.delta, 5)
+    facts["ledger_head"] = ledger.head()
+    lines = (f"<dt>{safe(words.page[name])}</dt><dd>{safe(x)}</dd>" for name, x in facts.items())
+    return f'<dl class="about">{"".join(lines)}</dl>'
 
 
-def _asked(entry: Entry) -> str:
-    """Say which statistics an entry answers; those of a batch one after another."""
+def _asked(entry: Entry, words: Language) -> str:
+    """Say which questions an entry answers; those of a batch one after another."""
     found: list[str] = []
     left: list[object] = [entry.request]
     while left:
@@ -89,20 +100,9 @@ def _asked(entry: Entry) -> str:
             held = cast("Mapping[str, object]", part)
             query = held.get("query")
             if isinstance(query, Mapping):
-                found.append(_statistic(cast("Mapping[str, object]", query)))
+                found.append(what_of(cast("Mapping[str, object]", query), language=words.name))
             else:
                 left += held.values()
         elif isinstance(part, list):
             left += cast("list[object]", part)
-    return ", ".join(found)
-
-
-def _statistic(query: Mapping[str, object]) -> str:
-    """Return a statistic, with its column and its groups."""
-    column, keys = query.get("column"), query.get("keys") or query.get("unknown")
-    of = f" of {column}" if isinstance(column, str) else ""
-    names = cast("Mapping[str, object]", keys).get("columns") if isinstance(keys, Mapping) else None
-    by = (
-        f" by {', '.join(map(str, cast('list[object]', names)))}" if isinstance(names, list) else ""
-    )
-    return f"{query.get('statistic')}{of}{by}"
+    return "; ".join(found)

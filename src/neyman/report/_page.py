@@ -1,61 +1,23 @@
-"""A publication as one HTML file that needs no network."""
+"""A publication as one HTML file that needs no network: the answers first, what to check last."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from importlib.metadata import version
+from typing import Final
 
-from neyman.curves import TradeOff
-from neyman.numerics import at_least, at_most
 from neyman.publish import Publication
-from neyman.released import Release
-from neyman.report._asked import asked
-from neyman.report._functions import read_off
-from neyman.report._tables import answer_table, exactly, rows_table, safe, table_of
-from neyman.report._words import NOT_PROTECTED, likeness, relation, statement
+from neyman.report import _audit
+from neyman.report._answers import Answer, answers_of
+from neyman.report._downloads import json_link
+from neyman.report._explanation import Explanation
+from neyman.report._html import framed, labelled, safe
+from neyman.report._language import Language, read_language
 
-__all__ = ["html", "listed", "page"]
+__all__ = ["html"]
 
-# Longer answers open on demand.
-_OPEN = 20
-_USUAL_DELTAS = (1e-5, 1e-6, 1e-9)
-
-_STYLE = """
-:root { --ink: #22262e; --quiet: #626a78; --line: #dfe3ea; --accent: #1f5fa8; --paper: #fff;
-  --shade: #b4bccb; }
-* { box-sizing: border-box; }
-body { margin: 0; background: #f4f6f9; color: var(--ink);
-  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 54rem; margin: 2rem auto; padding: 2.5rem 3rem; background: var(--paper);
-  border: 1px solid var(--line); border-radius: 6px; }
-h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .4rem; }
-h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; padding-top: 1.2rem;
-  border-top: 1px solid var(--line); }
-h3 { font-size: 1.05rem; margin: 1.8rem 0 .4rem; }
-p, li { max-width: 44rem; }
-.warning { color: #9c2b1f; font-weight: 600; }
-.quiet { color: var(--quiet); font-size: .92rem; }
-.headline { font-size: 1.1rem; border-left: 4px solid var(--accent); padding: .2rem 0 .2rem 1rem; }
-figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
-main.wide { max-width: 84rem; }
-.scroll { overflow-x: auto; max-width: 100%; scrollbar-width: thin; margin: .6rem 0;
-  background: linear-gradient(to right, var(--paper) 30%, transparent) left / 3rem 100% local,
-    linear-gradient(to left, var(--paper) 30%, transparent) right / 3rem 100% local,
-    linear-gradient(to right, var(--shade), transparent) left / 1rem 100% scroll,
-    linear-gradient(to left, var(--shade), transparent) right / 1rem 100% scroll;
-  background-repeat: no-repeat; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
-th, td { text-align: right; padding: .22rem .8rem; border-bottom: 1px solid var(--line);
-  white-space: nowrap; }
-th { color: var(--quiet); font-weight: 600; white-space: normal; vertical-align: bottom; }
-td.text, th.text { text-align: left; white-space: normal; max-width: 24rem; }
-main.wide th, main.wide td { padding: .22rem .5rem; }
-td.text:first-child { min-width: 8rem; }
-td { mso-number-format: "\\@"; }
-tr.few td { color: var(--quiet); }
-code { font-size: .88em; overflow-wrap: anywhere; }
-details { margin: .4rem 0; } summary { cursor: pointer; color: var(--accent); }
-@media print { body { background: none; } main { border: 0; margin: 0; padding: 0; }
-  .scroll { overflow: visible; } th, td { white-space: normal; padding: .15rem .4rem; } }
-@media (max-width: 40rem) { main { padding: 1.2rem; margin: 0; border: 0; } }
-"""
+# Who is protected, and the most that an attacker who suspects half of them guesses right.
+_IN_SHORT: Final = ("protected", "suspicions")
+_FIRST_GUESS: Final = "guess"
 
 
 def html(
@@ -64,181 +26,136 @@ def html(
     tradeoff_svg: str,
     release_svgs: Mapping[str, str],
     notes: Sequence[str] = (),
+    made: date | None = None,
 ) -> str:
-    """Return the report page.
+    """Return the report page, in the language of its presentation.
 
     Args:
         publication: what was released.
         tradeoff_svg: the picture of its total guarantee, an SVG element.
         release_svgs: the picture of each release, by its name; may leave some out.
         notes: sentences to print above all, such as where true values came from.
+        made: the day that the page says it was made on; today by default.
     """
-    total = publication.total
-    said = statement(total, publication.unit, publication.neighbors)
+    language = publication.presentation.language
+    words, answers = read_language(language), answers_of(publication)
+    day = datetime.now(UTC).date() if made is None else made
+    explanation = _audit.explained(publication, language)
+    shared, own = _shared_notes(answers)
+    records = [one.record for one in answers]
     body = [
-        f"<h1>{safe(publication.title)}</h1>",
-        *(f'<p class="quiet">{safe(note)}</p>' for note in notes),
-        f'<p class="headline">Everything that this ledger ever released together satisfies '
-        f"<strong>{safe(str(total))}</strong>: whether the data are "
-        f"{safe(relation(publication.neighbors, publication.unit))}, is no easier to tell than "
-        f"{safe(likeness(total))}.</p>",
-        "<h2>The guarantee in words</h2>",
-        f"<p>{safe(said[0])}</p>",
-        listed(said[1:]),
-        f"<figure>{tradeoff_svg}<figcaption class='quiet'>The two errors of the best test. The "
-        "band between the proved bounds of the curve is drawn, and is thinner than the line."
-        "</figcaption></figure>",
-        _views(total),
-        _facts(publication),
-        "<h2>What was released</h2>",
-        *(
-            _release(name, release, release_svgs.get(name), publication)
-            for name, release in zip(publication.names, publication.releases, strict=True)
+        *_head(publication, notes, words, day),
+        labelled("summary", 2, words.page["summary"], [_summary(explanation, words)]),
+        _contents(answers, shared, words),
+        labelled(
+            "answers",
+            2,
+            words.page["answers"],
+            (one.html(release_svgs.get(one.shown.name), own[one.number]) for one in answers),
         ),
-        "<h2>What is not protected</h2>",
-        listed(NOT_PROTECTED),
-        "<h2>What is taken for granted</h2>",
-        listed(publication.releases[0].guarantee.assumptions if publication.releases else ()),
-        "<h2>The ledger</h2>",
-        _ledger(publication),
+        _covers(shared, answers, words),
+        labelled(
+            "downloads",
+            2,
+            words.page["downloads"],
+            [
+                f"<p>{safe(words.page['downloads_about'])}</p>",
+                f"<p>{json_link(publication, records, day, words.page['json'])}</p>",
+            ],
+            "downloads",
+        ),
+        labelled(
+            "audit",
+            2,
+            words.page["audit"],
+            _audit.parts(publication, answers, explanation, tradeoff_svg, words),
+        ),
     ]
-    return page(publication.title, body)
+    return framed(publication.title, body, language=language)
 
 
-def page(title: str, body: Iterable[str], *, wide: bool = False) -> str:
-    """Return a page in the style of all of them; the body is HTML.
-
-    Args:
-        title: as text.
-        body: its parts.
-        wide: whether it has tables of many columns.
-    """
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{safe(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><main{' class=wide' if wide else ''}>{''.join(body)}</main></body></html>\n"
-    )
-
-
-def listed(sentences: Iterable[str]) -> str:
-    """Return sentences as a list."""
-    return "<ul>" + "".join(f"<li>{safe(sentence)}</li>" for sentence in sentences) + "</ul>"
-
-
-def _views(curve: TradeOff) -> str:
-    """The same guarantee in the field's other words."""
-    values = {
-        "mu (Gaussian DP)": curve.mu(),
-        **{f"epsilon at delta = {delta:g}": curve.epsilon(delta) for delta in _USUAL_DELTAS},
-        "rho (zero-concentrated DP)": curve.zcdp(),
-        "advantage of the best attack": curve.advantage(),
+def _head(
+    publication: Publication, notes: Sequence[str], words: Language, made: date
+) -> Iterator[str]:
+    shown, page = publication.presentation, words.page
+    yield f"<header><h1>{safe(publication.title)}</h1>"
+    if shown.subtitle:
+        yield f'<p class="subtitle">{safe(shown.subtitle)}</p>'
+    facts = {
+        "data_date": shown.data_date,
+        "made": made.isoformat(),
+        "version": f"neyman {version('neyman')}",
+        "contact": shown.contact,
     }
-    rows = [(name, at_most(value, 6)) for name, value in values.items()]
-    return rows_table(("In other words", "at most"), rows, 1)
+    lines = (f"<dt>{page[name]}</dt><dd>{safe(x)}</dd>" for name, x in facts.items() if x)
+    yield f'<dl class="about">{"".join(lines)}</dl>'
+    yield from (f"<p>{safe(note)}</p>" for note in (*shown.notes, *notes))
+    yield "</header>"
 
 
-def _facts(publication: Publication) -> str:
-    rows = [
-        ("Protected unit", publication.unit),
-        ("Neighbouring tables", relation(publication.neighbors, publication.unit)),
-        ("Budget of the ledger", str(publication.cap)),
-        ("Spent so far", str(publication.total)),
+def _summary(explanation: Explanation, words: Language) -> str:
+    """Say who is protected, and how well, in the first sentences of the explanation."""
+    said = [
+        sentence
+        for section in explanation.sections
+        if section.name in _IN_SHORT
+        for sentence in section.sentences
     ]
-    if publication.delta_for_groups:
-        apart, spent = publication.delta_for_groups, publication.delta_spent
-        rows += [
-            ("Of its delta, set aside for groups that nobody declared", at_least(apart, 6)),
-            ("Of that, spent so far", at_most(spent, 6)),
-        ]
-    return "<h3>Terms</h3>" + rows_table(("Term", "Value"), rows, 2)
-
-
-def _release(name: str, release: Release, svg: str | None, publication: Publication) -> str:
-    batch = publication.batch_of(release)
-    picture = "" if svg is None or not release.groups else f"<figure>{svg}</figure>"
+    guess = next(one for one in said if one.name == _FIRST_GUESS)
+    protected = [one.text for one in said[: said.index(guess)] if one.name != "stated"]
     return (
-        f"<h3>{safe(name)}</h3><p>{safe(asked(release.query))}</p>"
-        f'<p class="quiet">{safe(str(release.spending))}. Alone it satisfies '
-        f"{safe(str(release.guarantee.curve))}. {safe(_covered(release))}</p>"
-        f"{_found(release)}{_limits(release, batch)}{picture}"
-        f"{_answer(release, publication.ledger.name)}<details>"
-        f"<summary>The question, exactly</summary>{exactly(release.query)}"
-        f"<p>The noise:</p>{exactly(release.mechanism)}</details>"
+        f"<p>{safe(words.page['noise'])}</p><p>{safe(' '.join(protected))}</p>"
+        f'<p class="headline">{safe(guess.text)}</p>'
     )
 
 
-def _limits(release: Release, batch: Mapping[str, Release]) -> str:
-    """Say what contribution limits and bounds did to the answer, plainly where it is much."""
-    notes, at = release.limit_notes([*batch]), release.companion_at
-    told = release if at is None or at >= len(batch) else [*batch.values()][at]
-    kind = "warning" if told.companion is not None and told.companion.warns else "quiet"
-    return f'<p class="{kind}">{safe(" ".join(notes))}</p>' if notes else ""
+def _contents(answers: Sequence[Answer], shared: Sequence[object], words: Language) -> str:
+    page = words.page
+    inner = "".join(_entry(one.anchor, one.title) for one in answers)
+    checked = "".join(_entry(name, page[text]) for name, text in _audit.CONTENTS.items())
+    lines = [
+        _entry("answers", page["answers"], f"<ol>{inner}</ol>" if inner else ""),
+        _entry("covers", page["covers"]) if shared else "",
+        _entry("downloads", page["downloads"]).replace("<li>", '<li class="downloads">', 1),
+        _entry("audit", page["audit"], f"<ol>{checked}</ol>"),
+    ]
+    return (
+        f'<nav aria-labelledby="contents"><h2 id="contents">{safe(page["contents"])}</h2>'
+        f"<ol>{''.join(lines)}</ol></nav>"
+    )
 
 
-def _covered(release: Release) -> str:
-    """Say what the intervals of an answer cover, and what they do not."""
-    level = f"{100 * release.confidence:g} %"
-    if "coefficient" in release.columns:
-        return (
-            f"lower and upper are the ends of a {level} band for the noise, which holds the whole "
-            "curve at once; total_lower and total_upper, where they are shown, add the sampling of "
-            "independent rows. Bands are simulated estimates. They do not cover rows dropped by "
-            "contribution limits, or values clipped to the bounds."
-        )
-    return " ".join(release.interval_notes)
+def _entry(anchor: str, said: str, inner: str = "") -> str:
+    return f'<li><a href="#{anchor}">{safe(said)}</a>{inner}</li>'
 
 
-def _answer(release: Release, ledger: str) -> str:
-    """Return the answer as a table; of a function what is read off it, never its coefficients."""
-    length = len(release.groups)
-    if not length:
-        return "<p>No group is shown: no noisy count reached the threshold.</p>"
-    if "coefficient" in release.columns:
-        read, hidden = read_off(release)
-        shown = "" if read is None else table_of(read, len(release.keys))
-        shown += "".join(f"<p>{safe(said)}.</p>" for said in hidden)
-        return (
-            f'{shown}<p class="quiet">The release itself is {length:,} coefficients: they are in '
-            f"the ledger {safe(ledger)} under the entry {safe(release.entry)}, which gives "
-            "them again, free, to whoever asks the same question.</p>"
-        )
-    shown = answer_table(release)
-    if length <= _OPEN:
-        return shown
-    return f"<details><summary>{length:,} rows</summary>{shown}</details>"
+def _shared_notes(
+    answers: Sequence[Answer],
+) -> tuple[list[tuple[str, list[Answer]]], dict[int, list[str]]]:
+    """Return what is said of several answers, with these, and what of one alone, by its number."""
+    about: dict[str, list[Answer]] = {}
+    for answer in answers:
+        for note in answer.notes if answer.release.groups else ():
+            about.setdefault(note, []).append(answer)
+    own: dict[int, list[str]] = {answer.number: [] for answer in answers}
+    for note, of in about.items():
+        if len(of) == 1:
+            own[of[0].number].append(note)
+    return [(note, of) for note, of in about.items() if len(of) > 1], own
 
 
-def _found(release: Release) -> str:
-    """Say which groups are shown, where nobody declared them."""
-    if release.threshold is None:
+def _covers(
+    shared: Sequence[tuple[str, list[Answer]]], answers: Sequence[Answer], words: Language
+) -> str:
+    """Say once what is true of the intervals of several answers, and of which."""
+    if not shared:
         return ""
-    return (
-        '<p class="quiet">Nobody declared the groups: shown are those whose noisy count is '
-        f"{release.shown_from} or more. Of groups close to that only large draws are seen: they "
-        "are too large on average, and their intervals miss more often.</p>"
-    )
-
-
-def _ledger(publication: Publication) -> str:
-    # Those of a batch were charged once, under one entry.
-    charged: dict[str, list[Release]] = {}
-    for release in publication.releases:
-        charged.setdefault(release.entry, []).append(release)
-    rows = [
-        (
-            entry,
-            " and ".join(str(release.guarantee.curve) for release in held),
-            f"{at_most(100 * held[0].spending.cost / held[0].spending.cap, 4)} %",
+    lines: list[str] = []
+    for note, of in shared:
+        links = words.page["list_separator"].join(
+            f'<a href="#{one.anchor}">{one.number}</a>' for one in of
         )
-        for entry, held in charged.items()
-    ]
-    head = ["Entry", "Guarantee alone", "Share of the budget"]
-    apart = publication.delta_for_groups
-    if apart:
-        head.append("Share of the delta set aside")
-        deltas = [held[0].spending.delta for held in charged.values()]
-        shares = [f"{at_most(100 * delta / apart, 4)} %" for delta in deltas]
-        rows = [(*row, share) for row, share in zip(rows, shares, strict=True)]
-    share = rows_table(head, rows, 2)
-    return f"<p>Ledger <code>{safe(publication.ledger.name)}</code>.</p>{share}"
+        before, _, after = words.page["applies"].partition("{answers}")
+        which = "" if len(of) == len(answers) else f" {safe(before)}{links}{safe(after)}"
+        lines.append(f'<li>{note}<span class="quiet">{which}</span></li>')
+    return labelled("covers", 2, words.page["covers"], [f"<ul>{''.join(lines)}</ul>"])

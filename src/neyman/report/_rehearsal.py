@@ -1,11 +1,9 @@
 """A rehearsal as one HTML file that needs no network."""
 
-from collections.abc import Sequence
-
 from neyman.publish import NOTICE, Rehearsal, RehearsedNumber
 from neyman.released import called
-from neyman.report._page import listed, page
-from neyman.report._tables import rows_table, safe
+from neyman.report._html import framed, listed, safe
+from neyman.report._tables import rows_table
 
 __all__ = ["rehearsal_html"]
 
@@ -34,7 +32,9 @@ def rehearsal_html(rehearsal: Rehearsal) -> str:
         "without noise. The private rows give others.</p>",
         listed(rehearsal.notes) if rehearsal.notes else "",
         "<h2>Every number</h2>",
-        rows_table(list(columns), list(zip(*columns.values(), strict=True)), 2),
+        rows_table(
+            list(columns), list(zip(*columns.values(), strict=True)), 2, "Every number, rehearsed"
+        ),
         '<p class="quiet">Of several groups, the numbers are those of the group in the middle. '
         "After a semicolon stands the worst group.</p>",
         "<details><summary>What the columns mean</summary>",
@@ -44,7 +44,7 @@ def rehearsal_html(rehearsal: Rehearsal) -> str:
         listed(rehearsal.verdicts()),
         *(_groups(row) for row in rehearsal.rows if len(row.groups) > 1),
     ]
-    return page(f"REHEARSAL: {rehearsal.title}", body, wide=True)
+    return framed(f"REHEARSAL: {rehearsal.title}", body, language="en", wide=True)
 
 
 def _groups(row: RehearsedNumber) -> str:
@@ -54,11 +54,7 @@ def _groups(row: RehearsedNumber) -> str:
         for one in row.groups
     ]
     said = f"{row.entry}, {row.number}: {len(rows):,} groups"
-    return f"<details><summary>{safe(said)}</summary>{_table(rows)}</details>"
-
-
-def _table(rows: Sequence[Sequence[object]]) -> str:
-    return rows_table(_HEAD, rows, 1)
+    return f"<details><summary>{safe(said)}</summary>{rows_table(_HEAD, rows, 1, said)}</details>"
 
 
 def _cell(value: float | None) -> float | str:

@@ -2,78 +2,85 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, cast
 
-from neyman.printable import printable
-from neyman.released import (
-    MARKED,
-    TOO_FEW,
-    Release,
-    Side,
-    counts_units,
-    is_amount,
-    noise_alone,
-    readable,
-    units_of,
-)
+from neyman.report._answer_tables import AnswerTable
+from neyman.report._columns import Head
+from neyman.report._html import safe, table_html
+from neyman.report._language import Language, read_language
+from neyman.report._translated import translated
 
-__all__ = ["answer_table", "exactly", "rows_table", "safe", "table_of"]
+__all__ = ["answer_html", "crosstab_cells", "exactly", "rows_table", "said", "table_of", "told"]
 
 _HEX: Final = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}")
 _LARGE: Final = 1000
 _PLACES: Final = 5
+# Columns that hold words of ours beside numbers.
+_OURS: Final = ("margin", "term", "probability", "share below", "column")
 
 
-def safe(shown: object) -> str:
-    """Return text as HTML shows it; signs that nobody sees are written as their numbers."""
-    return escape(printable(shown))
-
-
-def rows_table(head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int) -> str:
-    """Return a table; the first columns hold text.
-
-    A cell is text to a spreadsheet that the page is copied into, so that none of it is run.
-    """
-    return _table(head, [(False, [_number(cell) for cell in row]) for row in rows], text_columns)
+def rows_table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int, caption: str = ""
+) -> str:
+    """Return a table; the first columns hold text."""
+    cells = [[_number(cell) for cell in row] for row in rows]
+    return table_html(head, cells, texts=text_columns, caption=caption)
 
 
 def table_of(columns: Mapping[str, Sequence[object]], text_columns: int) -> str:
     """Return a table of columns of equal length, each with the same decimals throughout."""
-    return _table(
-        list(columns), [(False, row) for row in _lined(columns, text_columns)], text_columns
-    )
+    return table_html(list(columns), _lined(columns, text_columns), texts=text_columns)
 
 
-def answer_table(release: Release) -> str:
-    """Return an answer as a table, or as one for each of several statistics.
+def answer_html(
+    table: AnswerTable,
+    *,
+    language: str = "en",
+    own: Collection[str] = (),
+    caption: str = "",
+    hidden: bool = False,
+) -> str:
+    """Return an answer as it is presented: rows that noise alone could have made are grey.
 
-    Rows that noise alone could have made are grey, and say so.
+    Args:
+        table: the answer.
+        language: "en", "ko" or "zh".
+        own: heads that somebody else wrote, which stay as they are.
+        caption: what screen readers read out first.
+        hidden: whether it is there for them alone.
     """
+    words = read_language(language)
+    shown = table_html(
+        [_one_line(head, words, own) for head in table.heads],
+        [_cells(table, row, words) for row in range(len(table.rows))],
+        texts=sum(head.key for head in table.heads),
+        caption=caption,
+        quiet=[row.state != "shown" for row in table.rows],
+        hidden=hidden,
+        above=["" if head.above is None else said(head.above, words) for head in table.heads],
+    )
+    return shown + "".join(f'<p class="quiet">{told(note, words)}</p>' for note in table.notes)
+
+
+def crosstab_cells(table: AnswerTable, words: Language) -> list[str]:
+    """Return the numbers of a contingency table, each with its interval below it, as HTML."""
+    value = next(place for place, head in enumerate(table.heads) if head.value)
+    ends = [place for place, head in enumerate(table.heads) if head.above is not None]
     found: list[str] = []
-    for side in release.sides:
-        flags = noise_alone(side.query, side.columns)
-        columns = readable(side.query, side.columns, release.keys)
-        head = [_called(name, side) for name in columns]
-        texts = len(release.keys) + ("term" in columns)
-        rows = list(
-            zip(flags or [False] * len(release.groups), _lined(columns, texts), strict=True)
-        )
-        found.append(_table(head, rows, texts))
-        if any(flags) and is_amount(side.query):
-            found.append(f'<p class="quiet">{safe(MARKED)}.</p>')
-        elif any(flags):
-            found.append(
-                f'<p class="quiet">{safe(TOO_FEW)}: the interval is wider than half of what the '
-                "bounds allow, so noise alone could have made the number.</p>"
-            )
-    return "".join(found)
+    for row in range(len(table.rows)):
+        cells = _cells(table, row, words)
+        low_high = ", ".join(cells[place] for place in ends if cells[place])
+        below = f"<small>[{safe(low_high)}]</small>" if low_high else ""
+        found.append(f"{safe(cells[value])}{below}")
+    return found
 
 
-def exactly(record: Mapping[str, object]) -> str:
+def exactly(record: Mapping[str, object], caption: str, words: Language) -> str:
     """Return a record as a table of its names and values, numbers in decimals."""
-    return rows_table(("Name", "Value"), list(_flat(record, "")), 2)
+    head = words.page["name"], words.page["value"]
+    table = table_html(head, list(_flat(record, "")), texts=2, caption=caption)
+    return table if words.name == "en" else f'<div lang="en">{table}</div>'
 
 
 def _flat(record: Mapping[str, object], before: str) -> Iterable[tuple[str, str]]:
@@ -100,27 +107,35 @@ def _written(value: object) -> str:
             return str(value)
 
 
-def _called(name: str, side: Side) -> str:
-    """Return the head of a column: a count of units says whose."""
-    if name != "count_units" or not counts_units(side.query):
-        return name
-    return f"number of {units_of(side.query)}"
+def said(text: str, words: Language) -> str:
+    """Return words of ours in a language; as they are where they are not known."""
+    return words.columns.get(text) or translated(text, words) or text
 
 
-def _table(head: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], texts: int) -> str:
-    def row(tag: str, cells: Sequence[str]) -> str:
-        return "".join(
-            f"<{tag}{' class=text' if i < texts else ''}>{safe(cell)}</{tag}>"
-            for i, cell in enumerate(cells)
-        )
+def told(text: str, words: Language) -> str:
+    """Return a sentence of ours as HTML: in the language, or in English and marked as such."""
+    found = translated(text, words)
+    return f'<span lang="en">{safe(text)}</span>' if found is None else safe(found)
 
-    lines = "".join(
-        f"<tr{' class=few' if few else ''}>{row('td', cells)}</tr>" for few, cells in rows
-    )
-    return (
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{row("th", head)}</tr></thead>'
-        f"<tbody>{lines}</tbody></table></div>"
-    )
+
+def _one_line(head: Head, words: Language, own: Collection[str]) -> str:
+    """Return a head with its unit of measure; what a column is called stays as it is.
+
+    The ends of an interval are in the unit of the number beside them.
+    """
+    ours = (not head.key or head.name in _OURS) and head.words not in own
+    name = said(head.words, words) if ours else head.words
+    return name if head.unit is None or head.above else f"{name} ({head.unit})"
+
+
+def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:
+    """Return the cells of a row, those that hold words of ours in the language."""
+    found = table.rows[row]
+    left_out = found.state not in ("shown", "marked")
+    return [
+        said(cell, words) if head.name in _OURS or (head.value and left_out) else cell
+        for head, cell in zip(table.heads, found.cells, strict=True)
+    ]
 
 
 def _lined(columns: Mapping[str, Sequence[object]], texts: int) -> list[tuple[str, ...]]:

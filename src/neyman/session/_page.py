@@ -7,21 +7,34 @@ from neyman.errors import InvalidParameter
 from neyman.plots import released, to_svg, tradeoff
 from neyman.publish import Publication
 from neyman.report import html
+from neyman.report._language import read_language
+from neyman.report._translated import translated
 
 __all__ = ["page_of"]
 
-# More groups make a picture that nobody can read; the table has them all.
+# One number needs no picture; of more groups nobody could read one, and the table has them all.
+_FEWEST_DRAWN: Final = 2
 _MOST_DRAWN: Final = 60
+# In inches: as wide as its text can be read on a phone.
+_WIDTH: Final = 4.8
 
 
 def page_of(publication: Publication) -> str:
     """Return the report page with a picture of each release that has one."""
+    words = read_language(publication.presentation.language)
+
+    own = publication.presentation.words
+
+    def said(text: str) -> str:
+        return text if text in own else translated(text, words) or text
+
     pictures: dict[str, str] = {}
-    for name, release in zip(publication.names, publication.releases, strict=True):
-        if "coefficient" not in release.columns and len(release.groups) > _MOST_DRAWN:
+    for shown in publication.presented():
+        groups = len(shown.release.groups)
+        if not ("coefficient" in shown.release.columns or _FEWEST_DRAWN <= groups <= _MOST_DRAWN):
             continue
         # Of a function that its noise hides, or that has no picture, the page says the rest.
         with suppress(InvalidParameter):
-            pictures[name] = to_svg(released(release))
-    curve = to_svg(tradeoff({str(publication.total): publication.total}))
+            pictures[shown.name] = to_svg(released(shown), width=_WIDTH, words=said)
+    curve = to_svg(tradeoff(publication.total), width=_WIDTH, words=said)
     return html(publication, tradeoff_svg=curve, release_svgs=pictures)

@@ -13,6 +13,7 @@ from neyman.functional import Domain, Side, Target
 from neyman.ledger import Ledger
 from neyman.numerics import Real, at_least, at_most
 from neyman.publish import (
+    Presentation,
     Publication,
     crosstab,
     density,
@@ -21,6 +22,7 @@ from neyman.publish import (
     regression,
     survival,
 )
+from neyman.publish._presented import check_presentation
 from neyman.released import Release
 from neyman.session._declared import (
     By,
@@ -338,18 +340,29 @@ class Session(Displayed):
         """
         return planned(self, questions, weights=weights, share=share)
 
-    def report(self, path: str | Path, *, title: str) -> Path:
+    def report(
+        self,
+        path: str | Path,
+        *,
+        title: str,
+        presentation: Presentation | None = None,
+        language: str | None = None,
+    ) -> Path:
         """Write the page of all that this session released, one HTML file that needs no network.
 
         Args:
             path: where; a page that lies there is replaced, any other file is not.
             title: of the page.
+            presentation: all else that is said of it and of its answers, such as
+                `ny.publish.Presentation(units={"wait": "minutes"})`. No question has a part in it.
+            language: "en", "ko" or "zh"; by default that of the presentation, or "en".
 
         Returns:
             The path.
 
         Raises:
-            InvalidParameter: if nothing was released yet, or the path cannot be written to.
+            InvalidParameter: if nothing was released yet, the path cannot be written to, or the
+                presentation is of ids or columns that are not there.
             MissingExtra: if matplotlib is not installed.
         """
         if not self.releases:
@@ -363,24 +376,19 @@ class Session(Displayed):
 
         page = Path(path)
         check_page("path", page, frozenset(self.paying.store.files))
-        write_text(page, page_of(self.publication(title)))
+        publication = self.publication(title, presentation).in_language(language)
+        write_text(page, page_of(publication))
         return page
 
-    def publication(self, title: str) -> Publication:
-        """Return all that this session released, and the state of its ledger."""
-        ledger = self.paying
-        return Publication(
-            title=title,
-            names=tuple(self.releases),
-            releases=tuple(self.releases.values()),
-            cap=ledger.cap,
-            total=ledger.total(),
-            unit=ledger.unit,
-            neighbors=ledger.neighbors,
-            ledger=ledger.store,
-            delta_for_groups=ledger.delta_for_groups,
-            delta_spent=ledger.spent_delta(),
-        )
+    def publication(self, title: str, presentation: Presentation | None = None) -> Publication:
+        """Return all that this session released, and the state of its ledger.
+
+        Raises:
+            InvalidParameter: as `report`.
+        """
+        shown = presentation or Presentation()
+        check_presentation(shown, self.releases, self.columns)
+        return Publication.of(self.paying, title, self.releases, shown)
 
     def _of(self, aggregate: Aggregate) -> Question:
         return Question(aggregate, self)

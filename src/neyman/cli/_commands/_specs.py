@@ -82,6 +82,7 @@ def _add_release(commands: Any) -> None:
     release.add_argument(
         "--report", type=Path, metavar="FILE.html", help="write a report that people can read"
     )
+    _add_language(release)
     add_output(release)
     _add_preview(release)
 
@@ -182,4 +183,13 @@ def _add_report(commands: Any) -> None:
         type=Path,
         metavar="FILE.html",
         help="where to; by default here, named as the spec or the ledger",
+    )
+    _add_language(report)
+
+
+def _add_language(parser: Any) -> None:
+    parser.add_argument(
+        "--language",
+        choices=["en", "ko", "zh"],
+        help="of the page; by default that of the spec, or en",
     )

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import fields
 from decimal import Decimal
 from typing import Annotated, ClassVar, Final, Self, TypeAlias, cast, get_args
 
@@ -10,10 +11,24 @@ from pydantic import Field, model_validator
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter
 from neyman.publish._noise import NOISES
-from neyman.publish._section import Count, Delta, Form, NoiseName, Part, Positive, Section
+from neyman.publish._page_of import SuppressionOf
+from neyman.publish._presentation import Display, Order
+from neyman.publish._section import (
+    Count,
+    Decimals,
+    Delta,
+    Form,
+    NoiseName,
+    Part,
+    Positive,
+    Section,
+)
 from neyman.tables import Keys, Table, UnknownKeys
 
-__all__ = ["Groups", "Query", "declared"]
+__all__ = ["SHOWN", "Groups", "Query", "declared"]
+
+SHOWN: Final = frozenset(one.name for one in fields(Display))
+"""Keys of a query that are no part of its question."""
 
 _PER_UNIT: Final = ("count_units", "mean_per_unit", "sum_per_unit")
 
@@ -80,6 +95,22 @@ class Query(Section, ABC):
     """The share of its budget that tells what limits and bounds did; 0.02 by default, 0: none."""
     delta: Delta | None = None
     """What it may spend of delta_for_groups in [budget], with by = the NAME of [unknown.NAME]."""
+    title: str | None = None
+    """Of its answer. This and all below are no part of the question, and can change any time."""
+    note: str | None = None
+    """A sentence below the title."""
+    label: str | None = None
+    """What its number is called, such as "flights", in place of "count"."""
+    unit: str | None = None
+    """The unit of measure of its number, in place of that of its column."""
+    decimals: Decimals | None = None
+    """How many its numbers have; by default as many as its noise leaves."""
+    percent: bool = False
+    """Whether its numbers are shown in percent: 0.25 as 25 %."""
+    order: Order = "declared"
+    """Of its groups: as declared, largest or smallest number first, or alphabetical."""
+    suppress: SuppressionOf | None = None
+    """What is left out of its answer, in place of what [page] says."""
 
     @abstractmethod
     def ask(self, table: Table, by: Groups) -> Aggregate:
@@ -108,6 +139,12 @@ class Query(Section, ABC):
     def per_unit(self) -> bool:
         """Whether it is of units, and not of their rows."""
         return self.statistic_name in _PER_UNIT
+
+    @property
+    def display(self) -> Display:
+        """How its answer is displayed."""
+        said = {name: getattr(self, name) for name in SHOWN if name != "suppress"}
+        return Display(**said, suppress=None if self.suppress is None else self.suppress.rule)
 
     @property
     def limited(self) -> bool:

@@ -1,0 +1,239 @@
+"""A release with the words that it is shown with. All of it is post-processing, and free."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast, final
+
+from neyman.publish._left_out import State, states_of
+from neyman.publish._presentation import Display, Presentation, Suppression, key_text
+from neyman.released import Release, Side, called, columns_asked, columns_of, counts_units, units_of
+
+__all__ = ["Presented", "check_presentation"]
+
+_NAMES = {
+    "crosstab": "count",
+    "linear_regression": "coefficient",
+    "mean_per_unit": "mean",
+    "sum_per_unit": "sum",
+}
+# Answers with several numbers, each of its own kind.
+_SEVERAL = ("together", "linear_regression")
+_ENDS = ("_from", "_to")
+# Statistics in the units of their column.
+_OF_THE_COLUMN = ("mean", "sum", "quantile", "mean_per_unit", "sum_per_unit")
+
+
+def _strings(listed: object) -> list[str]:
+    return [str(name) for name in cast("list[object]", listed or [])]
+
+
+def _listed(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _joined(
+    blocks: Sequence[Sequence[Sequence[int]]], by: Callable[[Sequence[int]], Any]
+) -> list[int]:
+    """Return the rows of all blocks, sorted within each margin."""
+    return [row for margin in blocks for block in sorted(margin, key=by) for row in block]
+
+
+def check_presentation(
+    presentation: Presentation, releases: Mapping[str, Release], columns: Iterable[str]
+) -> None:
+    """Refuse words for what is not there.
+
+    Args:
+        presentation: of these answers.
+        releases: by id.
+        columns: of the table; those that a question names are known anyway.
+
+    Raises:
+        InvalidParameter: if an id or a column is unknown, or words for one number were given to
+            several.
+    """
+    several = {name: one.query.get("statistic") in _SEVERAL for name, one in releases.items()}
+    asked = (columns_asked(one.query) for one in releases.values())
+    presentation.check(several, set(columns).union(*asked))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A release with the words that it is shown with.
+
+    Attributes:
+        name: its id.
+        release: the answer.
+        presentation: of the whole page.
+    """
+
+    name: str
+    release: Release
+    presentation: Presentation = field(default_factory=Presentation)
+
+    @property
+    def display(self) -> Display:
+        """What is said of this answer alone."""
+        return self.presentation.display(self.name)
+
+    @property
+    def rule(self) -> Suppression:
+        """What is left out of it."""
+        given = self.display.suppress, self.presentation.suppress
+        return next((rule for rule in given if rule is not None), Suppression())
+
+    @property
+    def scale(self) -> int:
+        """By how much its numbers are multiplied: 100 in percent."""
+        return 100 if self.display.percent else 1
+
+    def label(self, column: str) -> str:
+        """Return what a column is called; without a label its name with spaces for underscores."""
+        given = self.presentation.labels.get(column)
+        return (column.replace("_", " ").strip() or column) if given is None else given
+
+    def unit(self, column: str) -> str | None:
+        """Return the unit of measure of a column."""
+        return self.presentation.units.get(column)
+
+    def with_unit(self, column: str) -> str:
+        """Return what a column is called, with its unit of measure."""
+        unit = self.unit(column)
+        return self.label(column) if unit is None else f"{self.label(column)} ({unit})"
+
+    def word(self, column: str, value: object) -> str:
+        """Return what a value of a column is called."""
+        return self.presentation.values.get(column, {}).get(key_text(value), str(value))
+
+    @property
+    def key_columns(self) -> dict[str, tuple[str, ...]]:
+        """The grouping columns of the table, each with the columns of the release that hold it.
+
+        The two edges of a bin are one.
+        """
+        found: dict[str, tuple[str, ...]] = {}
+        keys = self.release.keys
+        for key in keys:
+            first, last = (key.removesuffix(end) for end in _ENDS)
+            if first != key and first + _ENDS[1] in keys:
+                found[first] = (key, first + _ENDS[1])
+            elif last == key or last + _ENDS[0] not in keys:
+                found[key] = (key,)
+        return found
+
+    @property
+    def named(self) -> dict[str, list[str]]:
+        """What the group of each row is called, by `key_columns`."""
+        columns = self.release.columns
+        return {
+            column: [self.word(column, cell) for cell in columns[held[0]]]
+            if len(held) == 1
+            else [
+                called(dict(zip(held, ends, strict=True)))
+                for ends in zip(*(columns[name] for name in held), strict=True)
+            ]
+            for column, held in self.key_columns.items()
+        }
+
+    def group(self, row: int) -> tuple[str, ...]:
+        """Return what the group of a row is called, a text for each of `key_columns`."""
+        cells = {name: [column[row]] for name, column in self.release.columns.items()}
+        alone = replace(self, release=replace(self.release, columns=cells))
+        return tuple(words[0] for words in alone.named.values())
+
+    def number(self, side: Side) -> str:
+        """Return what the number of a statistic is called."""
+        if self.display.label is not None:
+            return self.display.label
+        if counts_units(side.query):
+            return f"number of {units_of(side.query)}"
+        name = str(side.query.get("statistic"))
+        return _NAMES.get(name, name.replace("_", " "))
+
+    def unit_of(self, side: Side) -> str | None:
+        """Return the unit of measure of the number of a statistic."""
+        if self.display.percent:
+            return "%"
+        if self.display.unit is not None:
+            return self.display.unit
+        of = columns_of(side.query) or tuple(_strings(side.query.get("columns")))
+        unit = self.unit(of[0]) if of else None
+        statistic = side.query.get("statistic")
+        if statistic == "variance":
+            return None if unit is None else f"{unit}²"
+        return unit if statistic in _OF_THE_COLUMN else None
+
+    def sentence(self, side: Side) -> str:
+        """Return what a statistic is, for an axis, such as "mean of delay (minutes)"."""
+        unit, name = self.unit_of(side), self.number(side)
+        if self.display.label is None:
+            of = columns_of(side.query) or tuple(_strings(side.query.get("columns")))
+            name += f" of {_listed(map(self.label, of))}" if of else ""
+        return name if unit is None else f"{name} ({unit})"
+
+    def term(self, name: str) -> str:
+        """Return what a term of a linear regression is called, with the unit of its coefficient."""
+        response = cast("Mapping[str, object]", self.release.query["response"])
+        over, under = self.unit(str(response["column"])), self.unit(name)
+        if name == "(intercept)":
+            return "intercept" if over is None else f"intercept ({over})"
+        label = self.label(name)
+        return label if over is None or under is None else f"{label} ({over} / {under})"
+
+    @property
+    def margins(self) -> list[str]:
+        """What the rows of a contingency table are of, such as "by month" or "in total"."""
+        held = [str(cell) for cell in self.release.columns["margin"]]
+        query = self.release.query
+        keys = cast("Mapping[str, object]", query.get("keys") or {})
+        margins = cast("Sequence[object]", query.get("margins") or [])
+        named = map(_strings, [keys.get("columns"), *margins])
+        # As the release names them, in the same order.
+        said = [f"by {_listed(map(self.label, names))}" if names else "in total" for names in named]
+        words = dict(zip(dict.fromkeys(held), said, strict=False)) if keys else {}
+        return [words.get(one, one) for one in held]
+
+    def states(self, side: Side) -> list[State]:
+        """Return for each row of a statistic whether it is shown, and if not, why."""
+        return states_of(self.release, side, self.rule, self.scale)
+
+    @property
+    def order(self) -> list[int]:
+        """The rows in the order that they are shown in; rows of one group stay together."""
+        rows = list(range(len(self.release.groups)))
+        order, sides = self.display.order, self.release.sides
+        if order == "declared" or not sides or not self.release.keys:
+            return rows
+        blocks = self._blocks(rows)
+        if order == "alphabetical":
+            named = [*zip(*self.named.values(), strict=True)]
+            return _joined(blocks, lambda block: [key.casefold() for key in named[block[0]]])
+        values, states = sides[0].columns[sides[0].value], self.states(sides[0])
+        sign = -1 if order == "largest" else 1
+
+        def size(block: Sequence[int]) -> tuple[bool, float]:
+            told = [row for row in block if states[row] in ("shown", "marked")]
+            return not told, sign * float(values[told[0]]) if told else 0.0
+
+        return _joined(blocks, size)
+
+    def _blocks(self, rows: Sequence[int]) -> list[list[list[int]]]:
+        """Return the rows of each group, in the margins that they are of."""
+        margins = self.release.columns.get("margin", [""] * len(rows))
+        found: dict[object, dict[tuple[object, ...], list[int]]] = {}
+        for row in rows:
+            key = tuple(self.release.columns[name][row] for name in self.release.keys)
+            found.setdefault(margins[row], {}).setdefault(key, []).append(row)
+        return [list(blocks.values()) for blocks in found.values()]
+
+    def ordered(self) -> "Presented":
+        """Return it with its rows in the order that they are shown in."""
+        order = self.order
+        if order == sorted(order):
+            return self
+        columns = {
+            name: [cells[row] for row in order] for name, cells in self.release.columns.items()
+        }
+        return replace(self, release=replace(self.release, columns=columns))

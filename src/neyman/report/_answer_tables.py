@@ -1,0 +1,241 @@
+"""Answers as tables for people: words, rounded numbers, and what is left out."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from neyman.printable import printable
+from neyman.publish import Presented
+from neyman.publish._left_out import State, hidden, word_of
+from neyman.publish._rounding import rounded, written
+from neyman.released import MARK, MARKED, TOO_FEW, Side, is_amount
+from neyman.report._asked import begun, what_of
+from neyman.report._columns import (
+    Column,
+    Head,
+    columns_of_function,
+    columns_of_side,
+    number_of,
+)
+from neyman.report._functions import read_off
+
+__all__ = ["AnswerTable", "Row", "answer_tables", "function_table", "title_of"]
+
+_UNCERTAIN: Final = (
+    f"{TOO_FEW}: the interval is wider than half of what the bounds allow, so noise alone could "
+    "have made the number."
+)
+# What stands where a number is not known.
+_UNKNOWN: Final = "–"
+# Fewer than this share of a column decide on no decimal.
+_FEW: Final = 0.25
+# Also as East Asian keyboards write them.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table.
+
+    Attributes:
+        cells: for people.
+        values: for programs: texts of keys; rounded numbers; None where there is none to show.
+        state: whether it is shown, and if not, why.
+    """
+
+    cells: tuple[str, ...]
+    values: tuple[str | int | float | None, ...]
+    state: State = "shown"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AnswerTable:
+    """An answer, or one statistic of it, as it is presented: the same in every output.
+
+    Attributes:
+        name: the id of the answer.
+        title: in words.
+        heads: of the columns; keys first.
+        rows: in the order that they are shown in.
+        notes: sentences below it.
+    """
+
+    name: str
+    title: str
+    heads: tuple[Head, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_csv(self) -> str:
+        """Return it as CSV with a line of heads, for people; nothing in it is run as a formula.
+
+        A last column says why numbers of a row are left out, where some are.
+        """
+        said = any(row.state != "shown" for row in self.rows)
+        file = io.StringIO()
+        lines = csv.writer(file, lineterminator="\n")
+        remark = ["remark"] if said else []
+        lines.writerow([_inert(head.line) for head in self.heads] + remark)
+        for row in self.rows:
+            remark = [self._remark(row)] if said else []
+            lines.writerow([_inert(value) for value in row.values] + remark)
+        return file.getvalue()
+
+    def to_json(self) -> dict[str, object]:
+        """Return it, JSON-able: numbers as they are shown, null where they are left out."""
+        names = [head.name for head in self.heads]
+        return {
+            "id": self.name,
+            "title": self.title,
+            "columns": [
+                {"name": head.name, "label": head.line, "unit": head.unit} for head in self.heads
+            ],
+            "rows": [
+                dict(zip(names, row.values, strict=True)) | {"state": row.state}
+                for row in self.rows
+            ],
+            "notes": list(self.notes),
+        }
+
+    def _remark(self, row: Row) -> str:
+        """Return why a row is left out or marked."""
+        if row.state == "marked":
+            return MARKED.removeprefix(f"{MARK} ")
+        place = [head.value for head in self.heads].index(True)
+        return row.cells[place] if hidden(row.state) else ""
+
+
+def answer_tables(shown: Presented) -> tuple[AnswerTable, ...]:
+    """Return an answer as it is presented, a table for each of its statistics.
+
+    Of a function it is what is read off it; none where its noise hides it all.
+
+    Args:
+        shown: in the order that its groups shall have, as `Publication.presented` gives it.
+    """
+    if "coefficient" in shown.release.columns:
+        read = read_off(shown.release).columns
+        return () if read is None else (function_table(shown, read),)
+    return tuple(_of_side(shown, side) for side in shown.release.sides)
+
+
+def function_table(shown: Presented, read: Mapping[str, Sequence[object]]) -> AnswerTable:
+    """Return what is read off a function as it is presented.
+
+    Args:
+        shown: the release.
+        read: of it, as `read_off` gives it, or the first rows of that.
+    """
+    columns = columns_of_function(shown, read)
+    states: list[State] = ["shown"] * len(columns[0].cells)
+    return _table(shown, title_of(shown), columns, states, ())
+
+
+def title_of(shown: Presented, side: Side | None = None) -> str:
+    """Return the title of an answer, or of one of its statistics.
+
+    By default it is made of the question, such as "Mean of arrival delay by month".
+    """
+    given = shown.display.title
+    if given is not None and side is None:
+        return given
+    language = shown.presentation.language
+    query = (shown.release if side is None else side).query
+    return begun(what_of(query, language=language, called=shown.label), language)
+
+
+def _of_side(shown: Presented, side: Side) -> AnswerTable:
+    states = shown.states(side)
+    several = len(shown.release.sides) > 1
+    title = title_of(shown, side if several else None)
+    return _table(shown, title, columns_of_side(shown, side), states, _notes(shown, side, states))
+
+
+def _notes(shown: Presented, side: Side, states: Sequence[State]) -> tuple[str, ...]:
+    """Say what marks and words in the table mean, and what the rule is."""
+    notes = [f"{MARKED}."] if "marked" in states and is_amount(side.query) else []
+    notes += [_UNCERTAIN] if "too_few" in states else []
+    return (*notes, *shown.rule.sentences)
+
+
+def _table(
+    shown: Presented,
+    title: str,
+    columns: Sequence[Column],
+    states: Sequence[State],
+    notes: tuple[str, ...],
+) -> AnswerTable:
+    """Round the columns, and leave out what is left out."""
+    # The coefficients of a regression have units of their own, and so decimals of their own.
+    terms = next((one.cells for one in columns if one.head.name == "term"), [""] * len(states))
+    made = [_cells(column, states, terms, shown) for column in columns]
+    rows = tuple(
+        Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), state)
+        for state, *cells in zip(states, *made, strict=True)
+    )
+    return AnswerTable(shown.name, title, tuple(one.head for one in columns), rows, notes)
+
+
+def _cells(
+    column: Column, states: Sequence[State], terms: Sequence[object], shown: Presented
+) -> list[tuple[str, str | int | float | None]]:
+    """Return the cells of a column for people, and for programs."""
+    if column.head.key:
+        return [(str(cell), str(cell)) for cell in column.cells]
+    fixed = shown.display.decimals if column.head.value or column.head.above else None
+    places = column.places if fixed is None else [-fixed] * len(states)
+    numbers = [
+        None if (number := number_of(cell)) is None or hidden(state) else number
+        for cell, state in zip(column.cells, states, strict=True)
+    ]
+    decimals = _decimals(numbers, places, terms)
+    found: list[tuple[str, str | int | float | None]] = []
+    for number, place, term, state in zip(numbers, places, terms, states, strict=True):
+        if number is None:
+            word = word_of(state, shown.rule) if column.head.value else ""
+            found.append((word if hidden(state) else _UNKNOWN, None))
+            continue
+        last = max(place, -decimals[term])
+        kept = rounded(number, last, column.way, scale=column.scale)
+        mark = MARK if column.head.value and state == "marked" else ""
+        text = f"{written(kept, decimals[term])}{mark}"
+        found.append((text, int(kept) if decimals[term] == 0 else float(kept)))
+    return found
+
+
+def _decimals(
+    numbers: Sequence[float | None], places: Sequence[int], terms: Sequence[object]
+) -> dict[object, int]:
+    """Return how many decimals the numbers of each term have: as many as the one known best has.
+
+    One fewer where few are known so well: two figures of their noise become one.
+    """
+    needed: dict[object, list[int]] = {term: [] for term in terms}
+    for number, place, term in zip(numbers, places, terms, strict=True):
+        if number is not None:
+            needed[term].append(max(-place, 0))
+    most = {term: max(decimals, default=0) for term, decimals in needed.items()}
+    return {
+        term: most[term] - (0 < decimals.count(most[term]) < _FEW * len(decimals))
+        for term, decimals in needed.items()
+    }
+
+
+def _inert(value: object) -> object:
+    """Return what a spreadsheet takes for text, where it is no number."""
+    if not isinstance(value, str):
+        return "" if value is None else value
+    text = printable(value)
+    return f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,217 @@
+"""The columns of an answer as people read them, before they are rounded."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Final, cast, final
+
+from neyman.publish import Presented
+from neyman.publish._rounding import DOWN, NEAREST, UP, place_of, usual_place
+from neyman.released import Side
+
+__all__ = ["Column", "Head", "columns_of_function", "columns_of_side", "number_of"]
+
+_COUNTS: Final = ("count", "count_units", "crosstab")
+# Said by the interval beside it, or what an answer was before it was made consistent.
+_LEFT_OUT: Final = ("stddev", "unbiased", "stddev at risk")
+_LABELS: Final = ("term", "probability", "margin")
+_TOLD: Final = ("column", "share below")
+_WHOLE: Final = ("count", "at risk")
+_INTERVALS: Final = {"": "noise interval", "total_": "interval of noise and sampling"}
+_BANDS: Final = {"": "band for noise", "total_": "band for noise and sampling"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Of a column.
+
+    Attributes:
+        name: in the release; for programs.
+        words: for people.
+        unit: of measure.
+        above: what it stands under with its neighbours, such as "95 % noise interval".
+        key: whether it says what a row is of, in words.
+        value: whether it is what was asked for; where a row is left out, words stand here.
+    """
+
+    name: str
+    words: str
+    unit: str | None = None
+    above: str | None = None
+    key: bool = False
+    value: bool = False
+
+    @property
+    def line(self) -> str:
+        """The head on one line, for a file."""
+        named = self.words if self.above is None else f"{self.above}, {self.words}"
+        return named if self.unit is None else f"{named} ({self.unit})"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    Attributes:
+        head: of it.
+        cells: texts of a key; else numbers.
+        places: the last place of each number that its noise leaves.
+        way: in which it is rounded.
+        scale: by how much it is multiplied: 100 in percent.
+    """
+
+    head: Head
+    cells: Sequence[object]
+    places: Sequence[int] = ()
+    way: str = NEAREST
+    scale: int = 1
+
+
+def columns_of_side(shown: Presented, side: Side) -> list[Column]:
+    """Return the columns of one statistic."""
+    release, held = shown.release, side.columns
+    found = [*_keys(shown), *_labels(shown, side)]
+    level, known = f"{100 * release.confidence:g} %", {*release.keys, *_LABELS, *_LEFT_OUT}
+    numbers = [name for name in held if name not in known and not name.endswith(("lower", "upper"))]
+    for name in numbers:
+        own = name == side.value
+        words = shown.number(side) if own else name.replace("_", " ")
+        unit = shown.unit_of(side) if own else _unit_beside(shown, side, name)
+        before, said = ("", "") if own else (f"{name}_", f"{words}, ")
+        scale = shown.scale if own else 1
+        whole = name in _WHOLE or (own and side.query.get("statistic") in _COUNTS)
+        places = _places(held, name, (f"{before}lower", f"{before}upper"), scale, whole=whole)
+        found.append(Column(Head(name, words, unit, value=own), held[name], places, scale=scale))
+        for kind, what in _INTERVALS.items():
+            above = f"{said}{level} {what}"
+            found += _ends(held, f"{before}{kind}", above, unit, places, scale)
+    return found
+
+
+def columns_of_function(shown: Presented, read: Mapping[str, Sequence[object]]) -> list[Column]:
+    """Return the columns of what is read off a function."""
+    release, names = shown.release, [name for name in read if name not in _LEFT_OUT]
+    level = f"{100 * release.confidence:g} %"
+    described = [str(x) for x in cast("list[object]", release.query.get("columns", []))]
+    words = _read_words(shown, described)
+    found: list[Column] = []
+    for place, name in enumerate(names):
+        if name in release.keys:
+            cells = [shown.word(name, cell) for cell in read[name]]
+            found.append(Column(Head(name, shown.label(name), shown.unit(name), key=True), cells))
+        elif name in _TOLD:
+            found.append(Column(Head(name, name, key=True), _told(shown, name, read[name])))
+        elif not name.endswith(("lower", "upper")):
+            own = names[place + 1 : place + 2] == ["lower"] or name == "value"
+            said, unit = words.get(name, (name, None))
+            percent = own and shown.display.percent
+            scale, unit = (100, "%") if percent else (1, unit)
+            if own and shown.display.label is not None:
+                said = shown.display.label
+            places = _places(
+                read, name, ("lower", "upper") if own else (), scale, whole=name in _WHOLE
+            )
+            head = Head(name, said, unit, value=own)
+            found.append(Column(head, read[name], places, scale=scale))
+            for kind, what in _BANDS.items() if own else ():
+                found += _ends(read, kind, f"{level} {what}", unit, places, scale)
+    return found
+
+
+def _told(shown: Presented, name: str, cells: Sequence[object]) -> list[str]:
+    """Return what a row of what is read off a density is of, in words."""
+    if name == "column":
+        return [shown.label(str(cell)) for cell in cells]
+    return [f"{cell:g}" for cell in cast("Sequence[float]", cells)]
+
+
+def number_of(cell: object) -> float | None:
+    """Return a finite number; None of anything else."""
+    if not isinstance(cell, int | float) or isinstance(cell, bool):
+        return None
+    number = float(cell)
+    return number if isfinite(number) else None
+
+
+def _keys(shown: Presented) -> list[Column]:
+    return [
+        Column(Head(name, shown.label(name), shown.unit(name), key=True), cells)
+        for name, cells in shown.named.items()
+    ]
+
+
+def _labels(shown: Presented, side: Side) -> list[Column]:
+    """Return what else says what a row is of: the term, the quantile, the margin."""
+    found: list[Column] = []
+    for name in _LABELS:
+        cells = side.columns.get(name)
+        if cells is None:
+            continue
+        if name == "probability":
+            head, texts = Head(name, "share below", key=True), [f"{cell:g}" for cell in cells]
+        elif name == "term":
+            head, texts = Head(name, "term", key=True), [shown.term(str(cell)) for cell in cells]
+        else:
+            head, texts = Head(name, "cells", key=True), shown.margins
+        found.append(Column(head, texts))
+    return found
+
+
+def _unit_beside(shown: Presented, side: Side, name: str) -> str | None:
+    """Return the unit of measure of a number beside the one that was asked for."""
+    return None if name in _WHOLE else shown.unit(str(side.query.get("column")))
+
+
+def _places(
+    held: Mapping[str, Sequence[object]],
+    name: str,
+    ends: tuple[str, ...],
+    scale: int,
+    *,
+    whole: bool,
+) -> list[int]:
+    """Return the last place of each number that its noise leaves; of a count no decimals."""
+    cells = [number_of(cell) for cell in held[name]]
+    usual = usual_place([scale * cell for cell in cells if cell is not None])
+    places = [0 if whole else usual] * len(cells)
+    if len(ends) == 2 and all(end in held for end in ends):
+        low, high = ([number_of(cell) for cell in held[end]] for end in ends)
+        for row, (first, last) in enumerate(zip(low, high, strict=True)):
+            known = None if first is None or last is None else place_of(scale * first, scale * last)
+            if known is not None:
+                places[row] = max(known, 0) if whole else known
+    return places
+
+
+def _ends(
+    held: Mapping[str, Sequence[object]],
+    before: str,
+    above: str,
+    unit: str | None,
+    places: Sequence[int],
+    scale: int,
+) -> list[Column]:
+    """Return both ends of an interval; none where none is known."""
+    low, high = f"{before}lower", f"{before}upper"
+    if low not in held or all(number_of(cell) is None for cell in (*held[low], *held[high])):
+        return []
+    return [
+        Column(Head(name, words, unit, above), held[name], places, way, scale)
+        for name, words, way in ((low, "from", DOWN), (high, "to", UP))
+    ]
+
+
+def _read_words(shown: Presented, described: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+    """Return what the numbers read off a function are called, and their units of measure."""
+    if not described:
+        return {}
+    first, last = described[0], described[-1]
+    across = shown.label(first), shown.unit(first)
+    return {
+        "time": across,
+        first: across,
+        "value": across if len(described) == 1 else ("value", None),
+        f"mean of {last}": (f"mean of {shown.label(last)}", shown.unit(last)),
+    }

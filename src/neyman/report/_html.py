@@ -1,0 +1,130 @@
+"""Parts of a page, as HTML that harms nobody."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+
+from neyman.printable import printable
+from neyman.report._language import read_language
+
+__all__ = ["framed", "labelled", "listed", "safe", "table_html"]
+
+# Nothing on a page can be run, and nothing is fetched: neither by us, nor by a name in the data.
+_NOTHING_ELSE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'"
+
+
+def safe(shown: object) -> str:
+    """Return text as HTML shows it; signs that nobody sees are written as their numbers."""
+    return escape(printable(shown))
+
+
+def framed(title: str, body: Iterable[str], *, language: str, wide: bool = False) -> str:
+    """Return a page in the style of all of them.
+
+    Args:
+        title: as text.
+        body: its parts, as HTML.
+        language: of the page.
+        wide: whether it has tables of many columns.
+    """
+    style = files("neyman.report").joinpath("page.css").read_text(encoding="utf-8")
+    skip = read_language(language).page["skip"]
+    return (
+        f'<!doctype html>\n<html lang="{safe(language)}"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_NOTHING_ELSE)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{safe(title)}</title><style>{style}</style></head>"
+        f'<body><a class="skip" href="#main">{safe(skip)}</a>'
+        f'<main id="main"{" class=wide" if wide else ""}>{"".join(body)}</main></body></html>\n'
+    )
+
+
+def listed(sentences: Iterable[str]) -> str:
+    """Return sentences as a list."""
+    return "<ul>" + "".join(f"<li>{safe(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def labelled(name: str, level: int, heading: str, parts: Iterable[str], kind: str = "") -> str:
+    """Return a section with its heading, which contents lists lead to.
+
+    Args:
+        name: of the section, unlike any other on the page.
+        level: of the heading, 1 to 6.
+        heading: as text.
+        parts: what follows it, as HTML.
+        kind: a class for its style.
+    """
+    classes = f' class="{kind}"' if kind else ""
+    return (
+        f'<section id="{name}"{classes} aria-labelledby="{name}-head">'
+        f'<h{level} id="{name}-head">{safe(heading)}</h{level}>{"".join(parts)}</section>'
+    )
+
+
+def table_html(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    texts: int,
+    caption: str = "",
+    quiet: Sequence[bool] = (),
+    above: Sequence[str] = (),
+    hidden: bool = False,
+) -> str:
+    """Return a table that scrolls where it is too wide.
+
+    A cell is text to a spreadsheet that the page is copied into, so that none of it is run.
+
+    Args:
+        head: of the columns.
+        rows: of text.
+        texts: so many first columns say what the row is of.
+        caption: as text; what screen readers read out first.
+        quiet: of each row, whether it is grey; none by default.
+        above: of each column, the head that it shares with its neighbours; empty if none.
+        hidden: whether the caption is there for screen readers alone.
+    """
+
+    def cell(place: int, text: str) -> str:
+        if place < texts:
+            return f'<th scope="row" class="text">{safe(text)}</th>'
+        return f"<td>{safe(text)}</td>"
+
+    flags = [*quiet]
+    lines = "".join(
+        f"<tr{' class=few' if place < len(flags) and flags[place] else ''}>"
+        f"{''.join(cell(i, text) for i, text in enumerate(row))}</tr>"
+        for place, row in enumerate(rows)
+    )
+    kind = " class=hidden" if hidden else ""
+    said = f"<caption{kind}>{safe(caption)}</caption>" if caption else ""
+    name = f' role="region" aria-label="{safe(caption)}"' if caption else ""
+    top = _heads(head, texts, above)
+    return (
+        f'<div class="scroll" tabindex="0"{name}><table>{said}<thead>{top}</thead>'
+        f"<tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _heads(head: Sequence[str], texts: int, above: Sequence[str]) -> str:
+    """Return one row of heads, or two where columns share heads."""
+
+    def own(place: int, more: str = "") -> str:
+        kind = " class=text" if place < texts else ""
+        return f'<th scope="col"{kind}{more}>{safe(head[place])}</th>'
+
+    if not any(above):
+        return f"<tr>{''.join(map(own, range(len(head))))}</tr>"
+    first, second = list[str](), list[str]()
+    for name, run in groupby(range(len(head)), key=lambda place: above[place]):
+        places = list(run)
+        if name:
+            first.append(
+                f'<th scope="colgroup" class="shared" colspan="{len(places)}">{safe(name)}</th>'
+            )
+            second += map(own, places)
+        else:
+            first += (own(place, ' rowspan="2"') for place in places)
+    return f"<tr>{''.join(first)}</tr><tr>{''.join(second)}</tr>"

@@ -1,0 +1,78 @@
+"""How a publication is presented: what can be said, and what is refused."""
+
+import datetime as dt
+
+import pytest
+
+from neyman.errors import InvalidParameter
+from neyman.publish import Display, Presentation, Suppression
+
+
+def test_what_is_said_of_a_value_is_found_by_its_text():
+    made = Presentation(values={"month": {1: "January"}, "died": {True: "dead", False: "alive"}})
+    assert made.values == {"month": {"1": "January"}, "died": {"true": "dead", "false": "alive"}}
+
+
+def test_an_answer_of_which_nothing_is_said_is_shown_plainly():
+    made = Presentation(answers={"visits": Display(title="Visits")})
+    assert made.display("visits").title == "Visits"
+    assert made.display("other") == Display()
+
+
+def test_a_rule_of_suppression_is_told_in_words():
+    rule = Suppression(interval_wider_than=20, interval_wider_than_share=0.5, count_below=10)
+    assert rule.sentences == (
+        "Numbers whose noise interval is wider than 20 are not shown.",
+        "Numbers whose noise interval is wider than 50 % of the number are not shown.",
+        "Groups whose noisy count is below 10 are not shown.",
+    )
+    assert Suppression().sentences == ()
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Suppression(interval_wider_than=0), "interval_wider_than=0 was given"),
+        (lambda: Suppression(interval_wider_than_share=-1), "write a number above 0"),
+        (lambda: Suppression(interval_wider_than=float("nan")), "is not finite"),
+        (lambda: Suppression(count_below=0), "write a whole number from 1"),
+        (lambda: Suppression(count_below=True), "write a whole number from 1"),
+        (lambda: Display(decimals=-1), "decimals=-1 was given; write a whole number from 0 to 15"),
+        (lambda: Display(order="largets"), "order='largets' was given; write 'largest'"),
+        (lambda: Display(title=7), "title of type int was given"),
+        (lambda: Display(percent=1), "percent of type int was given"),
+        (lambda: Display(suppress=10), r"write such as ny.publish.Suppression\(count_below=10\)"),
+        (lambda: Presentation(units={"wait": 7}), "the words in units of type int"),
+        (lambda: Presentation(language="de"), "language='de' was given; write 'en', 'ko', 'zh'"),
+        (lambda: Presentation(notes="one"), "a text and no list"),
+        (lambda: Presentation(notes=[1]), "a note of type int was given"),
+        (lambda: Presentation(data_date=2026), "data_date of type int was given"),
+        (lambda: Presentation(labels=["wait"]), "labels of type list was given"),
+        (lambda: Presentation(values={"month": "January"}), "the values of a column of type str"),
+        (lambda: Presentation(answers={"visits": "Visits"}), "an answer of type str was given"),
+    ],
+)  # fmt: skip
+def test_what_is_no_presentation_is_refused_in_words(make, said):
+    with pytest.raises(InvalidParameter, match=said):
+        make()
+
+
+def test_words_for_what_is_not_there_are_refused():
+    made = Presentation(data_date=dt.date(2026, 5, 1), labels={"wiat": "waiting time"})
+    with pytest.raises(InvalidParameter, match=r"labels has 'wiat'.*such column.*: wait, ward"):
+        made.check({}, ["wait", "ward"])
+    made = Presentation(answers={"visit": Display()})
+    with pytest.raises(InvalidParameter, match=r"answers has 'visit'.*such id.*: visits"):
+        made.check({"visits": False}, [])
+
+
+@pytest.mark.parametrize(
+    "display", [Display(label="visits"), Display(unit="EUR"), Display(percent=True)]
+)
+def test_words_for_one_number_are_refused_where_there_are_several(display):
+    made = Presentation(answers={"visits": display})
+    made.check({"visits": False}, [])
+    with pytest.raises(
+        InvalidParameter, match="of 'visits' was given, whose answer has several numbers"
+    ):
+        made.check({"visits": True}, [])
