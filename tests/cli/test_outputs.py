@@ -108,6 +108,18 @@ def test_conversions_have_keys_that_do_not_change_with_what_was_asked(capsys):
     assert {"view": "delta", "epsilon": "1", "value": ny.gdp(1).delta(1.0)} in views
 
 
+def test_a_page_is_in_the_language_that_is_asked_for(folder, capsys):
+    page = ["--report", "a.html", "--language", "zh"]
+    assert main(["release", "data/visits.toml", *page]) == 0
+    assert '<html lang="zh">' in (folder / "a.html").read_text(encoding="utf-8")
+    for source in ("data/visits.toml", "data/visits.ledger"):
+        assert main(["report", source, "-o", "b.html", "--language", "ko"]) == 0
+        assert '<html lang="ko">' in (folder / "b.html").read_text(encoding="utf-8")
+    assert main(["release", "data/visits.toml", "--language", "ko"]) == 2
+    assert "goes with --report" in capsys.readouterr().err
+    assert main(["report", "data/visits.toml", "--language", "fr"]) == 2
+
+
 def test_the_page_of_a_spec_is_written_again_and_never_for_the_first_time(folder, capsys):
     assert main(["report", "data/visits.toml"]) == 1
     err = capsys.readouterr().err
@@ -118,7 +130,7 @@ def test_the_page_of_a_spec_is_written_again_and_never_for_the_first_time(folder
     capsys.readouterr()
     assert main(["report", "data/visits.toml"]) == 0
     assert capsys.readouterr().out == "visits.html written\n"
-    for said in ("What was released", "<small>visits</small></h3>", "<small>minutes</small></h3>"):
+    for said in ("Answers", "1. Count by ", "2. Mean of minutes<"):
         assert said in (folder / "visits.html").read_text(encoding="utf-8")
     assert ny.Ledger.existing("data/visits.ledger").spent() == spent
     more = SPEC + '[[query]]\nentry = "new"\nstatistic = "count"\nmu = 0.1\n'

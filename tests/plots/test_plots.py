@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pytest
 import neyman as ny
 from neyman import functional, plots, publish
 from neyman.errors import InvalidParameter
-from neyman.plots._style import PALETTE
+from neyman.plots._style import PALETTE, figure
 from neyman.released import Guarantee, Release, Spending
 from neyman.tables import Count, Mean
 
@@ -253,3 +254,32 @@ def test_a_notebook_gets_an_image_of_the_size_of_the_figure():
     wide, high = (int.from_bytes(drawn[i : i + 4], "big") for i in (16, 20))
     assert abs(wide - 2 * size["width"]) <= 2
     assert abs(high - 2 * size["height"]) <= 2
+
+
+def test_a_picture_for_a_page_is_narrow_and_its_text_is_whole():
+    wide = plots.tradeoff(ny.gdp(1))
+    wide.set_figwidth(9)
+    said = 'style="fill: #22262e" id="x" 1.23456 <b>'
+    wide.axes[0].set_xlabel(said)
+    svg = plots.to_svg(wide, width=4)
+    root = ET.fromstring(svg)
+    assert root.get("viewBox").split()[2] == "288"
+    texts = [" ".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    # Lines are turned, and no sign of them is changed.
+    assert said in " ".join(texts)
+    assert not [one for one in root.iter() if "style" in one.attrib]
+    ids = [one.get("id") for one in root.iter() if one.get("id")]
+    assert all(f"#{one}" in svg for one in ids)
+
+
+def test_a_picture_of_several_panels_is_not_squeezed():
+    picture = figure(8, 3)
+    for place in (1, 2):
+        picture.add_subplot(1, 2, place)
+    assert 'viewBox="0 0 576 216"' in plots.to_svg(picture, width=4)
+
+
+def test_the_words_of_a_picture_can_be_others():
+    svg = plots.to_svg(plots.tradeoff(ny.gdp(1)), words=lambda text: f"<{text}>")
+    assert "&lt;guessing&gt;" in svg
+    assert "&lt;gdp(mu=1)&gt;" in svg

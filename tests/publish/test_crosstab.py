@@ -306,7 +306,7 @@ def test_a_user_previews_releases_and_asks_again(folder, capsys):
     first = capsys.readouterr().out
     assert "in total" in first
     page = (folder / "page.html").read_text(encoding="utf-8")
-    assert "count by a and b, with sums by a, in total" in page
+    assert "1. Count by a and b, with sums by a, in total<" in page
     assert "count by a<" in page
     assert main(["release", str(spec), "--json"]) == 0
     (again,) = json.loads(capsys.readouterr().out)

@@ -366,6 +366,19 @@ def test_no_english_is_left_unless_it_is_marked(pages, language):
         assert "details" in tags or all(a.get("lang") != "en" for t, a in inside if t != "html")
 
 
+def test_words_of_others_stay_as_they_were_written(db):
+    release = db.count(by=CELLS).release("words", mu=0.01)
+    labels = {"ward": "at risk", "sex": "guessing"}
+    shown = Presentation(
+        language="ko", labels=labels, answers={"words": Display(title="Mean", label="count")}
+    )
+    one = replace(db.publication("x"), names=("words",), releases=(release,))
+    text = page_of(replace(one, presentation=shown))
+    heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', text)
+    assert heads[:3] == ["at risk", "guessing", "count"]
+    assert ">1. Mean</h3>" in text
+
+
 def _companions():
     common = {"entity": "patient", "confidence": 0.95, "units": 500.0, "units_half_width": 5.0}
     common |= {"cut_half_width": 5.0, "moved_half_width": 5.0}
@@ -451,9 +464,9 @@ def test_text_and_lines_can_be_seen_on_light_and_on_dark_paper():
             for text in ("--ink", "--quiet", "--warning", "--accent"):
                 assert contrast(known[text], known[paper]) >= 4.5, (text, paper)
         for text in ("--chart-ink", "--chart-note"):
-            assert contrast(known[text], known["--chart-paper"]) >= 4.5
+            assert contrast(known[text], known["--paper"]) >= 4.5
         for line in ("--chart-truth", "--chart-1", "--chart-2", "--chart-3", "--chart-4"):
-            assert contrast(known[line], known["--chart-paper"]) >= 3
+            assert contrast(known[line], known["--paper"]) >= 3
     own = {"ink": _style.INK, "note": _style.NOTE, "line": _style.QUIET, "truth": _style.TRUTH}
     own |= {str(place): colour for place, colour in enumerate(_style.PALETTE, 1)}
     for name, colour in own.items():

@@ -198,6 +198,12 @@ class Presentation:
         object.__setattr__(self, "values", written)
         object.__setattr__(self, "notes", tuple(self.notes))
 
+    @property
+    def words(self) -> frozenset[str]:
+        """What columns and numbers are called by whoever wrote it: no language changes that."""
+        of_answers = (one.label for one in self.answers.values() if one.label is not None)
+        return frozenset((*self.labels.values(), *of_answers))
+
     def in_language(self, language: str) -> "Presentation":
         """Return the same in another language: "en", "ko" or "zh".
 

@@ -160,7 +160,10 @@ class Answer:
         )
 
     def _table(self, table: AnswerTable, caption: str, *, hidden: bool) -> str:
-        shown = answer_html(table, language=self.words.name, caption=caption, hidden=hidden)
+        own = self.publication.presentation.words
+        shown = answer_html(
+            table, language=self.words.name, own=own, caption=caption, hidden=hidden
+        )
         if len(table.rows) <= _OPEN:
             return shown
         said = self.words.put("rows", count=f"{len(table.rows):,}")

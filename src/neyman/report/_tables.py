@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from neyman.report._answer_tables import AnswerTable
@@ -34,19 +34,25 @@ def table_of(columns: Mapping[str, Sequence[object]], text_columns: int) -> str:
 
 
 def answer_html(
-    table: AnswerTable, *, language: str = "en", caption: str = "", hidden: bool = False
+    table: AnswerTable,
+    *,
+    language: str = "en",
+    own: Collection[str] = (),
+    caption: str = "",
+    hidden: bool = False,
 ) -> str:
     """Return an answer as it is presented: rows that noise alone could have made are grey.
 
     Args:
         table: the answer.
         language: "en", "ko" or "zh".
+        own: heads that somebody else wrote, which stay as they are.
         caption: what screen readers read out first.
         hidden: whether it is there for them alone.
     """
     words = read_language(language)
     shown = table_html(
-        [_one_line(head, words) for head in table.heads],
+        [_one_line(head, words, own) for head in table.heads],
         [_cells(table, row, words) for row in range(len(table.rows))],
         texts=sum(head.key for head in table.heads),
         caption=caption,
@@ -112,11 +118,14 @@ def told(text: str, words: Language) -> str:
     return f'<span lang="en">{safe(text)}</span>' if found is None else safe(found)
 
 
-def _one_line(head: Head, words: Language) -> str:
-    """Return a head with its unit of measure; what a column is called stays as it is."""
-    ours = not head.key or head.name in _OURS
+def _one_line(head: Head, words: Language, own: Collection[str]) -> str:
+    """Return a head with its unit of measure; what a column is called stays as it is.
+
+    The ends of an interval are in the unit of the number beside them.
+    """
+    ours = (not head.key or head.name in _OURS) and head.words not in own
     name = said(head.words, words) if ours else head.words
-    return name if head.unit is None else f"{name} ({head.unit})"
+    return name if head.unit is None or head.above else f"{name} ({head.unit})"
 
 
 def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:

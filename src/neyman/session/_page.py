@@ -23,8 +23,10 @@ def page_of(publication: Publication) -> str:
     """Return the report page with a picture of each release that has one."""
     words = read_language(publication.presentation.language)
 
+    own = publication.presentation.words
+
     def said(text: str) -> str:
-        return translated(text, words) or text
+        return text if text in own else translated(text, words) or text
 
     pictures: dict[str, str] = {}
     for shown in publication.presented():
