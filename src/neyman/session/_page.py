@@ -1,22 +1,35 @@
 """The page of what was released, with its pictures, from a spec as from a session."""
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from neyman.errors import InvalidParameter
 from neyman.plots import released, to_svg, tradeoff
 from neyman.publish import Publication
 from neyman.report import html
+from neyman.report._files import check_page, write_text
 from neyman.report._language import read_language
 from neyman.report._translated import translated
 
-__all__ = ["page_of"]
+__all__ = ["page_of", "write_page"]
 
 # One number needs no picture; of more groups nobody could read one, and the table has them all.
 _FEWEST_DRAWN: Final = 2
 _MOST_DRAWN: Final = 60
 # In inches: as wide as its text can be read on a phone.
 _WIDTH: Final = 4.8
+
+
+def write_page(path: Path, publication: Publication) -> Path:
+    """Write the page, whole or not at all, and return where.
+
+    Raises:
+        InvalidParameter: if the path cannot be written to, or the file there is no page.
+    """
+    check_page("path", path, frozenset(publication.ledger.files))
+    write_text(path, page_of(publication))
+    return path
 
 
 def page_of(publication: Publication) -> str:

@@ -99,8 +99,6 @@ class Session(Displayed):
         self.releases[name] = release
         return release
 
-    # Questions
-
     def count(self, by: By = None) -> Question:
         """Count rows, of each group if `by` is given.
 
@@ -156,8 +154,7 @@ class Session(Displayed):
         """Ask for quantiles of a column, as many as wanted for the price of one."""
         from neyman.publish import quantiles
 
-        found = quantiles(self.table, column, probabilities, by=declared_groups(by))
-        return self._of(found)
+        return self._of(quantiles(self.table, column, probabilities, by=declared_groups(by)))
 
     def crosstab(
         self,
@@ -278,8 +275,6 @@ class Session(Displayed):
         )
         return self._of(found)
 
-    # Other rows, columns and limits; the same ledger pays
-
     def where(self, condition: Expression | str) -> "Session":
         """Return a session about the rows for which a condition is true: `"age >= 18"`."""
         return replace(self, table=self.table.where(condition))
@@ -332,8 +327,6 @@ class Session(Displayed):
         joined = self.table.join_public(table, on=on, how=how, columns=columns)
         return replace(self, table=joined).with_bounds(bounds)
 
-    # Budgets and pages
-
     def plan(
         self,
         questions: Mapping[str, Question],
@@ -359,12 +352,7 @@ class Session(Displayed):
         return planned(self, questions, weights=weights, share=share)
 
     def report(
-        self,
-        path: str | Path,
-        *,
-        title: str,
-        presentation: "Presentation | None" = None,
-        language: str | None = None,
+        self, path: str | Path, *, title: str, presentation: "Presentation | None" = None
     ) -> Path:
         """Write the page of all that this session released, one HTML file that needs no network.
 
@@ -373,7 +361,6 @@ class Session(Displayed):
             title: of the page.
             presentation: all else that is said of it and of its answers, such as
                 `ny.publish.Presentation(units={"wait": "minutes"})`. No question has a part in it.
-            language: "en", "ko" or "zh"; by default that of the presentation, or "en".
 
         Returns:
             The path.
@@ -389,14 +376,9 @@ class Session(Displayed):
                 "first; what the ledger holds already is free"
             )
         # Drawing takes as long to load as all the rest.
-        from neyman.report._files import check_page, write_text
-        from neyman.session._page import page_of
+        from neyman.session._page import write_page
 
-        page = Path(path)
-        check_page("path", page, frozenset(self.paying.store.files))
-        publication = self.publication(title, presentation).in_language(language)
-        write_text(page, page_of(publication))
-        return page
+        return write_page(Path(path), self.publication(title, presentation))
 
     def publication(self, title: str, presentation: "Presentation | None" = None) -> "Publication":
         """Return all that this session released, and the state of its ledger.
