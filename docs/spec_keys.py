@@ -54,6 +54,10 @@ def keys_text() -> str:
         parts.append(text.replace("\n", f"\n\n{query['description']}\n", 1))
     parts.append(table("`domain` of a query", schema["$defs"]["DomainOf"], schema))
     binned = schema["$defs"]["BinsOf"]
+    named = schema["$defs"]["ValuesOf"]
+    parts.append(
+        table("Values of a column in `[keys.NAME]`, with groups of the rest", named, schema)
+    )
     parts.append(table("Bins of a column in `[keys.NAME]`", binned, schema))
     return "\n" + "\n".join(parts) + "\n"
 

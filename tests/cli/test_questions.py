@@ -102,6 +102,11 @@ def test_keys_are_read_as_the_column_has_them(capsys):
     columns = json.loads(capsys.readouterr().out)["columns"]
     assert columns["floor"] == [0, 0, 1, 1]
     assert columns["night"] == [True, False, True, False]
+    assert asked("count", *WHO, "--by", "floor=1.0", "--rest", *PAID, "--id", "c", "--json") == 0
+    columns = json.loads(capsys.readouterr().out)["columns"]
+    assert columns["floor"] == ["1", "missing", "other"]
+    assert asked("count", *WHO, "--rest", *PAID, "--id", "d") == 2
+    assert "--rest goes with declared groups" in capsys.readouterr().err
     assert asked("count", *WHO, "--by", "floor=zero", *PAID, "--id", "b") == 2
     assert "--by floor takes whole numbers; got 'zero'" in capsys.readouterr().err
 

@@ -9,8 +9,9 @@ from neyman import Gaussian
 from neyman.errors import InvalidParameter
 from neyman.functional import quantiles
 from neyman.functional._quantiles._quantiles import QuantileReading
-from neyman.functional._quantiles._step_basis import StepBasis
+from neyman.functional._quantiles._step_basis import StepBasis, told_apart
 from neyman.functional._quantiles._step_counts import StepCounts
+from neyman.released._interval_notes import grid_notes
 
 DECLARED = {"unit": "one row", "name": "delays"}
 SHARES = tuple(Fraction(k, 20) for k in (0, 1, 2, 5, 10, 15, 18, 19, 20))
@@ -153,13 +154,43 @@ def test_arrays_are_counted_on_the_grid():
         ([0.5], {"grid": 0.7}, "write a positive grid that divides the distance"),
         ([0.5], {"grid": -1}, "write a positive grid that divides the distance"),
         ([0.5], {"lower": 20}, "write a positive grid that divides the distance"),
-        ([0.5], {"grid": 0.001}, "at most 8192 are told apart; write coarser bounds"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(probabilities, declared, says):
     declared = {"lower": 0, "upper": 10, "grid": 1} | declared
     with pytest.raises(InvalidParameter, match=says):
         quantiles(np.zeros(3), probabilities, **declared, **DECLARED)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "grid", "steps", "step"),
+    [
+        (0, 10, 1, 10, 1),
+        (0, 8192, 1, 8192, 1),
+        (0, 10_000, "0.01", 8000, Fraction(5, 4)),
+        (-100, 100, Fraction(1, 1000), 8000, Fraction(1, 40)),
+        (0, 2**40, 1, 8192, 2**27),
+        # A prime number of steps has no divisor.
+        (0, 1_000_003, 1, 8192, Fraction(1_000_003, 8192)),
+        (0, 8209, 1, 8192, Fraction(8209, 8192)),
+    ],
+)
+def test_a_grid_of_many_steps_is_made_coarser(lower, upper, grid, steps, step):
+    first, last = Fraction(lower), Fraction(upper)
+    found = told_apart(first, last, Fraction(grid))
+    assert ((last - first) / found, found) == (steps, step)
+
+
+def test_what_was_asked_for_stays_in_the_record():
+    declared = {"lower": 0, "upper": 10_000, "grid": 0.01}
+    fine = quantiles(np.zeros(3), [0.5], **declared, **DECLARED)
+    plain = quantiles(np.zeros(3), [0.5], **declared | {"grid": 1.25}, **DECLARED)
+    assert fine.query["grid"] == "0.01"
+    assert "grid" not in plain.query
+    assert fine.query["basis"] == plain.query["basis"]
+    (said,) = grid_notes(fine.query)
+    assert "8,000 steps of 1.25: the grid of 0.01 has more steps" in said
+    assert grid_notes(plain.query) == []
 
 
 @pytest.mark.soak

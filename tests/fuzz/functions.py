@@ -99,8 +99,9 @@ _OF_CELLS = ("crosstab", "margins")
 def _columns_of(by: Any) -> list[str]:
     """Return the columns of declared groups of which there is every combination."""
     word, *given = by or ("none",)
-    found = {"keys": [pair[0] for pair in given if isinstance(pair, tuple)]}
-    found |= {"bins": given[:1], "both": [*given[:1], "x"], "public": given[:1]}
+    listed = [pair[0] for pair in given if isinstance(pair, tuple)]
+    found = {"keys": listed, "rest": listed, "bins": given[:1]}
+    found |= {"both": [*given[:1], "x"], "public": given[:1]}
     return list(found.get(word, []))
 
 

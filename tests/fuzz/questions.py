@@ -24,6 +24,7 @@ from neyman.tables import (
     Table,
     Unit,
     UnknownKeys,
+    Values,
     open_table,
     read_expression,
 )
@@ -133,6 +134,9 @@ def keys_of(by: Any) -> Keys | UnknownKeys | None:
     word, *given = by
     made: dict[str, Callable[..., Keys | UnknownKeys]] = {
         "keys": lambda *pairs: Keys({name: list(keys) for name, keys in pairs}),
+        "rest": lambda *parts: Keys(
+            {name: Values(keys, missing=a, other=b) for name, keys, a, b in parts}
+        ),
         "tuples": Keys.tuples,
         "bins": lambda name, edges, outside: Keys({name: Bins(edges, outside=outside)}),
         "both": lambda name, keys, edges: Keys({name: keys, "x": Bins(edges, outside="clip")}),
@@ -198,6 +202,10 @@ def _keys(draw: Random, data: Data) -> Any:
     edges = sorted(draw.sample([-9, -1, 0, 0.5, 1, 2, 9, 10**15], draw.choice([2, 3, 4])))
     days = sorted(draw.sample(["0001-01-01", "1970-01-01", "2024-03-01", "9999-12-31"], 3))
     g, k = _distinct(draw, data, "g", 3), _distinct(draw, data, "k", 3)
+    # Floats and decimals that are whole are keys, as integers are; true and false are not.
+    x: tuple[Any, ...] = (0, 1.0, -1)
+    if dict(data["t"].columns)["x"] == "bool":
+        x = (True, False)
     return draw.choice(
         [
             None,
@@ -206,14 +214,21 @@ def _keys(draw: Random, data: Data) -> Any:
             ("keys", ("k", tuple(k))),
             ("keys", ("g", tuple(g)), ("k", tuple(k))),
             ("keys", ("b", (True, False))),
+            ("keys", ("x", x)),
             ("tuples", ("g", "k"), tuple(dict.fromkeys((x, y) for x in g[:2] for y in k[:2]))[:3]),
             ("bins", "x", tuple(edges), draw.choice(["drop", "clip"])),
             ("both", "g", tuple(g), tuple(edges)),
             ("bins", "d", tuple(map(date.fromisoformat, days)), draw.choice(["drop", "clip"])),
             ("public", "g", tuple(g)),
-            ("unknown", *draw.choice([("g",), ("k",), ("d",), ("b",), ("g", "k"), ("u", "k")])),
+            ("rest", ("g", tuple(g), None, "others")),
+            ("rest", ("x", x, "no x", draw.choice([None, "other x"]))),
+            ("rest", ("g", tuple(g), "no g", "other g"), ("k", tuple(k), "no k", "other k")),
+            ("unknown", *draw.choice(_FOUND)),
         ]
     )
+
+
+_FOUND = [("g",), ("k",), ("d",), ("b",), ("x",), ("g", "k"), ("u", "k")]
 
 
 def _public(draw: Random, data: Data) -> Any:

@@ -71,6 +71,7 @@ POOLS: Mapping[str, Sequence[Any]] = {
             "nan",
         ),
         *("%", "\\", "--", "${u}", "x" * 300),
+        *("29.02.2024", "30.2.2024", "2024-02-29", "0000-01-01", "20240229", "2024-02-29 24:00"),
     ],
     "int64": [0, 1, -1, 2, 7, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), 10**15],
     "int8": [0, 1, -1, 2, 127, -128],
@@ -113,7 +114,7 @@ POOLS: Mapping[str, Sequence[Any]] = {
     ],
 }
 _NUMBERS = ("int64", "int8", "uint64", "double", "float", "decimal", "bool")
-_UNITS = ("text", "int64", "int8", "uint64", "bool", "date")
+_UNITS = ("text", "int64", "int8", "uint64", "bool", "date", "double", "float", "decimal")
 
 
 @dataclass(frozen=True)

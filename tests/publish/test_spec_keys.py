@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neyman.errors import SpecError
+from neyman.errors import InvalidTable, SpecError
 from neyman.publish import plan, read_spec
 
 SPEC = """
@@ -84,4 +84,50 @@ def test_mistakes_in_key_sets_are_told_by_their_place(spec, old, new, said):
     assert old in SPEC
     spec.write_text(SPEC.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(SpecError, match=said):
+        plan(read_spec(spec), spec.parent)
+
+
+REST = """
+[keys.rest]
+ward = { values = ["north"], missing = "not recorded", other = "all other wards" }
+[keys.codes]
+x = [1.0, 9.0]
+[[query]]
+entry = "d"
+statistic = "count"
+by = "rest"
+mu = 0.1
+[[query]]
+entry = "e"
+statistic = "count"
+by = "codes"
+mu = 0.1
+"""
+
+
+def test_groups_of_the_rest_and_codes_are_those_of_python(spec):
+    head, query = SPEC.split("[budget]")
+    groups, asked = REST.split("[[query]]", 1)
+    spec.write_text(f"{head}{groups}[budget]{query}[[query]]{asked}", encoding="utf-8")
+    *_, rest, codes = (step.aggregate for step in plan(read_spec(spec), spec.parent).steps)
+    assert rest.keys == {"ward": ["north", "not recorded", "all other wards"]}
+    assert rest.compute().tolist() == [2, 0, 2]
+    assert codes.keys == {"x": [1, 9]}
+    assert codes.compute().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ('{ other = "x" }', "values"),
+        ('{ values = ["a"], other = "a" }', "two groups of column 'ward' are called 'a'"),
+        ('{ values = ["a"], rest = "b" }', "rest: no such key"),
+        ("[1.5]", "write one of these, or for numbers bins"),
+        ("{ values = [], other = 'x' }", "values"),
+    ],
+)
+def test_groups_of_the_rest_that_are_none(spec, written, says):
+    text = SPEC.replace('ward = ["north", "south"]', f"ward = {written}")
+    spec.write_text(text, encoding="utf-8")
+    with pytest.raises((SpecError, InvalidTable), match=says):
         plan(read_spec(spec), spec.parent)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 
 import duckdb
 import numpy as np
@@ -31,6 +31,7 @@ from neyman.tables import (
 from neyman.tables import _sql as sql
 from neyman.tables._joins import _owners as owners
 
+MOMENT = datetime(2024, 1, 1)
 ITEMS = {
     "order_id": [1, 1, 2, 3, 9, None],
     "price": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
@@ -227,8 +228,14 @@ def test_a_public_table_of_rows_and_of_every_type():
             "the unit is one row.*or write join_public",
         ),
         (lambda: items(Entity(key(), max_rows=1), ITEMS | {"customer": [1] * 6}), "both tables"),
-        (lambda: items(Entity(key({"order_id": [1.5], "customer": [1]}), max_rows=1)), "float"),
-        (lambda: items(Entity(key({"order_id": [1], "customer": [0.5]}), max_rows=1)), "float"),
+        (
+            lambda: items(Entity(key({"order_id": [MOMENT], "customer": [1]}), max_rows=1)),
+            "timestamp",
+        ),
+        (
+            lambda: items(Entity(key({"order_id": [1], "customer": [MOMENT]}), max_rows=1)),
+            "timestamp",
+        ),
         (lambda: key(owner=3), "owner=3 names no unit"),
         (lambda: key(on=()), "names no columns"),
         (

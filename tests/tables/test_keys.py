@@ -226,7 +226,10 @@ def test_keys_of_a_public_table(tmp_path):
     assert Keys.of_public(csv, "n") == Keys({"n": ["1", "2", "4"]})
     pandas = table.select(["a", "n"]).to_pandas()
     assert Keys.of_public(pandas, "a", "n") == Keys.of_public(table, "a", "n")
-    for columns, says in [(("f",), "float, which has no keys"), ((), "without a column")]:
+    for columns, says in [
+        (("f",), "0.5 is no key of column .f.; write whole numbers"),
+        ((), "without a column"),
+    ]:
         with pytest.raises(InvalidTable, match=says):
             Keys.of_public(table, *columns)
     with pytest.raises(UnknownColumn, match="no column 'A'; close to it are 'a'"):
@@ -236,7 +239,7 @@ def test_keys_of_a_public_table(tmp_path):
     for none in (table.slice(0, 0), {"a": []}, {"a": [None]}):
         with pytest.raises(InvalidTable, match="no keys"):
             Keys.of_public(none, "a")
-    for cells, says in [([1, True], "mix bool and int"), ([0.5], "write text, integers")]:
+    for cells, says in [([1, True], "mix bool and int"), ([0.5], "write whole numbers such as 1")]:
         with pytest.raises(InvalidTable, match=says):
             Keys.of_public({"a": cells}, "a")
 

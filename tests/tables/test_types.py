@@ -69,9 +69,7 @@ def test_columns_that_are_no_numbers(database, kind):
         open_table((database, "no_numbers"), unit=Rows(), bounds={"x": WIDE}, name="t")
 
 
-@pytest.mark.parametrize(
-    "kind", ["FLOAT", "DOUBLE", "DECIMAL(9, 2)", "TIMESTAMP", "BLOB", "TEXT[]"]
-)
+@pytest.mark.parametrize("kind", ["TIME", "INTERVAL", "BIT", "TIMESTAMP", "BLOB", "TEXT[]"])
 def test_columns_that_name_no_unit(database, kind):
     database.execute(f"CREATE OR REPLACE TABLE no_units (x {kind})")
     with pytest.raises(InvalidTable, match="cannot name a unit"):
@@ -89,12 +87,20 @@ def test_columns_that_name_no_unit(database, kind):
         ("UUID", ["uuid()", "uuid()"], 2),
         ("VARCHAR", ["'a'", "'A'", "'a '", "''", "'ä'", "'a\u0308'", "chr(0)"], 7),
         ("ENUM('a', 'b')", ["'a'", "'b'", "'a'"], 2),
+        # Whole floats are told apart up to 2^53; what is none, or beyond, is nobody's, as NULL is.
+        ("DOUBLE", [1.0, 1.0, 2.0, -0.0, 0.0, 2.0**53, 2.0**53 - 1, "NULL"], 5),
+        ("DOUBLE", [0.5, math.nan, math.inf, -math.inf, 2.0**53 + 2, 1e300, 5e-324], 0),
+        ("FLOAT", [1.0, 2.0, 2.5, math.nan, 1e30], 2),
+        ("DECIMAL(9, 2)", ["1", "1.00", "1.01", "'-7'"], 2),
+        ("DECIMAL(18, 0)", ["999999999999999999", "999999999999999998"], 2),
+        ("DECIMAL(38, 30)", ["1", "1.000000000000000000000000000001", "12345678"], 2),
+        ("DECIMAL(38, 0)", ["4611686018427387904", "4611686018427387903", "1" + "0" * 37], 2),
     ],
 )
 def test_units_of_every_type(database, kind, cells, units):
     database.execute(f"CREATE OR REPLACE TABLE units (who {kind})")
     for cell in cells:
-        if isinstance(cell, bool | date):
+        if isinstance(cell, bool | date | float):
             database.execute("INSERT INTO units VALUES (?)", [cell])
         else:
             database.execute(f"INSERT INTO units VALUES (CAST({cell} AS {kind}))")
@@ -113,6 +119,13 @@ def test_units_of_every_type(database, kind, cells, units):
          [date(2020, 2, 29), date(1, 1, 1)], [1, 0]),
         ("VARCHAR", ["'1'", "''", "'A'"], ["a", "A", "", "01"], [0, 1, 1, 0]),
         ("ENUM('a', 'b')", ["'a'"], ["a", "c"], [1, 0]),
+        ("DOUBLE", ["1.0", "1.0", "2.0", "1.5", "'nan'", "'inf'", "NULL", "'-0.0'", "1e300"],
+         [1, 2.0, 0, 3], [2, 1, 1, 0]),
+        ("FLOAT", ["1.0", "2.5", "'nan'"], [1.0, 2.0], [1, 0]),
+        ("DOUBLE", ["9007199254740993", "9007199254740992"], [2**53, 2**53 + 1], [2, 0]),
+        ("DECIMAL(5, 1)", ["1", "1.0", "1.5", "NULL"], [1, Decimal("2.0")], [2, 0]),
+        ("DECIMAL(38, 9)", ["1", "1.000000001", "'-99999999999999999999999999999'"],
+         [1, -1], [1, 0]),
     ],
 )  # fmt: skip
 def test_keys_of_every_type(database, kind, cells, keys, counts):
@@ -131,7 +144,14 @@ def test_keys_of_every_type(database, kind, cells, keys, counts):
         ("INTEGER", True, "write int keys"),
         ("BOOLEAN", 1, "write bool keys"),
         ("DATE", "2020-01-01", "write date keys"),
-        ("DOUBLE", 1, "group by another column"),
+        ("DOUBLE", "1", "write int keys for its whole numbers, or cut it into Bins"),
+        ("DECIMAL(5, 1)", True, "write int keys for its whole numbers"),
+        ("DOUBLE", 1.5, "1.5 is no key of column 'g'; write whole numbers such as 1"),
+        ("DOUBLE", math.nan, "nan is no key"),
+        ("DOUBLE", math.inf, "inf is no key"),
+        ("DOUBLE", 2.0**53 + 2, "is no key"),
+        ("VARCHAR", 1.0, "write str keys"),
+        ("TIME", 1, "group by another column"),
         ("TIMESTAMP", date(2020, 1, 1), "make a column by .year"),
     ],
 )

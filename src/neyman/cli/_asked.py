@@ -20,7 +20,8 @@ from neyman.session import Question, Session
 from neyman.session import open as open_session
 from neyman.session._declared import By, Ends, cap_given
 from neyman.session._spends import Spends, check_share
-from neyman.tables import Rows
+from neyman.tables import Keys, Rows
+from neyman.tables._sources._several import files_of
 
 __all__ = ["Asked", "asked_of"]
 
@@ -39,19 +40,19 @@ class Asked:
         noise: that spends what it may.
         plan: with the ledger; None where it is only looked at, and no ledger was named.
         records: a public number of rows, for a preview.
-        data: the file of the rows.
+        data: the files of the rows.
     """
 
     question: Question
     noise: Mechanism
     plan: Plan | None
     records: int | None
-    data: Path
+    data: tuple[Path, ...]
 
     @property
     def files(self) -> set[Path]:
         """What is read, and never written to as an answer."""
-        return {self.data, *(() if self.plan is None else self.plan.ledger.files)}
+        return {*self.data, *(() if self.plan is None else self.plan.ledger.files)}
 
     def preview(self) -> Preview | PlanPreview:
         """Say what it would cost and look like."""
@@ -73,8 +74,9 @@ def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
     missing = list(_missing(options, statistic, store))
     if missing:
         raise WrongUsage("\n  ".join(["nothing is guessed; write also", *missing]))
+    data: list[Path] = options.data
     session = open_session(
-        options.data,
+        data if len(data) > 1 else data[0],
         unit=Rows() if options.unit == _ROWS else options.unit,
         max_rows=None if options.max_rows is None else whole(options.max_rows, "--max-rows"),
         bounds=_bounds(options.bounds or ()),
@@ -90,21 +92,22 @@ def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
     elif options.budget is not None:
         apart = _budget_words(options.budget).get("delta_for_groups")
     noise = _noise(options, question, budget, apart)
+    files = tuple(file for path in data for file in files_of(path))
     plan = None
     if store is not None and budget is not None:
         plan = Plan(
-            title=f"{statistic} of {options.data.name}",
+            title=f"{statistic} of {data[0].name}" + (" and others" if len(data) > 1 else ""),
             steps=(
                 Step(entry=options.id or "preview", aggregate=question.aggregate, mechanism=noise),
             ),
-            files=(options.data,),
+            files=files,
             ledger=store,
             cap=budget,
             unit=question.aggregate.unit,
             neighbors=question.sensitivity.neighbors,
             delta_for_groups=apart,
         )
-    return Asked(question, noise, plan, records, options.data)
+    return Asked(question, noise, plan, records, files)
 
 
 def _check_together(options: argparse.Namespace) -> None:
@@ -185,7 +188,8 @@ def _missing_of_unknown(options: argparse.Namespace) -> Iterator[str]:
 def _question(
     options: argparse.Namespace, statistic: str, session: Session, records: int | None
 ) -> Question:
-    by = _groups(getattr(options, "by", None) or (), session)
+    rest = getattr(options, "rest", False)
+    by = _groups(getattr(options, "by", None) or (), session, rest=rest)
     match statistic:
         case "count":
             return session.count(by)
@@ -207,8 +211,14 @@ def _question(
             )
 
 
-def _groups(given: Sequence[str], session: Session) -> By:
-    """Read COLUMN=VALUE,VALUE, values of the type of the column; or COLUMN, of unknown groups."""
+def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
+    """Read COLUMN=VALUE,VALUE, values of the type of the column; or COLUMN, of unknown groups.
+
+    Args:
+        given: as they are written.
+        session: whose columns they are.
+        rest: whether declared groups have two more, of missing and of other values.
+    """
     declared: dict[str, list[object]] = {}
     unknown: list[str] = []
     for written in given:
@@ -228,6 +238,10 @@ def _groups(given: Sequence[str], session: Session) -> By:
             f"--by {unknown[0]} has no values and --by {next(iter(declared))} has; declare all "
             "groups, or none"
         )
+    if rest and not declared:
+        raise WrongUsage("--rest goes with declared groups; write --by COLUMN=VALUE,VALUE as well")
+    if rest:
+        return Keys({name: [*values, None] for name, values in declared.items()}, other=True)
     return declared or unknown or None
 
 
@@ -238,7 +252,8 @@ def _key(written: str, kinds: Sequence[type], column: str) -> object:
     try:
         if bool in kinds:
             return {"true": True, "false": False}[written.lower()]
-        return date.fromisoformat(written) if date in kinds else int(written)
+        # A code such as 1.0 is whole.
+        return date.fromisoformat(written) if date in kinds else int(written.removesuffix(".0"))
     except (KeyError, ValueError):
         fit = "true or false" if bool in kinds else "dates such as 2026-02-28"
         takes = fit if bool in kinds or date in kinds else "whole numbers"

@@ -1,12 +1,13 @@
-"""Bins of a number or a date, as a spec writes them."""
+"""What a grouping column may be, as a spec writes it: a list of keys, or bins."""
 
 from datetime import date
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import Discriminator, Tag, model_validator
 
 from neyman.publish._section import Cell, Count, Number, Section
-from neyman.tables import Bins
+from neyman.publish._values_of import ValuesOf
+from neyman.tables import Bins, Values
 
 __all__ = ["BinsOf", "Domain", "domain_of"]
 
@@ -49,15 +50,26 @@ class BinsOf(Section):
 
 
 def _form(value: object) -> str:
-    """Tell bins from a list of keys by how they are written."""
-    return "bins" if isinstance(value, dict | BinsOf) else "list"
+    """Tell bins from keys, and these from a mere list, by how they are written."""
+    if isinstance(value, ValuesOf):
+        return "keys"
+    if isinstance(value, dict):
+        return "keys" if {"values", "missing", "other"} & set(cast("Any", value)) else "bins"
+    return "bins" if isinstance(value, BinsOf) else "list"
 
 
 _Listed: TypeAlias = Annotated[list[Cell], Tag("list")]
+_Named: TypeAlias = Annotated[ValuesOf, Tag("keys")]
 _Binned: TypeAlias = Annotated[BinsOf, Tag("bins")]
-Domain = Annotated[_Listed | _Binned, Discriminator(_form)]
+Domain = Annotated[_Listed | _Named | _Binned, Discriminator(_form)]
 
 
-def domain_of(declared: list[Cell] | BinsOf) -> list[Cell] | Bins:
+def domain_of(declared: list[Cell] | ValuesOf | BinsOf) -> list[Cell] | Values | Bins:
     """Return what `Keys` takes for a column."""
-    return declared.bins if isinstance(declared, BinsOf) else declared
+    match declared:
+        case ValuesOf():
+            return declared.keys
+        case BinsOf():
+            return declared.bins
+        case _:
+            return declared

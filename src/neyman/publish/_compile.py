@@ -19,6 +19,7 @@ from neyman.publish._section import Cell
 from neyman.publish._shares import divided_by_shares
 from neyman.publish._spec import Spec
 from neyman.publish._unknown_of import UnknownOf
+from neyman.publish._values_of import ValuesOf
 from neyman.tables import (
     Bounds,
     Expression,
@@ -28,6 +29,7 @@ from neyman.tables import (
     expression_of_text,
     open_table,
 )
+from neyman.tables._sources._several import files_of
 
 __all__ = ["asked_of", "plan", "private_files"]
 
@@ -128,7 +130,9 @@ def _opened(spec: Spec, folder: Path) -> Table:
     spilled = data.temporary_directory
     with named("[data] and [unit]"):
         table = open_table(
-            folder / data.path,
+            folder / data.path
+            if isinstance(data.path, str)
+            else [folder / path for path in data.path],
             unit=unit,
             max_table_rows=data.max_table_rows,
             memory_limit=data.memory_limit,
@@ -159,7 +163,10 @@ def _files(spec: Spec, folder: Path) -> tuple[Path, ...]:
 def private_files(spec: Spec, folder: Path) -> tuple[Path, ...]:
     """Return every file whose rows are protected."""
     joined = (folder / join.path for join in spec.join.values())
-    return (folder / spec.data.path, *joined, *spec.unit.files(folder))
+    path = spec.data.path
+    written = [path] if isinstance(path, str) else path
+    own = (file for one in written for file in files_of(folder / one))
+    return (*own, *joined, *spec.unit.files(folder))
 
 
 def _made(
@@ -197,7 +204,7 @@ def _words(written: object) -> Iterator[str]:
             pass
 
 
-def _keys(name: str, domains: Mapping[str, list[Cell] | BinsOf]) -> Keys:
+def _keys(name: str, domains: Mapping[str, list[Cell] | ValuesOf | BinsOf]) -> Keys:
     try:
         return Keys({column: domain_of(declared) for column, declared in domains.items()})
     except (InvalidParameter, InvalidTable) as error:

@@ -17,6 +17,7 @@ from neyman.publish._foreseen import Foreseen, foreseen_by
 from neyman.publish._likeness import Likeness, label_of, public_of
 from neyman.publish._shown import Shown, shown_by
 from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of
+from neyman.released._interval_notes import grid_notes
 
 __all__ = ["Preview", "foreseen", "preview"]
 
@@ -91,7 +92,8 @@ class Preview(Displayed):
         return [[self._called(one.name), one.size, *one.widths(like)] for one in self.numbers]
 
     def _assumed(self) -> Iterator[str]:
-        """Say which rows the sizes of groups are those of."""
+        """Say which rows the sizes of groups are those of, and what grid."""
+        yield from grid_notes(self.query)
         if self.like is not None:
             cut = "" if self.like.limited else ", which names no units: limits cut none of them"
             yield (

@@ -34,7 +34,9 @@ def quantiles(
         probabilities: p, each in [0, 1].
         by: declared groups.
         bounds: in place of those that the table declares for the column; values beyond them count
-            at the nearer bound. A coarser grid is quicker, and no less private.
+            at the nearer bound. A coarser grid is quicker, and no less private. A grid of more than
+            8,192 steps is made coarser by a public rule: the least multiple of it that divides the
+            range into at most 8,192 steps, or else 8,192 equal parts. Preview and release say so.
 
     Returns:
         The question, for `release`, whose columns are for each group and p the `quantile`; its
@@ -45,7 +47,7 @@ def quantiles(
     Raises:
         UnknownColumn: if the table lacks a column.
         InvalidTable: if it holds no numbers, or no bounds are declared where none are given.
-        InvalidParameter: if another declaration is unusable, or the grid has more than 8192 steps.
+        InvalidParameter: if another declaration is unusable.
         EngineFailure: if the table is a file that has changed since it was opened.
 
     Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v. Each noise

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, 
 from neyman.arguments import refuse_large_delta
 from neyman.errors import MissingExtra
 from neyman.tables import expression_of_text
+from neyman.tables._key import whole_of
 
 try:
     from pydantic import (
@@ -63,6 +64,10 @@ def _cell(value: object) -> object:
     """Refuse what no column is grouped by as it is."""
     if type(value) in (bool, int, str, date):
         return value
+    # A code such as 1.0.
+    whole = whole_of(value) if isinstance(value, Decimal) else None
+    if whole is not None:
+        return whole
     raise PydanticCustomError(
         "asked",
         "no key",

@@ -24,8 +24,9 @@ __all__ = ["Column", "Data", "Spec"]
 class Data(Section):
     """Where the table lies."""
 
-    path: str
-    """A .parquet or .csv file; relative to the spec."""
+    path: str | Annotated[list[str], Field(min_length=1)]
+    """A .parquet or .csv file, a pattern such as "visits/*.parquet", a folder, or a list of them;
+    relative to the spec."""
     max_table_rows: Count = 2**40
     """Rows of one group beyond which an answer is clamped."""
     memory_limit: str | None = None
@@ -75,7 +76,8 @@ class Spec(Section):
     columns: dict[str, Column] = Field(default={})
     """[columns.NAME]: public bounds of a column."""
     keys: dict[str, dict[str, Domain]] = Field(default={})
-    """[keys.NAME]: groups, declared by a list of values, or by bins, for each column."""
+    """[keys.NAME]: groups, declared by a list of values, or by bins, for each column; or by
+    { values = [...], missing = "name", other = "name" }, with groups for all other rows."""
     unknown: dict[str, UnknownOf] = Field(default={})
     """[unknown.NAME]: groups that nobody declared."""
     budget: Budget

@@ -1,11 +1,12 @@
 """What the intervals of an answer cover, and what they do not, in sentences."""
 
 from collections.abc import Collection, Mapping
+from fractions import Fraction
 from typing import Final, cast
 
 from neyman.released._counted import entity_of, units_of
 
-__all__ = ["interval_notes"]
+__all__ = ["grid_notes", "interval_notes"]
 
 _REASONS: Final = {
     **dict.fromkeys(
@@ -60,7 +61,23 @@ def interval_notes(
         elif "mean_per_unit" in asked:
             notes.append(_WIDE.format(""))
     without = [name for name in asked if _without_total(name, names)]
-    return [*notes, *(_reason(name, units) for name in dict.fromkeys(without)), *_others(query)]
+    reasons = [_reason(name, units) for name in dict.fromkeys(without)]
+    return [*notes, *reasons, *grid_notes(query), *_others(query)]
+
+
+def grid_notes(query: Mapping[str, object]) -> list[str]:
+    """Say where values are told apart by larger steps than were asked for."""
+    asked, basis = query.get("grid"), query.get("basis")
+    if query.get("statistic") != _QUANTILE or asked is None or not isinstance(basis, Mapping):
+        return []
+    told = cast("Mapping[str, str]", basis)
+    step = Fraction(told["grid"])
+    steps = (Fraction(told["upper"]) - Fraction(told["lower"])) / step
+    return [
+        f"Values are rounded to {int(steps):,} steps of {float(step):.10g}: the grid of {asked} "
+        "has more steps than one release of quantiles tells apart. Narrower bounds have finer "
+        "steps."
+    ]
 
 
 def _beyond(query: Mapping[str, object], *, sampling: bool) -> str:
@@ -83,7 +100,19 @@ def _others(query: Mapping[str, object]) -> list[str]:
     columns = cast("list[str]", record.get("columns") or [])
     if not columns or "types" not in record or "bins" in record:
         return []
-    return [f"Rows with another {' or '.join(columns)}, or without one, are in no group."]
+    rest = cast("Mapping[str, Mapping[str, object]]", record.get("rest") or {})
+    another, without = (
+        [name for name in columns if group not in rest.get(name, {})]
+        for group in ("other", "missing")
+    )
+    said = [f"with another {' or '.join(another)}"] if another else []
+    if without:
+        said.append("without one" if without == another else f"without {' or '.join(without)}")
+    return (
+        [f"Rows {', or '.join(said)}, are in no group."]
+        if len(said) > 1
+        else [f"Rows {one} are in no group." for one in said]
+    )
 
 
 def _statistics(query: Mapping[str, object]) -> list[str]:

@@ -37,8 +37,8 @@ def open(  # noqa: A001
     """Open a table to be asked, and the ledger that pays; no row is read.
 
     Args:
-        source: as for `open_table`: the path of a .parquet or .csv file, a data frame, or a table
-            of a database.
+        source: as for `open_table`: the path of a .parquet or .csv file, a list, pattern or folder
+            of them, a data frame, or a table of a database.
         unit: whom to protect: the column that names the unit, `Rows()` where each row is one, or
             a `Unit` with its limits.
         max_rows: with a column: the most rows of one unit that count in an answer.

@@ -25,6 +25,7 @@ from neyman.tables._key import Key  # noqa: E402
 from neyman.tables._keys._bins import Bin, Bins  # noqa: E402
 from neyman.tables._keys._keys import Keys  # noqa: E402
 from neyman.tables._keys._unknown_keys import UnknownKeys  # noqa: E402
+from neyman.tables._keys._values import Values  # noqa: E402
 from neyman.tables._open import open_table  # noqa: E402
 from neyman.tables._schema import Schema  # noqa: E402
 from neyman.tables._statistics._linear import LinearRegression  # noqa: E402
@@ -64,6 +65,7 @@ __all__ = [
     "Together",
     "Unit",
     "UnknownKeys",
+    "Values",
     "Variance",
     "col",
     "expression_from_json",

@@ -1,16 +1,19 @@
 """A key: what the rows of a group have in a column."""
 
 from datetime import date, datetime
-from numbers import Integral
-from typing import TypeAlias
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Final, TypeAlias
 
 from neyman.arguments import written
 from neyman.errors import InvalidTable
 
-__all__ = ["Key", "key_of", "key_text"]
+__all__ = ["LARGEST_WHOLE", "Key", "key_of", "key_text", "whole_of"]
 
 Key: TypeAlias = str | int | bool | date
 
+LARGEST_WHOLE: Final = 2**53
+"""Up to here a double tells whole numbers apart."""
 _INT64 = 2**63
 
 
@@ -23,6 +26,18 @@ def key_text(key: Key) -> str:
             return key.isoformat()
         case _:
             return str(key)
+
+
+def whole_of(value: Real | Decimal) -> int | None:
+    """Return the whole number that a float or a decimal is, as codes such as 1.0 are."""
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    # NaN is not below, and infinity not either.
+    if not abs(number) <= LARGEST_WHOLE or value != int(number):
+        return None
+    return int(number)
 
 
 def key_of(value: object, column: str) -> Key:
@@ -44,8 +59,13 @@ def key_of(value: object, column: str) -> Key:
             if -_INT64 <= int(value) < _INT64:
                 return int(value)
             fix = "write an integer of 64 bits"
-        case None:
-            fix = "rows without a key are dropped and cannot be asked for; leave it out"
+        case Real() | Decimal():
+            whole = whole_of(value)
+            if whole is not None:
+                return whole
+            fix = "write whole numbers such as 1, or cut the column into Bins"
+            if value != value:
+                fix = "write None for the rows without a value"
         case _:
             fix = "write text, integers, booleans or dates"
     raise InvalidTable(f"{written(value)} is no key of column {column!r}; {fix}")

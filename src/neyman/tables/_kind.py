@@ -9,14 +9,13 @@ from typing import TypeAlias, final
 
 from sqlglot import exp
 
-from neyman.tables._key import Key
+from neyman.tables._key import LARGEST_WHOLE, Key
 from neyman.tables._sql import Tree, cast, clamped, double, encoded, text, try_cast
 from neyman.tables._types import Range, Type
 
 __all__ = [
     "BOOLEAN",
     "DATE",
-    "DECIMAL",
     "FLOAT",
     "FREE_TEXT",
     "INTEGER",
@@ -27,6 +26,7 @@ __all__ = [
     "Kind",
     "coded",
     "decimal",
+    "exact",
     "kind_of",
     "made_number",
     "timestamp",
@@ -35,6 +35,11 @@ __all__ = [
 Cast: TypeAlias = Callable[[Tree], Tree]
 
 _NARROW = 18
+_MOST = 2.0**62
+
+
+def _same(value: Tree) -> Tree:
+    return value
 
 
 @final
@@ -48,6 +53,7 @@ class Kind:
         identity: the canonical bytes that tell units apart.
         key: the value as it is compared with keys.
         parse: a key's text as it is compared with values.
+        whole_key: in place of `key`, the value as it is compared with integers.
         keys: the Python types that its keys have.
         absent: keys that stand for NULL, and so for no group.
         group: the canonical bytes that tell groups apart, NULL for what is in none.
@@ -55,6 +61,7 @@ class Kind:
         spelled: what else to say to whoever writes keys of another type.
         types: what it can be in an expression.
         instant: a timestamp as `_instant` has it, NULL outside the years 1 to 9999.
+        present: the value, NULL where it stands for none, as NaN does.
         range: bounds of its numbers that the type itself gives; None where it gives none.
         coded: whether its bytes alone are known, as of what names the unit in another table.
     """
@@ -66,17 +73,15 @@ class Kind:
     parse: Cast | None = field(default=None, repr=False)
     keys: tuple[type[Key], ...] = ()
     absent: frozenset[Key] = frozenset()
+    whole_key: Cast | None = field(default=None, repr=False)
     group: Cast | None = field(default=None, repr=False)
     group_key: Callable[[str], str | int | bool] = field(default=str, repr=False)
     spelled: str = field(default="", repr=False)
     types: tuple[Type, ...] = field(default=(), repr=False)
     instant: Cast | None = field(default=None, repr=False)
+    present: Cast = field(default=_same, repr=False)
     range: Range | None = field(default=None, repr=False)
     coded: bool = field(default=False, repr=False)
-
-
-def _same(value: Tree) -> Tree:
-    return value
 
 
 def _code(value: Tree) -> Tree:
@@ -106,12 +111,19 @@ def _bigint(value: Tree) -> Tree:
     return try_cast(value, "BIGINT")
 
 
-def _bigint_of_double(value: Tree) -> Tree:
-    # Beyond 2^62 there is no key. Clamped as well, for an engine may cast before it compares.
-    most = 2.0**62
+def _bigint_of_double(value: Tree, most: float = _MOST) -> Tree:
+    # Beyond there is no key. Clamped as well, for an engine may cast before it compares.
     inside = exp.Between(this=value, low=double(-most), high=double(most))
     clamp = clamped(double(-most), value.copy(), double(most))
     return exp.Case(ifs=[exp.If(this=inside, true=cast(clamp, "BIGINT"))])
+
+
+def _bigint_of_float(value: Tree) -> Tree:
+    """The whole number that a float is; NULL where it is none, or not told from its neighbour."""
+    number = _double(value)
+    whole = exp.EQ(this=exp.Floor(this=number), expression=number.copy())
+    found = _bigint_of_double(number.copy(), float(LARGEST_WHOLE))
+    return exp.Case(ifs=[exp.If(this=whole, true=found)])
 
 
 def _boolean(value: Tree) -> Tree:
@@ -127,8 +139,23 @@ def _filled(value: Tree) -> Tree:
     return encoded(exp.Nullif(this=cast(value, "TEXT"), expression=text("")))
 
 
+def _without_zeros(value: Tree) -> Tree:
+    # As programs write whole numbers of a column in which some are unknown: 1.0.
+    cut = exp.RegexpReplace(this=value, expression=text("[.]0+$"), replacement=text(""))
+    return encoded(cut)
+
+
 def _whole(value: Tree) -> Tree:
     return encoded(_bigint(value))
+
+
+def _number_or_null(value: Tree) -> Tree:
+    number = _double(value)
+    return exp.Case(ifs=[exp.If(this=exp.Not(this=exp.IsNan(this=number)), true=number.copy())])
+
+
+def _whole_float(value: Tree) -> Tree:
+    return encoded(_bigint_of_float(value))
 
 
 def _whole_double(value: Tree) -> Tree:
@@ -148,6 +175,9 @@ def _is_true(written: str) -> bool:
     return written == "true"
 
 
+# What a code such as 1.0 is.
+_WHOLE_KEYS = " for its whole numbers, or cut it into Bins"
+
 FREE_TEXT = Kind(
     "text of a CSV file",
     _double_or_null,
@@ -157,8 +187,9 @@ FREE_TEXT = Kind(
     (str, int),
     absent=frozenset({""}),
     group=_filled,
+    whole_key=_without_zeros,
     spelled=', spelled as in the file: "true", "2020-02-29"; an integer matches its plain '
-    "decimal text only",
+    "decimal text, such as 1 or 1.0, only",
     types=(Type.TEXT, Type.NUMBER),
 )
 TEXT = Kind("text", None, encoded, encoded, encoded, (str,), group=encoded, types=(Type.TEXT,))
@@ -175,12 +206,45 @@ INTEGER = Kind(
     range=Range.whole(64),
 )
 WIDE_INTEGER = replace(INTEGER, number=_double_by_text, range=Range.whole(128))
-DECIMAL = Kind("decimal", _double_by_text, types=(Type.NUMBER,))
+
+
+def exact(declared: str, number: Cast) -> Kind:
+    """Return the family of decimals; those that are whole name units and make groups.
+
+    Args:
+        declared: the type, as DECIMAL(38,3).
+        number: the value as a double; NULL for what is none.
+    """
+
+    def whole(value: Tree) -> Tree:
+        found = try_cast(value, "BIGINT")
+        # Engines round, or cut: what comes back as it was is whole.
+        same = exp.EQ(this=try_cast(found, declared), expression=value.copy())
+        inside = exp.Between(this=number(value.copy()), low=double(-_MOST), high=double(_MOST))
+        kept = exp.Case(ifs=[exp.If(this=same, true=found.copy())])
+        return exp.Case(ifs=[exp.If(this=inside, true=kept)])
+
+    def written(value: Tree) -> Tree:
+        return encoded(whole(value))
+
+    return Kind(
+        "decimal",
+        number,
+        written,
+        whole,
+        _bigint,
+        (int,),
+        group=written,
+        group_key=int,
+        spelled=_WHOLE_KEYS,
+        types=(Type.NUMBER,),
+        present=number,
+    )
 
 
 @cache
 def decimal(declared: str) -> Kind:
-    """Return the family of decimals; one of more digits than a wide type has is NULL.
+    """Return the family of decimals of a type; one of more digits than a wide type has is NULL.
 
     Files and frames can hold such, and DuckDB fails to write the least of 128 bits as text. Those
     of at most 18 digits lie in fewer bits, and are read as they are.
@@ -190,7 +254,7 @@ def decimal(declared: str) -> Kind:
     """
     width, scale = map(int, re.findall("[0-9]+", declared))
     if width <= _NARROW:
-        return DECIMAL
+        return exact(declared, _double_by_text)
     digits = "9" * width
     most = f"{digits[scale:]}.{digits[:scale]}"
 
@@ -199,10 +263,22 @@ def decimal(declared: str) -> Kind:
         inside = exp.Between(this=value, low=low, high=high)
         return exp.Case(ifs=[exp.If(this=inside, true=_double_by_text(value.copy()))])
 
-    return replace(DECIMAL, number=number)
+    return exact(declared, number)
 
 
-FLOAT = Kind("float", _double, types=(Type.NUMBER,))
+FLOAT = Kind(
+    "float",
+    _double,
+    _whole_float,
+    _bigint_of_float,
+    _bigint,
+    (int,),
+    group=_whole_float,
+    group_key=int,
+    spelled=_WHOLE_KEYS,
+    types=(Type.NUMBER,),
+    present=_number_or_null,
+)
 BOOLEAN = Kind(
     "boolean",
     _double_of_truth,

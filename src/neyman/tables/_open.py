@@ -33,7 +33,9 @@ def open_table(
     """Open a table for questions; its schema is read, its rows are not.
 
     Args:
-        source: the path of a .parquet or .csv file, a pyarrow Table, a DataFrame of pandas,
+        source: the path of a .parquet or .csv file; several: a list of paths, a pattern such as
+            "visits/*.parquet", or a folder, whose own folders such as year=2025 are a column; a
+            pyarrow Table, a DataFrame of pandas,
             Polars or Spark, or a pair (connection, "table") of DuckDB or PostgreSQL or
             (SparkSession, "table"). A file is known by its content, which is read once for it
             when the first question is built: SHA-256, kept by a ledger only under its own secret

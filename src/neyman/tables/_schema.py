@@ -6,6 +6,8 @@ from datetime import date
 from difflib import get_close_matches
 from typing import final
 
+from sqlglot import exp
+
 from neyman.errors import InvalidTable, UnknownColumn
 from neyman.tables import _sql as sql
 from neyman.tables._instant import date_of
@@ -88,12 +90,12 @@ class Column:
         """Return the value as units are told apart.
 
         Raises:
-            InvalidTable: if it does not name units alike on every engine, as floats do not.
+            InvalidTable: if it does not name units alike on every engine, as timestamps do not.
         """
         if self.kind.identity is None:
             raise InvalidTable(
                 f"column {self.name!r} is of type {self.kind.label} and cannot name a unit; "
-                "write a column of text, integers, booleans or dates"
+                "write a column of text, whole numbers, booleans or dates"
             )
         return self.kind.identity(self.value())
 
@@ -110,8 +112,8 @@ class Column:
         if set(ours.keys).isdisjoint(theirs.keys):
             raise InvalidTable(
                 f"column {self.name!r} is of type {ours.label} and column {other.name!r} of type "
-                f"{theirs.label}, which do not match; join by columns of text, integers, booleans "
-                "or dates, both of one type"
+                f"{theirs.label}, which do not match; join by columns of text, whole numbers, "
+                "booleans or dates, both of one type"
             )
         same = ours.key if ours.key is theirs.key else None
         mine, its = (same, same) if same is not None else (ours.identity, theirs.identity)
@@ -134,16 +136,21 @@ class Column:
             )
         if not kind.absent.isdisjoint(keys):
             raise InvalidTable(
-                f"an empty field of column {self.name!r} is NULL, which belongs to no group, and "
-                "'' was among its keys; leave it out"
+                f"an empty field of column {self.name!r} is NULL, and '' was among its keys; write "
+                "None for the rows without a value, or leave it out"
             )
-        return kind.key(self.value()), kind.parse
+        key = kind.whole_key if given is int and kind.whole_key is not None else kind.key
+        return key(self.value()), kind.parse
+
+    def absent(self) -> Tree:
+        """Return whether a row has no value."""
+        return exp.Is(this=exp.Paren(this=self.kind.present(self.value())), expression=exp.null())
 
     def grouped(self) -> tuple[Tree, Callable[[str], str | int | bool]]:
         """Return the bytes that tell groups apart, and what makes a key of their text.
 
         Raises:
-            InvalidTable: if the values are no keys, as floats are none.
+            InvalidTable: if the values are no keys, as timestamps are none.
         """
         self.refuse_coded()
         if self.kind.group is None:
@@ -152,7 +159,7 @@ class Column:
                 + (
                     self._instead_of_groups()
                     if self.kind.instant is not None
-                    else "write a column of text, integers, booleans or dates"
+                    else "write a column of text, whole numbers, booleans or dates"
                 )
             )
         return self.kind.group(self.value()), self.kind.group_key

@@ -142,7 +142,8 @@ class Entity(Unit):
     Entity('patient', max_rows=5, max_rows_per={'year': 1})
 
     Attributes:
-        column: names the unit: text, integer, boolean or date; or where another table names it.
+        column: names the unit: text, whole number, boolean or date; or where another table names
+            it. A float or decimal that is not whole is NULL.
         max_rows: m, the most rows of one unit in an answer.
         max_rows_per: by the columns of a grouping, the most rows of one unit in each of its groups.
         max_rows_per_group: the most rows in each group, whatever the groups of a question are; from

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from neyman.tables import Bins, Bounds, Entity, Keys, Rows, UnknownKeys, open_table
+from neyman.tables import Bins, Bounds, Entity, Keys, Rows, UnknownKeys, Values, open_table
 
 INF, NAN = math.inf, math.nan
 WORDS = ["a", "A", "a ", "", "ä", "a\u0308", "ß'\"; --", "\\Q.\\E\n\t", "${env:HOME}", "\U0001f600"]
@@ -62,7 +62,7 @@ UNITS = st.one_of(
     st.just(Rows()),
     st.builds(
         Entity,
-        st.sampled_from(["text", "whole", "small", "truth", "day"]),
+        st.sampled_from(["text", "whole", "small", "truth", "day", "real", "single", "money"]),
         max_rows=st.integers(1, 9),
         max_rows_per=st.dictionaries(
             st.sampled_from(["Group", "day", ("Group", "truth")]), st.integers(1, 4)
@@ -77,6 +77,11 @@ KEYS = st.one_of(
             Keys({"Group": WORDS[:3], "truth": [True, False]}),
             Keys({"day": DAYS}),
             Keys({"small": [1, 2, -(2**15), 300], "Group": ["a", "A"]}),
+            Keys({"real": [0, 1.0, -3, 2**53], "single": [0, 1, 2]}),
+            Keys({"money": [0, 1, -1, 10**18], "truth": [True, False]}),
+            Keys({"real": [0, None, 1], "Group": ["a", None]}, other=True),
+            Keys({"day": Values(DAYS[:2], missing="none"), "money": Values([0], other="more")}),
+            Keys({"whole": [0, 1], "truth": [True, None]}, other="others"),
             Keys.tuples(("whole", "text"), [(0, "a"), (2**63 - 1, ""), (-(2**63), "A")]),
             Keys({"real": Bins([-2, -0.25, 0, 0.5, 1.0, 3], outside="clip")}),
             Keys({"Group": WORDS[:3], "single": Bins.uniform(-1, 1, 7, outside="drop")}),
@@ -148,6 +153,8 @@ BY = st.sampled_from(
         UnknownKeys("day"),
         UnknownKeys("whole"),
         UnknownKeys("small", "Group", "day"),
+        UnknownKeys("real", "money"),
+        UnknownKeys("single"),
     ]
 )
 ASKED = {"rows": TABLES, "unit": UNITS, "by": BY, "column": st.sampled_from(list(BOUNDS))}

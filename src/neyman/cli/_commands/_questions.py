@@ -123,7 +123,13 @@ def _add_density(commands: Any) -> None:
 
 def _add_common(parser: Parser, *, groups: bool = True) -> None:
     """Add what every question is told."""
-    parser.add_argument("data", type=Path, metavar="FILE", help="a Parquet or CSV file")
+    parser.add_argument(
+        "data",
+        type=Path,
+        metavar="FILE",
+        nargs="+",
+        help="a Parquet or CSV file; several of one schema, or a folder of them, are one table",
+    )
     about = parser.add_argument_group("about")
     about.add_argument(
         "--unit",
@@ -140,13 +146,7 @@ def _add_common(parser: Parser, *, groups: bool = True) -> None:
         help="only rows for which it is true, such as \"age >= 18 and ward = 'north'\"",
     )
     if groups:
-        about.add_argument(
-            "--by",
-            action="append",
-            metavar="COLUMN=VALUE,VALUE",
-            help="groups, all of them declared; or the name of a column alone, for groups that "
-            "nobody declared, which costs --delta; may be repeated",
-        )
+        _add_groups(about)
     about.add_argument(
         "--bounds",
         action="append",
@@ -165,6 +165,22 @@ def _add_common(parser: Parser, *, groups: bool = True) -> None:
         "--records", metavar="N", help="about how many rows there are, known in public"
     )
     add_output(seen)
+
+
+def _add_groups(about: Any) -> None:
+    about.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN=VALUE,VALUE",
+        help="groups, all of them declared; or the name of a column alone, for groups that "
+        "nobody declared, which costs --delta; may be repeated",
+    )
+    about.add_argument(
+        "--rest",
+        action="store_true",
+        help="with declared groups: two groups more of each column, missing (rows without a "
+        "value) and other (rows with any other value), so that a typo is seen",
+    )
 
 
 def _add_payment(paid: Any) -> None:

@@ -13,7 +13,7 @@ from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords
 from neyman.functional._asked import asked
 from neyman.functional._quantiles._quantiles import QuantileReading
-from neyman.functional._quantiles._step_basis import StepBasis
+from neyman.functional._quantiles._step_basis import StepBasis, told_apart
 from neyman.functional._units import Units
 from neyman.numerics import Real, exact, text
 
@@ -40,7 +40,8 @@ def quantiles(
         probabilities: p, each in [0, 1].
         lower: public; what is below counts there.
         upper: public; what is above counts there.
-        grid: between the values that are told apart; divides upper - lower.
+        grid: between the values that are told apart; divides upper - lower. Of more than 8,192
+            steps the release takes coarser ones, and says so (`told_apart`).
         unit: who is protected, in the words of the ledger.
         name: stands for these values in the ledger: other values need another name.
         units: whose each value is, and how many of one unit count.
@@ -81,13 +82,16 @@ def quantiles_of(
         InvalidParameter: if a declaration is unusable.
     """
     shares = _shares(probabilities)
-    basis = StepBasis(exact(lower, "lower"), exact(upper, "upper"), exact(grid, "grid"))
+    first, last, asked_grid = exact(lower, "lower"), exact(upper, "upper"), exact(grid, "grid")
+    basis = StepBasis(first, last, told_apart(first, last, asked_grid))
+    coarser = {} if basis.grid == asked_grid else {"grid": text(asked_grid)}
     return asked(
         records,
         {
             "statistic": basis.statistic,
             "probabilities": [text(p) for p in shares],
             "basis": basis.record(),
+            **coarser,
             "rules": basis.rules,
         },
         rule=basis,

@@ -21,13 +21,29 @@ from neyman.nodes import Nodes
 from neyman.numerics import Array, text
 from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["StepBasis"]
+__all__ = ["StepBasis", "told_apart"]
 
 _BITS: Final = 24
 _MOST_STEPS: Final = 2**13
+_FEWEST_OF_MANY: Final = _MOST_STEPS // 2
 # Of the count, beside the slowest wave; measured: least noise of counts up to a share.
 _COUNT_WEIGHT: Final = 1.5
 _BLOCK: Final = 1 << 17
+
+
+def told_apart(lower: Fraction, upper: Fraction, grid: Fraction) -> Fraction:
+    """Return the step between the values that are told apart: the grid, where it has few steps.
+
+    Of more than 8,192 steps it is the least multiple of the grid that divides the distance into at
+    most 8,192 parts; where that leaves fewer than 4,096, the distance is divided into 8,192. Bounds
+    and grid decide it, and no row.
+    """
+    steps = (upper - lower) / grid if grid > 0 else Fraction(0)
+    if steps.denominator != 1 or steps <= _MOST_STEPS:
+        return grid
+    fitting = range(_MOST_STEPS, _FEWEST_OF_MANY - 1, -1)
+    parts = next((n for n in fitting if int(steps) % n == 0), _MOST_STEPS)
+    return (upper - lower) / parts
 
 
 @final
@@ -73,9 +89,8 @@ class StepBasis(AbstractBasis):
         if steps > _MOST_STEPS:
             raise InvalidParameter(
                 f"{int(steps)} steps of {text(self.grid)} from {text(self.lower)} to "
-                f"{text(self.upper)} were asked for, at most {_MOST_STEPS} are told apart; write "
-                "coarser bounds for quantiles, such as bounds=Bounds(lower, upper, grid=...) with "
-                f"a grid of at least {float(self.grid * steps / _MOST_STEPS):.6g}"
+                f"{text(self.upper)} were asked for, at most {_MOST_STEPS} are told apart; write a "
+                f"grid of at least {float(self.grid * steps / _MOST_STEPS):.6g}"
             )
 
     @property

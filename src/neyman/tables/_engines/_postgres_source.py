@@ -16,7 +16,6 @@ from neyman.tables import _sql as sql
 from neyman.tables._engines._postgres_engine import Postgres, session
 from neyman.tables._schema import Column, Schema
 from neyman.tables._sql import Tree
-from neyman.tables._types import Type
 
 __all__ = ["postgres_table"]
 
@@ -57,7 +56,7 @@ _KINDS = {
     **dict.fromkeys(("text", "character varying", "character", "uuid", "enum"), kind.TEXT),
     **dict.fromkeys(("smallint", "integer", "bigint"), kind.INTEGER),
     **dict.fromkeys(("real", "double precision"), kind.FLOAT),
-    "numeric": kind.Kind("decimal", _finite_double, types=(Type.NUMBER,)),
+    "numeric": kind.exact("DECIMAL", _finite_double),
     "boolean": kind.BOOLEAN,
     "date": kind.DATE,
     "timestamp without time zone": kind.timestamp(_moment),

@@ -60,7 +60,7 @@ def _is_nan(node: exp.IsNan) -> Tree:
 
 def _try_cast(node: exp.TryCast) -> Tree:
     if not node.to.is_type("date"):
-        # Of integers of at most 64 bits, or of doubles known to lie between such: neither fails.
+        # Of integers of at most 64 bits, or of numbers known to lie between such: neither fails.
         return exp.Cast(this=node.this, to=node.to)
     # Of text whose digits are known to have the shape of a date.
     good = _matches(exp.RegexpLike(this=node.this, expression=sql.text(_DATE)))

@@ -42,7 +42,6 @@ _KINDS = {
     **dict.fromkeys(("string", "varchar", "char"), kind.TEXT),
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), kind.INTEGER),
     **dict.fromkeys(("float", "double"), kind.FLOAT),
-    "decimal": kind.DECIMAL,
     "boolean": kind.BOOLEAN,
     "date": kind.DATE,
     "timestamp": kind.timestamp(_absolute),
@@ -115,7 +114,7 @@ def _engine(
 ) -> Spark:
     columns = tuple(
         # A collation after the type does not matter: text is compared by its bytes.
-        Column(name, f"c{i}", kind.kind_of(declared.partition(" ")[0], _KINDS))
+        Column(name, f"c{i}", _kind(declared))
         for i, (name, declared) in enumerate(fields)
     )
     schema = Schema(columns)
@@ -135,6 +134,16 @@ def _engine(
 
     types = ", ".join(declared for _, declared in fields)
     return Spark(session, (placed,), (f"{label}:{schema.names}:{types}",), schema)
+
+
+def _kind(declared: str) -> kind.Kind:
+    if declared.startswith("decimal("):
+        return kind.exact(declared.upper(), _double_by_text)
+    return kind.kind_of(declared.partition(" ")[0], _KINDS)
+
+
+def _double_by_text(value: Tree) -> Tree:
+    return sql.try_cast(sql.cast(value, "TEXT"), "DOUBLE")
 
 
 def _fields(frame: Callable[[], Any], problem: str) -> list[tuple[str, str]]:

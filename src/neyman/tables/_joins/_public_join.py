@@ -18,7 +18,7 @@ from sqlglot import exp
 from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
 from neyman.tables import _sql as sql
-from neyman.tables._key import Key, key_text
+from neyman.tables._key import Key, key_text, whole_of
 from neyman.tables._keys._listed import places_of
 from neyman.tables._kind import Cast, Kind
 from neyman.tables._on import How, On, Taken, pairs_of, refuse_no_how, taken_of, with_columns
@@ -88,6 +88,9 @@ def looked_up(
 def _keys(public: PublicTable, name: str, cells: list[Cell], column: Column) -> list[Cell]:
     """Return the keys as the private column has them; what stands for NULL there is NULL."""
     fitting = cells if str in column.kind.keys else public.numbers(cells, name)
+    if int in column.kind.keys:
+        # Codes such as 1.0; what is not whole matches nothing.
+        fitting = [whole_of(cell) if isinstance(cell, float) else cell for cell in fitting]
     return [None if cell in column.kind.absent else cell for cell in fitting]
 
 

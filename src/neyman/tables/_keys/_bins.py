@@ -110,6 +110,11 @@ class Bins(Domain):
         return "bins"
 
     @property
+    def by_value(self) -> bool:
+        """A bin has many values."""
+        return False
+
+    @property
     def cells(self) -> tuple[Bin, ...]:
         """The bins."""
         return tuple(Bin(*ends) for ends in pairwise(self.edges))
@@ -134,7 +139,7 @@ class Bins(Domain):
         written = [
             edge.isoformat() if isinstance(edge, date) else float(edge).hex() for edge in self.edges
         ]
-        return {"edges": written, "outside": self.outside}
+        return {"bins": {"edges": written, "outside": self.outside}}
 
     def only(self, places: IntArray) -> "Bins":  # noqa: ARG002
         """Return all: a bin is what its neighbours leave."""

@@ -27,6 +27,11 @@ class Domain(ABC):
 
     @property
     @abstractmethod
+    def by_value(self) -> bool:
+        """Whether all rows of a place have one value."""
+
+    @property
+    @abstractmethod
     def cells(self) -> tuple[object, ...]:
         """What stands for each place in a row of `Keys`."""
 
@@ -44,7 +49,7 @@ class Domain(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
-        """Return what the public record says beside the texts, if anything."""
+        """Return what the public record says beside the texts, if anything, by its words."""
 
     @abstractmethod
     def only(self, places: IntArray) -> "Domain":

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import final
+from typing import cast, final
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from neyman.tables._keys._key_mistakes import (
     refuse_repeats,
 )
 from neyman.tables._keys._listed import Listed
+from neyman.tables._keys._values import OTHER, Values
 
 __all__ = ["Key", "Keys"]
 
@@ -38,7 +39,8 @@ class Keys:
     `Keys({"carrier": ["AA", "UA"], "month": [1, 2]})` is every combination, the last column
     running fastest; a column may be cut into `Bins`. `Keys.tuples` takes chosen combinations.
     Rows of other groups are dropped before anything is bounded, and a declared group without
-    rows is zero before noise.
+    rows is zero before noise. None among the keys is the group of rows without a value, and
+    `other=True` one group of all other values (`Values` names both).
 
         a * b       every row of a with every row of b, those of b running fastest
         a | b       the rows of a, then those of b that are not in a
@@ -67,17 +69,25 @@ class Keys:
     domains: tuple[Domain, ...] = field(repr=False)
     chosen: tuple[int, ...] | None = field(repr=False)
 
-    def __init__(self, domains: Mapping[str, Iterable[object] | Bins]) -> None:
+    def __init__(
+        self, domains: Mapping[str, Iterable[object] | Bins | Values], *, other: bool | str = False
+    ) -> None:
         """Take every combination of the keys, or bins, of each column.
 
+        Args:
+            domains: by column: keys, with None for rows without a value; `Values`; or `Bins`.
+            other: whether each column of keys has one more group, of the rows with any other value;
+                or what that is called.
+
         Raises:
-            InvalidTable: if there is no key, a key repeats, is NULL or a float, types mix, or
+            InvalidTable: if there is no key, a key repeats or is not whole, types mix, or
                 there are more than 10^6 combinations.
         """
         refuse_no_mapping(domains)
         columns = tuple(domains)
         refuse_names(columns)
-        self._fill(columns, tuple(_domain(name, domains[name]) for name in columns), None)
+        rest = OTHER if other is True else other or None
+        self._fill(columns, tuple(_domain(name, domains[name], rest) for name in columns), None)
 
     @classmethod
     def tuples(cls, columns: Sequence[str], keys: Iterable[Sequence[object]]) -> "Keys":
@@ -171,9 +181,9 @@ class Keys:
 
     @property
     def by_value(self) -> tuple[str, ...]:
-        """The columns that the groups are made of by their very values, and not cut into bins."""
+        """The columns of which each group has one value, and not all of a bin or all others."""
         pairs = zip(self.columns, self.domains, strict=True)
-        return tuple(name for name, domain in pairs if isinstance(domain, Listed))
+        return tuple(name for name, domain in pairs if domain.by_value)
 
     def __repr__(self) -> str:
         many = "group" if len(self) == 1 else "groups"
@@ -335,12 +345,9 @@ class Keys:
             "columns": list(self.columns),
             "types": [domain.kind for domain in self.domains],
         }
-        more = {
-            name: domain.describe()
-            for name, domain in zip(self.columns, self.domains, strict=True)
-            if domain.describe()
-        }
-        record |= {"bins": more} if more else {}
+        for name, domain in zip(self.columns, self.domains, strict=True):
+            for word, told in domain.describe().items():
+                cast("dict[str, object]", record.setdefault(word, {}))[name] = told
         rows = [list(row) for row in self._of_each([domain.texts() for domain in self.domains])]
         if len(rows) <= _SHOWN:
             return record | {"values": rows}
@@ -348,11 +355,11 @@ class Keys:
         return record | {"count": len(rows), "sha256": digest}
 
 
-def _domain(column: str, given: Iterable[object] | Bins) -> Domain:
-    match given:
-        case Bins():
-            return given
-        case _:
-            domain, places = Listed.of(column, given)
-            refuse_repeats([domain.keys[i] for i in places], f"column {column!r}")
-            return domain
+def _domain(
+    column: str, given: Iterable[object] | Bins | Values, other: str | None = None
+) -> Domain:
+    if isinstance(given, Bins):
+        return given
+    domain, places = Listed.of(column, given, other)
+    refuse_repeats([domain.keys[i] for i in places], f"column {column!r}")
+    return domain

@@ -12,6 +12,7 @@ from neyman.errors import InvalidTable
 from neyman.tables import _sql as sql
 from neyman.tables._key import Key, key_of, key_text
 from neyman.tables._keys._domain import Domain
+from neyman.tables._keys._values import MISSING, Values
 from neyman.tables._kind import Cast
 from neyman.tables._schema import Column
 from neyman.tables._sql import Tree
@@ -29,87 +30,179 @@ class Listed(Domain):
     """Distinct keys of one type: a row is at the place of the key that it has.
 
     Attributes:
-        keys: at least one.
+        keys: at least one; None for rows without a value.
         kind: their type; True and 1 are equal in Python, and are not the same key.
+        missing: what the group of rows without a value is called.
+        other: what the group of all other values is called, the last one; None: there is none.
     """
 
-    keys: tuple[Key, ...] = field(repr=False)
+    keys: tuple[Key | None, ...] = field(repr=False)
     kind: str  # pyright: ignore[reportIncompatibleMethodOverride]
+    missing: str = MISSING
+    other: str | None = None
 
     @classmethod
-    def of(cls, column: str, values: object) -> tuple["Listed", list[int]]:
+    def of(
+        cls, column: str, values: object, other: str | None = None
+    ) -> tuple["Listed", list[int]]:
         """Return the distinct keys in the order of their first appearance, and each one's place.
+
+        Args:
+            column: whose keys they are.
+            values: a list of them, or `Values`.
+            other: what the group of all other values is called, where `Values` do not say it.
 
         Raises:
             InvalidTable: if they are no list, none, no keys, or of several types.
         """
-        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-            what = "the text " if isinstance(values, str | bytes) else ""
+        given: object = values
+        missing = MISSING
+        if isinstance(values, Values):
+            # A group that is named is there.
+            more = () if values.missing is None or None in values.keys else (None,)
+            given, other = (*values.keys, *more), values.other or other
+            missing = values.missing or MISSING
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            what = "the text " if isinstance(given, str | bytes) else ""
             raise InvalidTable(
-                f"the keys of column {column!r} are {what}{values!r}, not a list; "
-                f"write [{values!r}]"
+                f"the keys of column {column!r} are {what}{given!r}, not a list; write [{given!r}]"
             )
-        keys = [key_of(value, column) for value in cast("Iterable[object]", values)]
-        if not keys:
-            raise InvalidTable(f"column {column!r} was given no keys; write at least one")
-        kinds = sorted({type(key).__name__ for key in keys})
+        keys = [
+            None if value is None else key_of(value, column)
+            for value in cast("Iterable[object]", given)
+        ]
+        kinds = sorted({type(key).__name__ for key in keys if key is not None})
+        if not kinds:
+            raise InvalidTable(
+                f"column {column!r} was given no keys"
+                + (" but None" if keys else "")
+                + "; write at least one"
+            )
         if len(kinds) > 1:
             raise InvalidTable(
                 f"the keys of column {column!r} mix {' and '.join(kinds)}; write one type a column"
             )
-        place: dict[Key, int] = {}
+        place: dict[Key | None, int] = {}
         found = [place.setdefault(key, len(place)) for key in keys]
-        return cls(tuple(place), kinds[0]), found
+        domain = cls(tuple(place), kinds[0], missing, other)
+        domain.refuse_names_of_keys(column)
+        return domain, found
+
+    def refuse_names_of_keys(self, column: str) -> None:
+        """Refuse names of groups that a key, or another group, has.
+
+        Raises:
+            InvalidTable: naming the first.
+        """
+        seen: set[str] = set()
+        for called in self.texts():
+            if called in seen:
+                raise InvalidTable(
+                    f"two groups of column {column!r} are called {called!r}; write "
+                    'neyman.tables.Values(keys, missing="not recorded", other="all others"), with '
+                    "names that no key has"
+                )
+            seen.add(called)
 
     def __len__(self) -> int:
-        return len(self.keys)
+        return len(self.keys) + (self.other is not None)
 
     @property
-    def cells(self) -> tuple[Key, ...]:
-        """The keys."""
-        return self.keys
+    def by_value(self) -> bool:
+        """Not where a group has rows of many values, or of unknown ones."""
+        return self.other is None and None not in self.keys
+
+    @property
+    def cells(self) -> tuple[object, ...]:
+        """The keys; None for rows without a value, and the name of the group of all others."""
+        return self.keys if self.other is None else (*self.keys, self.other)
 
     def texts(self) -> list[str]:
-        """Return canonical texts."""
-        return [key_text(key) for key in self.keys]
+        """Return canonical texts, and the names of groups that are no key's."""
+        found = [self.missing if key is None else key_text(key) for key in self.keys]
+        return found if self.other is None else [*found, self.other]
 
     def names(self, column: str) -> tuple[str, ...]:
         """Return the column's own name."""
         return (column,)
 
     def columns(self, column: str, places: IntArray) -> Columns:
-        """Return the keys, dates as ISO text."""
-        shown = [key.isoformat() if isinstance(key, date) else key for key in self.keys]
+        """Return the keys, dates as ISO text; all as text where a group has a name."""
+        shown: list[object] = [
+            key.isoformat() if isinstance(key, date) else key for key in self.keys
+        ]
+        if not self.by_value:
+            shown = list(self.texts())
         return {column: [shown[i] for i in places.tolist()]}  # pyright: ignore[reportReturnType]
 
     def describe(self) -> dict[str, object]:
-        """Return nothing more."""
-        return {}
+        """Return the names of groups that are no key's."""
+        told: dict[str, str] = {"missing": self.missing} if None in self.keys else {}
+        told |= {} if self.other is None else {"other": self.other}
+        return {"rest": told} if told else {}
 
     def only(self, places: IntArray) -> "Listed":
-        """Return some of the keys."""
+        """Return some of the keys; all where there are others, which are what the keys leave."""
+        if self.other is not None:
+            return self
         at: list[int] = places.tolist()
-        return Listed(tuple(self.keys[i] for i in at), self.kind)
+        return Listed(tuple(self.keys[i] for i in at), self.kind, self.missing)
 
-    def joined(self, other: Domain, column: str) -> "Listed":  # noqa: ARG002
-        """Return these keys, then the other's that are not among them."""
-        more = cast("tuple[Key, ...]", other.cells)
-        return Listed(tuple(dict.fromkeys((*self.keys, *more))), self.kind)
+    def joined(self, other: Domain, column: str) -> "Listed":
+        """Return these keys, then the other's that are not among them.
+
+        Raises:
+            InvalidTable: if one has a group of all others, and the other has not the same groups.
+        """
+        if not isinstance(other, Listed) or (self.other, other.other) != (None, None):
+            if self == other:
+                return self
+            raise InvalidTable(
+                f"column {column!r} has a group of all other values, which are others where the "
+                "keys are others; write the same keys in both"
+            )
+        found = Listed(tuple(dict.fromkeys((*self.keys, *other.keys))), self.kind, self.missing)
+        found.refuse_names_of_keys(column)
+        return found
 
     def find(self, cell: object, column: str) -> int:
-        """Return the place of a key."""
+        """Return the place of a key, or of a group by its name."""
+        if cell is None and None in self.keys:
+            return self.keys.index(None)
+        if isinstance(cell, str) and cell in self.describe().get("rest", {}).values():  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
+            return self.texts().index(cell)
         key = key_of(cell, column)
         if type(key).__name__ == self.kind and key in self.keys:
             return self.keys.index(key)
-        shown = ", ".join(map(repr, self.keys[:5])) + (", ..." if len(self.keys) > 5 else "")
+        known = self.texts() if not self.by_value else list(map(repr, self.keys))
+        shown = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
         raise InvalidTable(f"{cell!r} is not among the keys of column {column!r}: {shown}")
 
     def located(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
         """Join a list of the keys with their places."""
-        value, parse = column.compared(self.keys)
-        listed = places_of(self.texts(), parse).subquery(sql.identifier(alias))
-        query = query.join(listed, on=value.eq(sql.column(_V, alias)))
-        return query, sql.column(_J, alias)
+        given = [key for key in self.keys if key is not None]
+        found = sql.column(_J, alias)
+        if given:
+            value, parse = column.compared(given)
+            texts = [None if key is None else key_text(key) for key in self.keys]
+            listed = places_of(texts, parse).subquery(sql.identifier(alias))
+            how = None if self.by_value else "left"
+            query = query.join(listed, on=value.eq(sql.column(_V, alias)), join_type=how)
+        else:
+            found = sql.cast(exp.null(), "BIGINT")
+        if self.by_value:
+            return query, found
+        place: Tree = found
+        if self.other is not None:
+            place = exp.Coalesce(this=place, expressions=[sql.integer(len(self.keys))])
+        if None in self.keys:
+            at = sql.integer(self.keys.index(None))
+            place = exp.Case(ifs=[exp.If(this=column.absent(), true=at)], default=place)
+        elif self.other is not None:
+            query = query.where(exp.Not(this=column.absent()))
+        if self.other is None:
+            query = query.where(exp.or_(column.absent(), sql.known(found.copy())))
+        return query, place
 
 
 def places_of(texts: Sequence[str | None], parse: Cast) -> exp.Select:

@@ -25,6 +25,7 @@ __all__ = ["open_file"]
 _ROWS, _BLOCK = "neyman_file", "neyman_block"
 # DuckDB's own name for the number of a row in a Parquet file.
 _NUMBER = "file_row_number"
+_WORKBOOKS = {".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"}
 _GLOB = str.maketrans({sign: f"[{sign}]" for sign in "*?["})
 
 
@@ -41,6 +42,12 @@ def open_file(path: Path, *, instead: str = "") -> Source:
     if _is_directory(path):
         raise InvalidTable(f"{path} is a directory; write the path of one .parquet or .csv file")
     opens = {".parquet": ParquetFile.open, ".csv": CsvFile.open}.get(path.suffix.lower())
+    if path.suffix.lower() in _WORKBOOKS:
+        raise InvalidTable(
+            f"{path.name!r} is a workbook, whose columns have no types; read a sheet of it into a "
+            f'frame, ny.open(pandas.read_excel("{path.name}"), name="...", unit="..."), or with '
+            "polars.read_excel, or save the sheet as a .csv file"
+        )
     if opens is None:
         raise InvalidTable(
             f"{path.name!r} ends in {path.suffix!r}; write the path of a .parquet or .csv file"

@@ -126,9 +126,11 @@ class PublicTable:
             if not found.keys:
                 raise InvalidTable(
                     f"column {name!r} of the public table is of type {found.label}, which has no "
-                    "keys; write a column of text, integers, booleans or dates"
+                    "keys; write a column of text, whole numbers, booleans or dates"
                 )
-        return sorted(_cells(self.read(names, most), names), key=_told_apart)
+        rows = _cells(self.read(names, most), names)
+        # NaN is NULL too.
+        return sorted((row for row in rows if None not in row), key=_told_apart)
 
     def numbers(self, cells: list[Cell], name: str) -> list[Cell]:
         """Return cells of a column, those of a file as numbers where all are written so."""
@@ -148,8 +150,10 @@ def _rows(source: Source, columns: Sequence[Column], most: int | None) -> list[t
         value = sql.column(column.inside, SOURCE)
         if most is not None:
             query = query.where(sql.known(value))
-        if str in column.kind.keys or column.kind.identity is None:
-            value = sql.cast(value, "TEXT" if str in column.kind.keys else "DOUBLE")
+        if str in column.kind.keys:
+            value = sql.cast(value, "TEXT")
+        elif column.kind.number is not None and column.kind.range is None:
+            value = sql.cast(value, "DOUBLE")
         query = query.select(value)
     if most is not None:
         query = query.distinct().limit(most)

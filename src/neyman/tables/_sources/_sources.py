@@ -1,6 +1,6 @@
 """Whatever holds rows -> the engine that reads them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -11,6 +11,7 @@ from neyman.tables._engines._engine import Engine
 from neyman.tables._sources._attached import attached
 from neyman.tables._sources._files import open_file
 from neyman.tables._sources._frames import frame
+from neyman.tables._sources._several import is_of_several, open_files
 
 __all__ = ["engine_of"]
 
@@ -18,7 +19,7 @@ _Classes: TypeAlias = Mapping[tuple[str, str], Callable[..., Engine]]
 
 
 def engine_of(source: object, name: str | None) -> Engine:
-    """Return the engine for a file, a pair (connection, "table") or a data frame.
+    """Return the engine for a file, several, a pair (connection, "table") or a data frame.
 
     An engine's package is imported by whoever made the source, never from here.
 
@@ -34,6 +35,8 @@ def engine_of(source: object, name: str | None) -> Engine:
             return _file(
                 Path(source), name, ', a pair (connection, "table"), or a data frame with a name'
             )
+        case list():
+            return _files(cast("list[object]", source), name)
         case tuple():
             return _pair(cast("tuple[object, ...]", source), name)
         case _:
@@ -41,11 +44,22 @@ def engine_of(source: object, name: str | None) -> Engine:
 
 
 def _file(path: Path, name: str | None, instead: str = "") -> Engine:
+    if is_of_several(path):
+        return _files([path], name)
+    _refuse_named(name)
+    return _duckdb(open_file(path, instead=instead))
+
+
+def _files(paths: Sequence[object], name: str | None) -> Engine:
+    _refuse_named(name)
+    return _duckdb(open_files(paths))
+
+
+def _refuse_named(name: str | None) -> None:
     if name is not None:
         raise InvalidTable(
             f"name={name!r} was given for a file, which names itself; leave name out"
         )
-    return _duckdb(open_file(path, instead=instead))
 
 
 def _pair(pair: tuple[object, ...], name: str | None) -> Engine:
