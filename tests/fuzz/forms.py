@@ -20,9 +20,10 @@ _COLUMNS = {
     Type.TIME: ("w",),
     Type.TRUTH: ("b",),
 }
+_FORMATS = ("%d.%m.%Y", "%Y-%m-%d", "%Y%m%d", "%Y-%m-%d %H:%M", "%d/%m/%YT%H:%M:%S")
 _LITERALS: dict[Type, tuple[Any, ...]] = {
     Type.NUMBER: (0, 1, 2, -1, 0.5, 9, 10**15),
-    Type.TEXT: ("a", "", "1", "é", "nobody's", "month", "week", "+09:00"),
+    Type.TEXT: ("a", "", "1", "é", "nobody's", "month", "week", "+09:00", *_FORMATS),
     Type.DAY: (date(1, 1, 1), date(2000, 2, 29), date(9999, 12, 31)),
     Type.TIME: (datetime(1, 1, 1), datetime(2000, 2, 29, 12, 30), datetime(9999, 12, 31, 23)),
     Type.TRUTH: (True, False),
