@@ -11,12 +11,11 @@ from neyman.report._answers import Answer, answers_of
 from neyman.report._downloads import json_link
 from neyman.report._explanation import Explanation
 from neyman.report._html import framed, labelled, safe
-from neyman.report._language import Language, read_language
+from neyman.report._language import Count, Language, read_language
 
 __all__ = ["html"]
 
-# Who is protected, and the most that an attacker who suspects half of them guesses right.
-_IN_SHORT: Final = ("protected", "suspicions")
+# The most that an attacker who suspects half of them guesses right.
 _FIRST_GUESS: Final = "guess"
 
 
@@ -45,7 +44,7 @@ def html(
     records = [one.record for one in answers]
     body = [
         *_head(publication, notes, words, day),
-        labelled("summary", 2, words.page["summary"], [_summary(explanation, words)]),
+        labelled("summary", 2, words.page["summary"], [_summary(publication, explanation, words)]),
         _contents(answers, shared, words),
         labelled(
             "answers",
@@ -93,19 +92,24 @@ def _head(
     yield "</header>"
 
 
-def _summary(explanation: Explanation, words: Language) -> str:
-    """Say who is protected, and how well, in the first sentences of the explanation."""
-    said = [
-        sentence
+def _summary(publication: Publication, explanation: Explanation, words: Language) -> str:
+    """Say who is protected, and how often the best attacker is right who suspects half of them."""
+    guess = next(
+        said
         for section in explanation.sections
-        if section.name in _IN_SHORT
-        for sentence in section.sentences
-    ]
-    guess = next(one for one in said if one.name == _FIRST_GUESS)
-    protected = [one.text for one in said[: said.index(guess)] if one.name != "stated"]
+        for said in section.sentences
+        if said.name == _FIRST_GUESS
+    )
+    numbers = {
+        name: Count(value).written(words)
+        for name, value in guess.values.items()
+        if isinstance(value, int)
+    }
+    page = words.page
+    record = words.put("record", unit=_audit.said_unit(publication.unit, words))
     return (
-        f"<p>{safe(words.page['noise'])}</p><p>{safe(' '.join(protected))}</p>"
-        f'<p class="headline">{safe(guess.text)}</p>'
+        f"<p>{safe(page['noise'])}</p><p>{safe(record)}</p>"
+        f'<p class="headline">{safe(words.put(f"guess_{publication.neighbors}", **numbers))}</p>'
     )
 
 
