@@ -483,7 +483,7 @@ def test_rows_with_a_known_value_are_no_more_than_all_rows(tmp_path):
             assert low <= every <= high
             if known == every:
                 moved += 1
-                assert "larger than those of all rows" in " ".join(age.notes)
+                assert "larger than the count of all rows" in " ".join(age.notes)
         assert page["minutes"].columns == page["minutes"].alone.columns
     # As likely as not, noise has them in the other order.
     assert 60 < moved < 140

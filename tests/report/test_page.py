@@ -510,3 +510,38 @@ def test_nothing_is_wider_than_the_screen(pages, tmp_path, width):
     )  # fmt: skip
     found = json.loads(re.search("<title>(.*?)</title>", ran.stdout)[1])
     assert found == {"wide": width, "page": width, "out": [], "small": 0}
+
+
+@pytest.mark.parametrize("language", ["ko", "zh"])
+@pytest.mark.parametrize(
+    "note",
+    [
+        "The counts of rows with a known age in 3 of 5 groups are combined from 2 releases (a, b), "
+        "which show the same number.",
+        "The counts of patients are combined from several statistics of this release.",
+        "The counts of rows are those of the release a.",
+        "In 6 of 15 groups, noise made the count of rows with a known value larger than the count "
+        "of all rows. Both show the same number there.",
+        "In every group, noise made the count of rows with a known value larger than the count of "
+        "all rows. Both show the same number there.",
+        "The same groups are counted under other limits (at most 5 rows of each patient) by the "
+        "release x: other rows count there, so the numbers are not combined.",
+        "The same groups are counted under other limits (beside other groups) by the release x: "
+        "other rows count there, so the numbers are not combined.",
+        "Limits cut rows of many patients, and 2 releases (a, b) can keep other rows of them: the "
+        "numbers are not combined. They would be with higher limits.",
+        "These counts are of rows with a known age; those of all rows are in a and b.",
+        "Rows with another sex, or without ward, are in no group.",
+        "Rows with another ward are in no group.",
+        "Rows without ward or sex are in no group.",
+        "Values are rounded to 8,000 steps of 1.25: the grid of 0.01 has more steps than one "
+        "release of quantiles tells apart. Narrower bounds have finer steps.",
+        "The counts are combined from 2 releases (a, b), and add up.",
+        "The total of age in 2 of 3 groups is combined from 2 releases (a, b).",
+    ],
+)
+def test_what_is_said_of_combined_numbers_and_of_groups_is_translated(language, note):
+    said = translated(note, read_language(language))
+    assert said is not None
+    left = set(re.findall("[A-Za-z]{2,}", said))
+    assert left <= {"age", "ward", "sex", "patient", "patients"}

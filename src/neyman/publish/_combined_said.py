@@ -115,9 +115,10 @@ def _sentences(told: Told) -> Iterator[str]:
         column = _and(columns_in(part.query))
         yield f"The total of {column}{some} is combined from {_releases(tuple(told.totals))}."
     if told.moved:
+        groups = _some(told.moved, part).strip() or "in every group"
         yield (
-            f"Noise made the counts of rows with a known value larger than those of all rows"
-            f"{_some(told.moved, part)}: there both show one number."
+            f"{groups.capitalize()}, noise made the count of rows with a known value larger than "
+            "the count of all rows. Both show the same number there."
         )
 
 

@@ -14,13 +14,15 @@ __all__ = ["translated"]
 
 # What stands for words of ours; all else is a number, or a name that stays as it was given.
 _OURS: Final = frozenset(
-    ("again", "beyond", "count", "drawn", "kind", "left_out", "limit", "limits", "name")
-) | {"statistic", "unit", "units", "where"}
+    ("again", "beyond", "count", "drawn", "how", "kind", "left_out", "limit", "limits", "name")
+) | {"releases", "statistic", "unit", "units", "what", "where"}
 # What stands between the parts of a list.
 _LISTS: Final = {
     "beyond": re.compile(", or |, "),
     "columns": re.compile(", | and "),
     "either": re.compile(" or "),
+    "lacking": re.compile(" or "),
+    "names": re.compile(", | and "),
 }
 _FULL_STOP: Final = "\u3002"
 # Longer text is not ours, and is not searched for patterns.
