@@ -1,5 +1,6 @@
 """Many quantiles from counts up to each value: exact sums, exact variances, intervals that hold."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -191,6 +192,23 @@ def test_what_was_asked_for_stays_in_the_record():
     (said,) = grid_notes(fine.query)
     assert "8,000 steps of 1.25: the grid of 0.01 has more steps" in said
     assert grid_notes(plain.query) == []
+
+
+def test_intervals_hold_what_coarser_steps_rounded():
+    cents = np.random.default_rng(5).integers(0, 1_000_001, 5000) / 100
+    shares = [k / 50 for k in range(1, 50)]
+    question = quantiles(cents, shares, lower=0, upper=10_000, grid=0.01, **DECLARED)
+    truth = np.quantile(cents, shares, method="inverted_cdf")
+
+    def held(reading):
+        found = reading.columns(question.compute(), Gaussian(scale=1), 0.95)
+        inside = (found["lower"] <= truth) & (truth <= found["upper"])
+        total = (found["total_lower"] <= truth) & (truth <= found["total_upper"])
+        return inside.all() and total.all()
+
+    assert held(question.reading)
+    # A twin that takes rounded values for the values themselves.
+    assert not held(replace(question.reading, coarser=False))
 
 
 @pytest.mark.soak

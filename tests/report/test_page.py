@@ -535,7 +535,8 @@ def test_nothing_is_wider_than_the_screen(pages, tmp_path, width):
         "Rows with another ward are in no group.",
         "Rows without ward or sex are in no group.",
         "Values are rounded to 8,000 steps of 1.25: the grid of 0.01 has more steps than one "
-        "release of quantiles tells apart. Narrower bounds have finer steps.",
+        "release of quantiles tells apart. The intervals allow for half a step. Narrower bounds "
+        "have finer steps.",
         "The counts are combined from 2 releases (a, b), and add up.",
         "The total of age in 2 of 3 groups is combined from 2 releases (a, b).",
     ],

@@ -58,6 +58,9 @@ def _rewritten(picture: Figure, width: float | None, words: Callable[[str], str]
     if width is not None and width < picture.get_figwidth() and _across(picture) == 1:
         picture.set_figwidth(width)
         most = int(72 * width / _SIGN)
+        for axes in picture.axes:
+            # What is longer than its axis goes on to the left, where names of rows leave room.
+            axes.xaxis.label.set(horizontalalignment="right", x=1.0)
     for text in picture.findobj(Text):
         lines = text.get_text().split("\n")
         before = " ".join(" ".join(lines).split())

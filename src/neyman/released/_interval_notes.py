@@ -75,8 +75,8 @@ def grid_notes(query: Mapping[str, object]) -> list[str]:
     steps = (Fraction(told["upper"]) - Fraction(told["lower"])) / step
     return [
         f"Values are rounded to {int(steps):,} steps of {float(step):.10g}: the grid of {asked} "
-        "has more steps than one release of quantiles tells apart. Narrower bounds have finer "
-        "steps."
+        "has more steps than one release of quantiles tells apart. The intervals allow for half a "
+        "step. Narrower bounds have finer steps."
     ]
 
 

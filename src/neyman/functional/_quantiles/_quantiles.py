@@ -40,17 +40,22 @@ class QuantileReading:
     variance of r times a binomial count of n / r trials, and half of its step. At p = 0 and 1 it is
     open to the bound.
 
+    Where values were rounded to coarser steps than were asked for, both intervals are half a step
+    wider at each end, within the bounds: a quantile of rounded values is the rounded quantile.
+
     A group whose number of rows is not told from 0 has no quantile: NaN, in whole bounds.
 
     Attributes:
         basis: the grid.
         probabilities: p, each in [0, 1].
         unit_records: most records of one unit, r.
+        coarser: whether the steps of the basis are larger than were asked for.
     """
 
     basis: StepBasis
     probabilities: tuple[Fraction, ...]
     unit_records: int
+    coarser: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,12 +90,20 @@ class QuantileReading:
             shown = told(float(counts[-1]), hidden)
             row = self._places(counts, reach, z) if shown else self._nowhere()
             quantile = np.where(shown, values[row[0]], math.nan)
-            found.append(np.vstack([quantile, values[row[1:]], np.full(self.rows, counts[-1])]))
+            ends = self._widened(values[row[1:]])
+            found.append(np.vstack([quantile, ends, np.full(self.rows, counts[-1])]))
         table = np.concatenate(found, axis=1)
         columns: Columns = {"probability": shares * len(found)}
         return columns | {
             name: part.tolist() for name, part in zip(self.names[1:], table, strict=True)
         }
+
+    def _widened(self, ends: Array) -> Array:
+        """Return ends of intervals that hold what was rounded to them; lower and upper by turns."""
+        if not self.coarser:
+            return ends
+        half = np.array([-0.5, 0.5, -0.5, 0.5])[:, None] * float(self.basis.grid)
+        return np.clip(ends + half, float(self.basis.lower), float(self.basis.upper))
 
     def _nowhere(self) -> IntArray:
         ends = np.array([0, 0, self.basis.nodes - 1, 0, self.basis.nodes - 1])

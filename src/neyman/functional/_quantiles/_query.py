@@ -84,21 +84,21 @@ def quantiles_of(
     shares = _shares(probabilities)
     first, last, asked_grid = exact(lower, "lower"), exact(upper, "upper"), exact(grid, "grid")
     basis = StepBasis(first, last, told_apart(first, last, asked_grid))
-    coarser = {} if basis.grid == asked_grid else {"grid": text(asked_grid)}
+    coarser = basis.grid != asked_grid
     return asked(
         records,
         {
             "statistic": basis.statistic,
             "probabilities": [text(p) for p in shares],
             "basis": basis.record(),
-            **coarser,
+            **({"grid": text(asked_grid)} if coarser else {}),
             "rules": basis.rules,
         },
         rule=basis,
         axes=basis.axes,
         one=basis.sensitivity(records.neighbors),
         size=basis.size,
-        reading=QuantileReading(basis, shares, records.unit_records),
+        reading=QuantileReading(basis, shares, records.unit_records, coarser),
         sums=basis.sums,
     )
 
