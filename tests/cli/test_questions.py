@@ -112,6 +112,16 @@ def test_keys_are_read_as_the_column_has_them(capsys):
 
 
 @pytest.mark.usefixtures("folder")
+def test_numbers_are_cut_into_bins(capsys):
+    assert asked("count", *WHO, "--by", "minutes=0:90:30", *PAID, "--id", "bins", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["columns"]["minutes_from"] == [0, 30, 60]
+    assert found["columns"]["minutes_to"] == [30, 60, 90]
+    assert asked("count", *WHO, "--by", "minutes=0:90:40", *PAID, "--id", "no", "--json") == 2
+    assert "with a STEP that divides the distance" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
 def test_groups_that_nobody_declared_cost_delta(capsys):
     paid = ["--mu", "0.5", "--delta", "1e-7", "--ledger", "u.ledger"]
     budget = ["--budget", "mu=1,delta_for_groups=1e-6", "--id", "wards", "--json"]

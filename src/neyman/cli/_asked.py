@@ -20,7 +20,7 @@ from neyman.session import Question, Session
 from neyman.session import open as open_session
 from neyman.session._declared import By, Ends, cap_given
 from neyman.session._spends import Spends, check_share
-from neyman.tables import Keys, Rows
+from neyman.tables import Bins, Keys, Rows
 from neyman.tables._sources._several import files_of
 
 __all__ = ["Asked", "asked_of"]
@@ -212,14 +212,16 @@ def _question(
 
 
 def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
-    """Read COLUMN=VALUE,VALUE, values of the type of the column; or COLUMN, of unknown groups.
+    """Read COLUMN=VALUE,VALUE, values of the type of the column; or bins, COLUMN=LOW:HIGH:STEP.
+
+    COLUMN alone is of unknown groups.
 
     Args:
         given: as they are written.
         session: whose columns they are.
         rest: whether declared groups have two more, of missing and of other values.
     """
-    declared: dict[str, list[object]] = {}
+    declared: dict[str, list[object] | Bins] = {}
     unknown: list[str] = []
     for written in given:
         name, equals, listed = written.partition("=")
@@ -232,7 +234,11 @@ def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
         if not values:
             raise WrongUsage(f"--by {written} has no values; write {name}=VALUE,VALUE")
         kinds = session.table.view.schema[name].kind.keys
-        declared[name] = [_key(value, kinds, name) for value in values]
+        numbers = str not in kinds and bool not in kinds and date not in kinds
+        if numbers and len(values) == 1 and ":" in values[0]:
+            declared[name] = _bins(values[0], name)
+        else:
+            declared[name] = [_key(value, kinds, name) for value in values]
     if declared and unknown:
         raise WrongUsage(
             f"--by {unknown[0]} has no values and --by {next(iter(declared))} has; declare all "
@@ -241,8 +247,24 @@ def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
     if rest and not declared:
         raise WrongUsage("--rest goes with declared groups; write --by COLUMN=VALUE,VALUE as well")
     if rest:
-        return Keys({name: [*values, None] for name, values in declared.items()}, other=True)
+        with_missing = {
+            name: values if isinstance(values, Bins) else [*values, None]
+            for name, values in declared.items()
+        }
+        return Keys(with_missing, other=True)
     return declared or unknown or None
+
+
+def _bins(written: str, column: str) -> Bins:
+    """Read LOW:HIGH:STEP; rows outside are in no bin."""
+    ends = _numbers(written, "--by")
+    if len(ends) != 3 or ends[2] <= 0 or ((ends[1] - ends[0]) / ends[2]).denominator != 1:
+        raise WrongUsage(
+            f"--by {column}={written} was given; write bins as LOW:HIGH:STEP, with a STEP that "
+            f"divides the distance, such as --by {column}=0:100:10"
+        )
+    lower, upper, step = ends
+    return Bins.uniform(lower, upper, int((upper - lower) / step), outside="drop")
 
 
 def _key(written: str, kinds: Sequence[type], column: str) -> object:

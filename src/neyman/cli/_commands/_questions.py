@@ -172,8 +172,9 @@ def _add_groups(about: Any) -> None:
         "--by",
         action="append",
         metavar="COLUMN=VALUE,VALUE",
-        help="groups, all of them declared; or the name of a column alone, for groups that "
-        "nobody declared, which costs --delta; may be repeated",
+        help="groups, all of them declared; of numbers also bins, COLUMN=LOW:HIGH:STEP; or the "
+        "name of a column alone, for groups that nobody declared, which costs --delta; may be "
+        "repeated",
     )
     about.add_argument(
         "--rest",
