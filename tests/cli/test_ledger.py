@@ -77,7 +77,7 @@ def test_the_export_holds_everything_and_its_chain_can_be_computed(ledger, capsy
         ("b", None),
     ]
     assert (record["spent"], record["remaining"]) == ("1/10", "9/10")
-    assert ny.tradeoff.read(record["total"]) == ledger.total()
+    assert ny.read(record["total"]) == ledger.total()
     chain = record["chain"]
     names = ("ledger", "account", "capacity", "unit", "neighbors", "created")
     ledger_id, *said = (record[name] for name in names)
@@ -237,7 +237,7 @@ def test_what_is_long_is_shown_in_short(tmp_path, capsys):
         tmp_path / "long.ledger", cap=ny.gdp(9), unit="one row", neighbors="add_remove"
     )
     parts = [ny.laplace(1 / (3 + part)) for part in range(60)]
-    ask(ledger, "a", ny.tradeoff.compose(*parts), [7])
+    ask(ledger, "a", ny.compose(*parts), [7])
     status, out, _ = ran(capsys, "show", ledger.store.path)
     assert status == 0
     assert max(map(len, out.splitlines())) < 500

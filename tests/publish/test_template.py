@@ -197,7 +197,15 @@ def test_no_file_is_replaced_and_paths_are_seen_from_the_spec(folder, capsys):
 
 
 def test_what_is_no_table_is_refused(folder, capsys):
-    for name in ("none.parquet", "people.txt", "."):
+    (folder / "empty").mkdir()
+    for name in ("none.parquet", "people.txt", "empty"):
         assert main(["init", name]) == 1
         assert "neyman: " in capsys.readouterr().err
-    assert [path.name for path in folder.iterdir()] == ["people.parquet"]
+    assert sorted(path.name for path in folder.iterdir()) == ["empty", "people.parquet"]
+
+
+def test_a_folder_gives_its_name_to_the_spec(folder):
+    assert main(["init", "."]) == 0
+    written = tomllib.loads((folder / f"{folder.stem}.toml").read_text(encoding="utf-8"))
+    assert written["title"] == folder.stem
+    assert written["data"]["path"] == "."

@@ -16,12 +16,14 @@ __all__ = ["run"]
 def run(options: argparse.Namespace) -> int:
     """Write a spec to be filled in; an existing file stays as it is."""
     data: Path = options.data
-    spec: Path = options.spec or Path(f"{data.stem}.toml")
+    # A folder is a table too, and "." has a name as well.
+    name = data.resolve().stem
+    spec: Path = options.spec or Path(f"{name}.toml")
     place: str = options.ledger or str(spec.with_suffix(".ledger"))
     # A database is the same from every folder.
     ledger = _seen_from(spec, Path(place)) if store_of(place).files else place
     schema = open_table(data, unit=Rows()).view.schema
-    text = template(schema, path=_seen_from(spec, data), ledger=ledger, title=data.stem)
+    text = template(schema, path=_seen_from(spec, data), ledger=ledger, title=name)
     try:
         with spec.open("x", encoding="utf-8") as file:
             file.write(text)

@@ -10,13 +10,13 @@ __all__ = ["html_of"]
 # What shows the objects of a package, loaded with the first of them.
 _SHOWN_BY: Final = {
     "aggregate": "_questions",
+    "curves": "_guarantees",
     "functional": "_functions",
     "ledger": "_ledgers",
     "publish": "_publications",
     "released": "_releases",
     "session": "_sessions",
     "tables": "_tables",
-    "tradeoff": "_guarantees",
 }
 
 
