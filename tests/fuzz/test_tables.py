@@ -136,7 +136,7 @@ def _joined(ask: Ask, data: Data) -> Ask:
 
 
 def _unclamped(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(_statement, "_add", lambda component, k, known: component.value(k))
+    patch.setattr(_statement, "_add", lambda component, k, _: component.value(k))
 
 
 def _unlimited(patch: pytest.MonkeyPatch) -> None:
