@@ -20,6 +20,7 @@ entity = "who"
 max_rows = 6
 [derive]
 half = "x * 0.5"
+many = "x >= 5"
 [columns.x]
 lower = 0
 upper = 10
@@ -159,6 +160,11 @@ def test_words_alone_do_not_make_bounds(planned):
             more="[columns.half]\nlabel = 'h'\n[[query]]\nentry = 'h'\nstatistic = 'sum'\n"
             "column = 'half'\nmu = 0.1"
         )
+
+
+def test_a_made_column_of_true_and_false_needs_no_bounds(planned):
+    plan = planned(more="[[query]]\nentry = 'm'\nstatistic = 'mean'\ncolumn = 'many'\nmu = 0.1")
+    assert plan.steps[-1].aggregate.query["column"] == "many"
 
 
 def test_a_wrong_word_hides_no_other_mistake_of_the_same_query(planned):

@@ -91,6 +91,11 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
 
     def of(query: Query) -> Asked:
         by = None if query.by is None else groups[query.by]
+        for column, instead in query.bounds.items():
+            unbounded = column in made.keys() - bounds.keys()
+            # The bounds of true and false are known.
+            if unbounded and bool not in whole.view.schema[column].kind.keys:
+                raise SpecError(spec.no_bounds(query, column, instead))
         with named(f"query {query.entry!r}, by = {query.by!r}"):
             for column in () if by is None else by.columns:
                 whole.view.schema[column]

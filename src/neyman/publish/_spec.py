@@ -170,14 +170,19 @@ class Spec(Section):
                     "row is one unit; delete the limits"
                 )
             for column, instead in query.bounds.items():
-                if column not in bounded:
-                    near = get_close_matches(column, bounded, n=1)
-                    meant = f"{near[0]!r}, or " if near else ""
-                    name = printable(column)
-                    yield (
-                        f"query {query.entry!r} needs bounds of {column!r}; "
-                        f"write {meant}[columns.{name}] with lower, upper and grid{instead}"
-                    )
+                # Of a column that is made the table tells whether it is one of true and false.
+                if column not in bounded and column not in self.derive:
+                    yield self.no_bounds(query, column, instead)
+
+    def no_bounds(self, query: Query, column: str, instead: str) -> str:
+        """Say that a query needs bounds of a column, and what may be written in their place."""
+        bounded = [name for name, column in self.columns.items() if column.grid is not None]
+        near = get_close_matches(column, bounded, n=1)
+        meant = f"{near[0]!r}, or " if near and column not in self.derive else ""
+        return (
+            f"query {query.entry!r} needs bounds of {column!r}; write {meant}"
+            f"[columns.{printable(column)}] with lower, upper and grid{instead}"
+        )
 
     def _joins(self) -> Iterator[str]:
         """Find the private joins that public ones come before."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, final
 
 from neyman.calls import plain_calls_of
@@ -41,15 +42,20 @@ class Planned(Displayed):
         return str(self.preview())
 
     def preview(
-        self, *, records: "int | Sequence[int] | None" = None, like: object = None
+        self,
+        *,
+        records: "int | Sequence[int] | None" = None,
+        like: object = None,
+        spread: Mapping[str, tuple[Real, Real]] = MappingProxyType({}),
     ) -> PlanPreview:
         """Say what each would cost and how large its noise would be; no private row is read.
 
         Args:
             records: a public number of rows of the table, or several.
             like: public rows like the private ones.
+            spread: by column, a mean and a standard deviation, a public guess.
         """
-        return self.plan.preview(records=records, like=like)
+        return self.plan.preview(records=records, like=like, spread=spread)
 
     def release(self) -> dict[str, Answer]:
         """Charge, answer and store all that the ledger does not hold yet.
