@@ -240,6 +240,14 @@ def test_every_function_reads_itself(folder, tmp_path):
         groups["west"]
 
 
+def test_a_released_function_has_what_its_best_reading_has(db):
+    found = db.density("minutes", domain=(0, 240), bandwidth=10).release("d", mu=0.5)
+    assert np.array_equal(found.grid(5), found.best.grid(5))
+    assert not hasattr(found, "_nothing")
+    with pytest.raises(AttributeError, match="has no 'until'; at its best reading: .*grid"):
+        _ = found.until
+
+
 def test_a_function_that_its_noise_hides_is_released_and_refused_when_it_is_read(db):
     hidden = db.density("age", records=4000).release("d", mu=0.0001)
     with pytest.raises(InvalidParameter, match="too small beside its noise"):

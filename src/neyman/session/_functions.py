@@ -44,6 +44,7 @@ class FunctionRelease(Displayed):
 
     A density, or a map of several columns, is read at the bandwidth of least estimated error and
     as the nearest proper density; a regression as a Gaussian process; a survival curve as it is.
+    Whatever that reading has, this has: `survival.until`, `density.grid(100)`.
 
     Attributes:
         release: what the ledger holds, with the guarantee and what it cost.
@@ -66,6 +67,21 @@ class FunctionRelease(Displayed):
             InvalidParameter: if the noise hides the function.
         """
         return self.best(x)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the function at its best reading has, such as `until` of a survival curve.
+
+        Raises:
+            AttributeError: if it has no such thing.
+            InvalidParameter: if the noise hides the function.
+        """
+        if name.startswith("_"):
+            raise AttributeError(name)
+        best = self.best
+        if name not in dir(best):
+            has = ", ".join(one for one in dir(best) if not one.startswith("_"))
+            raise AttributeError(f"a {self.raw.kind} has no {name!r}; at its best reading: {has}")
+        return getattr(best, name)
 
     @cached_property
     def best(self) -> Best:
