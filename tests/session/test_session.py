@@ -242,9 +242,9 @@ def test_every_function_reads_itself(folder, tmp_path):
 
 def test_a_released_function_has_what_its_best_reading_has(db):
     found = db.density("minutes", domain=(0, 240), bandwidth=10).release("d", mu=0.5)
-    assert np.array_equal(found.grid(5), found.best.grid(5))
+    assert np.array_equal(found.points, found.best.points)
     assert not hasattr(found, "_nothing")
-    with pytest.raises(AttributeError, match="has no 'until'; at its best reading: .*grid"):
+    with pytest.raises(AttributeError, match="has no 'until'; at its best reading: .*points"):
         _ = found.until
 
 

@@ -44,7 +44,7 @@ class FunctionRelease(Displayed):
 
     A density, or a map of several columns, is read at the bandwidth of least estimated error and
     as the nearest proper density; a regression as a Gaussian process; a survival curve as it is.
-    Whatever that reading has, this has: `survival.until`, `density.grid(100)`.
+    Whatever that reading has, this has: `survival.until`, `density.points`.
 
     Attributes:
         release: what the ledger holds, with the guarantee and what it cost.
