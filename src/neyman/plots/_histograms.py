@@ -21,6 +21,7 @@ from neyman.plots._style import (
     TRUTH,
     clean,
     figure,
+    legend,
     tick,
     turned,
     words,
@@ -81,7 +82,7 @@ def bars(
     axes.vlines(places[known], *drawn, color=ACCENT, linewidth=2, label=label)
     if truth is not None:
         axes.plot(places, truth, "_", color=TRUTH, markersize=14, mew=1.6, label=TRUE)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+        legend(picture)
     axes.axhline(0, color=INK, linewidth=0.6)
     _marked(axes, marks, across=True)
     axes.grid(axis="y", color=QUIET, alpha=0.25)

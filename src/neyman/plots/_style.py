@@ -40,6 +40,7 @@ __all__ = [
     "clean",
     "figure",
     "inches",
+    "legend",
     "plain",
     "say_instead",
     "signs",
@@ -171,6 +172,14 @@ def clean(axes: Axes) -> Axes:
     axes.spines[["left", "bottom"]].set_color(QUIET)
     axes.tick_params(colors=INK, color=QUIET)
     return axes
+
+
+def legend(picture: Figure) -> None:
+    """Say what the lines are above all axes, where nothing is drawn."""
+    named = (axes.get_legend_handles_labels() for axes in picture.axes)
+    handles, labels = next((one for one in named if one[0]), ([], []))
+    if handles:
+        picture.legend(handles, labels, frameon=False, loc="outside upper left")
 
 
 def say_instead(axes: Axes, row: float, word: str) -> None:

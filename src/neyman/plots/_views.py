@@ -14,7 +14,7 @@ from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.plots._labelled import labelled
-from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, plain, words
+from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, legend, plain, words
 
 __all__ = ["profile", "renyi"]
 
@@ -47,7 +47,7 @@ def profile(curves: TradeOff | Mapping[str, TradeOff], *, epsilon: float) -> Fig
     axes.grid(axis="y", color=QUIET, alpha=0.25)
     axes.set_xlabel("ε", color=INK)
     axes.set_ylabel("δ(ε)", color=INK)
-    axes.legend(frameon=False, loc="best")
+    legend(picture)
     return picture
 
 
@@ -80,7 +80,7 @@ def renyi(curves: TradeOff | Mapping[str, TradeOff], *, order: float) -> Figure:
     axes.grid(color=QUIET, alpha=0.25)
     axes.set_xlabel("order (at 1: Kullback-Leibler)", color=INK)
     axes.set_ylabel("Rényi divergence", color=INK)
-    axes.legend(frameon=False, loc="best")
+    legend(picture)
     return picture
 
 
