@@ -29,7 +29,7 @@ def tradeoff(curves: TradeOff | Mapping[str, TradeOff]) -> Figure:
         InvalidParameter: if they are something else.
     """
     alpha = np.concatenate([[0.0], np.geomspace(1e-5, 0.02, 120), np.linspace(0.021, 1.0, 280)])
-    picture = figure(4.6, 4.3)
+    picture = figure(4.6, 4.7)
     axes = clean(picture.add_subplot())
     axes.plot([0, 1], [1, 0], color=QUIET, linewidth=1, linestyle="--", label="guessing")
     for i, (label, curve) in enumerate(labelled(curves).items()):

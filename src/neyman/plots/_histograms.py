@@ -15,6 +15,7 @@ from neyman.plots._rows import TRUE, interval_of, numbers_of
 from neyman.plots._style import (
     ACCENT,
     INK,
+    LEGEND,
     NOTE,
     QUIET,
     SENTENCE,
@@ -71,7 +72,7 @@ def bars(
         for name in (side.value, "lower", "upper")
     )
     places = np.arange(len(heights)) + 0.5
-    picture = figure(6.4, 3.4)
+    picture = figure(6.4, 3.4 if truth is None else 3.4 + LEGEND)
     axes = clean(picture.add_subplot())
     colours = np.where(marked, QUIET, ACCENT).tolist()
     axes.bar(places, np.nan_to_num(heights), width=0.96, color=colours, alpha=0.45)

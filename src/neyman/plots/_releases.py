@@ -15,7 +15,7 @@ from neyman.plots._panels import coefficients, margins, together
 from neyman.plots._quantiles import quantiles
 from neyman.plots._released_functions import FUNCTIONS
 from neyman.plots._rows import height, label_width, rows_of
-from neyman.plots._style import SENTENCE, figure, legend, plain, signs, turned, words
+from neyman.plots._style import LEGEND, SENTENCE, figure, legend, plain, signs, turned, words
 from neyman.publish import Presented
 from neyman.released import Release
 
@@ -81,7 +81,8 @@ def released(release: Release | Presented, *, truth: Sequence[float] | None = No
     rows, what = rows_of(shown, side), words(shown.sentence(side), SENTENCE)
     said = what if truth is not None else f"{what}, with {rows.interval}s"
     label = turned(said, signs(_WIDE - label_width(rows.labels)))
-    picture = figure(_WIDE, height(len(rows.values), label))
+    above = 0.0 if truth is None else LEGEND
+    picture = figure(_WIDE, height(len(rows.values), label) + above)
     axes = picture.add_subplot()
     rows.draw(axes, label, truth)
     if truth is not None:

@@ -31,6 +31,7 @@ except ImportError as error:
 __all__ = [
     "ACCENT",
     "INK",
+    "LEGEND",
     "NOTE",
     "PALETTE",
     "QUIET",
@@ -62,6 +63,8 @@ _NAME: Final = 60
 SENTENCE: Final = 160
 # Columns that are left of a key beside others.
 _SHORTEST: Final = 6
+# Inches of a legend of two or three lines.
+LEGEND: Final = 0.6
 # Of a sign of 10 points.
 _INCHES: Final = 0.083
 _LINE: Final = 84
@@ -176,10 +179,11 @@ def clean(axes: Axes) -> Axes:
 
 def legend(picture: Figure) -> None:
     """Say what the lines are above all axes, where nothing is drawn."""
-    named = (axes.get_legend_handles_labels() for axes in picture.axes)
-    handles, labels = next((one for one in named if one[0]), ([], []))
-    if handles:
-        picture.legend(handles, labels, frameon=False, loc="outside upper left")
+    for axes in picture.axes:
+        handles, labels = axes.get_legend_handles_labels()
+        if handles:
+            picture.legend(handles, labels, frameon=False, loc="outside upper left")
+            return
 
 
 def say_instead(axes: Axes, row: float, word: str) -> None:

@@ -36,7 +36,7 @@ def profile(curves: TradeOff | Mapping[str, TradeOff], *, epsilon: float) -> Fig
     """
     if not 0 < epsilon < math.inf:
         raise InvalidParameter(f"epsilon={epsilon!r} was asked; write a positive number")
-    picture = figure(5.4, 4.0)
+    picture = figure(5.4, 4.4)
     axes = clean(picture.add_subplot())
     along = np.linspace(0.0, float(epsilon), _POINTS)
     for i, (label, curve) in enumerate(labelled(curves).items()):
@@ -67,7 +67,7 @@ def renyi(curves: TradeOff | Mapping[str, TradeOff], *, order: float) -> Figure:
     """
     if not _LEAST_ORDER <= order < math.inf:
         raise InvalidParameter(f"order={order!r} was asked; write a number of at least 2")
-    picture = figure(5.4, 4.0)
+    picture = figure(5.4, 4.4)
     axes = clean(picture.add_subplot())
     along = 1 + np.geomspace(0.01, float(order) - 1, _POINTS)
     for i, (label, curve) in enumerate(labelled(curves).items()):
