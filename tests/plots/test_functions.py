@@ -35,7 +35,7 @@ def test_a_density_is_drawn_with_both_its_bands():
     integers[1] = 300 * basis.amplitudes[1]
     f = ReleasedFunction(basis, tuple(integers.tolist()), 2.0**24, None, 1, basis.bandwidth)
     (axes,) = plots.density(f, level=0.9).axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+    assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == [
         "noise and sampling, 90 % band of the whole curve",
         "noise, 90 % band of the whole curve",
         "private density",
@@ -44,7 +44,7 @@ def test_a_density_is_drawn_with_both_its_bands():
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), band.estimate)
     (axes,) = plots.density(f, truth=lambda x: 0 * x + 0.1).axes
     assert set(axes.lines[1].get_ydata()) == {0.1}
-    assert axes.get_legend().get_texts()[-1].get_text() == "true (public data)"
+    assert axes.figure.legends[0].get_texts()[-1].get_text() == "true (public data)"
 
 
 def test_a_survival_curve_is_drawn_up_to_where_it_is_known():
@@ -66,7 +66,7 @@ def test_a_survival_curve_is_drawn_up_to_where_it_is_known():
         curve, generator=np.random.default_rng(1), level=0.9, repetitions=20
     ).axes
     # A band for sampling holds too seldom, and is not drawn.
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+    assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == [
         "noise, 90 % band of the whole curve",
         "private survival",
     ]
@@ -102,7 +102,7 @@ def test_a_regression_curve_is_drawn_where_it_is_known():
     ).axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("dose", "effect")
     assert axes.get_title(loc="left") == "read by Nadaraya and Watson, bandwidth 0.05"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+    assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == [
         "noise and sampling, 90 % band of the whole curve",
         "noise, 90 % band of the whole curve",
         "private mean",

@@ -24,7 +24,8 @@ ALL = {**SMOOTH, **MIXED, **ATOMS}
 
 
 def legend(axes):
-    return [text.get_text() for text in axes.get_legend().get_texts()]
+    found = axes.get_legend() or axes.figure.legends[0]
+    return [text.get_text() for text in found.get_texts()]
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -11,6 +11,7 @@ import pytest
 import neyman as ny
 from neyman import functional, plots, publish
 from neyman.errors import InvalidParameter
+from neyman.functional import Interval
 from neyman.plots._style import PALETTE, figure
 from neyman.released import Guarantee, Release, Spending
 from neyman.tables import Count, Mean
@@ -45,7 +46,11 @@ def test_a_curve_is_drawn_with_its_bracket_and_the_diagonal():
     picture = plots.tradeoff({"one": ny.gdp(1), "two": ny.pure_dp(1)})
     (axes,) = picture.axes
     assert len(axes.collections) == 2
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["guessing", "one", "two"]
+    assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == [
+        "guessing",
+        "one",
+        "two",
+    ]
     x, y = axes.lines[1].get_data()
     np.testing.assert_array_equal(y, ny.gdp(1).beta(x))
 
@@ -55,9 +60,18 @@ def ask(tmp_path_factory):
     """Return what releases a question of a small table."""
     n = 400
     table = pa.table(
-        {"g": ["a", "b"] * (n // 2), "x": [i % 7 for i in range(n)], "y": [i % 5 for i in range(n)]}
+        {
+            "g": ["a", "b"] * (n // 2),
+            "x": [i % 7 for i in range(n)],
+            "y": [i % 5 for i in range(n)],
+            "z": [i % 3 for i in range(n)],
+        }
     )
-    bounds = {"x": ny.Bounds(0, 7, grid=1), "y": ny.Bounds(0, 5, grid=1)}
+    bounds = {
+        "x": ny.Bounds(0, 7, grid=1),
+        "y": ny.Bounds(0, 5, grid=1),
+        "z": ny.Bounds(0, 3, grid=1),
+    }
     opened = ny.open_table(table, name="t", unit=ny.Rows(), bounds=bounds)
     path = tmp_path_factory.mktemp("plots") / "a.ledger"
     kept = {"cap": ny.gdp(1000), "unit": opened.protects, "neighbors": "add_remove"}
@@ -94,13 +108,84 @@ def test_groups_are_called_by_their_keys(ask, made, by):
 
 
 @pytest.mark.parametrize("by", [None, BY])
-def test_a_linear_regression_is_drawn_term_by_term(ask, by):
-    panels = plots.released(ask(lambda t: publish.linear_regression(t, "y", ["x"], by=by))).axes
-    assert [axes.get_xlabel() for axes in panels] == ["intercept", "slope of x"]
+def test_a_linear_regression_on_several_columns_is_drawn_term_by_term(ask, by):
+    panels = plots.released(
+        ask(lambda t: publish.linear_regression(t, "y", ["x", "z"], by=by))
+    ).axes
+    assert [axes.get_xlabel() for axes in panels] == ["intercept", "slope of x", "slope of z"]
     # The names of the groups stand once.
-    for axes, groups in zip(panels, (["all"] if by is None else ["a", "b"], []), strict=True):
+    groups = ["all"] if by is None else ["a", "b"]
+    for axes, named in zip(panels, (groups, [], []), strict=True):
         shown = [tick.get_text() for tick in axes.get_yticklabels()]
-        assert [name for name in shown if name] == groups
+        assert [name for name in shown if name] == named
+
+
+@pytest.mark.parametrize("by", [None, BY])
+def test_a_linear_regression_on_one_column_is_a_line_over_its_bounds_within_its_band(ask, by):
+    release = ask(lambda t: publish.linear_regression(t, "y", ["x"], by=by))
+    panels = plots.released(release).axes
+    assert [axes.get_title(loc="left") for axes in panels] == ([""] if by is None else ["a", "b"])
+    lower, upper, estimate = (
+        np.reshape(release.columns[name], (-1, 2)) for name in ("lower", "upper", "estimate")
+    )
+    for group, axes in enumerate(panels):
+        assert axes.get_xlim() == (0, 7)
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("x", "mean of y")
+        x, y = axes.lines[0].get_data()
+        intercept, slope = estimate[group]
+        np.testing.assert_allclose(y, intercept + slope * x)
+        # Every line whose coefficients the intervals hold lies in the band, and some at its edge.
+        band = axes.collections[0].get_datalim(axes.transData)
+        ends = [a + b * end for end in (0, 7) for a in (lower[group][0], upper[group][0])
+                for b in (lower[group][1], upper[group][1])]  # fmt: skip
+        assert (band.y0, band.y1) == pytest.approx((min(ends), max(ends)))
+
+
+def test_a_line_that_noise_hides_has_words_in_its_place(ask):
+    release = ask(lambda t: publish.linear_regression(t, "y", ["x"]))
+    lost = {**release.columns, "estimate": [np.nan] * 2, "lower": [-np.inf] * 2,
+            "upper": [np.inf] * 2}  # fmt: skip
+    (axes,) = plots.released(replace(release, columns=lost)).axes
+    assert not axes.lines
+    assert [text.get_text() for text in axes.texts] == ["too few rows to tell"]
+
+
+@pytest.mark.parametrize("width", [None, 4.8])
+@pytest.mark.parametrize("made", ["density", "regression", "line", "tradeoff", "profile"])
+def test_a_legend_stands_where_nothing_is_drawn(ask, made, width):
+    if made in ("tradeoff", "profile"):
+        curves = {"the whole of it": ny.gdp(1), "another guarantee": ny.gdp(3)}
+        draw = plots.tradeoff if made == "tradeoff" else lambda one: plots.profile(one, epsilon=3)
+        picture = draw(curves)
+    else:
+        picture = plots.released(ask(QUESTIONS[made]))
+    plots.to_svg(picture, width=width)
+    picture.draw_without_rendering()
+    (legend,) = picture.legends
+    box = legend.get_window_extent()
+    assert picture.bbox.x0 <= box.x0 < box.x1 <= picture.bbox.x1
+    assert picture.bbox.y0 <= box.y0 < box.y1 <= picture.bbox.y1
+    for axes in picture.axes:
+        assert not axes.get_tightbbox().overlaps(box)
+
+
+@pytest.mark.parametrize("made", ["regression", "line"])
+def test_large_numbers_at_the_axes_of_a_curve_stand_in_groups_of_three(ask, made):
+    (axes,) = plots.released(ask(QUESTIONS[made])).axes
+    for axis in (axes.xaxis, axes.yaxis):
+        assert axis.get_major_formatter()(17500.0, 0) == "17,500"
+
+
+QUESTIONS = {
+    "density": lambda t: publish.density(
+        t, "x", domain=Interval(0, 7, outside="clip"), bandwidth=0.5
+    ),
+    "regression": lambda t: publish.regression(
+        t, x="x", y="y", domain=Interval(0, 7, outside="clip"), bandwidth=0.5,
+        response=Interval(0, 5, outside="clip"),
+    ),
+    "line": lambda t: publish.linear_regression(t, "y", ["x"]),
+}  # fmt: skip
 
 
 def test_several_statistics_have_a_panel_each_with_their_own_values(ask):
@@ -182,10 +267,10 @@ def test_a_mean_that_noise_alone_could_have_made_is_words_in_its_row(release):
 
 def test_true_values_are_drawn_only_when_handed_over_and_are_called_so(release):
     (axes,) = plots.released(release).axes
-    assert axes.get_legend() is None
+    assert not axes.figure.legends
     assert len(axes.lines) == 1
     (axes,) = plots.released(release, truth=[1.4, 3.0]).axes
-    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    texts = [text.get_text() for text in axes.figure.legends[0].get_texts()]
     assert texts == ["private, with 95 % noise interval", "true (public data)"]
 
 
@@ -232,7 +317,7 @@ def test_one_guarantee_is_drawn_without_a_label_and_labelled_by_what_it_is():
         plots.renyi(ny.gdp(1), order=4),
     ):
         (axes,) = picture.axes
-        assert axes.get_legend().get_texts()[-1].get_text() == "gdp(mu=1)"
+        assert axes.figure.legends[0].get_texts()[-1].get_text() == "gdp(mu=1)"
 
 
 @pytest.mark.parametrize("given", [[], 3, "f", None, [ny.gdp(1)], {"a": 1}, ny.gdp])

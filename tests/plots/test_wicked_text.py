@@ -65,6 +65,7 @@ def releases(text):
         "linear_regression",
         {"term": WICKED, "estimate": values} | ENDS | WIDER,
         response={"column": text},
+        features=[{"column": text, "bounds": ["0", "1"]}] * (ROWS - 1),
     )
     yield made(
         "quantile",
@@ -116,7 +117,7 @@ def test_every_curve_is_in_the_legend_by_its_own_name(draw):
     texts = ["$25k_$50k", "$^$", "_hidden", "", "a\nb", "\x1b[2J"]
     picture = draw(dict.fromkeys(texts, ny.gdp(1)))
     drawn(picture)
-    labels = [label.get_text() for label in picture.axes[0].get_legend().get_texts()]
+    labels = [label.get_text() for label in picture.legends[0].get_texts()]
     assert len([label for label in labels if label != "guessing"]) == len(texts)
 
 

@@ -492,24 +492,70 @@ PROBE = """<script>addEventListener("load", () => {
 })</script>"""
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no Chromium")
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_is_wider_than_the_screen(pages, tmp_path, width):
-    text = re.sub("<meta http-equiv[^>]*>", "", pages["ko"]).replace("</body>", f"{PROBE}</body>")
-    (tmp_path / "page.html").write_text(text)
-    frame = tmp_path / "frame.html"
+def seen(page, probe, width, path):
+    """Return what a script finds in a page on a screen of a width."""
+    text = re.sub("<meta http-equiv[^>]*>", "", page).replace("</body>", f"{probe}</body>")
+    (path / "page.html").write_text(text)
+    frame = path / "frame.html"
     frame.write_text(FRAME.replace("{}", str(width)))
     ran = subprocess.run(
         [
             "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
             "--dump-dom", "--window-size=1600,2000",
             "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=4000",
-            f"--user-data-dir={tmp_path / 'profile'}", frame.as_uri(),
+            f"--user-data-dir={path / 'profile'}", frame.as_uri(),
         ],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
-    found = json.loads(re.search("<title>(.*?)</title>", ran.stdout)[1])
+    return json.loads(re.search("<title>(.*?)</title>", ran.stdout)[1])
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no Chromium")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_wider_than_the_screen(pages, tmp_path, width):
+    found = seen(pages["ko"], PROBE, width, tmp_path)
     assert found == {"wide": width, "page": width, "out": [], "small": 0}
+
+
+SCROLLED = """<script>addEventListener("load", () => {
+  const all = [...document.querySelectorAll(".answer .scroll")];
+  parent.postMessage(JSON.stringify({
+    tables: all.length, page: document.documentElement.scrollWidth,
+    hidden: all.filter((one) => one.scrollWidth > one.clientWidth).length}), "*");
+})</script>"""
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """A crosstab of five by seven with its sums, and a variance with its mean."""
+    n, draw = 1000, np.random.default_rng(1)
+    cells = {"cut": [f"cut {i}" for i in range(5)], "color": [*"DEFGHIJ"]}
+    rows = {name: draw.choice(values, n) for name, values in cells.items()}
+    session = ny.open(
+        pa.table(rows | {"price": draw.uniform(0, 20_000, n)}), name="diamonds", unit=ny.Rows(),
+        budget=ny.gdp(2), bounds={"price": (0, 20_000, 1)},
+        ledger=tmp_path_factory.mktemp("wide") / "wide.ledger",
+    )  # fmt: skip
+    session.crosstab(by=cells, margins=[["cut"], ["color"], []]).release("cells", mu=1)
+    session.variance("price").release("price", mu=1)
+    return session
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no Chromium")
+def test_a_crosstab_of_eight_columns_and_a_variance_are_whole_on_a_screen(wide, tmp_path):
+    page = page_of(wide.publication("Diamonds"))
+    # As many digits as a census has.
+    page = re.sub(r"<small>\[.*?\]</small>", "<small>[153,066, 153,974]</small>", page)
+    found = seen(page, SCROLLED, 1280, tmp_path)
+    assert found == {"tables": 2, "page": 1280, "hidden": 0}
+
+
+def test_a_crosstab_that_its_table_shows_whole_has_a_picture_only_if_it_is_small(wide, pages):
+    assert not Page(page_of(wide.publication("Diamonds"))).all("figure")[1:]
+    figures = [attrs["id"] for attrs, _ in Page(pages["ko"]).all("title") if "id" in attrs]
+    titles = [attrs["id"] for attrs, _ in Page(pages["ko"]).all("section")]
+    crosstab = titles.index("answer-10") - titles.index("answer-1") + 1
+    assert f"picture-{crosstab}-title" in figures
 
 
 @pytest.mark.parametrize("language", ["ko", "zh"])

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from neyman.curves import TradeOff
 from neyman.plots._labelled import labelled
-from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, plain, words
+from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, legend, plain, words
 
 __all__ = ["tradeoff"]
 
@@ -29,7 +29,7 @@ def tradeoff(curves: TradeOff | Mapping[str, TradeOff]) -> Figure:
         InvalidParameter: if they are something else.
     """
     alpha = np.concatenate([[0.0], np.geomspace(1e-5, 0.02, 120), np.linspace(0.021, 1.0, 280)])
-    picture = figure(4.6, 4.3)
+    picture = figure(4.6, 4.7)
     axes = clean(picture.add_subplot())
     axes.plot([0, 1], [1, 0], color=QUIET, linewidth=1, linestyle="--", label="guessing")
     for i, (label, curve) in enumerate(labelled(curves).items()):
@@ -41,5 +41,5 @@ def tradeoff(curves: TradeOff | Mapping[str, TradeOff]) -> Figure:
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     axes.set_xlabel("false accusations of the absent (type I error)", color=INK)
     axes.set_ylabel("missed among the present (type II error)", color=INK)
-    axes.legend(frameon=False, loc="upper right")
+    legend(picture)
     return picture

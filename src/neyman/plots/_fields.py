@@ -17,6 +17,7 @@ from neyman.functional import (
 )
 from neyman.functional._generator import public_generator
 from neyman.numerics import Array
+from neyman.plots._axes import number_axis
 from neyman.plots._style import INK, figure, plain, words
 
 __all__ = ["draw_field", "heatmap"]
@@ -122,6 +123,8 @@ def _colour(
         rasterized=True,
     )
     bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
+    for axis in (axes.xaxis, axes.yaxis, bar.ax.yaxis):
+        number_axis(axis)
     bar.set_label("density", color=INK)
     axes.set_xlabel(words(labels[0]), color=INK)
     axes.set_ylabel(words(labels[1]), color=INK)

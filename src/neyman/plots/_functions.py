@@ -21,7 +21,8 @@ from neyman.functional import (
 )
 from neyman.functional._generator import public_generator
 from neyman.numerics import Array
-from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure, plain, words
+from neyman.plots._axes import number_axis
+from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure, legend, plain, words
 
 __all__ = [
     "density",
@@ -57,10 +58,10 @@ def density(
     instead = "a density: functional.function(release, functional.ReleasedFunction)"
     check_type("function", function, ReleasedFunction, instead)
     check_type("truth", truth, Callable | None, "the density as a function, or None")
-    picture = figure(6.4, 3.6)
+    picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
     draw_density(axes, function, level, truth, label=label)
-    axes.legend(frameon=False)
+    legend(picture)
     return picture
 
 
@@ -93,10 +94,10 @@ def survival(
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
     source = public_generator() if generator is None else generator
     noise = curve.band(level, "noise", generator=source, repetitions=repetitions)
-    picture = figure(6.4, 3.6)
+    picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
     draw_survival(axes, noise, level, truth, label=label)
-    axes.legend(frameon=False)
+    legend(picture)
     return picture
 
 
@@ -131,11 +132,11 @@ def regression(
     check_type("fit", fit, RegressionFit, "a reading such as curve.gaussian_process()")
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
     total, noise = _simulated(fit, generator, level, repetitions)
-    picture = figure(6.4, 3.6)
+    picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
     draw_regression(axes, total, noise, level, truth, labels=labels)
     axes.set_title(f"read by {fit.smoother.words}", color=INK, fontsize=9, loc="left")
-    axes.legend(frameon=False)
+    legend(picture)
     return picture
 
 
@@ -154,6 +155,7 @@ def draw_density(
     _draw(axes, "private density", total, noise, level, truth)
     axes.axhline(0, color=INK, linewidth=0.6)
     axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
+    _numbered(axes)
     axes.set_ylabel(f"density, bandwidth {float(function.bandwidth):.3g}", color=INK)
     if label is not None:
         axes.set_xlabel(words(label), color=INK)
@@ -167,6 +169,7 @@ def draw_survival(
     axes.set(xlim=(0, float(noise.x[-1])), ylim=(0, 1))
     axes.set_xlabel(words(label), color=INK)
     axes.set_ylabel("share without the event", color=INK)
+    _numbered(axes)
 
 
 def draw_regression(
@@ -184,6 +187,12 @@ def draw_regression(
     across, up = labels
     axes.set_xlabel(words(across), color=INK)
     axes.set_ylabel(words(up), color=INK)
+    _numbered(axes)
+
+
+def _numbered(axes: Axes) -> None:
+    number_axis(axes.xaxis)
+    number_axis(axes.yaxis)
 
 
 def _simulated(

@@ -15,12 +15,14 @@ from neyman.plots._rows import TRUE, interval_of, numbers_of
 from neyman.plots._style import (
     ACCENT,
     INK,
+    LEGEND,
     NOTE,
     QUIET,
     SENTENCE,
     TRUTH,
     clean,
     figure,
+    legend,
     tick,
     turned,
     words,
@@ -70,7 +72,7 @@ def bars(
         for name in (side.value, "lower", "upper")
     )
     places = np.arange(len(heights)) + 0.5
-    picture = figure(6.4, 3.4)
+    picture = figure(6.4, 3.4 if truth is None else 3.4 + LEGEND)
     axes = clean(picture.add_subplot())
     colours = np.where(marked, QUIET, ACCENT).tolist()
     axes.bar(places, np.nan_to_num(heights), width=0.96, color=colours, alpha=0.45)
@@ -81,7 +83,7 @@ def bars(
     axes.vlines(places[known], *drawn, color=ACCENT, linewidth=2, label=label)
     if truth is not None:
         axes.plot(places, truth, "_", color=TRUTH, markersize=14, mew=1.6, label=TRUE)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+        legend(picture)
     axes.axhline(0, color=INK, linewidth=0.6)
     _marked(axes, marks, across=True)
     axes.grid(axis="y", color=QUIET, alpha=0.25)

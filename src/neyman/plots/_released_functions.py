@@ -24,11 +24,10 @@ from neyman.functional import (
 )
 from neyman.functional._bands import bands_of, independent_records
 from neyman.functional._curves._select import selected
-from neyman.plots._axes import number_axis
 from neyman.plots._fields import draw_field, heatmap
 from neyman.plots._functions import draw_density, draw_regression, draw_survival
 from neyman.plots._panels import panels
-from neyman.plots._style import INK, clean, figure, tick
+from neyman.plots._style import INK, clean, figure, legend, tick
 from neyman.publish import Presented
 from neyman.released import Release
 
@@ -44,15 +43,13 @@ def _drawn(shown: Presented, draw: Draw) -> Figure:
     """Draw the function of a release, or those of its groups, one panel each."""
     release = shown.release
     if release.query.get("keys") is None:
-        picture = figure(6.4, 3.6)
+        picture = figure(6.4, 4.0)
         axes = clean(picture.add_subplot())
         found = function(release)
         found.require_records(release.confidence)
         draw(axes, found, shown)
-        number_axis(axes.xaxis)
         _percent(axes, shown)
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(frameon=False)
+        legend(picture)
         return picture
     parts = functions(release)
     first = list(parts.items())[:_MOST_PANELS]
@@ -64,7 +61,6 @@ def _drawn(shown: Presented, draw: Draw) -> Figure:
         try:
             part.require_records(release.confidence)
             draw(axes, part, shown)
-            number_axis(axes.xaxis)
             _percent(axes, shown)
         except InvalidParameter:
             # The noise hides how many records there are: there is nothing to divide by.

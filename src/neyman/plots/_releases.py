@@ -3,27 +3,29 @@
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from matplotlib.figure import Figure
 
 from neyman.errors import InvalidParameter
 from neyman.plots._histograms import bars, bins_of, heat
+from neyman.plots._lines import lines
 from neyman.plots._panels import coefficients, margins, together
 from neyman.plots._quantiles import quantiles
 from neyman.plots._released_functions import FUNCTIONS
 from neyman.plots._rows import height, label_width, rows_of
-from neyman.plots._style import SENTENCE, figure, plain, signs, turned, words
+from neyman.plots._style import LEGEND, SENTENCE, figure, legend, plain, signs, turned, words
 from neyman.publish import Presented
 from neyman.released import Release
 
 __all__ = ["released"]
 
 _WIDE = 6.4
-_PICTURES = {
+_PICTURES: Final[Mapping[str, Callable[[Presented], Figure]]] = {
     **FUNCTIONS,
     "quantile": quantiles,
-    "linear_regression": coefficients,
+    "linear_regression": lambda shown: lines(shown) or coefficients(shown),
     "crosstab": margins,
 }
 
@@ -34,12 +36,13 @@ def released(release: Release | Presented, *, truth: Sequence[float] | None = No
 
     One row a group; bars between their edges where the groups are the bins of one column, a heat
     map where they are those of two. Several statistics at once have a panel each, and so has each
-    term of a linear regression, and each margin of a crosstab. Quantiles are drawn as `quantiles`
-    does; a density as `density` does, at the bandwidth that the release chooses; a density of two
-    columns as `heatmap` draws the nearest proper one, of three that of the first two; survival and
-    regression curves with the bands that `survival` and `regression` draw, from 100 simulated
-    releases each and a fixed, public seed, that for sampling only where no unit has several rows.
-    Functions by group have a panel each, up to 12.
+    term of a linear regression on several columns, and each margin of a crosstab; one on a single
+    column is drawn as a line, with the band that the intervals of both coefficients give. Quantiles
+    are drawn as `quantiles` does; a density as `density` does, at the bandwidth that the release
+    chooses; a density of two columns as `heatmap` draws the nearest proper one, of three that of
+    the first two; survival and regression curves with the bands that `survival` and `regression`
+    draw, from 100 simulated releases each and a fixed, public seed, that for sampling only where no
+    unit has several rows. Lines and functions by group have a panel each, up to 12.
 
     Args:
         release: of any question; or with the words, order and rule of a publication, as
@@ -78,9 +81,10 @@ def released(release: Release | Presented, *, truth: Sequence[float] | None = No
     rows, what = rows_of(shown, side), words(shown.sentence(side), SENTENCE)
     said = what if truth is not None else f"{what}, with {rows.interval}s"
     label = turned(said, signs(_WIDE - label_width(rows.labels)))
-    picture = figure(_WIDE, height(len(rows.values), label))
+    above = 0.0 if truth is None else LEGEND
+    picture = figure(_WIDE, height(len(rows.values), label) + above)
     axes = picture.add_subplot()
     rows.draw(axes, label, truth)
     if truth is not None:
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+        legend(picture)
     return picture

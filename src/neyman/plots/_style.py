@@ -31,6 +31,7 @@ except ImportError as error:
 __all__ = [
     "ACCENT",
     "INK",
+    "LEGEND",
     "NOTE",
     "PALETTE",
     "QUIET",
@@ -40,6 +41,7 @@ __all__ = [
     "clean",
     "figure",
     "inches",
+    "legend",
     "plain",
     "say_instead",
     "signs",
@@ -61,6 +63,8 @@ _NAME: Final = 60
 SENTENCE: Final = 160
 # Columns that are left of a key beside others.
 _SHORTEST: Final = 6
+# Inches of a legend of two or three lines.
+LEGEND: Final = 0.6
 # Of a sign of 10 points.
 _INCHES: Final = 0.083
 _LINE: Final = 84
@@ -171,6 +175,15 @@ def clean(axes: Axes) -> Axes:
     axes.spines[["left", "bottom"]].set_color(QUIET)
     axes.tick_params(colors=INK, color=QUIET)
     return axes
+
+
+def legend(picture: Figure) -> None:
+    """Say what the lines are above all axes, where nothing is drawn."""
+    for axes in picture.axes:
+        handles, labels = axes.get_legend_handles_labels()
+        if handles:
+            picture.legend(handles, labels, frameon=False, loc="outside upper left")
+            return
 
 
 def say_instead(axes: Axes, row: float, word: str) -> None:

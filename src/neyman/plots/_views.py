@@ -14,7 +14,7 @@ from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.plots._labelled import labelled
-from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, plain, words
+from neyman.plots._style import INK, PALETTE, QUIET, clean, figure, legend, plain, words
 
 __all__ = ["profile", "renyi"]
 
@@ -36,7 +36,7 @@ def profile(curves: TradeOff | Mapping[str, TradeOff], *, epsilon: float) -> Fig
     """
     if not 0 < epsilon < math.inf:
         raise InvalidParameter(f"epsilon={epsilon!r} was asked; write a positive number")
-    picture = figure(5.4, 4.0)
+    picture = figure(5.4, 4.4)
     axes = clean(picture.add_subplot())
     along = np.linspace(0.0, float(epsilon), _POINTS)
     for i, (label, curve) in enumerate(labelled(curves).items()):
@@ -47,7 +47,7 @@ def profile(curves: TradeOff | Mapping[str, TradeOff], *, epsilon: float) -> Fig
     axes.grid(axis="y", color=QUIET, alpha=0.25)
     axes.set_xlabel("ε", color=INK)
     axes.set_ylabel("δ(ε)", color=INK)
-    axes.legend(frameon=False, loc="best")
+    legend(picture)
     return picture
 
 
@@ -67,7 +67,7 @@ def renyi(curves: TradeOff | Mapping[str, TradeOff], *, order: float) -> Figure:
     """
     if not _LEAST_ORDER <= order < math.inf:
         raise InvalidParameter(f"order={order!r} was asked; write a number of at least 2")
-    picture = figure(5.4, 4.0)
+    picture = figure(5.4, 4.4)
     axes = clean(picture.add_subplot())
     along = 1 + np.geomspace(0.01, float(order) - 1, _POINTS)
     for i, (label, curve) in enumerate(labelled(curves).items()):
@@ -80,7 +80,7 @@ def renyi(curves: TradeOff | Mapping[str, TradeOff], *, order: float) -> Figure:
     axes.grid(color=QUIET, alpha=0.25)
     axes.set_xlabel("order (at 1: Kullback-Leibler)", color=INK)
     axes.set_ylabel("Rényi divergence", color=INK)
-    axes.legend(frameon=False, loc="best")
+    legend(picture)
     return picture
 
 

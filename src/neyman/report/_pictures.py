@@ -7,7 +7,7 @@ from neyman.report._html import safe
 
 __all__ = ["pictured"]
 
-_BOX: Final = re.compile(r'viewBox="0 0 ([0-9.]+) [0-9.]+"')
+_BOX: Final = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 _TAG: Final = re.compile(r"<[a-z][^<>]*>")
 _ID: Final = re.compile(r'( id="|href="#|url\(#)([^")]*)')
 _SIZE: Final = re.compile(r' (?:width|height)="[^"]*"')
@@ -16,6 +16,8 @@ _LEAST: Final = 0.95
 _MOST: Final = 1.6
 # What a phone has room for.
 _PHONE: Final = 352
+# Points; what is higher cannot be read on paper at the height of the others.
+_TALL: Final = 360
 
 
 def pictured(svg: str, name: str, title: str, about: str, caption: str = "") -> str:
@@ -33,10 +35,11 @@ def pictured(svg: str, name: str, title: str, about: str, caption: str = "") -> 
     renamed = _TAG.sub(lambda tag: _ID.sub(rf"\g<1>{name}-\g<2>", tag[0]), svg)
     head, opened, rest = renamed.partition(">")
     box = _BOX.search(head)
-    kind = ""
+    kinds = list[str]()
     if box is not None:
         wide = float(box[1])
-        kind = ' class="wide"' if wide * _LEAST > _PHONE else ""
+        kinds += ["wide"] if wide * _LEAST > _PHONE else []
+        kinds += ["tall"] if float(box[2]) > _TALL else []
         size = f' style="min-width:{_LEAST * wide:.0f}px;max-width:{_MOST * wide:.0f}px"'
         head = _SIZE.sub("", head) + size
     told = (
@@ -47,5 +50,6 @@ def pictured(svg: str, name: str, title: str, about: str, caption: str = "") -> 
         renamed = f"{head}{role}>{told}{rest}"
     below = f"<figcaption>{safe(caption)}</figcaption>" if caption else ""
     # What can be scrolled is reached by the keyboard, too.
-    reached = f' tabindex="0" role="region" aria-label="{safe(title)}"' if kind else ""
+    reached = f' tabindex="0" role="region" aria-label="{safe(title)}"' if "wide" in kinds else ""
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
     return f"<figure{kind}{reached}>{renamed}{below}</figure>"

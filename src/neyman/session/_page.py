@@ -8,6 +8,7 @@ from neyman.errors import InvalidParameter
 from neyman.plots import released, to_svg, tradeoff
 from neyman.publish import Publication
 from neyman.report import html
+from neyman.report._crosstabs import crosstab_of
 from neyman.report._files import check_page, write_text
 from neyman.report._language import read_language
 from neyman.report._translated import translated
@@ -17,6 +18,8 @@ __all__ = ["page_of", "write_page"]
 # One number needs no picture; of more groups nobody could read one, and the table has them all.
 _FEWEST_DRAWN: Final = 2
 _MOST_DRAWN: Final = 60
+# Of more cells and sums, the table down and across says more than a picture of its rows.
+_MOST_CROSSED: Final = 20
 # In inches: as wide as its text can be read on a phone.
 _WIDTH: Final = 4.8
 
@@ -45,6 +48,8 @@ def page_of(publication: Publication) -> str:
     for shown in publication.presented():
         groups = len(shown.release.groups)
         if not ("coefficient" in shown.release.columns or _FEWEST_DRAWN <= groups <= _MOST_DRAWN):
+            continue
+        if groups > _MOST_CROSSED and crosstab_of(shown) is not None:
             continue
         # Of a function that its noise hides, or that has no picture, the page says the rest.
         with suppress(InvalidParameter):
