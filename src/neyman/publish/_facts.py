@@ -26,6 +26,7 @@ __all__ = ["Fact", "Rows", "Variable", "columns_in", "facts_of", "margin_fact", 
 
 # From this share of units on, limits cut rows of many.
 _MANY: Final = 0.01
+_NUMBERS: Final = ("int", "float")
 _PER_UNIT: Final = ("count_units", "mean_per_unit")
 
 
@@ -44,7 +45,7 @@ class Rows:
         choice: where limits cut much, by what the rows of a unit are told apart that are kept.
     """
 
-    data: str
+    data: tuple[object, str]
     limits: str
     units: bool
     known: frozenset[str]
@@ -132,21 +133,20 @@ def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tupl
     keys, columns = _record(release.query.get("keys")), columns_in(query)
     named = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
     complete = set[str]() if release.drawn is None else release.drawn.complete
-    empty = {name for name, rest in _record(keys.get("rest")).items() if "missing" in _record(rest)}
-    known = frozenset(columns) - (set(named) - empty) - complete
+    known = frozenset(columns) - _numbers_in(keys) - complete
     statistic = query.get("statistic")
     each, among = _each(release.query), _among(keys, groups)
     most = _record(release.query.get("unit")).get("max_rows")
     cut = isinstance(most, int) and (among is None or most < among * each)
     together = release.query.get("statistic") == "together"
     of_units = _unit(release.query) is not None
-    data = [
-        None if release.drawn is None else release.drawn.source,
+    made = [
         _made(release.query, {*named, *columns, str(_unit(release.query))}),
         statistic if statistic == "sum_per_unit" else "",
     ]
+    source = None if release.drawn is None else release.drawn.source
     rows = Rows(
-        data=json.dumps(data, sort_keys=True),
+        data=(source, json.dumps(made, sort_keys=True)),
         limits=json.dumps(_limits(release.query, keys, each, cut=cut), sort_keys=True),
         # With one row in a group, a unit is counted once.
         units=of_units and (statistic in _PER_UNIT or each == 1),
@@ -171,7 +171,7 @@ def _group(release: Release, keys: Mapping[str, object], row: int) -> Iterator[t
     """Yield a part for each column of the groups; a bin is its two ends.
 
     The group of rows without a value is one, whatever it is called. That of all other values is
-    another with other keys.
+    another with other keys of its column.
     """
     bins, rest = _record(keys.get("bins")), _record(keys.get("rest"))
     names = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
@@ -182,13 +182,37 @@ def _group(release: Release, keys: Mapping[str, object], row: int) -> Iterator[t
             continue
         cells = [release.columns[end][row] for end in ends]
         more = _record(rest.get(name))
+        kind = str(kinds.get(name, type(cells[0]).__name__))
         if cells == [more.get("missing")]:
             yield name, "missing"
         elif cells == [more.get("other")]:
-            yield name, "other", json.dumps(keys, sort_keys=True)
+            yield name, "other", kind, *_keys_beside(release, keys, name)
         else:
-            kind = str(kinds.get(name, type(cells[0]).__name__))
             yield name, kind, *map(str, cells), json.dumps(bins.get(name))
+
+
+def _keys_beside(release: Release, keys: Mapping[str, object], name: str) -> list[str]:
+    """Return the keys of a column that has a group of all others."""
+    listed = _record(keys.get("listed")).get(name)
+    texts = set(map(str, _listed(listed) or release.columns[name]))
+    return sorted(texts - set(map(str, _record(_record(keys.get("rest")).get(name)).values())))
+
+
+def _numbers_in(keys: Mapping[str, object]) -> frozenset[str]:
+    """Return the columns in which every row that is in a group surely has a number.
+
+    A key that is a number, and a bin of numbers. Text need not be one, nor what a group of all
+    other values holds.
+    """
+    names, kinds = _listed(keys.get("columns")), _listed(keys.get("types"))
+    bins, rest = _record(keys.get("bins")), _record(keys.get("rest"))
+    found: set[str] = set()
+    for name, kind in zip(map(str, names), kinds, strict=False):
+        edges = _listed(_record(bins.get(name)).get("edges"))
+        whole = bool(edges) and all("0x" in str(edge) for edge in edges)
+        if (kind in _NUMBERS or whole) and name not in rest:
+            found.add(name)
+    return frozenset(found)
 
 
 def _margin(query: Mapping[str, object], keys: Mapping[str, object]) -> list[tuple[str, ...]]:
