@@ -14,7 +14,7 @@ column was declared to be complete.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, cast, final
@@ -22,7 +22,16 @@ from typing import Final, cast, final
 from neyman.numerics import rational
 from neyman.released import Release
 
-__all__ = ["Fact", "Rows", "Variable", "columns_in", "facts_of", "margin_fact", "variable_of"]
+__all__ = [
+    "Fact",
+    "Rows",
+    "Variable",
+    "columns_in",
+    "facts_of",
+    "known_columns",
+    "margin_fact",
+    "variable_of",
+]
 
 # From this share of units on, limits cut rows of many.
 _MANY: Final = 0.01
@@ -122,6 +131,18 @@ def variable_of(release: Release, query: Mapping[str, object]) -> Variable | Non
     return Variable(names[0], lower, upper, grid, centre, per, _choice(release))
 
 
+def known_columns(release: Release, query: Mapping[str, object]) -> frozenset[str]:
+    """Return the columns that rows must have a value in, which some in a group may not have.
+
+    Args:
+        release: the answer.
+        query: of the statistic, which may be one of several.
+    """
+    sure = _numbers_in(_record(release.query.get("keys")))
+    of = (*columns_in(query), *map(str, _listed(query.get("columns"))))
+    return frozenset(of) - sure - release.complete
+
+
 def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tuple[Fact, ...]:
     """Return the number of rows that a statistic has of each group.
 
@@ -132,8 +153,7 @@ def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tupl
     """
     keys, columns = _record(release.query.get("keys")), columns_in(query)
     named = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
-    complete = set[str]() if release.drawn is None else release.drawn.complete
-    known = frozenset(columns) - _numbers_in(keys) - complete
+    known = known_columns(release, query)
     statistic = query.get("statistic")
     each, among = _each(release.query), _among(keys, groups)
     most = _record(release.query.get("unit")).get("max_rows")
@@ -156,9 +176,8 @@ def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tupl
     )
     within = _margin(release.query, keys)
     length = max(map(len, release.columns.values()), default=0) // max(groups, 1)
-    return tuple(
-        Fact(rows, frozenset({*_group(release, keys, i * length), *within})) for i in range(groups)
-    )
+    parts = _grouped(release, keys)
+    return tuple(Fact(rows, frozenset({*parts(i * length), *within})) for i in range(groups))
 
 
 def margin_fact(fact: Fact, keys: Mapping[str, object], names: Collection[str]) -> Fact:
@@ -167,8 +186,10 @@ def margin_fact(fact: Fact, keys: Mapping[str, object], names: Collection[str]) 
     return Fact(fact.rows, kept | frozenset(_within(keys, names)))
 
 
-def _group(release: Release, keys: Mapping[str, object], row: int) -> Iterator[tuple[str, ...]]:
-    """Yield a part for each column of the groups; a bin is its two ends.
+def _grouped(
+    release: Release, keys: Mapping[str, object]
+) -> Callable[[int], Iterator[tuple[str, ...]]]:
+    """Return what yields a part for each column of the group in a row; a bin is its two ends.
 
     The group of rows without a value is one, whatever it is called. That of all other values is
     another with other keys of its column.
@@ -176,23 +197,27 @@ def _group(release: Release, keys: Mapping[str, object], row: int) -> Iterator[t
     bins, rest = _record(keys.get("bins")), _record(keys.get("rest"))
     names = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
     kinds = dict(zip(names, _listed(keys.get("types")), strict=False))
-    for name in names:
-        ends = (f"{name}_from", f"{name}_to") if name in bins else (name,)
-        if any(end not in release.keys for end in ends):
-            continue
-        cells = [release.columns[end][row] for end in ends]
-        more = _record(rest.get(name))
-        kind = str(kinds.get(name, type(cells[0]).__name__))
-        if cells == [more.get("missing")]:
-            yield name, "missing"
-        elif cells == [more.get("other")]:
-            yield name, "other", kind, *_keys_beside(release, keys, name)
-        else:
-            yield name, kind, *map(str, cells), json.dumps(bins.get(name))
+    held = {name: (f"{name}_from", f"{name}_to") if name in bins else (name,) for name in names}
+    held = {name: ends for name, ends in held.items() if {*ends} <= {*release.keys}}
+    edges = {name: json.dumps(bins.get(name)) for name in held}
+    beside = {name: _keys_beside(release, keys, name) for name in held if name in rest}
+
+    def parts(row: int) -> Iterator[tuple[str, ...]]:
+        for name, ends in held.items():
+            cells = [release.columns[end][row] for end in ends]
+            more, kind = _record(rest.get(name)), str(kinds.get(name, type(cells[0]).__name__))
+            if cells == [more.get("missing")]:
+                yield name, "missing"
+            elif cells == [more.get("other")]:
+                yield name, "other", kind, *beside[name]
+            else:
+                yield name, kind, *map(str, cells), edges[name]
+
+    return parts
 
 
 def _keys_beside(release: Release, keys: Mapping[str, object], name: str) -> list[str]:
-    """Return the keys of a column that has a group of all others."""
+    """Return the keys of a column that may have a group of all others."""
     listed = _record(keys.get("listed")).get(name)
     texts = set(map(str, _listed(listed) or release.columns[name]))
     return sorted(texts - set(map(str, _record(_record(keys.get("rest")).get(name)).values())))

@@ -12,6 +12,7 @@ from neyman.ledger import Entry, Ledger, Store
 from neyman.numerics import at_least, at_most
 from neyman.printable import printable
 from neyman.publish._bill import Bill
+from neyman.publish._hidden_counts import hidden_counts
 from neyman.publish._plan import Plan, bill
 from neyman.publish._presentation import Presentation
 from neyman.publish._presented import Presented
@@ -112,7 +113,15 @@ class Publication(Displayed):
     def presented(self) -> tuple[Presented, ...]:
         """Return each answer with the words that it is shown with, its groups in their order."""
         named = zip(self.names, self.releases, strict=True)
-        return tuple(Presented(*pair, self.presentation).ordered() for pair in named)
+        shown = [Presented(*pair, self.presentation) for pair in named]
+        hidden = frozenset(
+            count
+            for one in shown
+            if one.rule.sentences
+            for side in one.release.sides
+            for count in hidden_counts(one.release, side, one.states(side))
+        )
+        return tuple(replace(one, hidden=hidden).ordered() for one in shown)
 
     def __str__(self) -> str:
         head = (

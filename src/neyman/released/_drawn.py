@@ -43,11 +43,9 @@ class Drawn:
         integers: with noise, group by group.
         noise: on each.
         reading: makes columns of them.
-        complete: columns that somebody declared to have a value in every row.
     """
 
     source: Source = field(repr=False)
     integers: IntArray = field(repr=False)
     noise: Noise
     reading: SumsReading
-    complete: frozenset[str] = frozenset()
