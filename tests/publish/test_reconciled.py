@@ -708,3 +708,19 @@ def test_others_are_those_of_all_keys_that_were_listed(tmp_path):
     )
     assert page["some"].columns["count"][1] < 100 < page["all"].columns["count"][1]
     assert page["some"].columns["count"] == page["same"].columns["count"][1:]
+
+
+def test_what_a_count_is_made_of_is_named_also_where_that_is_a_total(tmp_path):
+    db = opened(tmp_path)
+    page = published(db, mean=(db.mean("age"), 0.3), years=(db.sum("age"), 0.3))
+    assert page["mean"].columns["count"] != page["mean"].alone.columns["count"]
+    assert page["mean"].notes[0] == "The counts of rows are combined from 2 releases (mean, years)."
+
+
+def test_without_groups_no_note_speaks_of_them(tmp_path):
+    db = opened(tmp_path, complete=[])
+    asked = {"visits": (db.count(), {"mu": 0.05}), "age": (db.mean("age"), {"mu": 0.05})}
+    found = {note for page in many(20, **asked) for note in page["age"].notes}
+    said = "Noise made the count of rows with a known value larger than the count of all rows."
+    assert f"{said} Both show the same number." in found
+    assert not any("group" in note for note in found)

@@ -524,6 +524,9 @@ def test_nothing_is_wider_than_the_screen(pages, tmp_path, width):
         "of all rows. Both show the same number there.",
         "In every group, noise made the count of rows with a known value larger than the count of "
         "all rows. Both show the same number there.",
+        "Noise made the count of rows with a known value larger than the count of all rows. Both "
+        "show the same number.",
+        "The counts of rows are combined from 2 releases (a, b).",
         "The same groups are counted under other limits (at most 5 rows of each patient) by the "
         "release x: other rows count there, so the numbers are not combined.",
         "The same groups are counted under other limits (beside other groups) by the release x: "
