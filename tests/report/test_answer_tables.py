@@ -20,7 +20,7 @@ from neyman.publish import Display, Presentation, Presented, Publication, Suppre
 from neyman.publish._rounding import place_of
 from neyman.released import Guarantee, Release, Spending
 from neyman.report import html
-from neyman.report._answer_tables import answer_tables
+from neyman.report._answer_tables import answer_tables, title_of
 
 WORDS = Presentation(
     labels={"delay": "arrival delay", "month": "Month"},
@@ -110,6 +110,33 @@ def test_a_table_is_told_in_words_and_rounded_to_the_noise():
         ("February", "19.0", "8.0", "30.0", "800"),
         ("3", "2.0", "-9.0", "13.0", "4"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Survival (time: follow-up; event: death) by sex"),
+        ("ko", "생존 곡선(시간: follow-up, 사건: death)"),
+        ("zh", "生存曲线（时间：follow-up；事件：death）"),
+    ],
+)
+def test_a_title_of_survival_names_the_time_and_the_event(language, said):
+    keys = {"columns": ["sex"]}
+    query = {"columns": ["follow-up", "death"], "keys": keys}
+    made = release("survival", query, keys=("sex",), sex=["f"], coefficient=[1.0])
+    title = title_of(Presented("a", made, Presentation(language=language)))
+    assert said in title
+
+
+@pytest.mark.parametrize(("outside", "said"), [("clip", True), ("drop", False)])
+def test_bins_that_take_in_rows_beyond_them_say_so(outside, said):
+    bins = {"age": {"edges": ["0x0p+0", "0x1p+4"], "outside": outside}}
+    keys = {"columns": ["age"], "types": ["bins"], "bins": bins}
+    columns = {"age_from": [0], "age_to": [16], "count": [3], "lower": [1], "upper": [5]}
+    made = release("count", {"keys": keys}, keys=("age_from", "age_to"), **columns)
+    note = "The first and last bin of age also count the rows beyond them."
+    assert (note in made.interval_notes) is said
+    assert (note in str(made).replace("\n", " ").replace("  ", " ")) is said
 
 
 def heads_beside(**declared):

@@ -536,6 +536,7 @@ def test_nothing_is_wider_than_the_screen(pages, tmp_path, width):
         "These counts are of rows with a known age; those of all rows are in a and b.",
         "Rows with another sex, or without ward, are in no group.",
         "Rows with another ward are in no group.",
+        "The first and last bin of age also count the rows beyond them.",
         "Rows without ward or sex are in no group.",
         "Values are rounded to 8,000 steps of 1.25: the grid of 0.01 has more steps than one "
         "release of quantiles tells apart. The intervals allow for half a step. Narrower bounds "
