@@ -5,7 +5,6 @@ from typing import Final, TypeAlias
 
 from neyman.publish._facts import Fact, facts_of
 from neyman.publish._left_out import State, hidden
-from neyman.publish._tables_agree import table_facts
 from neyman.released import Release, Side
 
 __all__ = ["HiddenCount", "beside", "hidden_counts"]
@@ -16,16 +15,20 @@ HiddenCount: TypeAlias = tuple[object, ...]
 _COUNTS: Final = ("count", "count_units", "crosstab")
 
 
-def hidden_counts(release: Release, side: Side, states: Sequence[State]) -> Iterator[HiddenCount]:
+def hidden_counts(
+    release: Release, side: Side, states: Sequence[State], table: Sequence[Fact]
+) -> Iterator[HiddenCount]:
     """Yield the counts that a table leaves out.
 
     Args:
         release: as it was released, in its own order.
         side: one of its statistics.
         states: of its rows.
+        table: what each row of a contingency table counts; none of any other answer.
     """
     if side.query.get("statistic") in _COUNTS:
-        for count, state in zip(_counts(release, side), states, strict=False):
+        counts = list(map(_alike, table)) or _counts(release, side)
+        for count, state in zip(counts, states, strict=False):
             if hidden(state):
                 yield count
 
@@ -39,9 +42,6 @@ def beside(release: Release, side: Side, found: Collection[HiddenCount]) -> list
 
 def _counts(release: Release, side: Side) -> list[HiddenCount]:
     """Return the count of the group of each row."""
-    table = table_facts(release)
-    if table:
-        return [_alike(fact) for fact in table]
     groups = [
         tuple(release.columns[key][row] for key in release.keys)
         for row in range(len(release.groups))

@@ -18,6 +18,7 @@ from neyman.publish._presentation import Presentation
 from neyman.publish._presented import Presented
 from neyman.publish._progress import Bar, Progress
 from neyman.publish._reconciled import reconciled
+from neyman.publish._tables_agree import table_facts
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 
@@ -119,7 +120,9 @@ class Publication(Displayed):
             for one in shown
             if one.rule.sentences
             for side in one.release.sides
-            for count in hidden_counts(one.release, side, one.states(side))
+            for count in hidden_counts(
+                one.release, side, one.states(side), table_facts(one.release)
+            )
         )
         return tuple(replace(one, hidden=hidden).ordered() for one in shown)
 
