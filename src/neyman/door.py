@@ -28,7 +28,7 @@ from neyman.errors import EngineFailure, InvalidParameter
 from neyman.ledger import Ledger, Reservation
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
-from neyman.released import Companion, Drawn, Guarantee, Release, Spending
+from neyman.released import Companion, Drawn, Guarantee, Release, Spending, source_of
 from neyman.sealed import sealed, withheld
 
 __all__ = ["held", "release", "release_batch", "released"]
@@ -331,8 +331,7 @@ def _reveal(
         keys = aggregate.unknown.columns(reservation.groups[0])
     drawn, reading = None, aggregate.reading
     if isinstance(reading, SumsReading):
-        # Python's hash of text has a secret of the process in it, and tells nothing elsewhere.
-        drawn = Drawn(hash(aggregate.source), own, noise, reading)
+        drawn = Drawn(source_of(aggregate.source), own, noise, reading)
     return Release(
         entry=reservation.entry,
         query=aggregate.query,

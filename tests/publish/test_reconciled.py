@@ -1,6 +1,7 @@
 """One publication shows one number for each fact, with an interval that holds."""
 
 import json
+import pickle
 import time
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ import neyman as ny
 from neyman.cli import main
 from neyman.publish._reconciled import reconciled
 from neyman.released import Release
-from neyman.tables import Bins, Count, Mean, Sum
+from neyman.tables import Bins, Count, Keys, Mean, Sum, Values
 from neyman.testing import SeededBits
 
 WARDS = {"ward": ["north", "south"]}
@@ -635,3 +636,91 @@ def test_with_one_row_of_a_unit_in_a_group_rows_are_units(tmp_path):
     page = published(db, rows=(once.count(by=WARDS), 0.3), units=(db.count_units(by=WARDS), 0.3))
     assert page["rows"].columns["count"] == page["units"].columns["count_units"]
     assert page["rows"].notes[0].startswith("The counts of patients are combined")
+
+
+def test_a_pickled_answer_tells_nothing_of_the_rows_it_is_of(tmp_path):
+    found = []
+    for seed in (1, 2):
+        place = tmp_path / str(seed)
+        place.mkdir()
+        db = opened(place, data=rows(seed=seed))
+        one, other = (db.count().release(name, mu=0.3) for name in "ab")
+        assert one.drawn.source is other.drawn.source
+        found.append(pickle.dumps(one.drawn.source))
+        assert pickle.loads(pickle.dumps(one)).drawn.source not in (one.drawn.source, None)
+    assert found[0] == found[1]
+
+
+def test_a_value_that_is_no_number_is_counted_among_the_others_alone(tmp_path):
+    cells = ["1"] * 100 + ["2"] * 100 + ["9"] * 50 + ["abc"] * 200
+    place = tmp_path / "a.csv"
+    place.write_text("x,y\n" + "".join(f"{cell},1\n" for cell in cells), encoding="utf-8")
+
+    def page(name, by):
+        db = ny.open(
+            place,
+            unit=ny.Rows(),
+            budget=ny.gdp(50),
+            ledger=tmp_path / name,
+            bounds={"x": (0, 10)},
+        )
+        return published(db, visits=(db.count(by=by), 2), x=(db.mean("x", by=by), 2))
+
+    found = page("others", Keys({"x": Values([1, 2], other="rest")}))
+    assert abs(found["visits"].columns["count"][2] - 250) < 10
+    assert abs(found["x"].columns["count"][2] - 50) < 10
+    assert "those of all rows are in visits" in found["x"].notes[-1]
+    # Rows of these groups have a number.
+    found = page("numbers", {"x": [1, 2]})
+    assert found["visits"].columns["count"] == found["x"].columns["count"]
+    found = page("text", {"x": ["1", "abc"]})
+    assert found["x"].columns["count"][1] < 20 < found["visits"].columns["count"][1]
+
+
+def test_a_group_of_others_is_one_fact_in_a_margin_and_alone(tmp_path):
+    db = opened(tmp_path)
+    wards = Values(["north"], missing="none", other="rest")
+    cells = Keys({"ward": wards, "sex": Values(["f"], missing="-", other="x")})
+    page = published(
+        db,
+        table=(db.crosstab(cells, [["ward"], []]), 0.3),
+        wards=(db.count(by=Keys({"ward": wards})), 0.3),
+        # Others than of other keys.
+        more=(db.count(by=Keys({"ward": Values(["north", "south"], other="rest")})), 0.3),
+    )
+    table, alone = page["table"].columns, page["wards"].columns
+    margin = [at for at, name in enumerate(table["margin"]) if name == "by ward"]
+    for name in ("count", "lower", "upper"):
+        assert [table[name][at] for at in margin] == alone[name]
+    assert page["more"].columns["count"][0] == alone["count"][0]
+    assert page["more"].columns["count"][2] < 100 < alone["count"][2]
+
+
+def test_others_are_those_of_all_keys_that_were_listed(tmp_path):
+    db = opened(tmp_path)
+    keys = Keys({"ward": Values(["north", "south"], other="rest")})
+    some = keys.filter(lambda row: row["ward"] != "north")
+    page = published(
+        db,
+        some=(db.count(by=some), 0.3),
+        all=(db.count(by=Keys({"ward": Values(["south"], other="rest")})), 0.3),
+        same=(db.count(by=keys), 0.3),
+    )
+    assert page["some"].columns["count"][1] < 100 < page["all"].columns["count"][1]
+    assert page["some"].columns["count"] == page["same"].columns["count"][1:]
+
+
+def test_what_a_count_is_made_of_is_named_also_where_that_is_a_total(tmp_path):
+    db = opened(tmp_path)
+    page = published(db, mean=(db.mean("age"), 0.3), years=(db.sum("age"), 0.3))
+    assert page["mean"].columns["count"] != page["mean"].alone.columns["count"]
+    assert page["mean"].notes[0] == "The counts of rows are combined from 2 releases (mean, years)."
+
+
+def test_without_groups_no_note_speaks_of_them(tmp_path):
+    db = opened(tmp_path, complete=[])
+    asked = {"visits": (db.count(), {"mu": 0.05}), "age": (db.mean("age"), {"mu": 0.05})}
+    found = {note for page in many(20, **asked) for note in page["age"].notes}
+    said = "Noise made the count of rows with a known value larger than the count of all rows."
+    assert f"{said} Both show the same number." in found
+    assert not any("group" in note for note in found)

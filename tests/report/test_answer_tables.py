@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf, nan
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from neyman.publish import Display, Presentation, Presented, Publication, Suppre
 from neyman.publish._rounding import place_of
 from neyman.released import Guarantee, Release, Spending
 from neyman.report import html
-from neyman.report._answer_tables import answer_tables
+from neyman.report._answer_tables import answer_tables, title_of
 
 WORDS = Presentation(
     labels={"delay": "arrival delay", "month": "Month"},
@@ -102,13 +103,94 @@ def test_a_table_is_told_in_words_and_rounded_to_the_noise():
         "mean (minutes)",
         "95 % noise interval, from (minutes)",
         "95 % noise interval, to (minutes)",
-        "count",
+        "rows with a value",
     ]
     assert [row.cells for row in table.rows] == [
         ("January", "5.1", "4.0", "6.2", "2,781"),
         ("February", "19.0", "8.0", "30.0", "800"),
         ("3", "2.0", "-9.0", "13.0", "4"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Survival (time: follow-up; event: death) by sex"),
+        ("ko", "생존 곡선(시간: follow-up, 사건: death)"),
+        ("zh", "生存曲线（时间：follow-up；事件：death）"),
+    ],
+)
+def test_a_title_of_survival_names_the_time_and_the_event(language, said):
+    keys = {"columns": ["sex"]}
+    query = {"columns": ["follow-up", "death"], "keys": keys}
+    made = release("survival", query, keys=("sex",), sex=["f"], coefficient=[1.0])
+    title = title_of(Presented("a", made, Presentation(language=language)))
+    assert said in title
+
+
+@pytest.mark.parametrize(("outside", "said"), [("clip", True), ("drop", False)])
+def test_bins_that_take_in_rows_beyond_them_say_so(outside, said):
+    bins = {"age": {"edges": ["0x0p+0", "0x1p+4"], "outside": outside}}
+    keys = {"columns": ["age"], "types": ["bins"], "bins": bins}
+    columns = {"age_from": [0], "age_to": [16], "count": [3], "lower": [1], "upper": [5]}
+    made = release("count", {"keys": keys}, keys=("age_from", "age_to"), **columns)
+    note = "The first and last bin of age also count the rows beyond them."
+    assert (note in made.interval_notes) is said
+    assert (note in str(made).replace("\n", " ").replace("  ", " ")) is said
+
+
+def heads_beside(**declared):
+    made = means().declared(**declared) if declared else means()
+    return table_of(made).heads[-1].words
+
+
+def test_a_count_beside_a_mean_is_of_the_rows_with_a_value_unless_all_have_one():
+    assert heads_beside() == heads_beside(complete=["other"]) == "rows with a value"
+    assert heads_beside(complete=["delay"]) == "count"
+    made = means()
+    keys = {"columns": ["delay"], "types": ["int"]}
+    grouped = replace(made, query={**made.query, "keys": keys}, keys=("delay",))
+    columns = {"delay": made.columns["month"]} | dict(made.columns)
+    assert table_of(replace(grouped, columns=columns)).heads[-1].words == "count"
+    query = {**made.query, "statistic": "mean_per_unit"}
+    columns = {"mean_per_unit": made.columns["mean"]} | dict(made.columns)
+    assert (
+        table_of(replace(made, query=query, columns=columns)).heads[-1].words
+        == "units with a value"
+    )
+    page, _ = page_of(made, Presentation(language="ko"))
+    assert "<th>값이 있는 행</th>" in re.sub(r"<th [^>]*>", "<th>", page)
+
+
+@pytest.mark.parametrize("order", ["declared", "smallest"])
+def test_a_count_that_a_rule_hides_is_hidden_beside_other_numbers_of_the_group(tmp_path, order):
+    data = pa.table({"ward": ["a"] * 60 + ["b"] * 6000, "t": [36, 37] * 3030})
+    db = ny.open(
+        data,
+        name="v",
+        unit=ny.Rows(),
+        budget=ny.gdp(9),
+        ledger=tmp_path / "v.ledger",
+        bounds={"t": (30, 45)},
+    )
+    wards = {"ward": ["b", "a"]}
+    db.count(by=wards).release("count", mu=0.15)
+    db.mean("t", by=wards).release("mean", mu=0.3)
+    db.quantiles("t", by=wards).release("quantiles", mu=0.3)
+    db.count(by={"ward": ["a"]} | {"t": [36]}).release("cell", mu=0.3)
+    rule = Suppression(interval_wider_than_share=0.1)
+    shown = Presentation(suppress=rule, answers={"mean": Display(order=order)})
+    found = dict(zip(db.releases, db.publication("V", shown).presented(), strict=True))
+    for name in ("mean", "quantiles"):
+        (table,) = answer_tables(found[name])
+        at = [head.name for head in table.heads].index("count")
+        beside = {(row.values[0], row.state): row.values[at] for row in table.rows}
+        assert all((number is None) == (ward == "a") for (ward, _), number in beside.items())
+        assert ("a", "shown") in beside
+        assert ("b", "shown") in beside
+    # Without a count that is hidden, all stand.
+    (table,) = answer_tables(replace(found["mean"], hidden=frozenset()))
+    assert all(row.values[at - 1] is not None for row in table.rows)
 
 
 def test_the_title_the_name_of_the_number_and_its_decimals_can_be_given():

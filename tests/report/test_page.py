@@ -570,6 +570,9 @@ def test_a_crosstab_that_its_table_shows_whole_has_a_picture_only_if_it_is_small
         "of all rows. Both show the same number there.",
         "In every group, noise made the count of rows with a known value larger than the count of "
         "all rows. Both show the same number there.",
+        "Noise made the count of rows with a known value larger than the count of all rows. Both "
+        "show the same number.",
+        "The counts of rows are combined from 2 releases (a, b).",
         "The same groups are counted under other limits (at most 5 rows of each patient) by the "
         "release x: other rows count there, so the numbers are not combined.",
         "The same groups are counted under other limits (beside other groups) by the release x: "
@@ -579,6 +582,7 @@ def test_a_crosstab_that_its_table_shows_whole_has_a_picture_only_if_it_is_small
         "These counts are of rows with a known age; those of all rows are in a and b.",
         "Rows with another sex, or without ward, are in no group.",
         "Rows with another ward are in no group.",
+        "The first and last bin of age also count the rows beyond them.",
         "Rows without ward or sex are in no group.",
         "Values are rounded to 8,000 steps of 1.25: the grid of 0.01 has more steps than one "
         "release of quantiles tells apart. The intervals allow for half a step. Narrower bounds "

@@ -21,7 +21,8 @@ class Told:
 
     Attributes:
         part: the statistic.
-        counts: the releases that tell the numbers of rows, in order.
+        counts: the releases that the numbers of rows are made of, in order.
+        shown: those of them that show these numbers; the others show totals alone.
         totals: those that tell the totals.
         groups: how many groups are combined.
         moved: in how many the number of rows was moved to fit that of others.
@@ -29,6 +30,7 @@ class Told:
 
     part: Part
     counts: dict[str, None] = field(default_factory=dict[str, None])
+    shown: dict[str, None] = field(default_factory=dict[str, None])
     totals: dict[str, None] = field(default_factory=dict[str, None])
     groups: int = 0
     moved: int = 0
@@ -39,9 +41,11 @@ class Told:
         if not (one.combined and one.system.changes(self.part)):
             return
         self.groups += 1
-        counts = [part.name for part in one.system.telling]
+        counts = [part.name for part in one.system.counted_from]
+        self.shown |= dict.fromkeys(part.name for part in one.system.telling)
         if self.part.counts is not None:
             self.counts |= dict.fromkeys(counts if one.fixed is None else one.fixed.names)
+            self.shown |= dict.fromkeys(() if one.fixed is None else one.fixed.names)
         if self.part.variable in one.system.variables:
             own = [part.name for part in one.system.parts if part.variable == self.part.variable]
             self.totals |= dict.fromkeys(own)
@@ -110,23 +114,25 @@ def _others(part: Part, others: Sequence[Part]) -> Iterator[str]:
 def _sentences(told: Told) -> Iterator[str]:
     part, some = told.part, _some(told.groups, told.part)
     if told.counts:
-        yield f"The counts of {_rows(part)}{some} are {_from(tuple(told.counts), part.name)}."
+        yield f"The counts of {_rows(part)}{some} are {_from(told)}."
     if len(told.totals) > 1:
         column = _and(columns_in(part.query))
         yield f"The total of {column}{some} is combined from {_releases(tuple(told.totals))}."
     if told.moved:
-        groups = _some(told.moved, part).strip() or "in every group"
-        yield (
-            f"{groups.capitalize()}, noise made the count of rows with a known value larger than "
-            "the count of all rows. Both show the same number there."
-        )
+        where = _some(told.moved, part).strip() or ("in every group" if part.release.keys else "")
+        said = "noise made the count of rows with a known value larger than the count of all rows"
+        there = " there" if where else ""
+        sentence = f"{where}, {said}" if where else said
+        yield f"{sentence[0].upper()}{sentence[1:]}. Both show the same number{there}."
 
 
-def _from(names: tuple[str, ...], own: str) -> str:
+def _from(told: Told) -> str:
     """Return what counts are made of."""
+    names = tuple(told.counts)
     if len(names) > 1:
-        return f"combined from {_releases(names)}, which show the same number"
-    if names == (own,):
+        same = ", which show the same number" if told.counts.keys() <= told.shown.keys() else ""
+        return f"combined from {_releases(names)}{same}"
+    if names == (told.part.name,):
         return "combined from several statistics of this release"
     return f"those of {_releases(names)}"
 

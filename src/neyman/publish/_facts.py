@@ -14,7 +14,7 @@ column was declared to be complete.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, cast, final
@@ -22,10 +22,20 @@ from typing import Final, cast, final
 from neyman.numerics import rational
 from neyman.released import Release
 
-__all__ = ["Fact", "Rows", "Variable", "columns_in", "facts_of", "margin_fact", "variable_of"]
+__all__ = [
+    "Fact",
+    "Rows",
+    "Variable",
+    "columns_in",
+    "facts_of",
+    "known_columns",
+    "margin_fact",
+    "variable_of",
+]
 
 # From this share of units on, limits cut rows of many.
 _MANY: Final = 0.01
+_NUMBERS: Final = ("int", "float")
 _PER_UNIT: Final = ("count_units", "mean_per_unit")
 
 
@@ -44,7 +54,7 @@ class Rows:
         choice: where limits cut much, by what the rows of a unit are told apart that are kept.
     """
 
-    data: str
+    data: tuple[object, str]
     limits: str
     units: bool
     known: frozenset[str]
@@ -121,6 +131,18 @@ def variable_of(release: Release, query: Mapping[str, object]) -> Variable | Non
     return Variable(names[0], lower, upper, grid, centre, per, _choice(release))
 
 
+def known_columns(release: Release, query: Mapping[str, object]) -> frozenset[str]:
+    """Return the columns that rows must have a value in, which some in a group may not have.
+
+    Args:
+        release: the answer.
+        query: of the statistic, which may be one of several.
+    """
+    sure = _numbers_in(_record(release.query.get("keys")))
+    of = (*columns_in(query), *map(str, _listed(query.get("columns"))))
+    return frozenset(of) - sure - release.complete
+
+
 def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tuple[Fact, ...]:
     """Return the number of rows that a statistic has of each group.
 
@@ -131,22 +153,20 @@ def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tupl
     """
     keys, columns = _record(release.query.get("keys")), columns_in(query)
     named = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
-    complete = set[str]() if release.drawn is None else release.drawn.complete
-    empty = {name for name, rest in _record(keys.get("rest")).items() if "missing" in _record(rest)}
-    known = frozenset(columns) - (set(named) - empty) - complete
+    known = known_columns(release, query)
     statistic = query.get("statistic")
     each, among = _each(release.query), _among(keys, groups)
     most = _record(release.query.get("unit")).get("max_rows")
     cut = isinstance(most, int) and (among is None or most < among * each)
     together = release.query.get("statistic") == "together"
     of_units = _unit(release.query) is not None
-    data = [
-        None if release.drawn is None else release.drawn.source,
+    made = [
         _made(release.query, {*named, *columns, str(_unit(release.query))}),
         statistic if statistic == "sum_per_unit" else "",
     ]
+    source = None if release.drawn is None else release.drawn.source
     rows = Rows(
-        data=json.dumps(data, sort_keys=True),
+        data=(source, json.dumps(made, sort_keys=True)),
         limits=json.dumps(_limits(release.query, keys, each, cut=cut), sort_keys=True),
         # With one row in a group, a unit is counted once.
         units=of_units and (statistic in _PER_UNIT or each == 1),
@@ -156,9 +176,8 @@ def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tupl
     )
     within = _margin(release.query, keys)
     length = max(map(len, release.columns.values()), default=0) // max(groups, 1)
-    return tuple(
-        Fact(rows, frozenset({*_group(release, keys, i * length), *within})) for i in range(groups)
-    )
+    parts = _grouped(release, keys)
+    return tuple(Fact(rows, frozenset({*parts(i * length), *within})) for i in range(groups))
 
 
 def margin_fact(fact: Fact, keys: Mapping[str, object], names: Collection[str]) -> Fact:
@@ -167,28 +186,58 @@ def margin_fact(fact: Fact, keys: Mapping[str, object], names: Collection[str]) 
     return Fact(fact.rows, kept | frozenset(_within(keys, names)))
 
 
-def _group(release: Release, keys: Mapping[str, object], row: int) -> Iterator[tuple[str, ...]]:
-    """Yield a part for each column of the groups; a bin is its two ends.
+def _grouped(
+    release: Release, keys: Mapping[str, object]
+) -> Callable[[int], Iterator[tuple[str, ...]]]:
+    """Return what yields a part for each column of the group in a row; a bin is its two ends.
 
     The group of rows without a value is one, whatever it is called. That of all other values is
-    another with other keys.
+    another with other keys of its column.
     """
     bins, rest = _record(keys.get("bins")), _record(keys.get("rest"))
     names = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
     kinds = dict(zip(names, _listed(keys.get("types")), strict=False))
-    for name in names:
-        ends = (f"{name}_from", f"{name}_to") if name in bins else (name,)
-        if any(end not in release.keys for end in ends):
-            continue
-        cells = [release.columns[end][row] for end in ends]
-        more = _record(rest.get(name))
-        if cells == [more.get("missing")]:
-            yield name, "missing"
-        elif cells == [more.get("other")]:
-            yield name, "other", json.dumps(keys, sort_keys=True)
-        else:
-            kind = str(kinds.get(name, type(cells[0]).__name__))
-            yield name, kind, *map(str, cells), json.dumps(bins.get(name))
+    held = {name: (f"{name}_from", f"{name}_to") if name in bins else (name,) for name in names}
+    held = {name: ends for name, ends in held.items() if {*ends} <= {*release.keys}}
+    edges = {name: json.dumps(bins.get(name)) for name in held}
+    beside = {name: _keys_beside(release, keys, name) for name in held if name in rest}
+
+    def parts(row: int) -> Iterator[tuple[str, ...]]:
+        for name, ends in held.items():
+            cells = [release.columns[end][row] for end in ends]
+            more, kind = _record(rest.get(name)), str(kinds.get(name, type(cells[0]).__name__))
+            if cells == [more.get("missing")]:
+                yield name, "missing"
+            elif cells == [more.get("other")]:
+                yield name, "other", kind, *beside[name]
+            else:
+                yield name, kind, *map(str, cells), edges[name]
+
+    return parts
+
+
+def _keys_beside(release: Release, keys: Mapping[str, object], name: str) -> list[str]:
+    """Return the keys of a column that may have a group of all others."""
+    listed = _record(keys.get("listed")).get(name)
+    texts = set(map(str, _listed(listed) or release.columns[name]))
+    return sorted(texts - set(map(str, _record(_record(keys.get("rest")).get(name)).values())))
+
+
+def _numbers_in(keys: Mapping[str, object]) -> frozenset[str]:
+    """Return the columns in which every row that is in a group surely has a number.
+
+    A key that is a number, and a bin of numbers. Text need not be one, nor what a group of all
+    other values holds.
+    """
+    names, kinds = _listed(keys.get("columns")), _listed(keys.get("types"))
+    bins, rest = _record(keys.get("bins")), _record(keys.get("rest"))
+    found: set[str] = set()
+    for name, kind in zip(map(str, names), kinds, strict=False):
+        edges = _listed(_record(bins.get(name)).get("edges"))
+        whole = bool(edges) and all("0x" in str(edge) for edge in edges)
+        if (kind in _NUMBERS or whole) and name not in rest:
+            found.add(name)
+    return frozenset(found)
 
 
 def _margin(query: Mapping[str, object], keys: Mapping[str, object]) -> list[tuple[str, ...]]:

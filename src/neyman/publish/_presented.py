@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast, final
 
+from neyman.publish._facts import known_columns
+from neyman.publish._hidden_counts import HiddenCount, beside
 from neyman.publish._left_out import State, states_of
 from neyman.publish._presentation import Display, Presentation, Suppression, key_text
 from neyman.released import Release, Side, called, columns_asked, columns_of, counts_units, units_of
@@ -67,11 +69,13 @@ class Presented:
         name: its id.
         release: the answer.
         presentation: of the whole page.
+        hidden: the counts that another table of the page leaves out.
     """
 
     name: str
     release: Release
     presentation: Presentation = field(default_factory=Presentation)
+    hidden: frozenset[HiddenCount] = frozenset()
 
     @property
     def display(self) -> Display:
@@ -198,6 +202,17 @@ class Presented:
     def states(self, side: Side) -> list[State]:
         """Return for each row of a statistic whether it is shown, and if not, why."""
         return states_of(self.release, side, self.rule, self.scale)
+
+    def counts_hidden(self, side: Side) -> list[bool]:
+        """Return for each row whether the count beside its number is left out elsewhere."""
+        return beside(self.release, side, self.hidden)
+
+    def count(self, side: Side) -> str:
+        """Return what the count beside a number is called."""
+        if not known_columns(self.release, side.query):
+            return "count"
+        per_unit = str(side.query.get("statistic")).endswith("per_unit")
+        return "units with a value" if per_unit else "rows with a value"
 
     @property
     def order(self) -> list[int]:

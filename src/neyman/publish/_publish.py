@@ -12,11 +12,13 @@ from neyman.ledger import Entry, Ledger, Store
 from neyman.numerics import at_least, at_most
 from neyman.printable import printable
 from neyman.publish._bill import Bill
+from neyman.publish._hidden_counts import hidden_counts
 from neyman.publish._plan import Plan, bill
 from neyman.publish._presentation import Presentation
 from neyman.publish._presented import Presented
 from neyman.publish._progress import Bar, Progress
 from neyman.publish._reconciled import reconciled
+from neyman.publish._tables_agree import table_facts
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 
@@ -112,7 +114,17 @@ class Publication(Displayed):
     def presented(self) -> tuple[Presented, ...]:
         """Return each answer with the words that it is shown with, its groups in their order."""
         named = zip(self.names, self.releases, strict=True)
-        return tuple(Presented(*pair, self.presentation).ordered() for pair in named)
+        shown = [Presented(*pair, self.presentation) for pair in named]
+        hidden = frozenset(
+            count
+            for one in shown
+            if one.rule.sentences
+            for side in one.release.sides
+            for count in hidden_counts(
+                one.release, side, one.states(side), table_facts(one.release)
+            )
+        )
+        return tuple(replace(one, hidden=hidden).ordered() for one in shown)
 
     def __str__(self) -> str:
         head = (

@@ -118,6 +118,21 @@ class System:
         own = tuple(i for i, term in enumerate(part.terms) if term is not None)
         return self.used[self.parts.index(part)] == own
 
+    @property
+    def counted_from(self) -> tuple[Part, ...]:
+        """The statistics that the estimate of n is made of: totals tell of it, too."""
+        if not self.counted:
+            return ()
+        found: list[Part] = []
+        place, least = int(self.fixed), _SAME * np.sqrt(self.variance)
+        for part, own in zip(self.parts, self.used, strict=True):
+            weights = self.best.weights[0, place : place + len(own)]
+            deviation = np.sqrt(known_of(np.zeros(1), part.noise, part.law).variance)
+            if np.any(np.abs(weights) * deviation > least):
+                found.append(part)
+            place += len(own)
+        return tuple(found)
+
     def estimates(self, places: Sequence[int], fixed: Fixed | None) -> Floats:
         """Return the best estimates of a group.
 

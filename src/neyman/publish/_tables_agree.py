@@ -13,7 +13,7 @@ from neyman.publish._parts import Part
 from neyman.publish._systems import Fixed
 from neyman.released import Drawn, Release
 
-__all__ = ["Tabled", "tabled"]
+__all__ = ["Tabled", "table_facts", "tabled"]
 
 _NORMAL, _LAPLACE = "gaussian", "laplace"
 
@@ -89,6 +89,12 @@ class _Table:
             variance = (part.noise.stddev / weight) ** 2
             return frozenset(axes), np.transpose(counts, np.argsort(axes)), variance
         return None
+
+
+def table_facts(release: Release) -> tuple[Fact, ...]:
+    """Return what each row of a contingency table counts; nothing of any other answer."""
+    table = _Table.of("", release)
+    return () if table is None else tuple(fact for margin in table.facts for fact in margin)
 
 
 def tabled(named: Sequence[tuple[str, Release]], parts: Sequence[Part]) -> dict[str, Tabled]:

@@ -2,7 +2,7 @@
 
 from neyman.released._companion import Companion
 from neyman.released._counted import counted, counts_units, in_counted, units_of
-from neyman.released._drawn import Drawn
+from neyman.released._drawn import Drawn, source_of
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._keys_asked import called
 from neyman.released._limits_said import limits_said
@@ -33,6 +33,7 @@ __all__ = [
     "limits_said",
     "noise_alone",
     "side_by_side",
+    "source_of",
     "text_of",
     "units_of",
 ]

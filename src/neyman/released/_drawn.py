@@ -5,7 +5,32 @@ from typing import final
 
 from neyman.aggregate import IntArray, Noise, SumsReading
 
-__all__ = ["Drawn"]
+__all__ = ["Drawn", "Source", "source_of"]
+
+
+@final
+class Source:
+    """Stands for a dataset within this process, and tells nothing of it.
+
+    One is equal to itself alone. Written to a file or copied it becomes another, of nothing.
+    """
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[type["Source"], tuple[()]]:
+        return Source, ()
+
+
+_SOURCES: dict[str, Source] = {}
+
+
+def source_of(dataset: str) -> Source:
+    """Return what stands for a dataset.
+
+    Args:
+        dataset: its `Aggregate.source`, which is private and stays in this process.
+    """
+    return _SOURCES.setdefault(dataset, Source())
 
 
 @final
@@ -14,15 +39,13 @@ class Drawn:
     """Noisy integers, public, and how they are read.
 
     Attributes:
-        source: equal for answers about the same dataset, as this process knows it.
+        source: the same for answers about one dataset, in this process.
         integers: with noise, group by group.
         noise: on each.
         reading: makes columns of them.
-        complete: columns that somebody declared to have a value in every row.
     """
 
-    source: int = field(repr=False)
+    source: Source = field(repr=False)
     integers: IntArray = field(repr=False)
     noise: Noise
     reading: SumsReading
-    complete: frozenset[str] = frozenset()

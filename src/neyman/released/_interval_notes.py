@@ -62,7 +62,7 @@ def interval_notes(
             notes.append(_WIDE.format(""))
     without = [name for name in asked if _without_total(name, names)]
     reasons = [_reason(name, units) for name in dict.fromkeys(without)]
-    return [*notes, *reasons, *grid_notes(query), *_others(query)]
+    return [*notes, *reasons, *grid_notes(query), *_others(query), *_clipped(query)]
 
 
 def grid_notes(query: Mapping[str, object]) -> list[str]:
@@ -113,6 +113,18 @@ def _others(query: Mapping[str, object]) -> list[str]:
         if len(said) > 1
         else [f"Rows {one} are in no group." for one in said]
     )
+
+
+def _clipped(query: Mapping[str, object]) -> list[str]:
+    """Say which bins have rows beyond their edges."""
+    keys = query.get("keys")
+    record = cast("Mapping[str, object]", keys if isinstance(keys, Mapping) else {})
+    bins = cast("Mapping[str, Mapping[str, object]]", record.get("bins") or {})
+    return [
+        f"The first and last bin of {name} also count the rows beyond them."
+        for name, told in bins.items()
+        if told.get("outside") == "clip"
+    ]
 
 
 def _statistics(query: Mapping[str, object]) -> list[str]:

@@ -67,6 +67,7 @@ class Release(Tabular):
             several releases (`publish.reconciled`), from which.
         drawn: the noisy integers, and how they are read; None of an answer that was read from a
             file, and of a function.
+        complete: columns that somebody declared to have a value in every row.
     """
 
     entry: str
@@ -83,6 +84,7 @@ class Release(Tabular):
     companion_at: int | None = None
     notes: tuple[str, ...] = ()
     drawn: Drawn | None = field(default=None, compare=False)
+    complete: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
         """Have one NaN alone, which a list finds equal to itself, so that answers compare."""
@@ -150,9 +152,7 @@ class Release(Tabular):
 
         A count beside a mean, of the rows with a known value, is then that of all rows.
         """
-        if self.drawn is None:
-            return self
-        return replace(self, drawn=replace(self.drawn, complete=frozenset(complete)))
+        return replace(self, complete=frozenset(complete))
 
     @property
     def alone(self) -> "Release":

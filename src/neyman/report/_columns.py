@@ -83,7 +83,11 @@ def columns_of_side(shown: Presented, side: Side) -> list[Column]:
         scale = shown.scale if own else 1
         whole = name in _WHOLE or (own and side.query.get("statistic") in _COUNTS)
         places = _places(held, name, (f"{before}lower", f"{before}upper"), scale, whole=whole)
-        found.append(Column(Head(name, words, unit, value=own), held[name], places, scale=scale))
+        cells: Sequence[object] = held[name]
+        if name == "count" and not own:
+            words, left_out = shown.count(side), shown.counts_hidden(side)
+            cells = [None if out else x for x, out in zip(cells, left_out, strict=True)]
+        found.append(Column(Head(name, words, unit, value=own), cells, places, scale=scale))
         for kind, what in _INTERVALS.items():
             above = f"{said}{level} {what}"
             found += _ends(held, f"{before}{kind}", above, unit, places, scale)

@@ -342,7 +342,11 @@ class Keys:
         return found
 
     def describe(self) -> dict[str, object]:
-        """Return the public record: the keys, or their digest where they are many."""
+        """Return the public record: the keys, or their digest where they are many.
+
+        Where a group of all other values is kept and keys are left out, those are listed too: their
+        rows are not among the others.
+        """
         record: dict[str, object] = {
             "columns": list(self.columns),
             "types": [domain.kind for domain in self.domains],
@@ -350,6 +354,10 @@ class Keys:
         for name, domain in zip(self.columns, self.domains, strict=True):
             for word, told in domain.describe().items():
                 cast("dict[str, object]", record.setdefault(word, {}))[name] = told
+        for name, domain, place in zip(self.columns, self.domains, self.places(), strict=True):
+            others = isinstance(domain, Listed) and domain.other is not None
+            if others and len(np.unique(place)) < len(domain):
+                cast("dict[str, object]", record.setdefault("listed", {}))[name] = domain.texts()
         rows = [list(row) for row in self._of_each([domain.texts() for domain in self.domains])]
         if len(rows) <= _SHOWN:
             return record | {"values": rows}
