@@ -191,13 +191,11 @@ class ParquetFile(Source):
 
         inside = [column.inside for column in self.columns.columns]
         places = {inside.index(name): called for name, called in broken.items()}
-        types = {
-            broken[column.inside]: "VARCHAR" if column.kind is TEXT else "TIMESTAMP"
-            for column in self.columns.columns
-            if column.inside in broken
-        }
-        declared = "".join(f", {called} {types[called]}" for called in places.values())
-        connection.execute(f"CREATE TABLE {texts} (n BIGINT{declared})")
+        # Of the types that DuckDB gives them, or files with mended values and others would differ.
+        typed = [sql.named(sql.column(name), called) for name, called in broken.items()]
+        none = exp.select(sql.named(sql.wide(0), "n"), *typed).from_(_parquet(self.file.path))
+        empty = none.where(exp.false()).sql(dialect="duckdb")
+        connection.execute(f"CREATE TABLE {texts} AS {empty}")
         for table in texts_of(self.file.path, places):
             _insert(connection, texts, table)
 

@@ -295,7 +295,7 @@ def _refuse_twice(found: Sequence[tuple[Path, _Folders]], parts: Sequence[Source
 
 
 def _alike(first: Source, path: Path, other: Path) -> Source:
-    """Open a file that must have the same columns as the first.
+    """Open a file that must have the same columns as the first, in whichever order.
 
     Raises:
         InvalidTable: if it cannot be read, or has other columns, or of other types.
@@ -303,27 +303,35 @@ def _alike(first: Source, path: Path, other: Path) -> Source:
     match first:
         case ParquetFile():
             opened = opened_file(other)
-            # What the footer says makes the types: DuckDB need not be asked again.
-            part: Source = replace(first, file=opened, sound={})
             ours, theirs = _types(first.file, path), _types(opened, other)
+            # What the footer says makes the schema: DuckDB need not be asked again for the same.
+            alike = ours == theirs
+            part: Source = (
+                replace(first, file=opened, sound={}) if alike else ParquetFile.open(opened)
+            )
         case _:
             part = open_file(other)
-            ours, theirs = (dict.fromkeys(one.schema().names, "text") for one in (first, part))
-    if ours == theirs:
+            ours, theirs = (
+                [(name, "text") for name in one.schema().names] for one in (first, part)
+            )
+    if sorted(ours) == sorted(theirs):
         return part
     what = "the first lines of the two CSV files have other names"
     if first.schema().told:
-        name = next(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
-        here, there = (types.get(name, "missing") for types in (ours, theirs))
-        what = f"column {name!r} is {here} in the one and {there} in the other"
+        here, there = dict(ours), dict(theirs)
+        name = next(name for name in {**here, **there} if here.get(name) != there.get(name))
+        what = (
+            f"column {name!r} is {here.get(name, 'missing')} in the one and "
+            f"{there.get(name, 'missing')} in the other"
+        )
     raise InvalidTable(
         f"all files of one table must have the same columns of the same types; {path} and {other} "
         f"have not: {what}. Write both anew with one schema, or open them apart"
     )
 
 
-def _types(file: OpenedFile, path: Path) -> dict[str, str]:
-    """Return the types of all columns, by their paths, as the footer has them."""
+def _types(file: OpenedFile, path: Path) -> list[tuple[str, str]]:
+    """Return the paths and types of all columns, in their order, as the footer has them."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -333,7 +341,7 @@ def _types(file: OpenedFile, path: Path) -> dict[str, str]:
     if schema is None:
         raise InvalidTable(f"{path} cannot be read; check that it is what its name says")
     leaves = [schema.column(i) for i in range(len(schema.names))]
-    return {
-        leaf.path: f"{leaf.physical_type} ({leaf.logical_type}, {leaf.max_repetition_level})"
+    return [
+        (leaf.path, f"{leaf.physical_type} ({leaf.logical_type}, {leaf.max_repetition_level})")
         for leaf in leaves
-    }
+    ]
