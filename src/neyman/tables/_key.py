@@ -8,12 +8,24 @@ from typing import Final, TypeAlias
 from neyman.arguments import written
 from neyman.errors import InvalidTable
 
-__all__ = ["LARGEST_WHOLE", "Key", "key_of", "key_text", "whole_of"]
+__all__ = [
+    "LARGEST_HALF",
+    "LARGEST_NARROW",
+    "LARGEST_WHOLE",
+    "Key",
+    "key_of",
+    "key_text",
+    "whole_of",
+]
 
 Key: TypeAlias = str | int | bool | date
 
 LARGEST_WHOLE: Final = 2**53
 """Up to here a double tells whole numbers apart."""
+LARGEST_NARROW: Final = 2**24 - 1
+"""Up to here a float of 4 bytes does, and what became it was no other whole number."""
+LARGEST_HALF: Final = 2**11 - 1
+"""Of a float of 2 bytes."""
 _INT64 = 2**63
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias, final
 
 from sqlglot import exp
 
-from neyman.tables._key import LARGEST_WHOLE, Key
+from neyman.tables._key import LARGEST_HALF, LARGEST_NARROW, LARGEST_WHOLE, Key
 from neyman.tables._sql import Tree, cast, clamped, double, encoded, text, try_cast
 from neyman.tables._types import Range, Type
 
@@ -18,8 +18,10 @@ __all__ = [
     "DATE",
     "FLOAT",
     "FREE_TEXT",
+    "HALF_FLOAT",
     "INTEGER",
     "MADE_TIMESTAMP",
+    "NARROW_FLOAT",
     "TEXT",
     "WIDE_INTEGER",
     "Cast",
@@ -118,12 +120,16 @@ def _bigint_of_double(value: Tree, most: float = _MOST) -> Tree:
     return exp.Case(ifs=[exp.If(this=inside, true=cast(clamp, "BIGINT"))])
 
 
-def _bigint_of_float(value: Tree) -> Tree:
-    """The whole number that a float is; NULL where it is none, or not told from its neighbour."""
-    number = _double(value)
-    whole = exp.EQ(this=exp.Floor(this=number), expression=number.copy())
-    found = _bigint_of_double(number.copy(), float(LARGEST_WHOLE))
-    return exp.Case(ifs=[exp.If(this=whole, true=found)])
+def _bigint_of_float(most: int) -> Cast:
+    """Of a float the whole number that it is; NULL where it is none, or beyond `most`."""
+
+    def whole(value: Tree) -> Tree:
+        number = _double(value)
+        same = exp.EQ(this=exp.Floor(this=number), expression=number.copy())
+        found = _bigint_of_double(number.copy(), float(most))
+        return exp.Case(ifs=[exp.If(this=same, true=found)])
+
+    return whole
 
 
 def _boolean(value: Tree) -> Tree:
@@ -152,10 +158,6 @@ def _whole(value: Tree) -> Tree:
 def _number_or_null(value: Tree) -> Tree:
     number = _double(value)
     return exp.Case(ifs=[exp.If(this=exp.Not(this=exp.IsNan(this=number)), true=number.copy())])
-
-
-def _whole_float(value: Tree) -> Tree:
-    return encoded(_bigint_of_float(value))
 
 
 def _whole_double(value: Tree) -> Tree:
@@ -266,19 +268,30 @@ def decimal(declared: str) -> Kind:
     return exact(declared, number)
 
 
-FLOAT = Kind(
-    "float",
-    _double,
-    _whole_float,
-    _bigint_of_float,
-    _bigint,
-    (int,),
-    group=_whole_float,
-    group_key=int,
-    spelled=_WHOLE_KEYS,
-    types=(Type.NUMBER,),
-    present=_number_or_null,
-)
+def _float(most: int) -> Kind:
+    """Return the family of floats that tell whole numbers apart up to `most`."""
+    whole = _bigint_of_float(most)
+
+    def written(value: Tree) -> Tree:
+        return encoded(whole(value))
+
+    return Kind(
+        "float",
+        _double,
+        written,
+        whole,
+        _bigint,
+        (int,),
+        group=written,
+        group_key=int,
+        spelled=_WHOLE_KEYS,
+        types=(Type.NUMBER,),
+        present=_number_or_null,
+    )
+
+
+FLOAT, NARROW_FLOAT = _float(LARGEST_WHOLE), _float(LARGEST_NARROW)
+HALF_FLOAT = _float(LARGEST_HALF)
 BOOLEAN = Kind(
     "boolean",
     _double_of_truth,
