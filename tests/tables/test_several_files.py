@@ -118,6 +118,13 @@ def test_a_timestamp_out_of_range_moves_no_other_in_any_zone(tmp_path, monkeypat
         time.tzset()
 
 
+def test_a_folder_may_hold_folders_that_are_called_like_files(tmp_path):
+    (tmp_path / "all" / "sub.parquet").mkdir(parents=True)
+    for name in ("all/a.parquet", "all/sub.parquet/part-0.parquet"):
+        pq.write_table(pa.table({"x": [1]}), tmp_path / name)
+    assert counts(tmp_path / "all") == [2]
+
+
 def test_columns_of_one_name_in_one_file_are_refused(tmp_path):
     pq.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "a.parquet")
     twice = pa.table([[1], [2], [2]], names=["a", "b", "b"])
@@ -174,6 +181,10 @@ def test_files_that_are_no_one_table_are_refused(visits, tmp_path):
         counts([first, first])
     with pytest.raises(InvalidTable, match="each file must be given once"):
         counts([first, visits / "year=2024"])
+    (first.parent / "link.parquet").hardlink_to(first)
+    with pytest.raises(InvalidTable, match="each file must be given once"):
+        counts([first.parent / "link.parquet", first])
+    (first.parent / "link.parquet").unlink()
     pq.write_table(pa.table({"who": ["a"], "x": [1.0]}), tmp_path / "flat.parquet")
     with pytest.raises(InvalidTable, match="must lie in folders of the same columns"):
         counts([first, tmp_path / "flat.parquet"])

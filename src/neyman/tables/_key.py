@@ -1,5 +1,6 @@
 """A key: what the rows of a group have in a column."""
 
+import re
 from datetime import date, datetime
 from decimal import Decimal
 from numbers import Integral, Real
@@ -12,9 +13,12 @@ __all__ = [
     "LARGEST_HALF",
     "LARGEST_NARROW",
     "LARGEST_WHOLE",
+    "WHOLE_TEXT",
+    "ZEROS",
     "Key",
     "key_of",
     "key_text",
+    "plain_text",
     "whole_of",
 ]
 
@@ -28,6 +32,11 @@ LARGEST_HALF: Final = 2**11 - 1
 """Of a float of 2 bytes."""
 _INT64 = 2**63
 
+WHOLE_TEXT: Final = "^(0|-?[1-9][0-9]*)[.]0+$"
+"""What is the text of a whole number but for its last part, `ZEROS`: 1.0, as programs write whole
+numbers of a column in which some are unknown."""
+ZEROS: Final = "[.]0+$"
+
 
 def key_text(key: Key) -> str:
     """Write a key as its one canonical text."""
@@ -38,6 +47,12 @@ def key_text(key: Key) -> str:
             return key.isoformat()
         case _:
             return str(key)
+
+
+def plain_text(value: str) -> str:
+    """Write text of a CSV file canonically: 1.0 is 1, and all other text is as it is."""
+    # `$` would let a line break follow.
+    return value.partition(".")[0] if re.fullmatch(WHOLE_TEXT[1:-1], value) else value
 
 
 def whole_of(value: Real | Decimal) -> int | None:

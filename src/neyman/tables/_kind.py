@@ -9,7 +9,15 @@ from typing import TypeAlias, final
 
 from sqlglot import exp
 
-from neyman.tables._key import LARGEST_HALF, LARGEST_NARROW, LARGEST_WHOLE, Key
+from neyman.tables._key import (
+    LARGEST_HALF,
+    LARGEST_NARROW,
+    LARGEST_WHOLE,
+    WHOLE_TEXT,
+    ZEROS,
+    Key,
+    plain_text,
+)
 from neyman.tables._sql import Tree, cast, clamped, double, encoded, text, try_cast
 from neyman.tables._types import Range, Type
 
@@ -55,8 +63,9 @@ class Kind:
         identity: the canonical bytes that tell units apart.
         key: the value as it is compared with keys.
         parse: a key's text as it is compared with values.
-        whole_key: in place of `key`, the value as it is compared with integers.
         keys: the Python types that its keys have.
+        canonical: of a key's text the one that stands for all that are the same value; None where
+            no two are.
         absent: keys that stand for NULL, and so for no group.
         group: the canonical bytes that tell groups apart, NULL for what is in none.
         group_key: a group's text as the key that people read.
@@ -75,7 +84,7 @@ class Kind:
     parse: Cast | None = field(default=None, repr=False)
     keys: tuple[type[Key], ...] = ()
     absent: frozenset[Key] = frozenset()
-    whole_key: Cast | None = field(default=None, repr=False)
+    canonical: Callable[[str], str] | None = field(default=None, repr=False)
     group: Cast | None = field(default=None, repr=False)
     group_key: Callable[[str], str | int | bool] = field(default=str, repr=False)
     spelled: str = field(default="", repr=False)
@@ -142,13 +151,14 @@ def _date(value: Tree) -> Tree:
 
 def _filled(value: Tree) -> Tree:
     # An empty field of a CSV file is NULL.
-    return encoded(exp.Nullif(this=cast(value, "TEXT"), expression=text("")))
+    return _canonical(exp.Nullif(this=cast(value, "TEXT"), expression=text("")))
 
 
-def _without_zeros(value: Tree) -> Tree:
-    # As programs write whole numbers of a column in which some are unknown: 1.0.
-    cut = exp.RegexpReplace(this=value, expression=text("[.]0+$"), replacement=text(""))
-    return encoded(cut)
+def _canonical(value: Tree) -> Tree:
+    """What `plain_text` makes of the value, in bytes."""
+    whole = exp.RegexpLike(this=value, expression=text(WHOLE_TEXT))
+    cut = exp.RegexpReplace(this=value.copy(), expression=text(ZEROS), replacement=text(""))
+    return encoded(exp.Case(ifs=[exp.If(this=whole, true=cut)], default=value.copy()))
 
 
 def _whole(value: Tree) -> Tree:
@@ -183,13 +193,13 @@ _WHOLE_KEYS = " for its whole numbers, or cut it into Bins"
 FREE_TEXT = Kind(
     "text of a CSV file",
     _double_or_null,
-    encoded,
-    encoded,
-    encoded,
+    _canonical,
+    _canonical,
+    _canonical,
     (str, int),
     absent=frozenset({""}),
+    canonical=plain_text,
     group=_filled,
-    whole_key=_without_zeros,
     spelled=', spelled as in the file: "true", "2020-02-29"; an integer matches its plain '
     "decimal text, such as 1 or 1.0, only",
     types=(Type.TEXT, Type.NUMBER),
@@ -334,8 +344,9 @@ def coded(kind: Kind) -> Kind:
         kind.label,
         identity=_code,
         key=_code,
-        parse=encoded,
+        parse=encoded if kind.canonical is None else kind.parse,
         keys=kind.keys,
+        canonical=kind.canonical,
         absent=kind.absent,
         spelled=kind.spelled,
         coded=True,

@@ -11,7 +11,7 @@ import glob
 import hashlib
 import json
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -214,7 +214,7 @@ def _of_path(path: Path) -> list[Path]:
     if not is_of_several(path):
         return [path]
     if path.is_dir():
-        inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES)
+        inside = sorted(_readable(path.rglob("*")))
         files = [file for file in inside if not _is_hidden(file.relative_to(path))]
     else:
         # A pattern may begin at the root, which no method of a path takes.
@@ -226,6 +226,11 @@ def _of_path(path: Path) -> list[Path]:
             f"the {what} {path} has no .parquet or .csv files; write the path of one that has"
         )
     return files
+
+
+def _readable(found: Iterable[Path]) -> Iterator[Path]:
+    # A folder can have such a name as well, and what is in it is found by itself.
+    return (file for file in found if file.suffix.lower() in _SUFFIXES and file.is_file())
 
 
 def _is_hidden(path: Path) -> bool:
@@ -283,9 +288,10 @@ def _schema(first: Source, folders: Mapping[str, Sequence[object]]) -> Schema:
 
 
 def _refuse_twice(found: Sequence[tuple[Path, _Folders]], parts: Sequence[Source]) -> None:
-    seen: dict[str, Path] = {}
+    seen: dict[object, Path] = {}
     for (path, _), part in zip(found, parts, strict=True):
-        real = part.file.path if isinstance(part, ParquetFile | CsvFile) else str(path)
+        # Not by paths: a file has as many as there are hard links to it.
+        real = part.file.place if isinstance(part, ParquetFile | CsvFile) else str(path)
         if real in seen:
             raise InvalidTable(
                 f"each file must be given once, or its rows count twice; got {path} and "
