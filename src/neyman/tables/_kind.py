@@ -61,6 +61,7 @@ class Kind:
         label: the family in words.
         number: the value as a double.
         identity: the canonical bytes that tell units apart.
+        unnamed: why values of such a type do not tell units apart here, and what to write.
         key: the value as it is compared with keys.
         parse: a key's text as it is compared with values.
         keys: the Python types that its keys have.
@@ -93,6 +94,7 @@ class Kind:
     present: Cast = field(default=_same, repr=False)
     range: Range | None = field(default=None, repr=False)
     coded: bool = field(default=False, repr=False)
+    unnamed: str = field(default="", repr=False)
 
 
 def _code(value: Tree) -> Tree:

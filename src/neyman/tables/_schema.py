@@ -96,6 +96,8 @@ class Column:
         Raises:
             InvalidTable: if it does not name units alike on every engine, as timestamps do not.
         """
+        if self.kind.unnamed:
+            raise InvalidTable(f"column {self.name!r} {self.kind.unnamed}")
         if self.kind.identity is None:
             raise InvalidTable(
                 f"column {self.name!r} is of type {self.kind.label} and cannot name a unit; "

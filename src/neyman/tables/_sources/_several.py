@@ -44,6 +44,10 @@ _SIGNS: Final = frozenset("*?[")
 # What Hive writes where there is no value.
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_SEEN: Final = (
+    "is made of the names of folders, which everybody can see, and cannot name a unit; write a "
+    "column of the files that does"
+)
 _TYPES: Final[Mapping[type, tuple[Kind, str]]] = {
     int: (kind.INTEGER, "BIGINT"),
     date: (kind.DATE, "DATE"),
@@ -283,7 +287,7 @@ def _schema(first: Source, folders: Mapping[str, Sequence[object]]) -> Schema:
         types = {type(value) for value in values if value is not None} or {str}
         held, _ = _TYPES[types.pop()]
         # Whose a row is, no name of a folder says: it would be seen by everybody.
-        own.append(Column(name, f"c{len(own)}", replace(held, identity=None)))
+        own.append(Column(name, f"c{len(own)}", replace(held, identity=None, unnamed=_SEEN)))
     return Schema(tuple(own), told=schema.told)
 
 
