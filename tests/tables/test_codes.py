@@ -61,7 +61,8 @@ def test_codes_of_a_csv_file_match_with_and_without_zeros(written):
     path = written(b"sex\n1.0\n1\n2.00\n2.5\n01\n\nx.0\n-0.0\n")
     table = open_table(path, unit=Rows())
     assert table.count(Keys({"sex": [1, 2, 0]})).compute().tolist() == [2, 1, 0]
-    assert table.count(Keys({"sex": ["1", "1.0"]})).compute().tolist() == [1, 1]
+    assert table.count(Keys({"sex": ["1.0", "2"]})).compute().tolist() == [2, 1]
+    assert table.count(Keys({"sex": ["01", "x.0", "-0", "2.5"]})).compute().tolist() == [1, 1, 0, 1]
 
 
 def test_a_session_counts_by_codes(tmp_path):

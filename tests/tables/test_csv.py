@@ -1,6 +1,7 @@
 """A CSV file is read line by line: what a line says depends on the bytes of that line alone."""
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -260,9 +261,9 @@ def test_an_empty_field_is_no_key(written):
 def test_keys_are_spelled_as_in_the_file(written):
     path = written(b"g\n1\n01\n 1\n1.0\nNULL\ntrue\n")
     table = open_table(path, unit=Rows())
-    # As a number without a fraction is written; as text, as it is.
+    # A whole number with zeros after its point is that number; all else is as it is.
     assert table.count(Keys({"g": [1]})).compute().tolist() == [2]
-    assert table.count(Keys({"g": ["1", "01", "NULL", "true"]})).compute().tolist() == [1] * 4
+    assert table.count(Keys({"g": ["1", "01", "NULL", "true"]})).compute().tolist() == [2, 1, 1, 1]
     with pytest.raises(InvalidTable, match="write str or int keys, spelled as in the file"):
         table.count(Keys({"g": [True]}))
 
@@ -289,3 +290,40 @@ def test_a_missing_header_is_thought_of(tmp_path):
 def test_a_frame_without_columns_says_so():
     with pytest.raises(InvalidTable, match="the Table 'nothing' has no columns; write one"):
         open_table(pa.table({}), unit=Rows(), name="nothing")
+
+
+IDS = ["1", "1.0", "1.00", "01", "01.0", "+1.0", "-2", "-2.0", "0.0", "0", "-0.0", "1.50", "x.0"]
+IDS += ["1.", "1.0 ", "1.0\u2028", ".0", "1.0\r "]
+
+
+def of_ids(folder, ids=IDS, name="ids.csv"):
+    (folder / name).write_bytes(("who,v\n" + "".join(f"{one},1\n" for one in ids)).encode())
+    return folder / name
+
+
+def test_a_whole_number_with_zeros_after_its_point_is_one_unit_one_key_and_one_group(tmp_path):
+    one_each = open_table(of_ids(tmp_path), unit=Entity("who", max_rows=1))
+    assert one_each.count().compute().tolist() == [len(IDS) - 4]
+    rows = open_table(tmp_path / "ids.csv", unit=Rows())
+    assert rows.count(Keys({"who": [1, -2, 0]})).compute().tolist() == [3, 2, 2]
+    assert rows.count(Keys({"who": ["1.0", "-2", "0", "01.0"]})).compute().tolist() == [3, 2, 2, 1]
+    with pytest.raises(InvalidTable, match=r"keys '1' and '1.0' of column 'who' are one value"):
+        rows.count(Keys({"who": ["1", "1.0"]}))
+    joined = rows.join_public({"who": ["1.00", "01"], "g": ["a", "b"]}, on="who", how="left")
+    assert joined.count(Keys({"g": ["a", "b"]})).compute().tolist() == [3, 1]
+    with pytest.raises(InvalidTable, match="two rows of the key who='1'"):
+        rows.join_public({"who": ["1.0", "1"], "g": ["a", "b"]}, on="who", how="left")
+
+
+def test_a_joined_file_that_writes_1_0_names_the_same_unit(tmp_path):
+    of_ids(tmp_path, ["1", "2"])
+    of_ids(tmp_path, ["1.0", "3.0"], "other.csv")
+    pq.write_table(pa.table({"who": [1, 2, 3]}), tmp_path / "whole.parquet")
+    table = open_table(tmp_path / "ids.csv", unit=Entity("who", max_rows=9))
+    other = table.join(tmp_path / "other.csv", on="who", columns=[], how="inner")
+    assert other.count().compute().tolist() == [1]
+    there = open_table(tmp_path / "other.csv", unit=Entity("who", max_rows=9))
+    whole = there.join(tmp_path / "whole.parquet", on="who", columns=[], how="inner")
+    assert whole.count().compute().tolist() == [2]
+    both = open_table([tmp_path / "ids.csv", tmp_path / "other.csv"], unit=Entity("who", 1))
+    assert both.count().compute().tolist() == [3]

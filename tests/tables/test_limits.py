@@ -227,3 +227,9 @@ def test_a_wrong_limit_cuts_to_what_it_says():
     spread = [("p", year, "f", 1.0) for year in YEARS for _ in range(2)]
     few = opened(Entity("who", 3, {"year": 1}), spread).count(BY_YEAR).compute()
     assert sorted(few.tolist()) == [0, 0, 1, 1, 1]
+
+
+def test_a_limit_of_a_column_that_is_made_later_says_where_to_set_it():
+    unit = Entity("who", max_rows=5, max_rows_per={"year": 1})
+    with pytest.raises(UnknownColumn, match=r"with_columns\(year=\.\.\.\)\.bounded\(max"):
+        open_table(pa.table({"who": ["a"], "day": [1]}), unit=unit, name="t")

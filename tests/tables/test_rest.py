@@ -147,6 +147,17 @@ def test_missing_is_put_together_with_other_keys():
         Keys({"ward": ["north", None]}) | Keys({"ward": ["missing"]})
 
 
+def test_two_names_of_the_group_without_a_value_are_not_put_together():
+    none, unknown = (
+        Keys({"ward": Values([ward], missing=missing)})
+        for ward, missing in (("north", "none"), ("east", "unknown"))
+    )
+    with pytest.raises(InvalidTable, match=r"calls it 'none' and 'unknown'"):
+        none | unknown
+    here = none | Keys({"ward": ["east"]})
+    assert counts(Keys({"ward": ["east"]}) | none) == counts(here)[::-1][:1] + counts(here)[:2]
+
+
 def test_the_record_tells_a_group_from_a_key_of_its_name():
     named = Keys({"ward": Values(["north"], other="east")}).describe()
     assert named["rest"] == {"ward": {"other": "east"}}

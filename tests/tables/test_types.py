@@ -5,6 +5,9 @@ from datetime import date
 from decimal import Decimal
 
 import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from neyman.errors import InvalidTable
@@ -91,6 +94,8 @@ def test_columns_that_name_no_unit(database, kind):
         ("DOUBLE", [1.0, 1.0, 2.0, -0.0, 0.0, 2.0**53, 2.0**53 - 1, "NULL"], 5),
         ("DOUBLE", [0.5, math.nan, math.inf, -math.inf, 2.0**53 + 2, 1e300, 5e-324], 0),
         ("FLOAT", [1.0, 2.0, 2.5, math.nan, 1e30], 2),
+        # Four bytes: 2^24 + 1 has become 2^24.
+        ("FLOAT", ["16777215", "-16777215", "16777216", "16777217", "'-16777217'", "2e7"], 2),
         ("DECIMAL(9, 2)", ["1", "1.00", "1.01", "'-7'"], 2),
         ("DECIMAL(18, 0)", ["999999999999999999", "999999999999999998"], 2),
         ("DECIMAL(38, 30)", ["1", "1.000000000000000000000000000001", "12345678"], 2),
@@ -122,6 +127,7 @@ def test_units_of_every_type(database, kind, cells, units):
         ("DOUBLE", ["1.0", "1.0", "2.0", "1.5", "'nan'", "'inf'", "NULL", "'-0.0'", "1e300"],
          [1, 2.0, 0, 3], [2, 1, 1, 0]),
         ("FLOAT", ["1.0", "2.5", "'nan'"], [1.0, 2.0], [1, 0]),
+        ("FLOAT", ["16777217", "16777215"], [2**24, 2**24 + 1, 2**24 - 1], [0, 0, 1]),
         ("DOUBLE", ["9007199254740993", "9007199254740992"], [2**53, 2**53 + 1], [2, 0]),
         ("DECIMAL(5, 1)", ["1", "1.0", "1.5", "NULL"], [1, Decimal("2.0")], [2, 0]),
         ("DECIMAL(38, 9)", ["1", "1.000000001", "'-99999999999999999999999999999'"],
@@ -185,3 +191,10 @@ def test_decimals_are_rounded_like_their_text(database):
     )
     expected = sum(math.floor(float(cell) / 0.1 + 0.5) for cell in cells)
     assert table.sum("x").compute().tolist() == [expected]
+
+
+def test_floats_of_two_bytes_name_units_below_2048(tmp_path):
+    who = pa.array(np.array([1, 2047, 2048, 2049], np.float16))
+    pq.write_table(pa.table({"who": who}), tmp_path / "t.parquet")
+    table = open_table(tmp_path / "t.parquet", unit=Entity("who", max_rows=1))
+    assert table.count().compute().tolist() == [2]

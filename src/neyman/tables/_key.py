@@ -1,5 +1,6 @@
 """A key: what the rows of a group have in a column."""
 
+import re
 from datetime import date, datetime
 from decimal import Decimal
 from numbers import Integral, Real
@@ -8,13 +9,33 @@ from typing import Final, TypeAlias
 from neyman.arguments import written
 from neyman.errors import InvalidTable
 
-__all__ = ["LARGEST_WHOLE", "Key", "key_of", "key_text", "whole_of"]
+__all__ = [
+    "LARGEST_HALF",
+    "LARGEST_NARROW",
+    "LARGEST_WHOLE",
+    "WHOLE_TEXT",
+    "ZEROS",
+    "Key",
+    "key_of",
+    "key_text",
+    "plain_text",
+    "whole_of",
+]
 
 Key: TypeAlias = str | int | bool | date
 
 LARGEST_WHOLE: Final = 2**53
 """Up to here a double tells whole numbers apart."""
+LARGEST_NARROW: Final = 2**24 - 1
+"""Up to here a float of 4 bytes does, and what became it was no other whole number."""
+LARGEST_HALF: Final = 2**11 - 1
+"""Of a float of 2 bytes."""
 _INT64 = 2**63
+
+WHOLE_TEXT: Final = "^(0|-?[1-9][0-9]*)[.]0+$"
+"""What is the text of a whole number but for its last part, `ZEROS`: 1.0, as programs write whole
+numbers of a column in which some are unknown."""
+ZEROS: Final = "[.]0+$"
 
 
 def key_text(key: Key) -> str:
@@ -26,6 +47,12 @@ def key_text(key: Key) -> str:
             return key.isoformat()
         case _:
             return str(key)
+
+
+def plain_text(value: str) -> str:
+    """Write text of a CSV file canonically: 1.0 is 1, and all other text is as it is."""
+    # `$` would let a line break follow.
+    return value.partition(".")[0] if re.fullmatch(WHOLE_TEXT[1:-1], value) else value
 
 
 def whole_of(value: Real | Decimal) -> int | None:

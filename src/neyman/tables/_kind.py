@@ -9,7 +9,15 @@ from typing import TypeAlias, final
 
 from sqlglot import exp
 
-from neyman.tables._key import LARGEST_WHOLE, Key
+from neyman.tables._key import (
+    LARGEST_HALF,
+    LARGEST_NARROW,
+    LARGEST_WHOLE,
+    WHOLE_TEXT,
+    ZEROS,
+    Key,
+    plain_text,
+)
 from neyman.tables._sql import Tree, cast, clamped, double, encoded, text, try_cast
 from neyman.tables._types import Range, Type
 
@@ -18,8 +26,10 @@ __all__ = [
     "DATE",
     "FLOAT",
     "FREE_TEXT",
+    "HALF_FLOAT",
     "INTEGER",
     "MADE_TIMESTAMP",
+    "NARROW_FLOAT",
     "TEXT",
     "WIDE_INTEGER",
     "Cast",
@@ -51,10 +61,12 @@ class Kind:
         label: the family in words.
         number: the value as a double.
         identity: the canonical bytes that tell units apart.
+        unnamed: why values of such a type do not tell units apart here, and what to write.
         key: the value as it is compared with keys.
         parse: a key's text as it is compared with values.
-        whole_key: in place of `key`, the value as it is compared with integers.
         keys: the Python types that its keys have.
+        canonical: of a key's text the one that stands for all that are the same value; None where
+            no two are.
         absent: keys that stand for NULL, and so for no group.
         group: the canonical bytes that tell groups apart, NULL for what is in none.
         group_key: a group's text as the key that people read.
@@ -73,7 +85,7 @@ class Kind:
     parse: Cast | None = field(default=None, repr=False)
     keys: tuple[type[Key], ...] = ()
     absent: frozenset[Key] = frozenset()
-    whole_key: Cast | None = field(default=None, repr=False)
+    canonical: Callable[[str], str] | None = field(default=None, repr=False)
     group: Cast | None = field(default=None, repr=False)
     group_key: Callable[[str], str | int | bool] = field(default=str, repr=False)
     spelled: str = field(default="", repr=False)
@@ -82,6 +94,7 @@ class Kind:
     present: Cast = field(default=_same, repr=False)
     range: Range | None = field(default=None, repr=False)
     coded: bool = field(default=False, repr=False)
+    unnamed: str = field(default="", repr=False)
 
 
 def _code(value: Tree) -> Tree:
@@ -118,12 +131,16 @@ def _bigint_of_double(value: Tree, most: float = _MOST) -> Tree:
     return exp.Case(ifs=[exp.If(this=inside, true=cast(clamp, "BIGINT"))])
 
 
-def _bigint_of_float(value: Tree) -> Tree:
-    """The whole number that a float is; NULL where it is none, or not told from its neighbour."""
-    number = _double(value)
-    whole = exp.EQ(this=exp.Floor(this=number), expression=number.copy())
-    found = _bigint_of_double(number.copy(), float(LARGEST_WHOLE))
-    return exp.Case(ifs=[exp.If(this=whole, true=found)])
+def _bigint_of_float(most: int) -> Cast:
+    """Of a float the whole number that it is; NULL where it is none, or beyond `most`."""
+
+    def whole(value: Tree) -> Tree:
+        number = _double(value)
+        same = exp.EQ(this=exp.Floor(this=number), expression=number.copy())
+        found = _bigint_of_double(number.copy(), float(most))
+        return exp.Case(ifs=[exp.If(this=same, true=found)])
+
+    return whole
 
 
 def _boolean(value: Tree) -> Tree:
@@ -136,13 +153,14 @@ def _date(value: Tree) -> Tree:
 
 def _filled(value: Tree) -> Tree:
     # An empty field of a CSV file is NULL.
-    return encoded(exp.Nullif(this=cast(value, "TEXT"), expression=text("")))
+    return _canonical(exp.Nullif(this=cast(value, "TEXT"), expression=text("")))
 
 
-def _without_zeros(value: Tree) -> Tree:
-    # As programs write whole numbers of a column in which some are unknown: 1.0.
-    cut = exp.RegexpReplace(this=value, expression=text("[.]0+$"), replacement=text(""))
-    return encoded(cut)
+def _canonical(value: Tree) -> Tree:
+    """What `plain_text` makes of the value, in bytes."""
+    whole = exp.RegexpLike(this=value, expression=text(WHOLE_TEXT))
+    cut = exp.RegexpReplace(this=value.copy(), expression=text(ZEROS), replacement=text(""))
+    return encoded(exp.Case(ifs=[exp.If(this=whole, true=cut)], default=value.copy()))
 
 
 def _whole(value: Tree) -> Tree:
@@ -152,10 +170,6 @@ def _whole(value: Tree) -> Tree:
 def _number_or_null(value: Tree) -> Tree:
     number = _double(value)
     return exp.Case(ifs=[exp.If(this=exp.Not(this=exp.IsNan(this=number)), true=number.copy())])
-
-
-def _whole_float(value: Tree) -> Tree:
-    return encoded(_bigint_of_float(value))
 
 
 def _whole_double(value: Tree) -> Tree:
@@ -181,13 +195,13 @@ _WHOLE_KEYS = " for its whole numbers, or cut it into Bins"
 FREE_TEXT = Kind(
     "text of a CSV file",
     _double_or_null,
-    encoded,
-    encoded,
-    encoded,
+    _canonical,
+    _canonical,
+    _canonical,
     (str, int),
     absent=frozenset({""}),
+    canonical=plain_text,
     group=_filled,
-    whole_key=_without_zeros,
     spelled=', spelled as in the file: "true", "2020-02-29"; an integer matches its plain '
     "decimal text, such as 1 or 1.0, only",
     types=(Type.TEXT, Type.NUMBER),
@@ -266,19 +280,30 @@ def decimal(declared: str) -> Kind:
     return exact(declared, number)
 
 
-FLOAT = Kind(
-    "float",
-    _double,
-    _whole_float,
-    _bigint_of_float,
-    _bigint,
-    (int,),
-    group=_whole_float,
-    group_key=int,
-    spelled=_WHOLE_KEYS,
-    types=(Type.NUMBER,),
-    present=_number_or_null,
-)
+def _float(most: int) -> Kind:
+    """Return the family of floats that tell whole numbers apart up to `most`."""
+    whole = _bigint_of_float(most)
+
+    def written(value: Tree) -> Tree:
+        return encoded(whole(value))
+
+    return Kind(
+        "float",
+        _double,
+        written,
+        whole,
+        _bigint,
+        (int,),
+        group=written,
+        group_key=int,
+        spelled=_WHOLE_KEYS,
+        types=(Type.NUMBER,),
+        present=_number_or_null,
+    )
+
+
+FLOAT, NARROW_FLOAT = _float(LARGEST_WHOLE), _float(LARGEST_NARROW)
+HALF_FLOAT = _float(LARGEST_HALF)
 BOOLEAN = Kind(
     "boolean",
     _double_of_truth,
@@ -321,8 +346,9 @@ def coded(kind: Kind) -> Kind:
         kind.label,
         identity=_code,
         key=_code,
-        parse=encoded,
+        parse=encoded if kind.canonical is None else kind.parse,
         keys=kind.keys,
+        canonical=kind.canonical,
         absent=kind.absent,
         spelled=kind.spelled,
         coded=True,

@@ -6,11 +6,12 @@ from types import MappingProxyType
 from typing import Final
 
 from neyman.calls import plain_calls
-from neyman.errors import InvalidParameter
+from neyman.errors import InvalidParameter, UnknownColumn
 from neyman.tables._bounds import Bounds
 from neyman.tables._engines._room import Room
 from neyman.tables._joins._owners import owned
 from neyman.tables._mistakes import refuse_no_unit
+from neyman.tables._schema import Schema
 from neyman.tables._sources._sources import engine_of
 from neyman.tables._table import Table
 from neyman.tables._unit import Unit
@@ -76,6 +77,21 @@ def open_table(
     if unit.entity is not None:
         view.schema[unit.entity].identity()
         for column in unit.grouped:
-            view.schema[column]
+            _refuse_made_later(view.schema, column)
     table = Table(engine, view, unit, MappingProxyType({}), max_table_rows)
     return table.with_bounds(bounds)
+
+
+def _refuse_made_later(schema: Schema, column: str) -> None:
+    """Refuse a limit of the groups of a column that the table does not have."""
+    missing: UnknownColumn | None = None
+    try:
+        schema[column]
+    except UnknownColumn as error:
+        missing = error
+    if missing is not None:
+        raise UnknownColumn(
+            f"max_rows_per has a limit for each group of {column!r}: {missing}. If you make "
+            "it by with_columns, leave it out of max_rows_per and set the limit after it: "
+            f"with_columns({column}=...).bounded(max_rows_per_group=1)"
+        )

@@ -11,7 +11,7 @@ from sqlglot import exp
 from neyman.errors import InvalidTable, UnknownColumn
 from neyman.tables import _sql as sql
 from neyman.tables._instant import date_of
-from neyman.tables._key import Key
+from neyman.tables._key import Key, key_text
 from neyman.tables._kind import INTEGER, Cast, Kind
 from neyman.tables._sql import Tree
 
@@ -96,6 +96,8 @@ class Column:
         Raises:
             InvalidTable: if it does not name units alike on every engine, as timestamps do not.
         """
+        if self.kind.unnamed:
+            raise InvalidTable(f"column {self.name!r} {self.kind.unnamed}")
         if self.kind.identity is None:
             raise InvalidTable(
                 f"column {self.name!r} is of type {self.kind.label} and cannot name a unit; "
@@ -106,8 +108,8 @@ class Column:
     def matched(self, other: "Column") -> tuple[Tree, Tree]:
         """Return both values as they are compared with each other; NULL equals nothing.
 
-        Integers of 64 bits are compared as such, text by its bytes, and an integer with text of a
-        CSV file by its plain decimal text. Values that match name the same unit.
+        Integers of 64 bits are compared as such, text by its bytes, and text of a CSV file, also
+        with an integer, by its canonical text (`plain_text`). Values that match name the same unit.
 
         Raises:
             InvalidTable: if values of the two never match, or do not so alike on every engine.
@@ -143,8 +145,22 @@ class Column:
                 f"an empty field of column {self.name!r} is NULL, and '' was among its keys; write "
                 "None for the rows without a value, or leave it out"
             )
-        key = kind.whole_key if given is int and kind.whole_key is not None else kind.key
-        return key(self.value()), kind.parse
+        self._refuse_one_value(keys)
+        return kind.key(self.value()), kind.parse
+
+    def _refuse_one_value(self, keys: Sequence[Key]) -> None:
+        """Refuse two keys of one value: a row would be in both groups."""
+        canonical = self.kind.canonical
+        if canonical is None:
+            return
+        seen: dict[str, Key] = {}
+        for key in dict.fromkeys(keys):
+            other = seen.setdefault(canonical(key_text(key)), key)
+            if other != key:
+                raise InvalidTable(
+                    f"the keys {other!r} and {key!r} of column {self.name!r} are one value in the "
+                    "text of a CSV file, as 1 and 1.0 are; write one of them"
+                )
 
     def absent(self) -> Tree:
         """Return whether a row has no value."""

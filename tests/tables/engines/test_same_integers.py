@@ -51,7 +51,7 @@ ROWS = st.tuples(
     or_null(True, False),
     or_null(*DAYS),
     or_null(*NUMBERS, more=st.floats(-4, 5)),
-    or_null(*map(single, NUMBERS), more=st.floats(-4, 5, width=32)),
+    or_null(*map(single, NUMBERS), 2.0**24 - 1, 2.0**24, more=st.floats(-4, 5, width=32)),
     or_null(*DECIMALS, more=st.decimals(-4, 5, places=9)),
 )
 # Few rows over and over: ties, and units beyond their bounds.
@@ -77,7 +77,7 @@ KEYS = st.one_of(
             Keys({"Group": WORDS[:3], "truth": [True, False]}),
             Keys({"day": DAYS}),
             Keys({"small": [1, 2, -(2**15), 300], "Group": ["a", "A"]}),
-            Keys({"real": [0, 1.0, -3, 2**53], "single": [0, 1, 2]}),
+            Keys({"real": [0, 1.0, -3, 2**53], "single": [0, 1, 2**24 - 1, 2**24]}),
             Keys({"money": [0, 1, -1, 10**18], "truth": [True, False]}),
             Keys({"real": [0, None, 1], "Group": ["a", None]}, other=True),
             Keys({"day": Values(DAYS[:2], missing="none"), "money": Values([0], other="more")}),

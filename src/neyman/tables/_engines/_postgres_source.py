@@ -55,7 +55,8 @@ def _moment_in_utc(value: Tree) -> Tree:
 _KINDS = {
     **dict.fromkeys(("text", "character varying", "character", "uuid", "enum"), kind.TEXT),
     **dict.fromkeys(("smallint", "integer", "bigint"), kind.INTEGER),
-    **dict.fromkeys(("real", "double precision"), kind.FLOAT),
+    "real": kind.NARROW_FLOAT,
+    "double precision": kind.FLOAT,
     "numeric": kind.exact("DECIMAL", _finite_double),
     "boolean": kind.BOOLEAN,
     "date": kind.DATE,

@@ -41,7 +41,8 @@ def _absolute(value: Tree) -> Tree:
 _KINDS = {
     **dict.fromkeys(("string", "varchar", "char"), kind.TEXT),
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), kind.INTEGER),
-    **dict.fromkeys(("float", "double"), kind.FLOAT),
+    "float": kind.NARROW_FLOAT,
+    "double": kind.FLOAT,
     "boolean": kind.BOOLEAN,
     "date": kind.DATE,
     "timestamp": kind.timestamp(_absolute),

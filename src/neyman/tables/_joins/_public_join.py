@@ -91,6 +91,9 @@ def _keys(public: PublicTable, name: str, cells: list[Cell], column: Column) -> 
     if int in column.kind.keys:
         # Codes such as 1.0; what is not whole matches nothing.
         fitting = [whole_of(cell) if isinstance(cell, float) else cell for cell in fitting]
+    canonical = column.kind.canonical
+    if canonical is not None:
+        fitting = [canonical(cell) if isinstance(cell, str) else cell for cell in fitting]
     return [None if cell in column.kind.absent else cell for cell in fitting]
 
 

@@ -1,7 +1,6 @@
 """What a grouping column may be: places 0, 1, ... that a row is at, or at none of them."""
 
 from abc import ABC, abstractmethod
-from typing import final
 
 from sqlglot import exp
 
@@ -97,9 +96,3 @@ class Domain(ABC):
             column: of the source, which the value was told of.
             alias: of a table that may be joined.
         """
-
-    @final
-    def located(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
-        """Return the query without the rows that are at no place, and the place of a row."""
-        query, value = self.told(query, column, alias)
-        return self.placed(query, value, column, alias)

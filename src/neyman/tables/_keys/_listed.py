@@ -161,7 +161,14 @@ class Listed(Domain):
                 f"column {column!r} has a group of all other values, which are others where the "
                 "keys are others; write the same keys in both"
             )
-        found = Listed(tuple(dict.fromkeys((*self.keys, *other.keys))), self.kind, self.missing)
+        named = [one.missing for one in (self, other) if None in one.keys]
+        if len(set(named)) > 1:
+            raise InvalidTable(
+                f"the group of rows without a value must have one name; column {column!r} calls it "
+                f"{named[0]!r} and {named[1]!r}. Write the same missing= in both"
+            )
+        keys = tuple(dict.fromkeys((*self.keys, *other.keys)))
+        found = Listed(keys, self.kind, named[0] if named else self.missing)
         found.refuse_names_of_keys(column)
         return found
 

@@ -15,7 +15,7 @@ from neyman.tables._engines._duckdb_session import private_session
 from neyman.tables._engines._duckdb_source import Source, described, opened
 from neyman.tables._engines._room import Room
 from neyman.tables._extra import require
-from neyman.tables._kind import FREE_TEXT, TEXT
+from neyman.tables._kind import FREE_TEXT, HALF_FLOAT, NARROW_FLOAT, TEXT
 from neyman.tables._schema import Column, Schema, refuse_alike
 from neyman.tables._sources._fingerprint import OpenedFile, opened_file
 from neyman.tables._sql import Tree
@@ -191,13 +191,11 @@ class ParquetFile(Source):
 
         inside = [column.inside for column in self.columns.columns]
         places = {inside.index(name): called for name, called in broken.items()}
-        types = {
-            broken[column.inside]: "VARCHAR" if column.kind is TEXT else "TIMESTAMP"
-            for column in self.columns.columns
-            if column.inside in broken
-        }
-        declared = "".join(f", {called} {types[called]}" for called in places.values())
-        connection.execute(f"CREATE TABLE {texts} (n BIGINT{declared})")
+        # Of the types that DuckDB gives them, or files with mended values and others would differ.
+        typed = [sql.named(sql.column(name), called) for name, called in broken.items()]
+        none = exp.select(sql.named(sql.wide(0), "n"), *typed).from_(_parquet(self.file.path))
+        empty = none.where(exp.false()).sql(dialect="duckdb")
+        connection.execute(f"CREATE TABLE {texts} AS {empty}")
         for table in texts_of(self.file.path, places):
             _insert(connection, texts, table)
 
@@ -215,17 +213,27 @@ def _parquet(path: str, *, numbered: bool = False) -> Tree:
 
 def _footer(path: str) -> Schema:
     footer = _reader(path, lambda path, _: exp.Anonymous(this="parquet_schema", expressions=[path]))
-    query = exp.select("name", "num_children").from_(footer)
+    query = exp.select("name", "num_children", "logical_type").from_(footer)
     with private_session(Room(), (path, _pattern(path))) as connection:
         # DuckDB renames columns that differ by case; their own names are in the footer.
-        names = _top(connection.execute(query.sql(dialect="duckdb")).fetchall())
+        nodes = connection.execute(query.sql(dialect="duckdb")).fetchall()
+        names = _top([(name, children) for name, children, _ in nodes])
         refuse_alike(names)
         if _NUMBER in map(str.casefold, names):
             raise InvalidTable(
                 f"a column is called {_NUMBER!r}, which DuckDB calls the number of a row in a "
                 "Parquet file; rename it"
             )
-        return described(connection, _parquet(path))
+        schema = described(connection, _parquet(path))
+        # DuckDB calls floats of two bytes FLOAT, which has four.
+        halves = {name for name, _, logical in nodes if str(logical).startswith("Float16")}
+        columns = (
+            replace(column, kind=HALF_FLOAT)
+            if column.name in halves and column.kind is NARROW_FLOAT
+            else column
+            for column in schema.columns
+        )
+        return replace(schema, columns=tuple(columns))
 
 
 def _top(nodes: list[tuple[str, int | None]]) -> list[str]:

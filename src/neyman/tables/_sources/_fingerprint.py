@@ -73,6 +73,11 @@ class OpenedFile:
     seen: list[_Hashed] = field(repr=False, compare=False, default_factory=list[_Hashed])
 
     @property
+    def place(self) -> tuple[int, int]:
+        """Device and inode: one for all paths that lead to the same file."""
+        return self.stamp.device, self.stamp.inode
+
+    @property
     def identity(self) -> str:
         """A digest of the bytes. Not public: a ledger keeps it under its own secret key only.
 

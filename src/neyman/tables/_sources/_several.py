@@ -11,7 +11,7 @@ import glob
 import hashlib
 import json
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -44,6 +44,10 @@ _SIGNS: Final = frozenset("*?[")
 # What Hive writes where there is no value.
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_SEEN: Final = (
+    "is made of the names of folders, which everybody can see, and cannot name a unit; write a "
+    "column of the files that does"
+)
 _TYPES: Final[Mapping[type, tuple[Kind, str]]] = {
     int: (kind.INTEGER, "BIGINT"),
     date: (kind.DATE, "DATE"),
@@ -214,7 +218,7 @@ def _of_path(path: Path) -> list[Path]:
     if not is_of_several(path):
         return [path]
     if path.is_dir():
-        inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES)
+        inside = sorted(_readable(path.rglob("*")))
         files = [file for file in inside if not _is_hidden(file.relative_to(path))]
     else:
         # A pattern may begin at the root, which no method of a path takes.
@@ -226,6 +230,11 @@ def _of_path(path: Path) -> list[Path]:
             f"the {what} {path} has no .parquet or .csv files; write the path of one that has"
         )
     return files
+
+
+def _readable(found: Iterable[Path]) -> Iterator[Path]:
+    # A folder can have such a name as well, and what is in it is found by itself.
+    return (file for file in found if file.suffix.lower() in _SUFFIXES and file.is_file())
 
 
 def _is_hidden(path: Path) -> bool:
@@ -278,14 +287,15 @@ def _schema(first: Source, folders: Mapping[str, Sequence[object]]) -> Schema:
         types = {type(value) for value in values if value is not None} or {str}
         held, _ = _TYPES[types.pop()]
         # Whose a row is, no name of a folder says: it would be seen by everybody.
-        own.append(Column(name, f"c{len(own)}", replace(held, identity=None)))
+        own.append(Column(name, f"c{len(own)}", replace(held, identity=None, unnamed=_SEEN)))
     return Schema(tuple(own), told=schema.told)
 
 
 def _refuse_twice(found: Sequence[tuple[Path, _Folders]], parts: Sequence[Source]) -> None:
-    seen: dict[str, Path] = {}
+    seen: dict[object, Path] = {}
     for (path, _), part in zip(found, parts, strict=True):
-        real = part.file.path if isinstance(part, ParquetFile | CsvFile) else str(path)
+        # Not by paths: a file has as many as there are hard links to it.
+        real = part.file.place if isinstance(part, ParquetFile | CsvFile) else str(path)
         if real in seen:
             raise InvalidTable(
                 f"each file must be given once, or its rows count twice; got {path} and "
@@ -295,7 +305,7 @@ def _refuse_twice(found: Sequence[tuple[Path, _Folders]], parts: Sequence[Source
 
 
 def _alike(first: Source, path: Path, other: Path) -> Source:
-    """Open a file that must have the same columns as the first.
+    """Open a file that must have the same columns as the first, in whichever order.
 
     Raises:
         InvalidTable: if it cannot be read, or has other columns, or of other types.
@@ -303,27 +313,35 @@ def _alike(first: Source, path: Path, other: Path) -> Source:
     match first:
         case ParquetFile():
             opened = opened_file(other)
-            # What the footer says makes the types: DuckDB need not be asked again.
-            part: Source = replace(first, file=opened, sound={})
             ours, theirs = _types(first.file, path), _types(opened, other)
+            # What the footer says makes the schema: DuckDB need not be asked again for the same.
+            alike = ours == theirs
+            part: Source = (
+                replace(first, file=opened, sound={}) if alike else ParquetFile.open(opened)
+            )
         case _:
             part = open_file(other)
-            ours, theirs = (dict.fromkeys(one.schema().names, "text") for one in (first, part))
-    if ours == theirs:
+            ours, theirs = (
+                [(name, "text") for name in one.schema().names] for one in (first, part)
+            )
+    if sorted(ours) == sorted(theirs):
         return part
     what = "the first lines of the two CSV files have other names"
     if first.schema().told:
-        name = next(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
-        here, there = (types.get(name, "missing") for types in (ours, theirs))
-        what = f"column {name!r} is {here} in the one and {there} in the other"
+        here, there = dict(ours), dict(theirs)
+        name = next(name for name in {**here, **there} if here.get(name) != there.get(name))
+        what = (
+            f"column {name!r} is {here.get(name, 'missing')} in the one and "
+            f"{there.get(name, 'missing')} in the other"
+        )
     raise InvalidTable(
         f"all files of one table must have the same columns of the same types; {path} and {other} "
         f"have not: {what}. Write both anew with one schema, or open them apart"
     )
 
 
-def _types(file: OpenedFile, path: Path) -> dict[str, str]:
-    """Return the types of all columns, by their paths, as the footer has them."""
+def _types(file: OpenedFile, path: Path) -> list[tuple[str, str]]:
+    """Return the paths and types of all columns, in their order, as the footer has them."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -333,7 +351,7 @@ def _types(file: OpenedFile, path: Path) -> dict[str, str]:
     if schema is None:
         raise InvalidTable(f"{path} cannot be read; check that it is what its name says")
     leaves = [schema.column(i) for i in range(len(schema.names))]
-    return {
-        leaf.path: f"{leaf.physical_type} ({leaf.logical_type}, {leaf.max_repetition_level})"
+    return [
+        (leaf.path, f"{leaf.physical_type} ({leaf.logical_type}, {leaf.max_repetition_level})")
         for leaf in leaves
-    }
+    ]

@@ -54,7 +54,11 @@ def texts_of(path: str, places: Mapping[int, str]) -> Iterator[Any]:
 
 
 def _mended(column: Any) -> Any:
-    return in_microseconds(column) if is_timestamp(column.type) else in_utf8(column)
+    if not is_timestamp(column.type):
+        return in_utf8(column)
+    found = in_microseconds(column)
+    # A zone stays: between the two types DuckDB converts by the zone of the machine.
+    return found if column.type.tz is None else found.cast(pa.timestamp("us", "UTC"))
 
 
 def _sound(array: Any) -> bool:
