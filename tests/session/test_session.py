@@ -244,7 +244,7 @@ def test_a_released_function_has_what_its_best_reading_has(db):
     found = db.density("minutes", domain=(0, 240), bandwidth=10).release("d", mu=0.5)
     assert np.array_equal(found.points, found.best.points)
     assert not hasattr(found, "_nothing")
-    with pytest.raises(AttributeError, match="has no 'until'; at its best reading: .*points"):
+    with pytest.raises(AttributeError, match=r"has no .until.; at its best reading: .*points"):
         _ = found.until
 
 
