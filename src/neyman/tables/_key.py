@@ -55,7 +55,7 @@ def plain_text(value: str) -> str:
     return value.partition(".")[0] if re.fullmatch(WHOLE_TEXT[1:-1], value) else value
 
 
-def whole_of(value: Real | Decimal) -> int | None:
+def whole_of(value: float | Real | Decimal) -> int | None:
     """Return the whole number that a float or a decimal is, as codes such as 1.0 are."""
     try:
         number = float(value)
