@@ -19,14 +19,13 @@ def safe(shown: object) -> str:
     return escape(printable(shown))
 
 
-def framed(title: str, body: Iterable[str], *, language: str, wide: bool = False) -> str:
+def framed(title: str, body: Iterable[str], *, language: str) -> str:
     """Return a page in the style of all of them.
 
     Args:
         title: as text.
         body: its parts, as HTML.
         language: of the page.
-        wide: whether it has tables of many columns.
     """
     style = files("neyman.report").joinpath("page.css").read_text(encoding="utf-8")
     skip = read_language(language).page["skip"]
@@ -37,7 +36,7 @@ def framed(title: str, body: Iterable[str], *, language: str, wide: bool = False
         '<meta name="color-scheme" content="light dark">'
         f"<title>{safe(title)}</title><style>{style}</style></head>"
         f'<body><a class="skip" href="#main">{safe(skip)}</a>'
-        f'<main id="main"{" class=wide" if wide else ""}>{"".join(body)}</main></body></html>\n'
+        f'<main id="main">{"".join(body)}</main></body></html>\n'
     )
 
 

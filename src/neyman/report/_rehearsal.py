@@ -44,7 +44,7 @@ def rehearsal_html(rehearsal: Rehearsal) -> str:
         listed(rehearsal.verdicts()),
         *(_groups(row) for row in rehearsal.rows if len(row.groups) > 1),
     ]
-    return framed(f"REHEARSAL: {rehearsal.title}", body, language="en", wide=True)
+    return framed(f"REHEARSAL: {rehearsal.title}", body, language="en")
 
 
 def _groups(row: RehearsedNumber) -> str:
