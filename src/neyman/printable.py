@@ -7,9 +7,10 @@ all. What programs read (JSON, Arrow, the ledger) keeps the text as it is.
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["printable", "printable_lines", "shortened", "width"]
+__all__ = ["listed", "printable", "printable_lines", "shortened", "width"]
 
 # Control signs, format signs (bidi, zero width), surrogates, signs for private use or of no
 # meaning yet, separators of lines and paragraphs.
@@ -20,6 +21,16 @@ _INVISIBLE: Final = re.compile(
 )
 _WIDE: Final = frozenset("WF")
 _PLAIN: Final = re.compile(r"[ -~]*")
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words as a sentence has them.
+
+    >>> listed(["ward", "sex", "year"])
+    'ward, sex and year'
+    """
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def printable(shown: object) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
+from neyman.printable import listed
 from neyman.publish._facts import columns_in
 from neyman.publish._parts import Part
 from neyman.publish._solved import Solved
@@ -107,7 +108,7 @@ def _others(part: Part, others: Sequence[Part]) -> Iterator[str]:
     if own.known and whole:
         yield (
             f"These counts are of {_rows(part)}; those of all {counted(part.query)} are in "
-            f"{_and(tuple(dict.fromkeys(whole)))}."
+            f"{listed(tuple(dict.fromkeys(whole)))}."
         )
 
 
@@ -116,7 +117,7 @@ def _sentences(told: Told) -> Iterator[str]:
     if told.counts:
         yield f"The counts of {_rows(part)}{some} are {_from(told)}."
     if len(told.totals) > 1:
-        column = _and(columns_in(part.query))
+        column = listed(columns_in(part.query))
         yield f"The total of {column}{some} is combined from {_releases(tuple(told.totals))}."
     if told.moved:
         where = _some(told.moved, part).strip() or ("in every group" if part.release.keys else "")
@@ -144,7 +145,7 @@ def _some(groups: int, part: Part) -> str:
 
 def _rows(part: Part) -> str:
     known = [name for name in columns_in(part.query) if name in part.facts[0].rows.known]
-    of = f" with a known {_and(known)}" if known else ""
+    of = f" with a known {listed(known)}" if known else ""
     what = units_of(part.query) if part.facts[0].rows.units else counted(part.query)
     return f"{what}{of}"
 
@@ -153,7 +154,3 @@ def _releases(names: tuple[str, ...]) -> str:
     if len(names) == 1:
         return f"the release {names[0]}"
     return f"{len(names):,} releases ({', '.join(names)})"
-
-
-def _and(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

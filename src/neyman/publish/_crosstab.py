@@ -28,6 +28,7 @@ from neyman.arguments import brief, check_list, check_type
 from neyman.digests import digest
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import Array
+from neyman.printable import listed
 from neyman.publish._contingency import put_together
 from neyman.publish._contingency_table import ContingencyTable, NonNegativeTable
 from neyman.publish._margins import MOST, folded, margin_index
@@ -350,7 +351,7 @@ class CrosstabReading(SumsReading):
         found: dict[str, list[object]] = {name: [] for name in _NAMES}
         for part in self.layout.parts:
             columns = _margin(unbiased, shown, part.names)
-            said = f"by {_and(part.names)}" if part.names else "in total"
+            said = f"by {listed(part.names)}" if part.names else "in total"
             for name, column in ({"margin": [said] * part.size} | columns).items():
                 found[name] += column
         return cast("Columns", found)
@@ -390,7 +391,3 @@ def _margin(
         "unbiased": plain.values.ravel().tolist(),
         "stddev": [plain.stddev] * plain.values.size,
     }
-
-
-def _and(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Final, cast, final
 
 from neyman.numerics import rational
-from neyman.released import Release
+from neyman.released import Release, list_of, record_of
 
 __all__ = [
     "Fact",
@@ -106,8 +106,8 @@ class Variable:
 
 def columns_in(query: Mapping[str, object]) -> tuple[str, ...]:
     """Return the columns that a statistic is of, all of which a row must have a value in."""
-    parts = [query, query.get("other"), query.get("response"), *_listed(query.get("features"))]
-    found = (_record(part).get("column") for part in parts)
+    parts = [query, query.get("other"), query.get("response"), *list_of(query.get("features"))]
+    found = (record_of(part).get("column") for part in parts)
     return tuple(name for name in found if isinstance(name, str))
 
 
@@ -118,7 +118,7 @@ def variable_of(release: Release, query: Mapping[str, object]) -> Variable | Non
         release: the answer.
         query: of the statistic, which may be one of several.
     """
-    names, bounds = columns_in(query), [rational(end) for end in _listed(query.get("bounds"))]
+    names, bounds = columns_in(query), [rational(end) for end in list_of(query.get("bounds"))]
     grid = rational(query.get("grid"))
     if len(names) != 1 or len(bounds) != 2 or grid is None or None in bounds:
         return None
@@ -138,8 +138,8 @@ def known_columns(release: Release, query: Mapping[str, object]) -> frozenset[st
         release: the answer.
         query: of the statistic, which may be one of several.
     """
-    sure = _numbers_in(_record(release.query.get("keys")))
-    of = (*columns_in(query), *map(str, _listed(query.get("columns"))))
+    sure = _numbers_in(record_of(release.query.get("keys")))
+    of = (*columns_in(query), *map(str, list_of(query.get("columns"))))
     return frozenset(of) - sure - release.complete
 
 
@@ -151,12 +151,12 @@ def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tupl
         query: of the statistic, which may be one of several.
         groups: how many there are.
     """
-    keys, columns = _record(release.query.get("keys")), columns_in(query)
-    named = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
+    keys, columns = record_of(release.query.get("keys")), columns_in(query)
+    named = [str(name) for name in list_of(keys.get("columns", keys.get("unknown")))]
     known = known_columns(release, query)
     statistic = query.get("statistic")
     each, among = _each(release.query), _among(keys, groups)
-    most = _record(release.query.get("unit")).get("max_rows")
+    most = record_of(release.query.get("unit")).get("max_rows")
     cut = isinstance(most, int) and (among is None or most < among * each)
     together = release.query.get("statistic") == "together"
     of_units = _unit(release.query) is not None
@@ -194,9 +194,9 @@ def _grouped(
     The group of rows without a value is one, whatever it is called. That of all other values is
     another with other keys of its column.
     """
-    bins, rest = _record(keys.get("bins")), _record(keys.get("rest"))
-    names = [str(name) for name in _listed(keys.get("columns", keys.get("unknown")))]
-    kinds = dict(zip(names, _listed(keys.get("types")), strict=False))
+    bins, rest = record_of(keys.get("bins")), record_of(keys.get("rest"))
+    names = [str(name) for name in list_of(keys.get("columns", keys.get("unknown")))]
+    kinds = dict(zip(names, list_of(keys.get("types")), strict=False))
     held = {name: (f"{name}_from", f"{name}_to") if name in bins else (name,) for name in names}
     held = {name: ends for name, ends in held.items() if {*ends} <= {*release.keys}}
     edges = {name: json.dumps(bins.get(name)) for name in held}
@@ -205,7 +205,7 @@ def _grouped(
     def parts(row: int) -> Iterator[tuple[str, ...]]:
         for name, ends in held.items():
             cells = [release.columns[end][row] for end in ends]
-            more, kind = _record(rest.get(name)), str(kinds.get(name, type(cells[0]).__name__))
+            more, kind = record_of(rest.get(name)), str(kinds.get(name, type(cells[0]).__name__))
             if cells == [more.get("missing")]:
                 yield name, "missing"
             elif cells == [more.get("other")]:
@@ -218,9 +218,9 @@ def _grouped(
 
 def _keys_beside(release: Release, keys: Mapping[str, object], name: str) -> list[str]:
     """Return the keys of a column that may have a group of all others."""
-    listed = _record(keys.get("listed")).get(name)
-    texts = set(map(str, _listed(listed) or release.columns[name]))
-    return sorted(texts - set(map(str, _record(_record(keys.get("rest")).get(name)).values())))
+    listed = record_of(keys.get("listed")).get(name)
+    texts = set(map(str, list_of(listed) or release.columns[name]))
+    return sorted(texts - set(map(str, record_of(record_of(keys.get("rest")).get(name)).values())))
 
 
 def _numbers_in(keys: Mapping[str, object]) -> frozenset[str]:
@@ -229,11 +229,11 @@ def _numbers_in(keys: Mapping[str, object]) -> frozenset[str]:
     A key that is a number, and a bin of numbers. Text need not be one, nor what a group of all
     other values holds.
     """
-    names, kinds = _listed(keys.get("columns")), _listed(keys.get("types"))
-    bins, rest = _record(keys.get("bins")), _record(keys.get("rest"))
+    names, kinds = list_of(keys.get("columns")), list_of(keys.get("types"))
+    bins, rest = record_of(keys.get("bins")), record_of(keys.get("rest"))
     found: set[str] = set()
     for name, kind in zip(map(str, names), kinds, strict=False):
-        edges = _listed(_record(bins.get(name)).get("edges"))
+        edges = list_of(record_of(bins.get(name)).get("edges"))
         whole = bool(edges) and all("0x" in str(edge) for edge in edges)
         if (kind in _NUMBERS or whole) and name not in rest:
             found.add(name)
@@ -244,21 +244,21 @@ def _margin(query: Mapping[str, object], keys: Mapping[str, object]) -> list[tup
     """Return what rows of a margin must be in: one of the groups that it adds up."""
     if "margin" not in query:
         return []
-    return _within(keys, [str(name) for name in _listed(query["margin"])])
+    return _within(keys, [str(name) for name in list_of(query["margin"])])
 
 
 def _within(keys: Mapping[str, object], names: Collection[str]) -> list[tuple[str, ...]]:
     """Return the groups that rows must be in, where the columns left out do not have all rows."""
-    rest = _record(keys.get("rest"))
-    whole = {name for name, more in rest.items() if {"missing", "other"} <= _record(more).keys()}
-    if {*names, *whole} >= {str(name) for name in _listed(keys.get("columns"))}:
+    rest = record_of(keys.get("rest"))
+    whole = {name for name, more in rest.items() if {"missing", "other"} <= record_of(more).keys()}
+    if {*names, *whole} >= {str(name) for name in list_of(keys.get("columns"))}:
         return []
     return [("", json.dumps(keys, sort_keys=True))]
 
 
 def _each(query: Mapping[str, object]) -> int:
     """Return the most rows of a unit in a group."""
-    unit = _record(query.get("unit"))
+    unit = record_of(query.get("unit"))
     known = cast("list[tuple[object, int]]", unit.get("max_rows_per", []))
     limits = [unit.get("max_rows"), unit.get("max_rows_per_group"), *(most for _, most in known)]
     return min([most for most in limits if isinstance(most, int)], default=1)
@@ -268,7 +268,7 @@ def _limits(
     query: Mapping[str, object], keys: Mapping[str, object], each: int, *, cut: bool
 ) -> object:
     """Return what decides how many rows of a unit are left in a group."""
-    unit = _record(query.get("unit"))
+    unit = record_of(query.get("unit"))
     return [unit, keys] if cut else [unit.get("entity"), unit.get("through"), each]
 
 
@@ -286,7 +286,7 @@ def _choice(release: Release) -> str:
     if companion.of is None or surely <= _MANY * max(companion.units, 1):
         return ""
     query = release.query
-    parts = [_record(part) for part in _listed(query.get("parts"))] or [query]
+    parts = [record_of(part) for part in list_of(query.get("parts"))] or [query]
     columns = dict.fromkeys(name for part in parts for name in columns_in(part))
     per_unit = str(query.get("statistic")).endswith(("units", "per_unit"))
     return json.dumps([*columns, per_unit, bool(query.get("parts"))])
@@ -299,11 +299,11 @@ def _among(keys: Mapping[str, object], groups: int) -> int | None:
     if "unknown" in keys:
         return None
     values, count = keys.get("values"), keys.get("count")
-    return len(_listed(values)) if values is not None else count if type(count) is int else groups
+    return len(list_of(values)) if values is not None else count if type(count) is int else groups
 
 
 def _unit(query: Mapping[str, object]) -> object:
-    return _record(query.get("unit")).get("entity")
+    return record_of(query.get("unit")).get("entity")
 
 
 def _made(query: Mapping[str, object], used: set[str]) -> list[object]:
@@ -313,12 +313,12 @@ def _made(query: Mapping[str, object], used: set[str]) -> list[object]:
     not.
     """
     kept: list[object] = []
-    for step in reversed([_record(step) for step in _listed(query.get("made"))]):
+    for step in reversed([record_of(step) for step in list_of(query.get("made"))]):
         if step.get("step") != "with_columns":
             kept.append(dict(step))
             used |= set(_words(step))
             continue
-        made = {name: form for name, form in _record(step.get("columns")).items() if name in used}
+        made = {name: form for name, form in record_of(step.get("columns")).items() if name in used}
         if made:
             kept.append({"columns": made, "version": step.get("version")})
             used |= set(_words(made))
@@ -338,11 +338,3 @@ def _words(form: object) -> Iterator[str]:
                 yield from _words(part)
         case _:
             return
-
-
-def _record(written: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}
-
-
-def _listed(written: object) -> list[object]:
-    return list(cast("list[object]", written)) if isinstance(written, list | tuple) else []

@@ -1,18 +1,16 @@
 """Counts that a rule leaves out of one table, where they stand beside a number of another."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from neyman.publish._facts import Fact, facts_of
-from neyman.publish._left_out import State, hidden
+from neyman.publish._left_out import COUNTS, State, hidden
 from neyman.released import Release, Side
 
 __all__ = ["HiddenCount", "beside", "hidden_counts"]
 
 HiddenCount: TypeAlias = tuple[object, ...]
 """The number of rows, or units, of a group; also of those of them that have a value."""
-
-_COUNTS: Final = ("count", "count_units", "crosstab")
 
 
 def hidden_counts(
@@ -26,7 +24,7 @@ def hidden_counts(
         states: of its rows.
         table: what each row of a contingency table counts; none of any other answer.
     """
-    if side.query.get("statistic") in _COUNTS:
+    if side.query.get("statistic") in COUNTS:
         counts = list(map(_alike, table)) or _counts(release, side)
         for count, state in zip(counts, states, strict=False):
             if hidden(state):

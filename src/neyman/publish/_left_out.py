@@ -7,13 +7,13 @@ from typing import Final, Literal, TypeAlias, cast
 from neyman.publish._presentation import Suppression
 from neyman.released import TOO_FEW, Release, Side, is_amount, noise_alone
 
-__all__ = ["State", "hidden", "states_of", "word_of"]
+__all__ = ["COUNTS", "State", "hidden", "states_of", "word_of"]
 
 State: TypeAlias = Literal["shown", "marked", "too_few", "too_uncertain", "below"]
 """Of a row. Shown; shown and marked, for noise alone could have made it; and left out: for noise
 alone could have made it, for its interval is too wide, for its count is too small."""
 
-_COUNTS: Final = ("count", "count_units", "crosstab")
+COUNTS: Final = ("count", "count_units", "crosstab")
 
 
 def hidden(state: State) -> bool:
@@ -81,11 +81,11 @@ def _too_wide(side: Side, row: int, rule: Suppression, scale: int) -> bool:
 
 def _counts(release: Release, side: Side) -> Sequence[float] | None:
     """Return the noisy count of each row: its own, or that of a count beside it."""
-    own = side.value if side.query.get("statistic") in _COUNTS else "count"
+    own = side.value if side.query.get("statistic") in COUNTS else "count"
     if own in side.columns:
         return [_float(cell) for cell in side.columns[own]]
     for other in release.sides:
-        if other.query.get("statistic") in _COUNTS:
+        if other.query.get("statistic") in COUNTS:
             return [_float(cell) for cell in other.columns[other.value]]
     return None
 

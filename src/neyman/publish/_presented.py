@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast, final
 
+from neyman.printable import listed
 from neyman.publish._facts import known_columns
 from neyman.publish._hidden_counts import HiddenCount, beside
 from neyman.publish._left_out import State, states_of
@@ -27,11 +28,6 @@ _OF_THE_COLUMN = ("mean", "sum", "quantile", "mean_per_unit", "sum_per_unit")
 
 def _strings(listed: object) -> list[str]:
     return [str(name) for name in cast("list[object]", listed or [])]
-
-
-def _listed(words: Iterable[str]) -> str:
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _joined(
@@ -174,7 +170,7 @@ class Presented:
         unit, name = self.unit_of(side), self.number(side)
         if self.display.label is None:
             of = columns_of(side.query) or tuple(_strings(side.query.get("columns")))
-            name += f" of {_listed(map(self.label, of))}" if of else ""
+            name += f" of {listed(map(self.label, of))}" if of else ""
         return name if unit is None else f"{name} ({unit})"
 
     def term(self, name: str) -> str:
@@ -195,7 +191,7 @@ class Presented:
         margins = cast("Sequence[object]", query.get("margins") or [])
         named = map(_strings, [keys.get("columns"), *margins])
         # As the release names them, in the same order.
-        said = [f"by {_listed(map(self.label, names))}" if names else "in total" for names in named]
+        said = [f"by {listed(map(self.label, names))}" if names else "in total" for names in named]
         words = dict(zip(dict.fromkeys(held), said, strict=False)) if keys else {}
         return [words.get(one, one) for one in held]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.printable import printable
+from neyman.printable import listed, printable
 from neyman.publish._bins_of import Domain
 from neyman.publish._budget_of import Budget
 from neyman.publish._joins_of import JoinOf, PublicJoinOf
@@ -75,8 +75,9 @@ class Column(Section):
         ends = {"lower": self.lower, "upper": self.upper, "grid": self.grid}
         missing = [name for name, end in ends.items() if end is None]
         if missing and (len(missing) < len(ends) or self.spread is not None):
-            also = " and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))
-            raise ValueError(f"bounds are lower, upper and grid together; write {also} also")
+            raise ValueError(
+                f"bounds are lower, upper and grid together; write {listed(missing)} also"
+            )
         return self
 
     @property

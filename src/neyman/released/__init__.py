@@ -11,6 +11,7 @@ from neyman.released._side_by_side import Side, columns_asked, columns_of, side_
 from neyman.released._tabular import Tabular
 from neyman.released._text import text_of
 from neyman.released._too_few import MARK, MARKED, TOO_FEW, is_amount, noise_alone
+from neyman.released._written import list_of, record_of
 
 __all__ = [
     "MARK",
@@ -31,7 +32,9 @@ __all__ = [
     "in_counted",
     "is_amount",
     "limits_said",
+    "list_of",
     "noise_alone",
+    "record_of",
     "side_by_side",
     "source_of",
     "text_of",

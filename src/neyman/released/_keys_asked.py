@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import cast
 
+from neyman.released._written import record_of
+
 __all__ = ["called", "keys_asked"]
 
 _ENDS = ("_from", "_to")
@@ -10,10 +12,10 @@ _ENDS = ("_from", "_to")
 
 def keys_asked(query: Mapping[str, object], columns: Iterable[str]) -> tuple[str, ...]:
     """Return the columns that the question names as its groups: for records that do not say it."""
-    asked = _record(query.get("keys"))
+    asked = record_of(query.get("keys"))
     listed = asked.get("columns", asked.get("unknown"))
     named = set(map(str, cast("list[object]", listed))) if isinstance(listed, list) else set[str]()
-    cut = set(_record(asked.get("bins")))
+    cut = set(record_of(asked.get("bins")))
     whole = (named - cut) | {name + end for name in cut for end in _ENDS}
     return tuple(column for column in columns if column in whole)
 
@@ -29,7 +31,3 @@ def called(keys: Mapping[str, object]) -> str:
         elif f"{name.removesuffix(last)}{first}" not in keys or not name.endswith(last):
             words.append(str(key))
     return " · ".join(words)
-
-
-def _record(written: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}

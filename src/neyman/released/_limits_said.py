@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 from neyman.released._counted import PER_UNIT, entity_of
+from neyman.released._written import record_of
 
 __all__ = ["limits_said", "said_elsewhere"]
 
@@ -19,7 +20,7 @@ def limits_said(query: Mapping[str, object]) -> str | None:
     Returns:
         The contribution limits in words; None where each row is a unit.
     """
-    unit = _record(query.get("unit"))
+    unit = record_of(query.get("unit"))
     entity, rows, in_each = entity_of(query), unit.get("max_rows"), unit.get(_IN_EACH)
     if entity is None or not isinstance(rows, int):
         return None
@@ -30,7 +31,7 @@ def limits_said(query: Mapping[str, object]) -> str | None:
         most = min(rows, in_each) if isinstance(in_each, int) else rows
         return f"each {entity} once" if once else f"at most {_many(most, 'row')} of each {entity}"
     if once:
-        return f"each {entity} once in each group{_groups(rows, _record(query.get('keys')))}"
+        return f"each {entity} once in each group{_groups(rows, record_of(query.get('keys')))}"
     said = f"at most {_many(rows, 'row')} of each {entity}"
     known = cast("list[tuple[list[str], int]]", unit.get("max_rows_per") or [])
     least = min([rows, *(most for _, most in known)])
@@ -70,7 +71,3 @@ def _claim(columns: list[str], rows: int) -> str:
 
 def _many(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def _record(written: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}

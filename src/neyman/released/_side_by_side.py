@@ -6,6 +6,7 @@ from typing import cast, final
 
 from neyman.aggregate import Columns
 from neyman.released._too_few import value_of
+from neyman.released._written import list_of, record_of
 
 __all__ = ["Side", "columns_asked", "columns_of", "side_by_side"]
 
@@ -37,7 +38,7 @@ def side_by_side(
     query: Mapping[str, object], columns: Columns, keys: tuple[str, ...]
 ) -> tuple[Side, ...]:
     """Return the parts of an answer to `table.statistics([...])`; of any other answer none."""
-    parts = [_record(part) for part in cast("list[object]", query.get("parts") or [])]
+    parts = [record_of(part) for part in cast("list[object]", query.get("parts") or [])]
     heads = [_head(part) for part in parts]
     if query.get("statistic") != "together" or not all(head in columns for head in heads):
         return ()
@@ -58,29 +59,21 @@ def side_by_side(
 
 def columns_of(query: Mapping[str, object]) -> tuple[str, ...]:
     """Return the one or two columns of a table that a statistic is of; none of a count."""
-    both = (query, _record(query.get("other")))
+    both = (query, record_of(query.get("other")))
     return tuple(str(one["column"]) for one in both if "column" in one)
 
 
 def columns_asked(query: Mapping[str, object]) -> set[str]:
     """Return every column of a table that a question names."""
-    keys = _record(query.get("keys"))
-    parts = [_record(part) for part in _list(query.get("parts"))]
+    keys = record_of(query.get("keys"))
+    parts = [record_of(part) for part in list_of(query.get("parts"))]
     named = {name for one in (query, *parts) for name in columns_of(one)}
-    groups = _list(keys.get("columns", keys.get("unknown")))
-    terms = [query.get("response"), *_list(query.get("features"))]
-    columns = [_record(term).get("column", term) for term in terms if term is not None]
-    return named.union(map(str, (*groups, *_list(query.get("columns")), *columns)))
-
-
-def _list(written: object) -> list[object]:
-    return cast("list[object]", written) if isinstance(written, list) else []
+    groups = list_of(keys.get("columns", keys.get("unknown")))
+    terms = [query.get("response"), *list_of(query.get("features"))]
+    columns = [record_of(term).get("column", term) for term in terms if term is not None]
+    return named.union(map(str, (*groups, *list_of(query.get("columns")), *columns)))
 
 
 def _head(part: Mapping[str, object]) -> str:
     """Return e.g. mean_delay, correlation_delay_distance: as `Together` names its columns."""
     return "_".join([str(part.get("statistic")), *columns_of(part)])
-
-
-def _record(written: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}

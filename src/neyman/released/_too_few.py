@@ -16,6 +16,7 @@ from typing import Final, cast
 
 from neyman.aggregate import Columns
 from neyman.numerics import rational
+from neyman.released._written import record_of
 
 __all__ = [
     "MARK",
@@ -110,7 +111,7 @@ def _finite(*numbers: float) -> bool:
 
 def _range(query: Mapping[str, object]) -> float:
     """Return how far apart two values of a statistic can be; infinite where no bounds say it."""
-    x, y = _width(query), _width(_record(query.get("other")))
+    x, y = _width(query), _width(record_of(query.get("other")))
     match query.get("statistic"):
         case "mean" | "mean_per_unit" | "quantile":
             return x
@@ -126,12 +127,8 @@ def _range(query: Mapping[str, object]) -> float:
 
 def _width(query: Mapping[str, object]) -> float:
     """Return upper - lower of the bounds of a column, or of the grid of quantiles."""
-    basis, listed = _record(query.get("basis")), query.get("bounds")
+    basis, listed = record_of(query.get("basis")), query.get("bounds")
     ends = cast("list[object]", listed) if isinstance(listed, list) else []
     found = [rational(end) for end in ends or (basis.get("lower"), basis.get("upper"))]
     known = [float(end) for end in found if end is not None and abs(end) < _LARGEST]
     return known[1] - known[0] if len(known) == len(found) == 2 else math.inf
-
-
-def _record(written: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}

@@ -1,9 +1,8 @@
 """A question in one sentence."""
 
 from collections.abc import Callable, Mapping
-from typing import cast
 
-from neyman.released import columns_of, counts_units, limits_said, units_of
+from neyman.released import columns_of, counts_units, limits_said, list_of, record_of, units_of
 from neyman.report._language import Language, read_language
 from neyman.report._translated import translated
 
@@ -49,21 +48,21 @@ class _Sentence:
         self._called = called
 
     def what(self, query: Mapping[str, object]) -> str:
-        keys = _record(query.get("keys"))
+        keys = record_of(query.get("keys"))
         groups = _names(keys.get("columns", keys.get("unknown")))
         margin = query.get("margin")
         by = groups if margin is None else _names(margin)
-        parts = _list(query.get("parts")) if query.get("statistic") == "together" else [query]
-        said = self._and([self._one({**query, **_record(part)}) for part in parts])
+        parts = list_of(query.get("parts")) if query.get("statistic") == "together" else [query]
+        said = self._and([self._one({**query, **record_of(part)}) for part in parts])
         if by:
             said = self._put("by", what=said, groups=self._columns(by))
-        steps = [_record(step).get("step") for step in _list(query.get("made"))]
+        steps = [record_of(step).get("step") for step in list_of(query.get("made"))]
         chosen = self._words.asked["chosen"] if "where" in steps else ""
         return f"{said}{self._margins(query)}{chosen}"
 
     def _margins(self, query: Mapping[str, object]) -> str:
         """Say which margins are shown of a contingency table."""
-        shown = [_names(one) for one in _list(query.get("margins"))]
+        shown = [_names(one) for one in list_of(query.get("margins"))]
         said = [
             self._put("sums_by", groups=self._columns(names))
             if names
@@ -87,7 +86,7 @@ class _Sentence:
         response, features = "", list[str]()
         if "response" in query:
             response = _column(query["response"])
-            features = [_column(feature) for feature in _list(query.get("features"))]
+            features = [_column(feature) for feature in list_of(query.get("features"))]
         elif name == "regression" and len(columns) == 2:
             features, response = [columns[0]], columns[1]
         if response:
@@ -113,16 +112,8 @@ class _Sentence:
 
 
 def _column(written: object) -> str:
-    return str(_record(written).get("column", written))
+    return str(record_of(written).get("column", written))
 
 
 def _names(written: object) -> list[str]:
-    return list(map(str, _list(written)))
-
-
-def _list(written: object) -> list[object]:
-    return cast("list[object]", written) if isinstance(written, list) else []
-
-
-def _record(written: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}
+    return list(map(str, list_of(written)))

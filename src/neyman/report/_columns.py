@@ -6,12 +6,12 @@ from math import isfinite
 from typing import Final, cast, final
 
 from neyman.publish import Presented
+from neyman.publish._left_out import COUNTS
 from neyman.publish._rounding import DOWN, NEAREST, UP, place_of, usual_place
 from neyman.released import Side
 
 __all__ = ["Column", "Head", "columns_of_function", "columns_of_side", "number_of"]
 
-_COUNTS: Final = ("count", "count_units", "crosstab")
 # Said by the interval beside it, or what an answer was before it was made consistent.
 _LEFT_OUT: Final = ("stddev", "unbiased", "stddev at risk")
 _LABELS: Final = ("term", "probability", "margin")
@@ -81,7 +81,7 @@ def columns_of_side(shown: Presented, side: Side) -> list[Column]:
         unit = shown.unit_of(side) if own else _unit_beside(shown, side, name)
         before, said = ("", "") if own else (f"{name}_", f"{words}, ")
         scale = shown.scale if own else 1
-        whole = name in _WHOLE or (own and side.query.get("statistic") in _COUNTS)
+        whole = name in _WHOLE or (own and side.query.get("statistic") in COUNTS)
         places = _places(held, name, (f"{before}lower", f"{before}upper"), scale, whole=whole)
         cells: Sequence[object] = held[name]
         if name == "count" and not own:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, cast
 
+from neyman.publish._left_out import hidden
 from neyman.report._answer_tables import AnswerTable
 from neyman.report._columns import Head
 from neyman.report._html import safe, table_html
@@ -131,7 +132,7 @@ def _one_line(head: Head, words: Language, own: Collection[str]) -> str:
 def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:
     """Return the cells of a row, those that hold words of ours in the language."""
     found = table.rows[row]
-    left_out = found.state not in ("shown", "marked")
+    left_out = hidden(found.state)
     return [
         said(cell, words) if head.name in _OURS or (head.value and left_out) else cell
         for head, cell in zip(table.heads, found.cells, strict=True)

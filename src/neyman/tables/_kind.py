@@ -36,6 +36,7 @@ __all__ = [
     "Kind",
     "coded",
     "decimal",
+    "double_by_text",
     "exact",
     "kind_of",
     "made_number",
@@ -106,8 +107,11 @@ def _double(value: Tree) -> Tree:
     return cast(value, "DOUBLE")
 
 
-def _double_by_text(value: Tree) -> Tree:
-    # Engines differ in how they round wide integers and decimals; all read text correctly.
+def double_by_text(value: Tree) -> Tree:
+    """Return the double nearest to a wide integer or a decimal.
+
+    Engines differ in how they round these; all read text correctly.
+    """
     return try_cast(cast(value, "TEXT"), "DOUBLE")
 
 
@@ -219,7 +223,7 @@ INTEGER = Kind(
     types=(Type.NUMBER,),
     range=Range.whole(64),
 )
-WIDE_INTEGER = replace(INTEGER, number=_double_by_text, range=Range.whole(128))
+WIDE_INTEGER = replace(INTEGER, number=double_by_text, range=Range.whole(128))
 
 
 def exact(declared: str, number: Cast) -> Kind:
@@ -238,11 +242,24 @@ def exact(declared: str, number: Cast) -> Kind:
         kept = exp.Case(ifs=[exp.If(this=same, true=found.copy())])
         return exp.Case(ifs=[exp.If(this=inside, true=kept)])
 
+    return _codes("decimal", number, whole, number)
+
+
+def _codes(name: str, number: Cast, whole: Cast, present: Cast) -> Kind:
+    """Return a family of numbers, of which the whole ones name units and make groups.
+
+    Args:
+        name: of the family.
+        number: the value as a double.
+        whole: the value as an integer; NULL for what is not whole.
+        present: NULL for what is none.
+    """
+
     def written(value: Tree) -> Tree:
         return encoded(whole(value))
 
     return Kind(
-        "decimal",
+        name,
         number,
         written,
         whole,
@@ -252,7 +269,7 @@ def exact(declared: str, number: Cast) -> Kind:
         group_key=int,
         spelled=_WHOLE_KEYS,
         types=(Type.NUMBER,),
-        present=number,
+        present=present,
     )
 
 
@@ -268,38 +285,21 @@ def decimal(declared: str) -> Kind:
     """
     width, scale = map(int, re.findall("[0-9]+", declared))
     if width <= _NARROW:
-        return exact(declared, _double_by_text)
+        return exact(declared, double_by_text)
     digits = "9" * width
     most = f"{digits[scale:]}.{digits[:scale]}"
 
     def number(value: Tree) -> Tree:
         low, high = (cast(text(sign + most), declared) for sign in ("-", ""))
         inside = exp.Between(this=value, low=low, high=high)
-        return exp.Case(ifs=[exp.If(this=inside, true=_double_by_text(value.copy()))])
+        return exp.Case(ifs=[exp.If(this=inside, true=double_by_text(value.copy()))])
 
     return exact(declared, number)
 
 
 def _float(most: int) -> Kind:
     """Return the family of floats that tell whole numbers apart up to `most`."""
-    whole = _bigint_of_float(most)
-
-    def written(value: Tree) -> Tree:
-        return encoded(whole(value))
-
-    return Kind(
-        "float",
-        _double,
-        written,
-        whole,
-        _bigint,
-        (int,),
-        group=written,
-        group_key=int,
-        spelled=_WHOLE_KEYS,
-        types=(Type.NUMBER,),
-        present=_number_or_null,
-    )
+    return _codes("float", _double, _bigint_of_float(most), _number_or_null)
 
 
 FLOAT, NARROW_FLOAT = _float(LARGEST_WHOLE), _float(LARGEST_NARROW)

@@ -139,12 +139,8 @@ def _engine(
 
 def _kind(declared: str) -> kind.Kind:
     if declared.startswith("decimal("):
-        return kind.exact(declared.upper(), _double_by_text)
+        return kind.exact(declared.upper(), kind.double_by_text)
     return kind.kind_of(declared.partition(" ")[0], _KINDS)
-
-
-def _double_by_text(value: Tree) -> Tree:
-    return sql.try_cast(sql.cast(value, "TEXT"), "DOUBLE")
 
 
 def _fields(frame: Callable[[], Any], problem: str) -> list[tuple[str, str]]:
