@@ -6,7 +6,7 @@ from pathlib import Path
 import neyman
 
 SOURCE = Path(neyman.__file__).parent
-LONGEST_FILE, LONGEST_FUNCTION = 400, 50
+LONGEST_FILE, LONGEST_FUNCTION = 600, 50
 
 
 def lines_of(function: ast.FunctionDef) -> int:

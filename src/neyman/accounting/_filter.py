@@ -10,6 +10,7 @@ from typing import ClassVar, final
 
 from neyman.curves import TradeOff, gdp, identity, pure_dp, tight_gaussian
 from neyman.errors import InvalidParameter, NotCertified, UnsupportedComposition
+from neyman.overriding import override
 
 __all__ = ["Filter", "GaussianFilter", "PureFilter", "filter_for", "filter_from"]
 
@@ -128,8 +129,8 @@ class GaussianFilter(Filter):
     def _curve(self, amount: Fraction) -> TradeOff:
         return gdp(squared=amount)
 
+    @override
     def largest(self, remaining: Fraction) -> TradeOff:
-        """Gaussian with mu^2 <= remaining."""
         if remaining < _LEAST:
             return identity()
         return gdp(Fraction(_SIX_DIGITS.plus(_FIFTY_DIGITS.sqrt(_decimal(remaining)))))
@@ -165,8 +166,8 @@ class PureFilter(Filter):
     def _curve(self, amount: Fraction) -> TradeOff:
         return pure_dp(amount)
 
+    @override
     def largest(self, remaining: Fraction) -> TradeOff:
-        """Pure, with epsilon <= remaining."""
         if remaining < _LEAST:
             return identity()
         return pure_dp(Fraction(_SIX_DIGITS.plus(_decimal(remaining))))

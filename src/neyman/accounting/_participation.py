@@ -14,6 +14,7 @@ import numpy as np
 
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
+from neyman.overriding import override
 
 __all__ = ["FixedEpochs", "MinimumSeparation", "Once", "Participation", "toeplitz"]
 
@@ -35,8 +36,8 @@ class Participation(ABC):
 class Once(Participation):
     """Each record contributes to one step at most."""
 
+    @override
     def largest(self, matrix: Array) -> float:
-        """The largest column."""
         return float(np.max(np.sum(matrix * matrix, axis=0)))
 
 
@@ -55,8 +56,8 @@ class FixedEpochs(Participation):
         """Refuse what is no period."""
         _check(self.period, "period")
 
+    @override
     def largest(self, matrix: Array) -> float:
-        """All of the `period` patterns."""
         sums = [matrix[:, p :: self.period].sum(axis=1) for p in range(self.period)]
         return max(float(total @ total) for total in sums if total.size)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import final
 
 from neyman.accounting._targets import Room
+from neyman.overriding import override
 
 __all__ = ["Axis", "Reals", "Wholes", "crossing", "proved_missed"]
 
@@ -55,28 +56,28 @@ class Reals(Axis):
     __slots__ = ()
     first_power, most_power, least_power = 1, 64, -64
 
+    @override
     def bounds(self, low: float, high: float) -> bool:
-        """Finite and not negative."""
         return low >= 0 and high < math.inf
 
+    @override
     def parameter(self, x: float) -> float:
-        """The float."""
         return x
 
+    @override
     def place(self, x: float) -> float:
-        """The logarithm."""
         return math.log(x)
 
+    @override
     def between(self, near: float, far: float, share: float) -> float | None:
-        """By logarithms, and no nearer to either end than a step."""
         start, width = math.log(near), math.log(far) - math.log(near)
         least = _STEP / abs(width) if width else 1.0
         if least > 0.5:
             return None
         return math.exp(start + min(max(share, least), 1 - least) * width)
 
+    @override
     def beside(self, x: float, towards: float, steps: int) -> float:
-        """Steps are relative."""
         moved = x * (1 + steps * _STEP) if towards > x else x * (1 - min(steps * _STEP, 1.0))
         return min(moved, towards) if towards > x else max(moved, towards)
 
@@ -89,20 +90,20 @@ class Wholes(Axis):
     # Counts are large as a rule, and a few steps cost more to total than a thousand.
     first_power, most_power, least_power = 10, 52, 0
 
+    @override
     def bounds(self, low: float, high: float) -> bool:
-        """Whole."""
         return low >= 0 and high <= _MOST and low % 1 == high % 1 == 0
 
+    @override
     def parameter(self, x: float) -> int:
-        """The int."""
         return round(x)
 
+    @override
     def place(self, x: float) -> float:
-        """log(1 + x), for 0 is one of them."""
         return math.log1p(x)
 
+    @override
     def between(self, near: float, far: float, share: float) -> float | None:
-        """The nearest int strictly between."""
         low, high = min(near, far), max(near, far)
         if high - low <= 1:
             return None
@@ -110,8 +111,8 @@ class Wholes(Axis):
         x = round(math.expm1(start + share * (math.log1p(far) - start)))
         return float(min(max(x, low + 1), high - 1))
 
+    @override
     def beside(self, x: float, towards: float, steps: int) -> float:
-        """Steps are 1."""
         return min(x + steps, towards) if towards > x else max(x - steps, towards)
 
 

@@ -23,6 +23,7 @@ from neyman.numerics import (
     normal_quantile_gap,
     text,
 )
+from neyman.overriding import override
 
 __all__ = [
     "Advantage",
@@ -113,8 +114,8 @@ class EpsilonDelta(Target):
                 "epsilon >= 0 and delta in [0, 1), not both 0"
             )
 
+    @override
     def room(self, curve: TradeOff) -> Room:
-        """Through the logarithm of delta, which lives on where delta underflows."""
         epsilon, delta = float(self.epsilon), float(self.delta)
         if delta == 0:
             return _below(curve.epsilon(0.0, bracket=True), epsilon)
@@ -149,8 +150,8 @@ class MuSlack(Target):
                 "in [0, 1)"
             )
 
+    @override
     def room(self, curve: TradeOff) -> Room:
-        """Through the smallest Gaussian."""
         return _below(curve.mu(slack=float(self.slack), bracket=True), float(self.mu))
 
 
@@ -171,8 +172,8 @@ class Advantage(Target):
         """Refuse what is always or never met."""
         _inside(self.value, "advantage")
 
+    @override
     def room(self, curve: TradeOff) -> Room:
-        """Through delta(0)."""
         return _below(
             curve.advantage(bracket=True),
             float(self.value),
@@ -205,8 +206,8 @@ class TprAtFpr(Target):
                 "write a tpr above the fpr"
             )
 
+    @override
     def room(self, curve: TradeOff) -> Room:
-        """Through the power at this level."""
         fpr = float(self.fpr)
         chance = ndtri(np.asarray(fpr))
         return _below(
@@ -241,8 +242,8 @@ class BayesError(Target):
                 f"below {float(min(prior, 1 - prior))}, which guessing without looking has"
             )
 
+    @override
     def room(self, curve: TradeOff) -> Room:
-        """Through the least error."""
         prior, (down, up) = float(self.prior), map(float, around(float(self.error)))
         blind = min(prior, 1 - prior)
         least, most = curve.bayes_error(prior, bracket=True)
@@ -265,9 +266,8 @@ class AtLeast(Target):
 
     curve: TradeOff
 
+    @override
     def room(self, curve: TradeOff) -> Room:
-        """Through the profiles, then by proof."""
-
         def gap(epsilon: Array) -> Array:
             mine = curve.log_delta(epsilon, bracket=True).lower
             with np.errstate(invalid="ignore"):

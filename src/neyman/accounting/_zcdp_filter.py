@@ -6,6 +6,7 @@ from typing import ClassVar, final
 from neyman.accounting._filter import Filter
 from neyman.curves import TradeOff, identity, zcdp
 from neyman.curves._statements._zcdp import rho_of
+from neyman.overriding import override
 
 __all__ = ["ZcdpFilter"]
 
@@ -42,6 +43,6 @@ class ZcdpFilter(Filter):
     def _curve(self, amount: Fraction) -> TradeOff:
         return zcdp(amount)
 
+    @override
     def largest(self, remaining: Fraction) -> TradeOff:
-        """zCDP, with rho <= remaining."""
         return identity() if remaining < _LEAST else zcdp(remaining)

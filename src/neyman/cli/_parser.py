@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NoReturn, cast, final
 
+from neyman.overriding import override
 from neyman.printable import printable
 
 __all__ = [
@@ -60,10 +61,10 @@ class Parser(argparse.ArgumentParser):
         refused.parser = self
         raise refused
 
+    @override
     def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, args: Any = None, namespace: Any = None
     ) -> Any:
-        """Read arguments; those of a command that it does not know are refused by itself."""
         # Before what is missing: a word that is misspelt is the more likely mistake.
         wrong = [] if self.commands or args is None else self._strange(args)
         if wrong:

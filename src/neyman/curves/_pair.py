@@ -14,6 +14,7 @@ from neyman.curves._order import inner_gaussian_square
 from neyman.curves._profiles._both_profile import BothProfile
 from neyman.errors import RelationMismatch, UnsupportedComposition
 from neyman.numerics import ULP, Array, Atoms, Bracket, ComplexArray, LossSum, exp_outward
+from neyman.overriding import override
 
 __all__ = ["BestTest", "Pair", "Profile", "SwappedPair", "Tails", "check_relation", "middles"]
 
@@ -95,13 +96,13 @@ class Pair(Curve):
         return {"kind": self.kind, **self.parameters()}
 
     @property
+    @override
     def certified(self) -> bool:
-        """False: a leaf gives estimates until it says otherwise."""
         return False
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """False: a leaf is taken as one-way until it says otherwise."""
         return False
 
     @property
@@ -133,8 +134,8 @@ class Pair(Curve):
         return self, Fraction(1)
 
     @property
+    @override
     def method(self) -> str:
-        """How the views are evaluated."""
         return "closed form"
 
     def log_delta_beside(self, epsilon: Array, enough: Array) -> Bracket:  # noqa: ARG002
@@ -169,8 +170,8 @@ class Pair(Curve):
         """Return the law of the loss of (P, (1 - q) P + q Q); None if unknown."""
         return None
 
+    @override
     def swap(self) -> "Pair":
-        """Return (Q, P)."""
         return self if self.symmetric else SwappedPair(self)
 
     def gathered(self, factors: "Sequence[tuple[Pair, int]]") -> "Pair | None":  # noqa: ARG002
@@ -179,8 +180,8 @@ class Pair(Curve):
 
     # -- derived primitives: exact formulas, evaluated without a proved error ------------------
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """Q(L > epsilon) - e^epsilon P(L > epsilon), in logarithms."""
         with np.errstate(all="ignore"):
             tails = self.log_tails(epsilon)
             ratio = np.minimum(epsilon + tails.p_above - tails.q_above, 0.0)
@@ -190,8 +191,8 @@ class Pair(Curve):
         log = np.where(np.isposinf(epsilon), self.log_singular[0], log)
         return Bracket(log, log)
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of `log_delta_bracket`."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
     def threshold(self, alpha: Array) -> tuple[Array, Array]:
@@ -230,22 +231,22 @@ class Pair(Curve):
         spent = np.exp(high) * (alpha - np.exp(tails.p_above))
         return tails, np.where(np.isfinite(spent), spent, 0.0)
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """Q(L <= t) - e^t (alpha - P(L > t)) at the Neyman-Pearson threshold t."""
         with np.errstate(all="ignore"):
             tails, spent = self._best_test(alpha)
             value = np.clip(np.exp(tails.q_below) - spent, 0.0, 1 - alpha)
         return Bracket(value, value)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """Q(L > t) + e^t (alpha - P(L > t)) at the same threshold."""
         with np.errstate(all="ignore"):
             tails, spent = self._best_test(alpha)
             value = np.clip(np.exp(tails.q_above) + spent, alpha, 1.0)
         return Bracket(value, value)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """K(order) / (order - 1); its limits at 1 (a complex step) and at infinity."""
         q_singular, _ = self.log_singular
         step = 1e-20
         middle = np.where(np.isfinite(order) & (order != 1), order, 2.0)
@@ -273,17 +274,17 @@ class Pair(Curve):
             low, top = (middle, top) if inside else (low, middle)
         return top
 
+    @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        """From the Rényi divergences of both directions."""
         mean = self.renyi_bracket(np.ones(()))
         return (float(mean.lower), float(mean.upper)), least_tau_squared(self)
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """None: a leaf that knows a finite mu says so."""
         return None
 
+    @override
     def inner_gaussian(self) -> Fraction:
-        """Searched among the Gaussians; 0 where no mass betrays the dataset outright."""
         if not self.certified:
             return Fraction(0)
         log = min(self.log_singular)
@@ -298,8 +299,8 @@ class Pair(Curve):
         """Return -d delta / d e^epsilon = P(L > epsilon)."""
         return np.exp(self.log_tails(epsilon).p_above)
 
+    @override
     def outer_pure(self) -> Fraction | None:
-        """None: a leaf whose loss is bounded says so."""
         return None
 
     def inner_pure(self) -> Fraction:
@@ -349,43 +350,43 @@ class SwappedPair(Pair):
 
     kind: ClassVar[str] = "swapped"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The pair that is swapped."""
         return {"pair": self.pair.record()}
 
     def __str__(self) -> str:
         return f"({self.pair}).swap()"
 
+    @override
     def swap(self) -> Pair:
-        """The pair itself."""
         return self.pair
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """Exchanged."""
         q, p = self.pair.log_singular
         return p, q
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """-L > t is L < -t."""
         tails = self.pair.log_tails(-np.asarray(t), closed=not closed)
         return Tails(tails.q_below, tails.q_above, tails.p_below, tails.p_above)
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """K(1 - s)."""
         return self.pair.cumulant(1 - s)
 
     @property
+    @override
     def neighbors(self) -> str | None:
-        """As the pair."""
         return self.pair.neighbors
 
+    @override
     def atoms(self) -> Atoms | None:
-        """Swapped."""
         atoms = self.pair.atoms()
         return None if atoms is None else atoms.swapped()
 
+    @override
     def loss_law(self) -> LossSum | None:
-        """Reversed."""
         law = self.pair.loss_law()
         return None if law is None else law.reversed()

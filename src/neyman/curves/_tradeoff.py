@@ -21,6 +21,7 @@ from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._profiles._hull import hull_test
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import ULP, Array, Bracket, ceil_float, exp_outward
+from neyman.overriding import override
 
 __all__ = ["TradeOff", "read"]
 
@@ -66,13 +67,13 @@ class TradeOff(Curve):
         return repr(self)
 
     @property
+    @override
     def certified(self) -> bool:
-        """Whether both pairs are."""
         return self.remove.certified and self.add.certified
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """Whether each direction is the other's inverse, or its own."""
         return self.add == self.remove.swap() or (self.remove.symmetric and self.add.symmetric)
 
     # -- algebra ------------------------------------------------------------------------------
@@ -117,8 +118,8 @@ class TradeOff(Curve):
 
     __radd__ = __mul__ = __rmul__ = __add__
 
+    @override
     def swap(self) -> "TradeOff":
-        """Return f^-1, the two datasets exchanged."""
         return TradeOff(self.remove.swap(), self.add.swap())
 
     def symmetrize(self) -> "TradeOff":
@@ -189,8 +190,8 @@ class TradeOff(Curve):
     def _larger(self, remove: Bracket, add: Bracket) -> Bracket:
         return Bracket(np.maximum(remove.lower, add.lower), np.maximum(remove.upper, add.upper))
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """The larger of the two."""
         if self.remove == self.add:
             return self.remove.log_delta_bracket(epsilon)
         together = self._together()
@@ -204,8 +205,8 @@ class TradeOff(Curve):
         """Return the views of both at once, where they share their work."""
         return self.remove.both_ways() if self.add == self.remove.swap() else None
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of the above where that is how the pairs go, else the larger of the two."""
         if self.remove != self.add and self.method != "closed form":
             return exp_outward(self.log_delta_bracket(epsilon))
         first = self.remove.delta_bracket(epsilon)
@@ -242,13 +243,13 @@ class TradeOff(Curve):
         return Bracket(lower, upper)
 
     @property
+    @override
     def method(self) -> str:
-        """That of the direction with the harder one."""
         method = self.remove.method
         return method if self.remove == self.add else max(method, self.add.method)
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """The convex hull of the smaller."""
         if self.remove == self.add:
             return self.remove.beta_bracket(alpha)
         found = self._hull(alpha)
@@ -261,8 +262,8 @@ class TradeOff(Curve):
         above = np.minimum(above, 1 - power.lower + ULP)
         return Bracket(np.clip(1 - power.upper - ULP, 0.0, above), above)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """The concave hull of the larger."""
         if self.remove == self.add:
             return self.remove.tpr_bracket(alpha)
         found = self._hull(alpha)
@@ -292,19 +293,19 @@ class TradeOff(Curve):
             Bracket(*(side.reshape(alpha.shape) for side in tpr)),
         )
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """The larger of the two."""
         return self._larger(self.remove.renyi_bracket(order), self.add.renyi_bracket(order))
 
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        """The larger of the two; where each is the other swapped, either knows both."""
         if self.add == self.remove.swap():
             return self.remove.mu_bracket(slack)
         remove, add = self.remove.mu_bracket(slack), self.add.mu_bracket(slack)
         return max(remove[0], add[0]), max(remove[1], add[1])
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """The larger of the two; where a Gaussian decides, the other direction is not asked."""
         remove, square = self.remove.zcdp_bracket(), self.add.outer_gaussian()
         most = np.inf if square is None else ceil_float(square / 2)
         if most <= remove[0] * (1 + _NEAR):
@@ -312,13 +313,13 @@ class TradeOff(Curve):
         add = self.add.zcdp_bracket()
         return max(remove[0], add[0]), max(remove[1], add[1])
 
+    @override
     def tcdp_bracket(self, omega: float) -> tuple[float, float]:
-        """The larger of the two."""
         both = [pair.tcdp_bracket(omega) for pair in {self.remove: 0, self.add: 0}]
         return max(low for low, _ in both), max(high for _, high in both)
 
+    @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        """The larger of the two, of each number by itself."""
         both = [pair.subgaussian_bracket() for pair in {self.remove: 0, self.add: 0}]
         means, squares = zip(*both, strict=True)
         return (
@@ -338,20 +339,20 @@ class TradeOff(Curve):
         remove, add = self.remove.without_failure(), self.add.without_failure()
         return TradeOff(remove[0], add[0]), min(remove[1], add[1]), max(remove[2], add[2])
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """The larger of the two."""
         return _largest(self.remove.outer_gaussian(), self.add.outer_gaussian())
 
+    @override
     def inner_gaussian(self) -> Fraction:
-        """A Gaussian inside either direction is above the hull; both are asked, to be safe."""
         return min(self.remove.inner_gaussian(), self.add.inner_gaussian())
 
+    @override
     def outer_pure(self) -> Fraction | None:
-        """The larger of the two."""
         return _largest(self.remove.outer_pure(), self.add.outer_pure())
 
+    @override
     def inner_pure(self) -> Fraction:
-        """The smaller of the two."""
         return min(self.remove.inner_pure(), self.add.inner_pure())
 
 

@@ -11,6 +11,7 @@ from neyman.curves._profiles._profile import LatticeProfile
 from neyman.curves._tradeoff import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Bracket, ComplexArray, Real, exact, text
+from neyman.overriding import override
 
 __all__ = ["LatticeWitness", "by_lattice"]
 
@@ -56,27 +57,27 @@ class LatticeWitness(Pair):
     def __str__(self) -> str:
         return f"by_lattice({self.pair}, step={text(self.step)})"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The pair and the step; it is a way of asking, and is not read back."""
         return {"pair": self.pair.record(), "step": str(self.step)}
 
     @property
+    @override
     def certified(self) -> bool:
-        """As the pair."""
         return self.pair.certified
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """As the pair."""
         return self.pair.symmetric
 
     @property
+    @override
     def method(self) -> str:
-        """Sums over a lattice of losses."""
         return "lattice"
 
+    @override
     def swap(self) -> Pair:
-        """The pair swapped."""
         return LatticeWitness(self.pair.swap(), self.step)
 
     def _profile(self) -> LatticeProfile:
@@ -94,38 +95,38 @@ class LatticeWitness(Pair):
             )
         return found
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """The pair's own."""
         return self.pair.log_tails(t, closed=closed)
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """The pair's own."""
         return self.pair.cumulant(s)
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """From the table."""
         return self._profile().log_delta_bracket(epsilon)
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """From the table."""
         return self._profile().delta_bracket(epsilon)
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """From the table."""
         return self._profile().epsilon_bracket(np.asarray(delta))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """From the table."""
         return self._profile().beta_bracket(alpha)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """From the table."""
         return self._profile().tpr_bracket(alpha)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """The pair's own."""
         return self.pair.renyi_bracket(order)
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """The pair's own."""
         return self.pair.outer_gaussian()

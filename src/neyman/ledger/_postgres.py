@@ -26,6 +26,7 @@ from neyman.ledger._postgres_tables import MARK, PostgresTables
 from neyman.ledger._postgres_url import address
 from neyman.ledger._schema import VERSION
 from neyman.ledger._store import Store, Tables
+from neyman.overriding import override
 
 __all__ = ["PostgresStore"]
 
@@ -98,17 +99,17 @@ class PostgresStore(Store):
         return self.url
 
     @property
+    @override
     def name(self) -> str:
-        """The URL without its password."""
         return self.url
 
     @property
+    @override
     def files(self) -> frozenset[Path]:
-        """None here."""
         return frozenset()
 
+    @override
     def settled(self) -> "PostgresStore":
-        """See that the client is installed and knows all that the URL says."""
         psycopg, known = _client(), False
         with suppress(psycopg.Error):
             psycopg.conninfo.make_conninfo(**self._access)
@@ -120,22 +121,20 @@ class PostgresStore(Store):
             )
         return self
 
+    @override
     def exists(self) -> bool:
-        """Whether the schema has a table of a ledger's."""
         return self._transact(_READ, lambda tables: bool(tables.found()), "Nothing was changed.")
 
+    @override
     def read(self, work: Callable[[Tables], T], *, consequence: str) -> T:
-        """Read one snapshot."""
-
         def reading(tables: PostgresTables) -> T:
             self._require_ledger(tables)
             return work(tables)
 
         return self._transact(_READ, reading, consequence)
 
+    @override
     def write(self, work: Callable[[Tables], T], *, consequence: str, create: bool = False) -> T:
-        """Wait for other writers, write, and let the server flush."""
-
         def writing(tables: PostgresTables) -> T:
             # What is read after this was written by all who had the lock before.
             tables.connection.execute(_lock(self.schema))
@@ -149,8 +148,8 @@ class PostgresStore(Store):
         return self._transact(_WRITE, writing, consequence)
 
     @contextmanager
+    @override
     def turn(self, entry: str) -> Generator[None]:
-        """Hold a lock of the server's that belongs to a transaction, as long as that is open."""
         psycopg, consequence, failure = _client(), "Nothing was charged.", None
         with one_a_thread(entry), self._connected(consequence) as connection:
             try:

@@ -7,6 +7,7 @@ from typing import Any, Final, final
 
 from neyman.ledger._schema import VERSION, differing, relations
 from neyman.ledger._store import Table, Tables
+from neyman.overriding import override
 
 __all__ = ["MARK", "PostgresTables"]
 
@@ -135,8 +136,8 @@ class PostgresTables(Tables):
     schema: str
 
     @property
+    @override
     def made(self) -> bool:
-        """Whether the schema has them."""
         return "meta" in self.found()
 
     def found(self) -> set[str]:
@@ -152,30 +153,30 @@ class PostgresTables(Tables):
             )
         }
 
+    @override
     def make(self) -> None:
-        """Make tables, indexes and triggers, and mark them as a ledger of this format."""
         for statement in _OBJECTS:
             self.connection.execute(statement)
 
+    @override
     def select(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """Run a query."""
         return iter(self.connection.execute(query.replace("?", "%s"), values))
 
+    @override
     def _insert(self, table: Table, row: Sequence[object]) -> None:
-        """Add one row."""
         marks = ", ".join(["%s"] * len(row))
         self.connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
 
+    @override
     def altered(self) -> Iterator[str]:
-        """Compare the catalog with what was made."""
         yield from differing(_EXPECTED, self.connection.execute(_CATALOG))
 
+    @override
     def damaged(self) -> Iterator[str]:
-        """Say nothing: damage shows where rows are read."""
         return iter(())
 
+    @override
     def collected(self, part: Iterator[str]) -> list[str]:
-        """Return the findings, up to what cannot be read."""
         import psycopg
 
         found: list[str] = []

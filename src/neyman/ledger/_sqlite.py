@@ -20,6 +20,7 @@ from neyman.ledger._paths import real_path, require_one_name, require_present, u
 from neyman.ledger._sqlite_tables import SQLiteTables
 from neyman.ledger._store import Store, Tables
 from neyman.ledger._turns import turn
+from neyman.overriding import override
 
 __all__ = ["SQLiteStore"]
 
@@ -68,33 +69,33 @@ class SQLiteStore(Store):
         return str(self.path)
 
     @property
+    @override
     def name(self) -> str:
-        """The file's, without its folder."""
         return self.path.name
 
     @property
+    @override
     def files(self) -> frozenset[Path]:
-        """The file."""
         return frozenset({self.path})
 
+    @override
     def settled(self) -> "SQLiteStore":
-        """Follow links to the real file, which need not exist yet."""
         return SQLiteStore(real_path(self.path))
 
+    @override
     def exists(self) -> bool:
-        """Whether a file is there, a ledger or not."""
         return self.path.exists()
 
+    @override
     def read(self, work: Callable[[Tables], T], *, consequence: str) -> T:
-        """Read one snapshot."""
         return _transact(self.path, work, "BEGIN", consequence, create=False)
 
+    @override
     def write(self, work: Callable[[Tables], T], *, consequence: str, create: bool = False) -> T:
-        """Lock the file, write and flush."""
         return _transact(self.path, work, "BEGIN IMMEDIATE", consequence, create=create)
 
+    @override
     def turn(self, entry: str) -> AbstractContextManager[None]:
-        """Lock a byte of the file beside it, `<path>.turns`; off Linux, wait for nobody."""
         require_present(self.path)
         return turn(self.path, entry)
 

@@ -7,6 +7,7 @@ from typing import Any, Final, final
 
 from neyman.ledger._schema import VERSION, differing, relations
 from neyman.ledger._store import Table, Tables
+from neyman.overriding import override
 
 __all__ = ["APPLICATION", "OBJECTS", "SQLiteTables"]
 
@@ -59,29 +60,29 @@ class SQLiteTables(Tables):
     connection: sqlite3.Connection
 
     @property
+    @override
     def made(self) -> bool:
-        """Whether the file has them."""
         query = "SELECT 1 FROM sqlite_master WHERE name = 'meta'"
         return self.connection.execute(query).fetchone() is not None
 
+    @override
     def make(self) -> None:
-        """Make tables, indexes and triggers, and mark the file as a ledger of this format."""
         self.connection.execute(f"PRAGMA application_id = {APPLICATION}")
         self.connection.execute(f"PRAGMA user_version = {VERSION}")
         for statement in OBJECTS.values():
             self.connection.execute(statement)
 
+    @override
     def select(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """Run a query; rows are read as they are asked for."""
         return self.connection.execute(query, values)
 
+    @override
     def _insert(self, table: Table, row: Sequence[object]) -> None:
-        """Add one row."""
         marks = ", ".join("?" * len(row))
         self.connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
 
+    @override
     def altered(self) -> Iterator[str]:
-        """Compare what the file holds, word by word, with what was made."""
         yield from differing(_MADE, self._present())
 
     def added(self) -> set[tuple[str, str]]:
@@ -95,14 +96,14 @@ class SQLiteTables(Tables):
             "WHERE NOT (name GLOB 'sqlite_*' AND type IN ('table', 'index'))"
         )
 
+    @override
     def damaged(self) -> Iterator[str]:
-        """Ask SQLite."""
         for (message,) in self.connection.execute("PRAGMA integrity_check"):
             if message != "ok":
                 yield f"SQLite's integrity check: {message}"
 
+    @override
     def collected(self, part: Iterator[str]) -> list[str]:
-        """Return the findings, up to the page that cannot be read."""
         found: list[str] = []
         try:
             found.extend(part)

@@ -22,6 +22,7 @@ from neyman.mechanisms._canonical_steps import (
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.mechanisms._moves import changed_coordinates, largest_coordinate
 from neyman.numerics import ULP
+from neyman.overriding import override
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 
 __all__ = ["Canonical"]
@@ -105,8 +106,8 @@ class Canonical(Mechanism):
         return cls(curve=curve, period=max(largest_coordinate(sensitivity), 1))
 
     @property
+    @override
     def law(self) -> FoldedCanonical | TabledCanonical:
-        """The law of |K|."""
         return self._law
 
     @property
@@ -135,12 +136,12 @@ class Canonical(Mechanism):
         return one ** changed_coordinates(sensitivity)
 
     @property
+    @override
     def stddev(self) -> float:
-        """sqrt(E K^2), summed."""
         return math.sqrt(self.law.second_moment())
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the record: the curve, the period and the slack."""
         return {
             "mechanism": "canonical",
             "curve": self.curve.to_json(),

@@ -17,6 +17,7 @@ from neyman.mechanisms._folded import FloatArray, FoldedLaw
 from neyman.mechanisms._law import ball
 from neyman.mechanisms._tabled import TabledLaw
 from neyman.numerics import Array, Bracket
+from neyman.overriding import override
 
 __all__ = ["FoldedCanonical", "TabledCanonical", "bracketed"]
 
@@ -40,8 +41,8 @@ class FoldedCanonical(FoldedLaw):
     period: int
 
     @property
+    @override
     def scale(self) -> float:
-        """The period / (1 - 2c): z = n (1 - 2c) + 1/2 - g."""
         return self.period / self.steps.gap
 
     @property
@@ -49,13 +50,13 @@ class FoldedCanonical(FoldedLaw):
         """0: it is the canonical noise."""
         return 0.0
 
+    @override
     def magnitude(self, upper: FloatArray) -> FloatArray:
-        """Return z of the block and the place in it."""
         n, g = self.steps.inverse(upper / 2)
         return np.maximum(n * self.steps.gap + (0.5 - g), 0.0)
 
+    @override
     def tail(self, j: int) -> "arb":
-        """Return it from an exact block n and place u."""
         place = Fraction(2 * j + 1, 2 * self.period)
         n = math.floor(place + Fraction(1, 2))
         u = place - n
@@ -105,19 +106,19 @@ class TabledCanonical(TabledLaw):
     doubles: Array
     distance: float
 
+    @override
     def tail(self, j: int) -> "arb":
-        """Return a double."""
         from flint import arb
 
         return arb(float(self.doubles[j])) if j < self.doubles.size else arb(0)
 
+    @override
     def tails(self) -> "Iterator[arb]":
-        """Yield the doubles, and 0."""
         for j in range(self.doubles.size + 1):
             yield self.tail(j)
 
+    @override
     def approximate_tails(self) -> Array:
-        """Return the doubles."""
         return self.doubles
 
     def second_moment(self) -> float:

@@ -23,6 +23,7 @@ import numpy as np
 
 from neyman.mechanisms._law import ball
 from neyman.numerics import Array
+from neyman.overriding import override
 
 __all__ = ["GaussianSteps", "LaplaceSteps", "LogisticSteps", "Steps", "TulapSteps"]
 
@@ -84,21 +85,21 @@ class _Shifted(Steps):
         """Return S^-1(g)."""
 
     @property
+    @override
     def coarse(self) -> bool:
-        """Whether a block is neither too steep nor too flat."""
         return 2.0**-10 <= self.shift <= 8
 
     @final
+    @override
     def inverse(self, upper: Array) -> tuple[Array, Array]:
-        """The block is where S^-1 falls, in shifts."""
         s = self.quantile(upper)
         n = np.rint(s / self.shift)
         g = self.survival(s - n * self.shift)
         return n, np.where(n == 0, upper, g)
 
     @final
+    @override
     def forward(self, g: Array, n: int) -> Array:
-        """Shifted."""
         return self.survival(self.quantile(g) + n * self.shift) if n else g
 
 
@@ -110,33 +111,33 @@ class GaussianSteps(_Shifted):
     mu_squared: Fraction
 
     @property
+    @override
     def shift(self) -> float:
-        """The root of mu^2."""
         return math.sqrt(self.mu_squared)
 
+    @override
     def survival(self, s: Array) -> Array:
-        """Return Phi(-s)."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr(-s))
 
+    @override
     def quantile(self, g: Array) -> Array:
-        """Return -Phi^-1(g)."""
         from scipy.special import ndtri
 
         return -np.asarray(ndtri(g))
 
     @property
+    @override
     def gap(self) -> float:
-        """erf(mu / sqrt 8)."""
         return math.erf(self.shift / math.sqrt(8))
 
+    @override
     def exact_gap(self) -> "arb":
-        """The same."""
         return ball(self.mu_squared / 8).sqrt().erf()
 
+    @override
     def iterate(self, g: "arb", n: int, *, low: bool) -> "arb":  # noqa: ARG002
-        """erfc(erfc^-1(2g) + n mu / sqrt 2) / 2."""
         return ((2 * g).erfcinv() + n * ball(self.mu_squared / 2).sqrt()).erfc() / 2
 
 
@@ -148,31 +149,31 @@ class LaplaceSteps(_Shifted):
     epsilon: Fraction
 
     @property
+    @override
     def shift(self) -> float:
-        """Epsilon."""
         return float(self.epsilon)
 
+    @override
     def survival(self, s: Array) -> Array:
-        """Return e^-s / 2, or its complement below 0."""
         small = np.exp(-np.abs(s)) / 2
         return np.where(s >= 0, small, 1 - small)
 
+    @override
     def quantile(self, g: Array) -> Array:
-        """Return -log(2g), or log(2 (1 - g)) above 1/2."""
         small = np.log(2 * np.minimum(g, 1 - g))
         return np.where(g <= 0.5, -small, small)
 
     @property
+    @override
     def gap(self) -> float:
-        """1 - e^(-epsilon/2)."""
         return -math.expm1(-self.shift / 2)
 
+    @override
     def exact_gap(self) -> "arb":
-        """The same."""
         return -ball(-self.epsilon / 2).expm1()
 
+    @override
     def iterate(self, g: "arb", n: int, *, low: bool) -> "arb":
-        """Return g e^(-n epsilon), or e^(-n epsilon) / (4 (1 - g)) from above 1/2."""
         fall = ball(-n * self.epsilon).exp()
         return g * fall if low else fall / (4 * (1 - g))
 
@@ -185,29 +186,29 @@ class LogisticSteps(_Shifted):
     eta: Fraction
 
     @property
+    @override
     def shift(self) -> float:
-        """Eta."""
         return float(self.eta)
 
+    @override
     def survival(self, s: Array) -> Array:
-        """Return 1 / (1 + e^s)."""
         return 1 / (1 + np.exp(np.minimum(s, 709.0)))
 
+    @override
     def quantile(self, g: Array) -> Array:
-        """Return log((1 - g) / g)."""
         return np.log1p(-g) - np.log(g)
 
     @property
+    @override
     def gap(self) -> float:
-        """tanh(eta / 4)."""
         return math.tanh(self.shift / 4)
 
+    @override
     def exact_gap(self) -> "arb":
-        """The same."""
         return ball(self.eta / 4).tanh()
 
+    @override
     def iterate(self, g: "arb", n: int, *, low: bool) -> "arb":  # noqa: ARG002
-        """1 / (1 + e^(n eta) (1 - g) / g)."""
         return g / (g + (1 - g) * ball(n * self.eta).exp())
 
 
@@ -223,8 +224,8 @@ class TulapSteps(Steps):
     delta: Fraction
 
     @property
+    @override
     def coarse(self) -> bool:
-        """Whether k is small beside 1 and a block neither too steep nor too flat."""
         return Fraction(1, 2**10) <= self.epsilon <= 8 and self._rest <= 4 and self.delta < 1
 
     @property
@@ -232,17 +233,17 @@ class TulapSteps(Steps):
         return float(self.delta) / math.expm1(float(self.epsilon))
 
     @property
+    @override
     def gap(self) -> float:
-        """(tanh(epsilon/2) (1 - delta) + delta), for c = (1 - delta) / (1 + e^epsilon)."""
         delta = float(self.delta)
         return math.tanh(float(self.epsilon) / 2) * (1 - delta) + delta
 
+    @override
     def exact_gap(self) -> "arb":
-        """The same."""
         return ball(self.epsilon / 2).tanh() * ball(1 - self.delta) + ball(self.delta)
 
+    @override
     def iterate(self, g: "arb", n: int, *, low: bool) -> "arb":  # noqa: ARG002
-        """The formula above, in balls."""
         from flint import arb
 
         fall = ball(-n * self.epsilon).exp()
@@ -251,15 +252,15 @@ class TulapSteps(Steps):
         k = ball(self.delta) / ball(self.epsilon).expm1()
         return (fall * (g + k) - k).max(arb(0))
 
+    @override
     def inverse(self, upper: Array) -> tuple[Array, Array]:
-        """The least n that lifts it to c."""
         epsilon, k = float(self.epsilon), self._rest
         c = (1 - self.gap) / 2
         n = np.maximum(np.ceil((math.log(c + k) - np.log(upper + k)) / epsilon), 0.0)
         return n, np.where(n == 0, upper, np.exp(n * epsilon) * (upper + k) - k)
 
+    @override
     def forward(self, g: Array, n: int) -> Array:
-        """The formula above."""
         k = self._rest
         fall = math.exp(-n * float(self.epsilon))
         return np.maximum(fall * g - k * -math.expm1(-n * float(self.epsilon)), 0.0)

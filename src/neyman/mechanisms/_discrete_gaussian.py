@@ -18,6 +18,7 @@ from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.mechanisms._moves import largest_square, worst_move
 from neyman.mechanisms._tabled import TabledLaw
 from neyman.numerics import Array, Real, exact_positive, text
+from neyman.overriding import override
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 
 __all__ = ["DiscreteGaussian", "FoldedTheta"]
@@ -35,13 +36,13 @@ class FoldedTheta(TabledLaw):
 
     variance: Fraction
 
+    @override
     def tail(self, j: int) -> "arb":
-        """Return it from sums whose infinite rest is enclosed."""
         sums = self._sums(j + 2)
         return 2 * sums[j + 1] / (2 * sums[0] - 1)
 
+    @override
     def tails(self) -> "Iterator[arb]":
-        """Yield them all, from one pass of sums."""
         sums = self._sums(0)
         total = 2 * sums[0] - 1
         for rest in sums[1:]:
@@ -145,8 +146,8 @@ class DiscreteGaussian(Mechanism):
         return cls(variance=variance)
 
     @property
+    @override
     def law(self) -> FoldedTheta:
-        """The law of |K|."""
         return FoldedTheta(self.variance)
 
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
@@ -165,10 +166,10 @@ class DiscreteGaussian(Mechanism):
     def _curve(self, steps: int) -> TradeOff:
         return discrete_gaussian(variance=self.variance, sensitivity=steps)
 
+    @override
     def beside(
         self, sensitivity: Sensitivity, other: Sensitivity, share: Fraction
     ) -> tuple[Mechanism, Mechanism]:
-        """Divide rho, exactly: the second noise is the rounded Gaussian of share rho."""
         moved = Fraction(max(largest_square(sensitivity), 1))
         second = Gaussian(variance=self.variance).beside(
             replace(sensitivity, l2_squared=moved), other, share
@@ -176,10 +177,10 @@ class DiscreteGaussian(Mechanism):
         return DiscreteGaussian(variance=self.variance / (1 - share)), second
 
     @property
+    @override
     def stddev(self) -> float:
-        """sqrt(E K^2), summed."""
         return math.sqrt(self.law.second_moment())
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the record, e.g. {"mechanism": "discrete_gaussian", "variance": "100"}."""
         return {"mechanism": "discrete_gaussian", "variance": text(self.variance)}

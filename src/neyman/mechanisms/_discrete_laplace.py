@@ -16,6 +16,7 @@ from neyman.mechanisms._laplace import Laplace
 from neyman.mechanisms._law import ball
 from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.numerics import Real, exact_positive, text
+from neyman.overriding import override
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 
 __all__ = ["DiscreteLaplace", "FoldedGeometric"]
@@ -36,12 +37,12 @@ class FoldedGeometric(FoldedLaw):
     exact_scale: Fraction
 
     @property
+    @override
     def scale(self) -> float:
-        """The scale 1/a."""
         return float(self.exact_scale)
 
+    @override
     def magnitude(self, upper: FloatArray) -> FloatArray:
-        """Return -log(upper) - log cosh(a/2), at least 0."""
         x = np.log(upper, out=upper)
         x += self._log_cosh
         np.negative(x, out=x)
@@ -52,8 +53,8 @@ class FoldedGeometric(FoldedLaw):
         # 2 sinh(a/4)^2 = cosh(a/2) - 1, which keeps its digits where a is small.
         return math.log1p(2 * math.sinh(1 / (4 * self.scale)) ** 2)
 
+    @override
     def tail(self, j: int) -> "arb":
-        """Return the formula above, of exact rationals."""
         a = 1 / self.exact_scale
         return ball(-a * (2 * j + 1) / 2).exp() / ball(a / 2).cosh()
 
@@ -108,8 +109,8 @@ class DiscreteLaplace(Mechanism):
         return cls(scale=scale)
 
     @property
+    @override
     def law(self) -> FoldedGeometric:
-        """The law of |K|."""
         return FoldedGeometric(self.scale)
 
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
@@ -122,21 +123,21 @@ class DiscreteLaplace(Mechanism):
         steps = _steps(sensitivity)
         return discrete_laplace(1 / self.scale, sensitivity=steps) if steps else identity()
 
+    @override
     def beside(
         self, sensitivity: Sensitivity, other: Sensitivity, share: Fraction
     ) -> tuple[Mechanism, Mechanism]:
-        """Divide epsilon, exactly: the second noise is the rounded Laplace of share epsilon."""
         moved = replace(sensitivity, l1=Fraction(max(_steps(sensitivity), 1)))
         second = Laplace(scale=self.scale).beside(moved, other, share)[1]
         return DiscreteLaplace(scale=self.scale / (1 - share)), second
 
     @property
+    @override
     def stddev(self) -> float:
-        """1 / (sqrt(2) sinh(a/2))."""
         return 1 / (math.sqrt(2) * math.sinh(1 / (2 * self.law.scale)))
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the record, e.g. {"mechanism": "discrete_laplace", "scale": "10"}."""
         return {"mechanism": "discrete_laplace", "scale": text(self.scale)}
 
 

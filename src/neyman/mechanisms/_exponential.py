@@ -24,6 +24,7 @@ from neyman.mechanisms._folded import FloatArray
 from neyman.mechanisms._gaussian_below import pure_epsilon
 from neyman.mechanisms._selection import Selection
 from neyman.numerics import Real
+from neyman.overriding import override
 
 __all__ = ["ExponentialMechanism", "level_of"]
 
@@ -62,12 +63,12 @@ class ExponentialMechanism(Selection):
         return cls(epsilon=2 * pure_epsilon(mu), sensitivity=sensitivity, monotone=monotone)
 
     @property
+    @override
     def tradeoff(self) -> TradeOff:
-        """The logistic curve of range epsilon."""
         return bounded_range(self.epsilon)
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the record."""
         return self._record("exponential_mechanism")
 
     def regret(self, candidates: int, confidence: float) -> int:
@@ -77,8 +78,8 @@ class ExponentialMechanism(Selection):
         """
         return self._regret(candidates, confidence)
 
+    @override
     def probabilities(self, scores: IntArray) -> FloatArray:
-        """Return e^(rate u_i) / sum; SENSITIVE."""
         weights = np.exp(-float(self.rate) * (np.max(scores) - scores).astype(np.float64))
         return weights / np.sum(weights)
 

@@ -18,6 +18,7 @@ from neyman.aggregate import IntArray
 from neyman.mechanisms._bits import BitSource
 from neyman.mechanisms._law import NoiseLaw, ball
 from neyman.mechanisms._rounded import BAND, draw
+from neyman.overriding import override
 
 __all__ = ["FloatArray", "FoldedLaplace", "FoldedLaw", "FoldedNormal"]
 
@@ -51,8 +52,8 @@ class FoldedLaw(NoiseLaw):
         """
 
     @final
+    @override
     def draw(self, count: int, source: BitSource) -> IntArray:
-        """Return `count` independent draws of K, shape (count,)."""
         return draw(self, count, source)
 
     @final
@@ -73,20 +74,20 @@ class FoldedNormal(FoldedLaw):
     variance: Fraction
 
     @property
+    @override
     def scale(self) -> float:
-        """The standard deviation."""
         return math.sqrt(self.variance)
 
+    @override
     def magnitude(self, upper: FloatArray) -> FloatArray:
-        """Return -ndtri(upper / 2)."""
         from scipy.special import ndtri
 
         upper *= 0.5
         z = ndtri(upper, out=upper)
         return np.negative(z, out=z)
 
+    @override
     def tail(self, j: int) -> "arb":
-        """Return erfc of the root of an exact rational."""
         return ball(Fraction((2 * j + 1) ** 2) / (8 * self.variance)).sqrt().erfc()
 
 
@@ -98,15 +99,15 @@ class FoldedLaplace(FoldedLaw):
     exact_scale: Fraction
 
     @property
+    @override
     def scale(self) -> float:
-        """The scale b."""
         return float(self.exact_scale)
 
+    @override
     def magnitude(self, upper: FloatArray) -> FloatArray:
-        """Return -log(upper)."""
         x = np.log(upper, out=upper)
         return np.negative(x, out=x)
 
+    @override
     def tail(self, j: int) -> "arb":
-        """Return exp of an exact rational."""
         return ball(-Fraction(2 * j + 1) / (2 * self.exact_scale)).exp()

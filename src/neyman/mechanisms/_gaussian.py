@@ -17,6 +17,7 @@ from neyman.mechanisms._radius import chi_radius
 from neyman.mechanisms._ratio import fieller_interval
 from neyman.mechanisms._rounded import BAND
 from neyman.numerics import Real, exact, exact_positive, text
+from neyman.overriding import override
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 
 __all__ = ["Gaussian", "variance_of"]
@@ -86,18 +87,18 @@ class Gaussian(Mechanism):
         return cls(variance=variance)
 
     @property
+    @override
     def law(self) -> FoldedNormal:
-        """The law of |sigma Z|."""
         return FoldedNormal(self.variance)
 
+    @override
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
-        """Return G_mu with mu^2 = l2_squared / variance."""
         return gdp(squared=_l2_squared(sensitivity) / self.variance)
 
+    @override
     def beside(
         self, sensitivity: Sensitivity, other: Sensitivity, share: Fraction
     ) -> tuple[Mechanism, Mechanism]:
-        """Divide mu^2, exactly: (1 - share) mu^2 and share mu^2."""
         second = self.variance * _l2_squared(other) / (share * _l2_squared(sensitivity))
         return Gaussian(variance=self.variance / (1 - share)), Gaussian(variance=second)
 
@@ -114,26 +115,26 @@ class Gaussian(Mechanism):
         return math.sqrt(math.fsum(k * math.erfc(k / (sigma * math.sqrt(8))) for k in odd))
 
     @property
+    @override
     def normal(self) -> bool:
-        """True."""
         return True
 
+    @override
     def ratio_interval(
         self, numerator: int, denominator: int, confidence: float
     ) -> tuple[float, float]:
-        """Return Fieller's set with H(rho) = z sigma sqrt(1 + rho^2) + (1 + |rho|)/2."""
         check_confidence(confidence)
         z = float(self.law.magnitude(np.array([1 - confidence]))[0])
         return fieller_interval(numerator, denominator, (z + BAND * (z + 1)) * self.law.scale)
 
+    @override
     def radius(self, rank: int, size: int, confidence: float) -> float:
-        """Return sigma chi_rank + sqrt(size)/2: a normal vector looks the same from all sides."""
         # The checks, and never more than what any law has.
         widest = Mechanism.radius(self, rank, size, confidence)
         return min(widest, chi_radius(self.law.scale, rank, size, confidence))
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the record, e.g. {"mechanism": "gaussian", "variance": "100"}."""
         return {"mechanism": "gaussian", "variance": text(self.variance)}
 
 

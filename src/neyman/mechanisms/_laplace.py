@@ -11,6 +11,7 @@ from neyman.errors import SensitivityMismatch
 from neyman.mechanisms._folded import FoldedLaplace
 from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.numerics import Real, exact_positive, text
+from neyman.overriding import override
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 
 __all__ = ["Laplace"]
@@ -62,29 +63,29 @@ class Laplace(Mechanism):
         return cls(scale=scale)
 
     @property
+    @override
     def law(self) -> FoldedLaplace:
-        """The law of |b X|."""
         return FoldedLaplace(self.scale)
 
+    @override
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
-        """Return the Laplace curve at epsilon = l1 / scale."""
         return laplace(_l1(sensitivity) / self.scale)
 
+    @override
     def beside(
         self, sensitivity: Sensitivity, other: Sensitivity, share: Fraction
     ) -> tuple[Mechanism, Mechanism]:
-        """Divide epsilon, exactly: (1 - share) epsilon and share epsilon."""
         second = self.scale * _l1(other) / (share * _l1(sensitivity))
         return Laplace(scale=self.scale / (1 - share)), Laplace(scale=second)
 
     @property
+    @override
     def stddev(self) -> float:
-        """sqrt(cosh(a) / 2) / sinh(a), a = 1 / (2b)."""
         a = 1 / (2 * self.law.scale)
         return math.sqrt(math.cosh(a) / 2) / math.sinh(a)
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the record, e.g. {"mechanism": "laplace", "scale": "10"}."""
         return {"mechanism": "laplace", "scale": text(self.scale)}
 
 

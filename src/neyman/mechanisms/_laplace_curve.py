@@ -6,6 +6,7 @@ from neyman.curves import TradeOff, laplace
 from neyman.mechanisms._gaussian_below import laplace_epsilon
 from neyman.mechanisms._selection import Selection
 from neyman.numerics import Real
+from neyman.overriding import override
 
 __all__ = ["LaplaceSelection"]
 
@@ -27,6 +28,6 @@ class LaplaceSelection(Selection):
         return cls(epsilon=laplace_epsilon(mu), sensitivity=sensitivity, monotone=monotone)
 
     @property
+    @override
     def tradeoff(self) -> TradeOff:
-        """The Laplace curve of epsilon."""
         return laplace(self.epsilon)

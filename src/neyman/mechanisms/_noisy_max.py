@@ -19,6 +19,7 @@ from neyman.mechanisms._decided import LazyUniform, ball, decided
 from neyman.mechanisms._folded import FloatArray
 from neyman.mechanisms._laplace_curve import LaplaceSelection
 from neyman.numerics._legendre import legendre
+from neyman.overriding import override
 
 if TYPE_CHECKING:
     from flint import arb
@@ -48,12 +49,12 @@ class ReportNoisyMax(LaplaceSelection):
 
     __slots__ = ()
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the record."""
         return self._record("report_noisy_max_laplace")
 
+    @override
     def probabilities(self, scores: IntArray) -> FloatArray:
-        """Return the integral of p(x - u_i) prod of the other F(x - u_j); SENSITIVE."""
         u = float(self.rate) * (scores - np.max(scores)).astype(np.float64)
         u = u[:, None]
         edges = np.unique(np.concatenate([u.ravel() + k for k in range(-40, 41)]))

@@ -17,6 +17,7 @@ from neyman.mechanisms._bits import BitSource
 from neyman.mechanisms._decided import LazyUniform, ball, below, decided
 from neyman.mechanisms._folded import FloatArray
 from neyman.mechanisms._laplace_curve import LaplaceSelection
+from neyman.overriding import override
 
 __all__ = ["PermuteAndFlip", "coins"]
 
@@ -42,8 +43,8 @@ class PermuteAndFlip(LaplaceSelection):
 
     __slots__ = ()
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the record."""
         return self._record("permute_and_flip")
 
     def regret(self, candidates: int, confidence: float) -> int:
@@ -53,8 +54,8 @@ class PermuteAndFlip(LaplaceSelection):
         """
         return self._regret(candidates, confidence)
 
+    @override
     def probabilities(self, scores: IntArray) -> FloatArray:
-        """Return p_i sum over numbers k of other kept ones of P(k) / (k + 1); SENSITIVE, O(n^2)."""
         kept = np.exp(-float(self.rate) * (np.max(scores) - scores).astype(np.float64))
         found = np.empty(kept.size)
         for i in range(kept.size):

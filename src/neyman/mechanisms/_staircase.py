@@ -16,6 +16,7 @@ from neyman.mechanisms._law import ball
 from neyman.mechanisms._mechanism import Mechanism, check_scale
 from neyman.mechanisms._moves import largest_coordinate, worst_move
 from neyman.numerics import Array, Real, exact, text
+from neyman.overriding import override
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 
 __all__ = ["FoldedStaircase", "Staircase"]
@@ -45,12 +46,12 @@ class FoldedStaircase(FoldedLaw):
     width: int
 
     @property
+    @override
     def scale(self) -> float:
-        """The period / (1 - b), at which P(|X| > x) is at most its density times the scale."""
         return self.period / -math.expm1(-float(self.epsilon))
 
+    @override
     def magnitude(self, upper: FloatArray) -> FloatArray:
-        """Return the formula above, with m epsilon in two parts."""
         bound = float(self.epsilon)
         b, rest = math.exp(-bound), -math.expm1(-bound)
         # 1/tau = z_0 + b, for V = 1 is at x = 0.
@@ -70,8 +71,8 @@ class FoldedStaircase(FoldedLaw):
         upper += start
         return np.maximum(upper, 0.0, out=upper)
 
+    @override
     def tail(self, j: int) -> "arb":
-        """Return the formula above, of exact rationals and e^-epsilon."""
         b = ball(-self.epsilon).exp()
         m = 0 if j < self.width else (j - self.width) // self.period + 1
         a = (1 - b) / (2 * self.width - 1 + b * (2 * (self.period - self.width) + 1))
@@ -162,8 +163,8 @@ class Staircase(Mechanism):
         return cls(epsilon=loss, period=steps, width=low + int(np.argmin(costs)))
 
     @property
+    @override
     def law(self) -> FoldedStaircase:
-        """The law of |K|."""
         return FoldedStaircase(self.epsilon, self.period, self.width)
 
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
@@ -184,12 +185,12 @@ class Staircase(Mechanism):
         return staircase(self.epsilon, period=self.period, width=self.width, sensitivity=steps)
 
     @property
+    @override
     def stddev(self) -> float:
-        """sqrt(E K^2), in closed form."""
         return math.sqrt(self.law.moment(2))
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the record: the exact epsilon, the period and the width."""
         return {
             "mechanism": "staircase",
             "epsilon": text(self.epsilon),

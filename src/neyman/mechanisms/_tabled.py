@@ -24,6 +24,7 @@ from neyman.mechanisms._law import NoiseLaw, require_flint
 from neyman.mechanisms._precision import working_precision
 from neyman.mechanisms._uniform import Uniform
 from neyman.numerics import Array
+from neyman.overriding import override
 
 __all__ = ["TabledLaw"]
 
@@ -91,7 +92,7 @@ class TabledLaw(NoiseLaw):
         noise += sign
 
     @final
+    @override
     def half_width(self, confidence: float) -> int:
-        """Return the smallest h with (1 + 2^-38) t_h <= 1 - confidence."""
         safe = self.approximate_tails() * (1 + 2 * _SLACK)
         return int(np.count_nonzero(safe > 1 - confidence))

@@ -13,6 +13,7 @@ from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.mechanisms._law import NoiseLaw, require_flint
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.numerics import Real, at_most, exact, text
+from neyman.overriding import override
 from neyman.sensitivity import Asked, NewGroups, Sensitivity, sensitivity_of
 
 __all__ = ["Thresholded"]
@@ -129,28 +130,28 @@ class Thresholded(Mechanism):
         return _failure(self.noise, self.threshold, new)
 
     @property
+    @override
     def selects(self) -> bool:
-        """True."""
         return True
 
+    @override
     def shown(self, counts: IntArray) -> IntArray:
-        """Return the places of the groups whose noisy count reaches the threshold."""
         return np.flatnonzero(counts >= self.threshold)
 
     @property
+    @override
     def law(self) -> NoiseLaw:
-        """The noise's own, before anything is left out."""
         return self.noise.law
 
+    @override
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
-        """Return f ⊗ f_{0,delta}."""
         failing = approx_dp(0, self.failure(sensitivity))
         return self.noise.noise_tradeoff(sensitivity) @ failing
 
+    @override
     def beside(
         self, sensitivity: Sensitivity, other: Sensitivity, share: Fraction
     ) -> tuple[Mechanism, Mechanism] | None:
-        """Divide what the noise costs; the threshold rises with its width, and delta stays."""
         both = self.noise.beside(sensitivity, other, share)
         if both is None:
             return None
@@ -163,18 +164,18 @@ class Thresholded(Mechanism):
         return Thresholded(noise=noise, threshold=max(least, self.threshold)), second
 
     @property
+    @override
     def stddev(self) -> float:
-        """The noise's own, before anything is left out."""
         return self.noise.stddev
 
+    @override
     def ratio_interval(
         self, numerator: int, denominator: int, confidence: float
     ) -> tuple[float, float]:
-        """Return the noise's own: of groups far above the threshold."""
         return self.noise.ratio_interval(numerator, denominator, confidence)
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the record: the noise's and the threshold."""
         return {
             "mechanism": "thresholded",
             "noise": self.noise.describe(),

@@ -9,6 +9,8 @@ import numpy as np
 from matplotlib.axis import Axis, XAxis
 from matplotlib.ticker import FuncFormatter, Locator, MaxNLocator
 
+from neyman.overriding import override
+
 __all__ = ["number_axis"]
 
 _MOST: Final = 9
@@ -39,8 +41,8 @@ class _Roomy(Locator):
         ends = cast("tuple[float, float]", cast("Any", self.axis).get_view_interval())
         return self.tick_values(*ends)
 
+    @override
     def tick_values(self, vmin: float, vmax: float) -> Any:
-        """Return the places of the numbers between two values."""
         axes = cast("Any", self.axis).axes
         room = _POINTS * axes.get_window_extent().width / axes.figure.dpi
         size = 10.0

@@ -17,6 +17,7 @@ from warnings import catch_warnings, filterwarnings
 
 from neyman.calls import plain_calls
 from neyman.errors import MissingExtra
+from neyman.overriding import override
 from neyman.printable import shortened, width
 
 try:
@@ -85,8 +86,8 @@ class Picture(Figure):
     the figure once and not twice. Figures of pyplot stay as they are.
     """
 
+    @override
     def draw(self, renderer: Any) -> None:
-        """Draw it."""
         with calm():
             super().draw(renderer)
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter
 from neyman.numerics import ndtri
+from neyman.overriding import override
 from neyman.publish._cells import Cells, Floats, in_order
 from neyman.publish._spectrum import cosines, nonnegative, slab
 from neyman.released import Tabular, text_of
@@ -162,8 +163,8 @@ class ContingencyTable(_OfCells):
 
     __repr__ = __str__
 
+    @override
     def framed(self) -> tuple[Columns, dict[str, object]]:
-        """Return the columns, and the record of all the rest."""
         return self.to_columns(), self._record(self.confidence, "least squares")
 
     def nonnegative(self, *, whole: bool) -> "NonNegativeTable":
@@ -227,8 +228,8 @@ class NonNegativeTable(_OfCells):
 
     __repr__ = __str__
 
+    @override
     def framed(self) -> tuple[Columns, dict[str, object]]:
-        """Return the columns, and the record of all the rest."""
         method = "least squares, not negative"
         return self.to_columns(), self._record(self.unbiased.confidence, method)
 

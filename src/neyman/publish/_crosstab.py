@@ -28,6 +28,7 @@ from neyman.arguments import brief, check_list, check_type
 from neyman.digests import digest
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import Array
+from neyman.overriding import override
 from neyman.printable import listed
 from neyman.publish._contingency import put_together
 from neyman.publish._contingency_table import ContingencyTable, NonNegativeTable
@@ -324,16 +325,16 @@ class CrosstabReading(SumsReading):
     whole: bool
 
     @property
+    @override
     def terms(self) -> tuple[Term | None, ...]:
-        """None: what is shown is of all integers together."""
         return ()
 
+    @override
     def apart(self) -> tuple[tuple[int, Reading], ...]:
-        """Nothing: as of `terms`."""
         return ()
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return which margin, count, interval, and the unbiased count with its deviation."""
         return self.put_together(self.measured(noisy, noise.stddev), confidence, noise.normal)
 
     def put_together(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
+from neyman.overriding import override
 from neyman.released._companion import Companion
 from neyman.released._counted import in_counted
 from neyman.released._drawn import Drawn
@@ -290,8 +291,8 @@ class Release(Tabular):
         # Looked up when it is called: pictures are of releases, and not the other way round.
         return import_module("neyman.plots").released(self, truth=truth)
 
+    @override
     def framed(self) -> tuple[Columns, dict[str, object]]:
-        """Return the columns, and the record of all the rest."""
         record = self.to_json()
         del record["columns"]
         record.pop("noisy", None)

@@ -8,6 +8,7 @@ from typing import Final, cast, final
 
 from neyman.calls import plain_calls_of
 from neyman.errors import InvalidParameter, InvalidTable
+from neyman.overriding import override
 from neyman.tables._foreign_key import ForeignKey
 from neyman.tables._limits import Limits
 
@@ -80,31 +81,31 @@ class Rows(Unit):
     """Each row is a unit: neighbouring tables differ in one row."""
 
     @property
+    @override
     def entity(self) -> None:
-        """No column: the row itself."""
         return None
 
     @property
+    @override
     def through(self) -> None:
-        """Nowhere."""
         return None
 
     @property
+    @override
     def grouped(self) -> tuple[str, ...]:
-        """None."""
         return ()
 
     @property
+    @override
     def label(self) -> str:
-        """One row."""
         return "one row"
 
+    @override
     def limits(self, by: Collection[str], among: int | None) -> Limits:  # noqa: ARG002
-        """One."""
         return Limits(total=1, rows=1, among=among)
 
+    @override
     def bounded(self, max_rows: int | None = None, max_rows_per_group: int | None = None) -> Unit:
-        """Refuse: a row is in one group, once."""
         asked = {"max_rows": max_rows, "max_rows_per_group": max_rows_per_group}
         said = ", ".join(f"{name}={value}" for name, value in asked.items() if value is not None)
         raise InvalidTable(
@@ -112,16 +113,16 @@ class Rows(Unit):
             "row is a unit; open the table with unit=Entity(column, max_rows=...)"
         )
 
+    @override
     def once(self) -> Unit:
-        """Return itself."""
         return self
 
+    @override
     def without(self, columns: Collection[str] | None = None) -> Unit:  # noqa: ARG002
-        """Return itself."""
         return self
 
+    @override
     def describe(self, by: Collection[str]) -> dict[str, object]:  # noqa: ARG002
-        """Return the public record."""
         return {"rows": 1}
 
 
@@ -189,46 +190,46 @@ class Entity(Unit):
         return f"Entity({', '.join(said)})"
 
     @property
+    @override
     def entity(self) -> str:
-        """The column."""
         return self.column if isinstance(self.column, str) else self.column.column
 
     @property
+    @override
     def through(self) -> ForeignKey | None:
-        """The declared key."""
         return None if isinstance(self.column, str) else self.column
 
     @property
+    @override
     def grouped(self) -> tuple[str, ...]:
-        """Those of `max_rows_per`."""
         return tuple(dict.fromkeys(name for by, _ in self.max_rows_per for name in by))
 
     @property
+    @override
     def label(self) -> str:
-        """All rows of one."""
         return f"all rows of one {self.entity}"
 
+    @override
     def limits(self, by: Collection[str], among: int | None) -> Limits:
-        """Take the least r of all groupings that this one is the same as, or finer than."""
         known = [rows for _, rows in self._about(by)]
         if self.max_rows_per_group is not None:
             known.append(self.max_rows_per_group)
         return Limits.of(self.max_rows, rows=min(known, default=None), among=among)
 
+    @override
     def bounded(self, max_rows: int | None = None, max_rows_per_group: int | None = None) -> Unit:
-        """Return the same entity with other limits, and those not named as they are."""
         rows = self.max_rows if max_rows is None else _limit("max_rows", max_rows, self.entity)
         in_each = self.max_rows_per_group
         if max_rows_per_group is not None:
             in_each = _limit("max_rows_per_group", max_rows_per_group, self.entity)
         return self._with(max_rows=rows, max_rows_per_group=in_each)
 
+    @override
     def once(self) -> Unit:
-        """Return the same entity with one row a group."""
         return self.bounded(max_rows_per_group=1)
 
+    @override
     def without(self, columns: Collection[str] | None = None) -> Unit:
-        """Return the same entity without the limits of groups by these columns."""
         kept = tuple(
             (by, rows)
             for by, rows in self.max_rows_per
@@ -236,8 +237,8 @@ class Entity(Unit):
         )
         return self._with(max_rows_per=kept)
 
+    @override
     def describe(self, by: Collection[str]) -> dict[str, object]:
-        """Return the public record: of limits of groups those that act."""
         record: dict[str, object] = {"entity": self.entity}
         if self.through is not None:
             record["through"] = self.through.describe()

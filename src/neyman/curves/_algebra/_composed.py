@@ -43,6 +43,7 @@ from neyman.numerics import (
     exp_outward,
     standing,
 )
+from neyman.overriding import override
 
 __all__ = ["ComposedPair", "composed"]
 
@@ -98,40 +99,40 @@ class ComposedPair(Pair):
 
     kind: ClassVar[str] = "composed"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The factors with their counts."""
         return {"parts": [[pair.record(), n] for pair, n in self.parts]}
 
     def __str__(self) -> str:
         return " @ ".join(f"{pair} ** {n}" if n > 1 else str(pair) for pair, n in self.parts)
 
+    @override
     def factors(self) -> Factors:
-        """The factors."""
         return self.parts
 
     @property
+    @override
     def certified(self) -> bool:
-        """As the factors, and as their laws are known."""
         return all(pair.certified for pair, _ in self.parts)
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """Where all factors are."""
         return all(pair.symmetric for pair, _ in self.parts)
 
     @property
+    @override
     def costly(self) -> bool:
-        """Where no table answers."""
         return self.method != "lattice" or self.loss_law() is None
 
     @property
+    @override
     def neighbors(self) -> str | None:
-        """The relation of the factors, checked when they were composed."""
         return next((pair.neighbors for pair, _ in self.parts if pair.neighbors), None)
 
     @property
+    @override
     def method(self) -> str:
-        """That of the profile; nothing is composed for it."""
         power = self._power()
         if power is not None:
             return power.method
@@ -141,8 +142,8 @@ class ComposedPair(Pair):
         return "lattice" if self.loss_law() is None else "contour"
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """1 - prod (1 - mass)."""
         sides = np.asarray([pair.log_singular for pair, _ in self.parts])
         if np.all(np.isneginf(sides)):
             return -math.inf, -math.inf
@@ -150,12 +151,12 @@ class ComposedPair(Pair):
         q, p = np.log(-np.expm1(kept)).tolist()
         return q, p
 
+    @override
     def swap(self) -> Pair:
-        """Each factor swapped."""
         return composed((pair.swap(), n) for pair, n in self.parts)
 
+    @override
     def loss_law(self) -> LossSum | None:
-        """The sum of the factors' losses."""
         terms: list[tuple[LossLaw, float, bool]] = []
         for pair, n in self.parts:
             law = pair.loss_law()
@@ -164,8 +165,8 @@ class ComposedPair(Pair):
             terms.extend(law.times(n).terms)
         return LossSum(tuple(terms))
 
+    @override
     def atoms(self) -> None:
-        """Not as one law: the factors are composed when they are asked."""
         return
 
     def _power(self) -> Profile | None:
@@ -227,15 +228,15 @@ class ComposedPair(Pair):
         (pair, n), *more = self.parts
         return None if more else revealed(pair, n)
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """The sum of the factors'."""
         total = np.zeros(np.shape(s), dtype=np.complex128)
         for pair, n in self.parts:
             total = total + n * pair.cumulant(s)
         return total
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """Middles of the brackets of the tails."""
         return self._profile().log_tails(np.asarray(t, dtype=np.float64), closed=closed)
 
     @property
@@ -245,13 +246,13 @@ class ComposedPair(Pair):
         bound = math.inf if pure is None else standing(pure)[1]
         return bound if law is None else min(bound, max(law.range[1], 0.0))
 
+    @override
     def log_p_above(self, t: Array) -> Array:
-        """One line, where the contour answers."""
         contour = self._contour()
         return self.log_tails(t).p_above if contour is None else contour.log_p_above(t)
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """By the contour; nothing beyond the largest loss."""
         beyond = epsilon >= self._most
         inner = self._log_delta(np.where(beyond, 0.0, epsilon))
         return Bracket(*(np.where(beyond, -np.inf, side) for side in inner))
@@ -265,8 +266,8 @@ class ComposedPair(Pair):
         upper = np.minimum(found.upper, crude)
         return Bracket(np.minimum(found.lower, upper), upper)
 
+    @override
     def log_delta_beside(self, epsilon: Array, enough: Array) -> Bracket:
-        """By the contour where that does, which then asks less; else as above."""
         contour = self._contour()
         if contour is None:
             return self.log_delta_bracket(epsilon)
@@ -276,18 +277,18 @@ class ComposedPair(Pair):
             return found
         return self.log_delta_bracket(epsilon)
 
+    @override
     def both_ways(self) -> BothProfile | None:
-        """By the contour, where the nodes serve both."""
         law = self.loss_law()
         ways = None if law is None or self._power() is not None else BothWays.of(law)
         return None if ways is None else BothProfile(ways)
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of the above."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
+    @override
     def ready(self, least: float) -> Deltas:
-        """Lines laid once, where the contour answers."""
         profile = self._profile()
         if profile.method != "contour" or least <= 0:
             return self
@@ -295,8 +296,8 @@ class ComposedPair(Pair):
         found = None if law is None else Ladder.over(law, (top, math.log(least)))
         return self if found is None else found
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """By the contour; at most the largest loss."""
         found = self._bracket(lambda profile: profile.epsilon_bracket(delta))
         upper = np.minimum(found.upper, self._most)
         enough = np.all(narrow(Bracket(found.lower, upper)))
@@ -305,20 +306,20 @@ class ComposedPair(Pair):
             upper = np.minimum(upper, told.epsilon(delta))
         return Bracket(np.minimum(found.lower, upper), upper)
 
+    @override
     def best_test(self, alpha: Array) -> BestTest | None:
-        """Where the profile has it."""
         return self._profile().best_test(alpha)
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """By the contour."""
         return self._bracket(lambda profile: profile.beta_bracket(alpha), loss=False)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """By the contour."""
         return self._bracket(lambda profile: profile.tpr_bracket(alpha))
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """Rényi divergences add."""
         lower, upper = np.zeros(order.shape), np.zeros(order.shape)
         for pair, n in self.parts:
             part = pair.renyi_bracket(order)
@@ -326,8 +327,8 @@ class ComposedPair(Pair):
         slack = ULP * (1 + len(self.parts))
         return Bracket(lower * (1 - slack), upper * (1 + slack))
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """At most the sum of the factors'; at least the largest ratio on a grid of orders."""
         parts = [(pair.zcdp_bracket()[1], n) for pair, n in self.parts]
         upper = math.fsum(rho * n for rho, n in parts) * (1 + 4 * ULP)
         square = self.outer_gaussian()
@@ -337,20 +338,20 @@ class ComposedPair(Pair):
         lower = float(np.max(self.renyi_bracket(orders).lower / orders))
         return min(lower, upper), upper
 
+    @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        """Means add, and squares of tau at most."""
         return added_subgaussian((pair.subgaussian_bracket(), n) for pair, n in self.parts)
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """The squares of mu of the factors add."""
         return _total([(pair.outer_gaussian(), n) for pair, n in self.parts])
 
+    @override
     def outer_pure(self) -> Fraction | None:
-        """The largest losses add."""
         return _total([(pair.outer_pure(), n) for pair, n in self.parts])
 
+    @override
     def admits(self, curve: Curve) -> bool:
-        """Not proved here."""
         del curve
         return False
 

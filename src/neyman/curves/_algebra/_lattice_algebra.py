@@ -27,6 +27,7 @@ from neyman.numerics import (
     text,
 )
 from neyman.numerics._laws._mixed_law import MixedLaw
+from neyman.overriding import override
 
 __all__ = ["BestPair", "ExtremePair", "MixturePair", "WorstPair", "joined", "mixed"]
 
@@ -72,42 +73,42 @@ class JoinedPair(Pair):
         """The parts."""
 
     @property
+    @override
     def certified(self) -> bool:
-        """Where all parts are."""
         return all(part.certified for part in self.all_parts)
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """Where all parts are."""
         return all(part.symmetric for part in self.all_parts)
 
     @property
+    @override
     def costly(self) -> bool:
-        """Where a part is."""
         return any(part.costly for part in self.all_parts)
 
     @property
+    @override
     def neighbors(self) -> str | None:
-        """That of the parts, checked when they were joined."""
         return next((part.neighbors for part in self.all_parts if part.neighbors), None)
 
     @property
+    @override
     def method(self) -> str:
-        """The hardest of the parts'."""
         return max(part.method for part in self.all_parts)
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of the logarithm."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """From the profile: the least over its lines, and no less than a part's."""
         found = powers_of_profile(self.delta_bracket, alpha)
         lower = np.maximum(found.lower, self._least_power(alpha))
         return Bracket(lower, np.maximum(found.upper, lower))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """1 - the power."""
         power = self.tpr_bracket(alpha)
         return Bracket(
             np.maximum(1 - power.upper - ULP, 0.0), np.minimum(1 - power.lower + ULP, 1.0)
@@ -117,31 +118,31 @@ class JoinedPair(Pair):
         """A power that is known to be reached."""
         return around(alpha).lower
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """The largest of the parts'."""
         squares = [part.outer_gaussian() for part in self.all_parts]
         return None if None in squares else max(square for square in squares if square is not None)
 
+    @override
     def outer_pure(self) -> Fraction | None:
-        """The largest of the parts'."""
         bounds = [part.outer_pure() for part in self.all_parts]
         return None if None in bounds else max(bound for bound in bounds if bound is not None)
 
+    @override
     def inner_pure(self) -> Fraction:
-        """The smallest of the parts'."""
         return min(part.inner_pure() for part in self.all_parts)
 
+    @override
     def inner_gaussian(self) -> Fraction:
-        """The smallest of the parts'."""
         return min(part.inner_gaussian() for part in self.all_parts)
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """The loss of a hull is not that of a part."""
         del t, closed
         raise self.unsupported("itself")
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """As above."""
         del s
         raise self.unsupported("itself")
 
@@ -157,24 +158,24 @@ class ExtremePair(JoinedPair):
     parts: tuple[Pair, ...]
 
     @property
+    @override
     def all_parts(self) -> tuple[Pair, ...]:
-        """The parts."""
         return self.parts
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The parts."""
         return {"parts": _records(self.parts)}
 
     def __str__(self) -> str:
         return f"{self.kind}({', '.join(map(str, self.parts))})"
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """Where the swapped parts are the parts."""
         return joined(type(self), tuple(part.swap() for part in self.parts)) == self
 
+    @override
     def swap(self) -> Pair:
-        """Each part swapped."""
         return joined(type(self), tuple(part.swap() for part in self.parts))
 
 
@@ -186,25 +187,25 @@ class WorstPair(ExtremePair):
     kind: ClassVar[str] = "worst"
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """The largest."""
         q, p = zip(*(part.log_singular for part in self.parts), strict=True)
         return max(q), max(p)
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """The largest."""
         return _largest([part.log_delta_bracket(epsilon) for part in self.parts])
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """The largest: delta is at most its target where that of every part is."""
         return _largest([part.epsilon_bracket(delta) for part in self.parts])
 
+    @override
     def _least_power(self, alpha: Array) -> Array:
-        """The largest of the parts'."""
         return np.max([part.tpr_bracket(alpha).lower for part in self.parts], axis=0)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """At least the largest; at most what the excesses over 1 of all e^K add up to."""
         parts = [part.renyi_bracket(order) for part in self.parts]
         upper = joined_renyi(order, [1.0] * len(parts), parts).upper
         # D grows with the order: where the sum is no bound below 1, the one at 1 is.
@@ -214,8 +215,8 @@ class WorstPair(ExtremePair):
         upper = np.minimum(upper, outer_renyi(self, order))
         return Bracket(np.minimum(_largest(parts).lower, upper), upper)
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """At least the largest; at most their sum, for log(1 + Σ x) <= Σ log(1 + x)."""
         lower, upper = zip(*(part.zcdp_bracket() for part in self.parts), strict=True)
         square = self.outer_gaussian()
         most = math.fsum(upper) * (1 + 4 * ULP)
@@ -232,20 +233,20 @@ class BestPair(ExtremePair):
     kind: ClassVar[str] = "best"
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """The smallest."""
         q, p = zip(*(part.log_singular for part in self.parts), strict=True)
         return min(q), min(p)
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """The conjugate of the power, and no more than any part's."""
         found = profile_of_powers(self.tpr_bracket, self.swap().tpr_bracket, epsilon)
         parts = [part.log_delta_bracket(epsilon).upper for part in self.parts]
         upper = np.minimum(found.upper, np.min(parts, axis=0))
         return Bracket(np.minimum(found.lower, upper), upper)
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """Mostly one part decides, and a test shows it; else by halving."""
         flat = np.ravel(delta)
         parts = [part.epsilon_bracket(flat) for part in self.parts]
         upper = np.min([part.upper for part in parts], axis=0)
@@ -260,37 +261,37 @@ class BestPair(ExtremePair):
             lower[open_], upper[open_] = JoinedPair.epsilon_bracket(self, flat[open_])
         return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """The smallest."""
         bounds = [part.tpr_bracket(alpha) for part in self.parts]
         return Bracket(
             np.min([b.lower for b in bounds], axis=0), np.min([b.upper for b in bounds], axis=0)
         )
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """The largest."""
         bounds = [part.beta_bracket(alpha) for part in self.parts]
         return Bracket(
             np.max([b.lower for b in bounds], axis=0), np.max([b.upper for b in bounds], axis=0)
         )
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """The smallest that is known."""
         known = [s for s in (part.outer_gaussian() for part in self.parts) if s is not None]
         return min(known, default=None)
 
+    @override
     def outer_pure(self) -> Fraction | None:
-        """The smallest that is known."""
         known = [b for b in (part.outer_pure() for part in self.parts) if b is not None]
         return min(known, default=None)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """At most the smallest: a larger curve has a smaller divergence."""
         upper = np.min([part.renyi_bracket(order).upper for part in self.parts], axis=0)
         return Bracket(np.zeros(order.shape), upper)
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """At most the smallest."""
         return 0.0, min(part.zcdp_bracket()[1] for part in self.parts)
 
 
@@ -304,12 +305,12 @@ class MixturePair(JoinedPair):
     kind: ClassVar[str] = "mixture"
 
     @property
+    @override
     def all_parts(self) -> tuple[Pair, ...]:
-        """The parts."""
         return tuple(part for part, _ in self.parts)
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The parts with their exact shares."""
         return {
             "parts": [
                 [r, str(w)] for r, (_, w) in zip(_records(self.all_parts), self.parts, strict=True)
@@ -319,19 +320,19 @@ class MixturePair(JoinedPair):
     def __str__(self) -> str:
         return "mixture(" + ", ".join(f"{text(w)} of {part}" for part, w in self.parts) + ")"
 
+    @override
     def swap(self) -> Pair:
-        """Each part swapped."""
         return mixed(tuple(w for _, w in self.parts), tuple(part.swap() for part, _ in self.parts))
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """The mean."""
         masses = [np.log(float(w)) + np.asarray(part.log_singular) for part, w in self.parts]
         q, p = np.logaddexp.reduce(masses, axis=0).tolist()
         return q, p
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """The mean."""
         sides: tuple[list[Array], list[Array]] = ([], [])
         for part, w in self.parts:
             bounds, (low, high) = part.log_delta_bracket(epsilon), standing(w)
@@ -345,15 +346,15 @@ class MixturePair(JoinedPair):
             upper = np.where(np.isfinite(upper), upper + slack * (1 - upper), upper)
         return Bracket(lower, np.minimum(upper, 0.0))
 
+    @override
     def _least_power(self, alpha: Array) -> Array:
-        """The same level for all parts."""
         power = np.zeros(alpha.shape)
         for part, w in self.parts:
             power = power + standing(w)[0] * part.tpr_bracket(alpha).lower
         return power * (1 - ULP * (2 + len(self.parts)))
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """The mean."""
         tails = [part.log_tails(t, closed=closed) for part, _ in self.parts]
         logs = [np.log(float(w)) for _, w in self.parts]
         return Tails(
@@ -365,28 +366,28 @@ class MixturePair(JoinedPair):
             )
         )
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """From those of the parts."""
         weights, parts = [float(w) for _, w in self.parts], self.all_parts
         return joined_renyi(order, weights, [part.renyi_bracket(order) for part in parts])
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """At most the largest of the parts', at least the ratio on a few orders."""
         upper = max(part.zcdp_bracket()[1] for part in self.all_parts)
         orders = 1 + np.asarray([1e-3, 1.0, 8.0, 1e3])
         lower = float(np.max(self.renyi_bracket(orders).lower / orders)) * (1 - 2 * ULP)
         return min(lower, upper), upper
 
+    @override
     def loss_law(self) -> LossSum | None:
-        """Where all parts have one, and no mass at infinity."""
         laws = [part.loss_law() for part, _ in self.parts]
         if any(law is None for law in laws) or max(self.log_singular) > -np.inf:
             return None
         known = tuple(law for law in laws if law is not None)
         return LossSum.of(MixedLaw(tuple(float(w) for _, w in self.parts), known))
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Log of the mean."""
         total = sum(float(w) * np.expm1(part.cumulant(s)) for part, w in self.parts)
         return np.log1p(total)
 

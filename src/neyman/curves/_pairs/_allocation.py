@@ -26,6 +26,7 @@ from neyman.numerics import (
     text,
 )
 from neyman.numerics._distributions._lognormal_mean import LognormalMean
+from neyman.overriding import override
 
 __all__ = ["AllocationPair", "AllocationSwapPair"]
 
@@ -48,42 +49,42 @@ class _Allocated(Pair):
         """The pair seen from without the record."""
 
     @property
+    @override
     def certified(self) -> bool:
-        """True."""
         return True
 
     @property
+    @override
     def neighbors(self) -> str:
-        """One record added or removed: the others are allocated by themselves."""
         return "add_remove"
 
     @property
+    @override
     def method(self) -> str:
-        """The contour, of the sum of the likelihood ratios."""
         return "contour"
 
+    @override
     def outer_gaussian(self) -> Fraction:
-        """That of the step seen outright: its ratio is above their mean in the convex order."""
         return self.forward.noise_multiplier**-2
 
+    @override
     def inner_gaussian(self) -> Fraction:
-        """Nothing is claimed."""
         return Fraction(0)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """At most that of the step seen outright."""
         return Bracket(np.zeros(order.shape), outer_renyi(self, order))
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """Likewise."""
         return 0.0, outer_rho(self)
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of the logarithms."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """Newton's method on log delta, proved on both sides."""
         flat = np.ravel(delta)
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
         lower[flat == 0] = upper[flat == 0] = np.inf
@@ -113,8 +114,8 @@ class _Allocated(Pair):
             np.asarray([-1.0 / max(high - low, 1e-300)]),
         )
 
+    @override
     def power_profile(self, times: int) -> Profile:
-        """By a lattice."""
         return AllocationProfile(self, times)
 
     def lattice(self, times: int) -> LatticeProfile:
@@ -137,21 +138,21 @@ class _Allocated(Pair):
     def _heavy(self, epsilon: float) -> Array:
         return self.forward.log_delta_bracket(np.asarray(epsilon)).upper
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """By polygons around and inside the curve."""
         return self.lattice(1).beta_bracket(alpha)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """Likewise."""
         return self.lattice(1).tpr_bracket(alpha)
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """Not kept."""
         del t, closed
         raise self.unsupported("itself")
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Not known here."""
         del s
         raise self.unsupported("itself")
 
@@ -230,17 +231,17 @@ class AllocationPair(_Allocated):
         noise = text(self.noise_multiplier)
         return f"random_allocation(noise_multiplier={noise}, steps={self.steps})"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The noise and the steps."""
         return {"noise_multiplier": str(self.noise_multiplier), "steps": self.steps}
 
     @property
+    @override
     def forward(self) -> "AllocationPair":
-        """Itself."""
         return self
 
+    @override
     def swap(self) -> Pair:
-        """Seen from with the record."""
         return AllocationSwapPair(self)
 
     def means(self) -> tuple[LognormalMean, LognormalMean]:
@@ -248,8 +249,8 @@ class AllocationPair(_Allocated):
         low, high = standing(1 / self.noise_multiplier)
         return LognormalMean(float(low), self.steps), LognormalMean(float(high), self.steps)
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """E(S - e^epsilon)_+, or 1 - e^epsilon + E(e^epsilon - S)_+ where that is no difference."""
         return _both(self, epsilon, self._side)
 
     @staticmethod
@@ -273,21 +274,21 @@ class AllocationSwapPair(_Allocated):
     def __str__(self) -> str:
         return f"{self.pair}.swap()"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """As the forward one."""
         return self.pair.parameters()
 
     @property
+    @override
     def forward(self) -> AllocationPair:
-        """The pair."""
         return self.pair
 
+    @override
     def swap(self) -> Pair:
-        """The pair."""
         return self.pair
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """e^epsilon E(e^-epsilon - S)_+, or 1 - e^epsilon + e^epsilon E(S - e^-epsilon)_+."""
         return _both(self.pair, epsilon, self._side)
 
     @staticmethod

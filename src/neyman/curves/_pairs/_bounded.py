@@ -16,6 +16,7 @@ from neyman.numerics import (
     standing,
     text,
 )
+from neyman.overriding import override
 
 __all__ = ["TINY", "BoundedPair", "ShiftedPair", "check_epsilon"]
 
@@ -45,13 +46,13 @@ class BoundedPair(Pair):
         """Return log delta at x within the bound."""
 
     @property
+    @override
     def certified(self) -> bool:
-        """True: closed forms with a counted error."""
         return True
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """True."""
         return True
 
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
@@ -74,12 +75,12 @@ class BoundedPair(Pair):
             low = np.log(-np.expm1(np.minimum(x, 0.0)))
         return np.where(x >= bound, _NO_LOG, np.where(x <= -bound, low, middle))
 
+    @override
     def outer_pure(self) -> Fraction:
-        """The bound."""
         return self.bound
 
+    @override
     def inner_gaussian(self) -> Fraction:
-        """0: a Gaussian's loss has no bound."""
         return Fraction(0)
 
 
@@ -100,12 +101,12 @@ class ShiftedPair(BoundedPair):
     def advantage_and_complement(self, bound: float) -> tuple[float, float]:
         """Return delta(0) and 1 - delta(0)."""
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact epsilon."""
         return {"epsilon": str(self.bound)}
 
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        """The Gaussian of the same advantage, where nothing is set aside."""
         if slack > 0:
             return super().mu_bracket(slack)
         down, up = (
@@ -113,8 +114,8 @@ class ShiftedPair(BoundedPair):
         )
         return down * (1 - 64 * ULP), up * (1 + 64 * ULP)
 
+    @override
     def outer_gaussian(self) -> Fraction:
-        """Square of the above, rounded up."""
         return Fraction(self.mu_bracket(0.0)[1]) ** 2
 
 

@@ -14,6 +14,7 @@ from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._profiles._conjugate import profile_of_powers
 from neyman.numerics import Array, Bracket, square_roots, standing
+from neyman.overriding import override
 
 __all__ = ["ChainedPair", "Links", "chained"]
 
@@ -66,41 +67,41 @@ class ChainedPair(CurvePair):
 
     kind: ClassVar[str] = "chained"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The links in their order, with their counts."""
         return {"links": [[pair.record(), n] for pair, n in self.links]}
 
     def __str__(self) -> str:
         parts = (f"{n} of {pair}" if n > 1 else str(pair) for pair, n in self.links)
         return f"chain({', '.join(parts)})"
 
+    @override
     def swap(self) -> Pair:
-        """The links swapped, in the other order."""
         return chained((pair.swap(), n) for pair, n in reversed(self.links))
 
     @property
+    @override
     def certified(self) -> bool:
-        """Where all links are."""
         return all(pair.certified for pair, _ in self.links)
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """Where the chain is its own mirror image."""
         return all(pair.symmetric for pair, _ in self.links) and self.links == self.links[::-1]
 
     @property
+    @override
     def neighbors(self) -> str | None:
-        """That of a single link, checked when they were chained."""
         return next((pair.neighbors for pair, _ in self.links if pair.neighbors), None)
 
     @property
+    @override
     def method(self) -> str:
-        """The hardest of the links'."""
         return max(pair.method for pair, _ in self.links)
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """Power without any error, and the same for the other direction."""
         with np.errstate(divide="ignore"):
             logs = [np.log(_power(links, np.zeros(1)).upper) for links in self._both()]
         return float(logs[0][0]), float(logs[1][0])
@@ -108,19 +109,19 @@ class ChainedPair(CurvePair):
     def _both(self) -> tuple[Links, Links]:
         return self.links, tuple((pair.swap(), n) for pair, n in reversed(self.links))
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """Through the links, from below and from above."""
         return _power(self.links, alpha)
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """The error of the last link at the power of those before."""
         pair, n = self.links[-1]
         before = (*self.links[:-1], (pair, n - 1)) if n > 1 else self.links[:-1]
         size = _power(before, alpha)
         return Bracket(pair.beta_bracket(size.upper).lower, pair.beta_bracket(size.lower).upper)
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """The conjugate of the power; nothing beyond the largest loss."""
         found = profile_of_powers(self.tpr_bracket, lambda a: _power(self._both()[1], a), epsilon)
         most = self.outer_pure()
         if most is None:
@@ -137,20 +138,20 @@ class ChainedPair(CurvePair):
             total += n * part
         return total
 
+    @override
     def outer_pure(self) -> Fraction | None:
-        """The largest losses add."""
         return self._sum(lambda pair: pair.outer_pure())
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """The mu add."""
         if len(self.links) == 1:
             square = self.links[0][0].outer_gaussian()
             return None if square is None else square * self.links[0][1] ** 2
         mu = self._sum(lambda pair: _root(pair.outer_gaussian(), 1))
         return None if mu is None else mu**2
 
+    @override
     def inner_gaussian(self) -> Fraction:
-        """The mu add."""
         mu = self._sum(lambda pair: _root(pair.inner_gaussian(), 0))
         return Fraction(0) if mu is None else mu**2
 

@@ -14,6 +14,7 @@ from neyman.curves._pairs._bounded import check_epsilon
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import ULP, Array, Bracket, ComplexArray, around, proved_root, standing, text
 from neyman.numerics._distributions._counts import log_binomial_mass
+from neyman.overriding import override
 
 __all__ = ["ClonesPair"]
 
@@ -54,32 +55,32 @@ class ClonesPair(Pair):
     def __str__(self) -> str:
         return f"shuffled(epsilon0={text(self.epsilon0)}, n={self.reports})"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The local epsilon and the number of reports."""
         return {"epsilon": str(self.epsilon0), "reports": self.reports}
 
     @property
+    @override
     def certified(self) -> bool:
-        """True: sums of positive terms with a counted error."""
         return True
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """True: exchanging the two counts exchanges P and Q."""
         return True
 
     @property
+    @override
     def costly(self) -> bool:
-        """True: every view is a sum over all that the reports may say."""
         return True
 
     @property
+    @override
     def neighbors(self) -> str:
-        """One report replaced: their number is public."""
         return "replace_one"
 
+    @override
     def gathered(self, factors: Sequence[tuple[Pair, int]]) -> Pair | None:
-        """Refuse more than one: the sums are too long to be composed."""
         count = sum(times for _, times in factors)
         if count > 1:
             raise UnsupportedComposition(
@@ -88,20 +89,20 @@ class ClonesPair(Pair):
             )
         return None
 
+    @override
     def outer_pure(self) -> Fraction:
-        """The local epsilon."""
         return self.epsilon0
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """At most that of randomized response with the local epsilon."""
         return Bracket(np.zeros(order.shape), outer_renyi(self, order))
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """Likewise."""
         return 0.0, outer_rho(self)
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """Logarithm of the sum."""
         bounds = self.delta_bracket(epsilon)
         with np.errstate(divide="ignore"):
             lower, upper = np.log(bounds.lower), np.log(bounds.upper)
@@ -110,8 +111,8 @@ class ClonesPair(Pair):
             np.minimum(upper + ULP * (1 + np.abs(np.where(upper > -np.inf, upper, 0))), 0.0),
         )
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """The sum for each epsilon >= 0; 1 - e^epsilon + e^epsilon delta(-epsilon) below."""
         near = around(epsilon)
         flat = np.ravel(near.lower), np.ravel(near.upper)
         upper = np.asarray([self._side(e, 1) for e in flat[0].tolist()])
@@ -164,8 +165,8 @@ class ClonesPair(Pair):
             wrong += float(np.sum(value * (error[part, None] + loose) + 16 * ULP * size))
         return total, wrong + 4 * math.exp(-(_WIDE**2) / 2)
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """Newton's method on log delta, proved on both sides."""
         flat, most = np.ravel(delta), float(standing(self.epsilon0)[1])
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
         lower[flat == 0] = upper[flat == 0] = most
@@ -189,8 +190,8 @@ class ClonesPair(Pair):
             upper[i] = min(max(float(found.upper[0]), 0.0), most)
         return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """Supporting lines on a grid of epsilon from below; 1 - alpha from above."""
         grid = np.linspace(-float(self.epsilon0), float(self.epsilon0), 257)
         delta = self.delta_bracket(grid)
         near = around(alpha)
@@ -198,17 +199,17 @@ class ClonesPair(Pair):
         lower = np.max(line - 4 * ULP * (1 + np.exp(grid)), axis=-1)
         return Bracket(np.clip(lower, 0.0, 1.0), np.maximum(1 - near.lower, 0.0))
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """1 - beta."""
         beta = self.beta_bracket(alpha)
         return Bracket(np.maximum(1 - beta.upper - ULP, 0.0), np.minimum(1 - beta.lower + ULP, 1.0))
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """Not kept."""
         del t, closed
         raise self.unsupported("itself")
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Not known here."""
         del s
         raise self.unsupported("itself")

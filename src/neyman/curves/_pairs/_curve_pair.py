@@ -6,6 +6,7 @@ from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.curves._pairs._randomized_response import RandomizedResponsePair
 from neyman.numerics import ULP, Array, Bracket, ComplexArray, exp_outward, standing
+from neyman.overriding import override
 
 __all__ = ["CurvePair"]
 
@@ -20,27 +21,27 @@ class CurvePair(Pair):
     __slots__ = ()
 
     @property
+    @override
     def log_floors(self) -> tuple[float, float]:
-        """A little above what is at infinity, or where doubles end."""
         q, p = self.log_singular
         return max(q + _ABOVE, _FLOOR), max(p + _ABOVE, _FLOOR)
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """Not known: a curve's slopes are not those of its bounds."""
         del t, closed
         raise self.unsupported("itself")
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """As above."""
         del s
         raise self.unsupported("itself")
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of the logarithm."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """Regula falsi, and a proof on either side; by halving where there is none."""
         target = np.ravel(delta)
         lower, upper = np.zeros(target.shape), np.zeros(target.shape)
         open_ = np.flatnonzero(self.delta_bracket(np.zeros(1)).upper > target)
@@ -83,8 +84,8 @@ class CurvePair(Pair):
             pad = pad * 4
         return Bracket(lower, upper)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """Between those of the members of the named families next to the curve."""
         square, most = self.outer_gaussian(), self.outer_pure()
         upper = np.full(order.shape, np.inf)
         if square is not None:
@@ -98,8 +99,8 @@ class CurvePair(Pair):
             lower = np.maximum(lower, RandomizedResponsePair(least).renyi_bracket(order).lower)
         return Bracket(np.minimum(lower, upper), upper)
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """Half the square of the Gaussian, or half the square of the largest loss."""
         square, most = self.outer_gaussian(), self.outer_pure()
         known = [standing(x)[1] / 2 for x in (square, None if most is None else most**2) if x]
         upper = min(known, default=np.inf) * (1 + ULP)

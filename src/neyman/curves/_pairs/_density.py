@@ -12,6 +12,7 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import Array, ComplexArray
 from neyman.numerics._laws._weighted import WeightedLosses
 from neyman.numerics._legendre import legendre
+from neyman.overriding import override
 
 __all__ = ["DensityPair", "LogDensity", "density_pair"]
 
@@ -73,8 +74,8 @@ class DensityPair(Pair):
 
     kind: ClassVar[str] = "density"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """None: a function is no record."""
         raise InvalidParameter(
             "a pair of densities was to be written down, and a function has no exact record; "
             "write the guarantee that you prove of it, such as gdp(mu) or discrete(p, q)"
@@ -102,8 +103,8 @@ class DensityPair(Pair):
         return float(np.sum(phi * p)), float(np.sum((1 - phi) * q))
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """The masses where the other density is 0."""
         p, q = self.cells.log_p, self.cells.log_q
         only_q, only_p = q[np.isneginf(p)], p[np.isneginf(q)]
         return (
@@ -111,8 +112,8 @@ class DensityPair(Pair):
             float(np.logaddexp.reduce(only_p, initial=-np.inf)),
         )
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
-        """Whole cells above the threshold, and what of the crossed ones is."""
         flat = np.ravel(np.asarray(t, dtype=np.float64))
         sums = np.zeros((4, flat.size))
         rows = max(_BLOCK // self.edges.size, 1)
@@ -160,8 +161,8 @@ class DensityPair(Pair):
                 break
         return cut
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """The logarithm of the integral of p^(1-s) q^s, over where both are positive."""
         p, q = self.cells.log_p, self.cells.log_q
         both = np.isfinite(p) & np.isfinite(q)
         loss, weight = q[both] - p[both], p[both]

@@ -23,6 +23,7 @@ from neyman.numerics import (
 )
 from neyman.numerics._atomic._atomic_sums import atom_cumulant
 from neyman.numerics._distributions._theta import log_theta_ratio
+from neyman.overriding import override
 
 __all__ = [
     "DiscreteGaussianPair",
@@ -66,8 +67,8 @@ class DiscreteGaussianPair(LatticePair):
                 "write more noise"
             )
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact sigma^2 and the sensitivity."""
         return {"sigma_squared": str(self.sigma_squared), "sensitivity": self.sensitivity}
 
     def __str__(self) -> str:
@@ -77,12 +78,12 @@ class DiscreteGaussianPair(LatticePair):
         return f"discrete_gaussian(sigma={sigma}, sensitivity={self.sensitivity})"
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """True: k -> sensitivity - k exchanges the two."""
         return True
 
+    @override
     def atoms(self) -> Atoms:
-        """Loss (2 k Delta - Delta^2) / (2 sigma^2), up to where the masses leave the doubles."""
         square = float(self.sigma_squared)
         reach = math.ceil(math.sqrt(2 * square * _FAR)) + 1
         k = np.arange(-reach, reach + self.sensitivity + 1, dtype=np.int64)
@@ -102,16 +103,16 @@ class DiscreteGaussianPair(LatticePair):
             log_lost_q=-_FAR + 8,
         )
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """By Poisson summation where the noise is wide, by the atoms where it is narrow."""
         square = float(self.sigma_squared)
         if square < _WIDE:
             return atom_cumulant(self.atoms(), s)
         quadratic = s * (s - 1) * (self.sensitivity**2 / (2 * square))
         return quadratic + log_theta_ratio(s * self.sensitivity, square)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """Order times Delta^2 / (2 sigma^2), less what theta takes; infinite at infinity."""
         near = around(order)
         down, up = (self._renyi(np.asarray(x)) for x in (near.lower, near.upper))
         return Bracket(down.lower, up.upper)
@@ -130,8 +131,8 @@ class DiscreteGaussianPair(LatticePair):
         infinite = np.isposinf(order)
         return Bracket(np.where(infinite, np.inf, lower), np.where(infinite, np.inf, upper))
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """Delta^2 / (2 sigma^2), attained at whole orders, where theta is back at its height."""
         return standing(Fraction(self.sensitivity**2) / (2 * self.sigma_squared))
 
 
@@ -159,20 +160,20 @@ class DiscreteLaplacePair(LatticePair):
                 "[2^-500, 700]; write a value in that range"
             )
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact rate and the sensitivity."""
         return {"a": str(self.a), "sensitivity": self.sensitivity}
 
     def __str__(self) -> str:
         return f"discrete_laplace(epsilon={text(self.a)}, sensitivity={self.sensitivity})"
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """True: k -> sensitivity - k exchanges the two."""
         return True
 
+    @override
     def atoms(self) -> Atoms:
-        """One atom for k <= 0 and one for k >= Delta; the others lie between."""
         rate, top = float(self.a), self.sensitivity
         steps = np.arange(top + 1, dtype=np.int64)
         # P(X = k) = tanh(a/2) e^{-a|k|}, and P(X >= k) = e^{-a k} / (1 + e^{-a}) for k >= 1.
@@ -181,8 +182,8 @@ class DiscreteLaplacePair(LatticePair):
         log_p[-1] = -rate * top - math.log1p(math.exp(-rate))
         return Atoms(-self.a * top, 2 * self.a, steps, log_p, np.flip(log_p))
 
+    @override
     def outer_pure(self) -> Fraction:
-        """The largest loss."""
         return self.a * self.sensitivity
 
 
@@ -219,8 +220,8 @@ class DiscretePair(LatticePair):
             if mass:
                 ordinary(mass, "a probability")
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact probabilities."""
         return {"p": [str(mass) for mass in self.p], "q": [str(mass) for mass in self.q]}
 
     def __str__(self) -> str:
@@ -236,21 +237,21 @@ class DiscretePair(LatticePair):
         return [(ratio, *masses[ratio]) for ratio in sorted(masses)]
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """Whether the loss has the same law when its sign and the measures are exchanged."""
         turned = [(1 / ratio, q, p) for ratio, p, q in reversed(self._ratios())]
         return turned == self._ratios() and self._only(self.p, self.q) == self._only(self.q, self.p)
 
+    @override
     def swap(self) -> Pair:
-        """The laws exchanged."""
         return self if self.symmetric else DiscretePair(self.q, self.p)
 
     @staticmethod
     def _only(first: tuple[Fraction, ...], second: tuple[Fraction, ...]) -> Fraction:
         return sum((a for a, b in zip(first, second, strict=True) if not b), Fraction(0))
 
+    @override
     def atoms(self) -> Atoms:
-        """The logarithms of the ratios, rounded to a binary grid of 2^-52 of the largest."""
         ratios = self._ratios()
         losses = np.array([_log(ratio) for ratio, _, _ in ratios])
         top = float(np.max(np.abs(losses), initial=0.0))
@@ -275,8 +276,8 @@ class DiscretePair(LatticePair):
     def _on_grid(losses: Array) -> bool:
         return bool(np.all(losses == 0))
 
+    @override
     def outer_pure(self) -> Fraction | None:
-        """The largest loss either way, rounded up."""
         if self._only(self.p, self.q) or self._only(self.q, self.p):
             return None
         ratios = self._ratios()

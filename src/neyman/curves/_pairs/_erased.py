@@ -28,6 +28,7 @@ from neyman.numerics import (
     standing,
     text,
 )
+from neyman.overriding import override
 
 __all__ = ["ErasedPair", "Failures", "erased"]
 
@@ -104,8 +105,8 @@ class ErasedPair(Pair):
 
     kind: ClassVar[str] = "erased"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The core and the probabilities of failure with their counts."""
         return {
             "core": self.core.record(),
             "failures": [[str(delta), times] for delta, times in self.failures],
@@ -127,22 +128,22 @@ class ErasedPair(Pair):
         return bound if bound == self.core.inner_pure() else None
 
     @property
+    @override
     def certified(self) -> bool:
-        """As the core."""
         return self.core.certified
 
     @property
+    @override
     def costly(self) -> bool:
-        """As the core."""
         return self.core.costly
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """As the core."""
         return self.core.symmetric
 
+    @override
     def swap(self) -> Pair:
-        """The core swapped."""
         return self if self.symmetric else erased(self.core.swap(), self.failures)
 
     @property
@@ -150,8 +151,8 @@ class ErasedPair(Pair):
         (delta, times), *more = self.failures
         return delta if times == 1 and not more else None
 
+    @override
     def without_failure(self) -> tuple[Pair, Fraction, Fraction]:
-        """The core; d is between s - s^2/2 and s, s the sum of all (Bonferroni)."""
         if self._single is not None:
             return self.core, self._single, self._single
         total = sum((delta * times for delta, times in self.failures), Fraction(0))
@@ -181,14 +182,14 @@ class ErasedPair(Pair):
         return low * (1 - ULP), min(math.nextafter(high * (1 + ULP), 1.0), 1.0)
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """The mass d joins the core's own masses."""
         mass = self.mass[1]
         q, p = (mass + (1 - mass) * math.exp(log) for log in self.core.log_singular)
         return math.log(q), math.log(p)
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """Under Q the mass d lies at L = +inf, under P at -inf."""
         core = self.core.log_tails(t, closed=closed)
         stay, lost = self.log_kept, math.log(self.mass[1])
         return Tails(
@@ -198,20 +199,20 @@ class ErasedPair(Pair):
             stay + core.q_below,
         )
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Log(1 - d) + K_core(s)."""
         return self.log_kept + self.core.cumulant(s)
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """The mass, and delta_core of the rest; exactly d where the core has nothing left."""
         down, up = self.mass
         core = self.core.delta_bracket(epsilon)
         lower = np.where(core.lower > 0, (down + (1 - down) * core.lower) * (1 - ULP), down)
         upper = np.where(core.upper > 0, (up + (1 - up) * core.upper) * (1 + ULP), up)
         return Bracket(lower, np.minimum(upper, 1.0))
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """The core's at (delta - d) / (1 - d); infinite below d."""
         (down, up), (low, high) = self.mass, self.kept
         near = around(delta)
         least = np.maximum(near.lower - up, 0.0) / (high if high > 0 else 1.0) * (1 - 4 * ULP)
@@ -225,23 +226,23 @@ class ErasedPair(Pair):
         return Bracket(np.minimum(lower, upper), upper)
 
     @property
+    @override
     def method(self) -> str:
-        """As the core."""
         return self.core.method
 
     @property
+    @override
     def neighbors(self) -> str | None:
-        """As the core."""
         return self.core.neighbors
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """Logarithm of the above, which cannot underflow."""
         delta = self.delta_bracket(epsilon)
         lower, upper = np.log(delta.lower), np.log(delta.upper)
         return Bracket(lower - ULP * (1 - lower), np.minimum(upper + ULP * (1 - upper), 0.0))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """(1 - d) f_core(alpha / (1 - d))."""
         low, high = self.kept
         lower = low * self.core.beta_bracket(self._inside(alpha, low, ULP)).lower * (1 - ULP)
         upper = high * self.core.beta_bracket(self._inside(alpha, high, -ULP)).upper * (1 + ULP)
@@ -249,8 +250,8 @@ class ErasedPair(Pair):
         upper = np.where(alpha >= high, 0.0, np.minimum(np.nextafter(upper, 2.0), high))
         return Bracket(lower, upper)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """The mass, and 1 - f_core at alpha / (1 - d) of the rest."""
         (down, up), (low, high) = self.mass, self.kept
         least = self.core.tpr_bracket(self._inside(alpha, high, -ULP)).lower
         most = self.core.tpr_bracket(self._inside(alpha, low, ULP)).upper
@@ -264,8 +265,8 @@ class ErasedPair(Pair):
         with np.errstate(over="ignore"):
             return np.clip(alpha / kept * (1 + slack), 0.0, 1.0)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """(log(1 - d) + K_core) / (order - 1) below order 1, infinite from there on."""
         below = order < 1
         near = around(np.where(below, order, 0.5))
         core, lost = self.core.renyi_bracket(np.where(below, order, 0.5)), -self.log_kept
@@ -274,8 +275,8 @@ class ErasedPair(Pair):
             upper = (core.upper + lost / (1 - near.upper) * (1 + 8 * ULP)) * (1 + ULP)
         return Bracket(np.where(below, lower, np.inf), np.where(below, upper, np.inf))
 
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        """With slack s >= d, the core's at (s - d) / (1 - d); without, infinite."""
         down, up = self.mass
         if slack < down:
             return math.inf, math.inf
@@ -287,12 +288,12 @@ class ErasedPair(Pair):
         upper = self.core.mu_bracket(max(least, 0.0) * (1 - ULP))[1] if slack >= up else math.inf
         return self.core.mu_bracket(min(most * (1 + ULP), 1 - ULP))[0], upper
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """Infinite."""
         return math.inf, math.inf
 
+    @override
     def inner_gaussian(self) -> Fraction:
-        """The analytic Gaussian mechanism where one point decides; else searched."""
         point, mass = self._point(), self.mass[0]
         if point is None:
             return inner_gaussian_square(self, mass, self.slope) if self.certified else Fraction(0)
@@ -304,8 +305,8 @@ class ErasedPair(Pair):
         mu = min(math.nextafter(float(above), 0.0), _MOST_MU)
         return Fraction(mu) ** 2 if mu >= _LEAST_MU else Fraction(0)
 
+    @override
     def admits(self, curve: Curve) -> bool:
-        """By one point, by the Gaussian core with the mass set aside, or by the whole profile."""
         point, mass, square = self._point(), self.mass[0], self.core.inner_gaussian()
         if not self.certified:
             return False

@@ -38,6 +38,7 @@ from neyman.numerics import (
     text,
     written,
 )
+from neyman.overriding import override
 
 __all__ = ["GaussianPair"]
 
@@ -66,17 +67,17 @@ class GaussianPair(Pair):
         return square_roots(self.mu_squared)
 
     @property
+    @override
     def certified(self) -> bool:
-        """True: closed forms with a counted error."""
         return True
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """True."""
         return True
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact square of mu."""
         return {"mu_squared": written(self.mu_squared)}
 
     def __str__(self) -> str:
@@ -85,64 +86,64 @@ class GaussianPair(Pair):
             return f"gdp(mu={text(exact(down, 'mu'))})"
         return f"gdp(mu≈{at_most(up, 6)})"
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
-        """L is N(-mu^2/2, mu^2) under P and N(mu^2/2, mu^2) under Q."""
         mu = self._mu[1]
         p, q = t / mu + mu / 2, t / mu - mu / 2
         return Tails(log_ndtr(-p), log_ndtr(p), log_ndtr(-q), log_ndtr(q))
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """mu^2 s (s - 1) / 2."""
         return float(self.mu_squared) * s * (s - 1) / 2
 
+    @override
     def loss_law(self) -> LossSum:
-        """Normal."""
         return LossSum.of(NormalLaw(float(self.mu_squared)))
 
+    @override
     def sampled_law(self, probability: float) -> LossSum:
-        """A mixture of two normals."""
         q, mu = probability, self._mu[0]
         return LossSum.of(GaussianMixtureLaw(Shifts((0.0,), (1.0,)), Shifts((0.0, mu), (1 - q, q))))
 
+    @override
     def gathered(self, factors: Sequence[tuple[Pair, int]]) -> Pair:
-        """Squares of mu add."""
         return GaussianPair(
             exact_sum(
                 [(pair.mu_squared, n) for pair, n in factors if isinstance(pair, GaussianPair)]
             )
         )
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """Through Mills' ratio; delta increases in mu."""
         down, up = self._mu
         upper = gaussian_log_delta(epsilon, np.asarray(up))
         if down == up:
             return upper
         return Bracket(gaussian_log_delta(epsilon, np.asarray(down)).lower, upper.upper)
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """Newton's method on log delta, proved on both sides."""
         found = gaussian_epsilon(np.ravel(delta), self._mu)
         return Bracket(found.lower.reshape(delta.shape), found.upper.reshape(delta.shape))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """Phi(-z - mu) with z = Phi^-1(alpha)."""
         near = around(alpha)
         down, up = self._mu
         return Bracket(
             normal_tail(-ndtri(near.upper), -up).lower, normal_tail(-ndtri(near.lower), -down).upper
         )
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """Phi(z + mu)."""
         near = around(alpha)
         down, up = self._mu
         return Bracket(
             normal_tail(ndtri(near.lower), down).lower, normal_tail(ndtri(near.upper), up).upper
         )
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """Half of order mu^2."""
         with np.errstate(over="ignore"):
             value = order * float(self.mu_squared) / 2
         wide = outward(value, ULP * value, 0.0, np.inf)
@@ -150,29 +151,29 @@ class GaussianPair(Pair):
         most = np.where(np.isfinite(order), np.finfo(np.float64).max, np.inf)
         return Bracket(np.minimum(wide.lower, most), np.nextafter(wide.upper, np.inf))
 
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        """Itself, where nothing is set aside."""
         return self._mu if slack == 0 else super(GaussianPair, self).mu_bracket(slack)
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """mu^2 / 2 at every order."""
         rho = self.mu_squared / 2
         return floor_float(rho), ceil_float(rho)
 
+    @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        """L is N(mu^2/2, mu^2)."""
         square = self.mu_squared
         return self.zcdp_bracket(), (floor_float(square), ceil_float(square))
 
+    @override
     def outer_gaussian(self) -> Fraction:
-        """Itself; a sum of thousands of bits is rounded up by less than 2^-500 of itself."""
         return shortened_up(self.mu_squared)
 
+    @override
     def inner_gaussian(self) -> Fraction:
-        """Itself."""
         return self.mu_squared
 
+    @override
     def admits(self, curve: Curve) -> bool:
-        """By the smallest mu of the other curve."""
         outer = curve.outer_gaussian()
         return outer is not None and outer <= self.mu_squared

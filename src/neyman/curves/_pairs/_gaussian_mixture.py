@@ -33,6 +33,7 @@ from neyman.numerics import (
 )
 from neyman.numerics._laws._normal_mixture import NormalMixtures
 from neyman.numerics._rising import Risen, rising_root
+from neyman.overriding import override
 
 __all__ = ["GaussianMixturePair", "Weighted", "gaussian_mixture_pair"]
 
@@ -141,8 +142,8 @@ class GaussianMixturePair(Pair):
                     "given; write means within [2^-100, 2^30] standard deviations"
                 )
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact variance, distances of the means from 0, weights, and the relation."""
         return {
             "variance": str(self.variance),
             "p": [[str(-mean), str(weight)] for mean, weight in self.p],
@@ -158,22 +159,22 @@ class GaussianMixturePair(Pair):
         return f"gaussian_mixture({' against '.join(sides)}, s² = {text(self.variance)})"
 
     @property
+    @override
     def certified(self) -> bool:
-        """True: closed tails with a counted error."""
         return True
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """Whether each side mirrors the other."""
         return self.swap() == self
 
     @property
+    @override
     def neighbors(self) -> str | None:
-        """As told."""
         return self.relation
 
+    @override
     def swap(self) -> Pair:
-        """The mirror image exchanges the two."""
         p, q = (((-mean, w) for mean, w in side) for side in (self.q, self.p))
         return gaussian_mixture_pair(self.variance, p, q, self.relation)
 
@@ -188,18 +189,18 @@ class GaussianMixturePair(Pair):
     def _mixtures(self) -> NormalMixtures:
         return NormalMixtures(self._shifts(self.p), self._shifts(self.q))
 
+    @override
     def loss_law(self) -> LossSum:
-        """By trapezoidal sums."""
         return LossSum.of(GaussianMixtureLaw(self._shifts(self.p), self._shifts(self.q)))
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """By the law."""
         return self.loss_law().cumulant(s)
 
     # -- tails --------------------------------------------------------------------------------
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
-        """Normal tails at the place; there are no atoms."""
         flat, mixtures = np.ravel(np.asarray(t, dtype=np.float64)), self._mixtures
         over, under = flat >= self._most, flat <= self._least
         found = mixtures.place(np.where(over | under, 0.0, flat))
@@ -213,8 +214,8 @@ class GaussianMixturePair(Pair):
         )
         return Tails(*(side.upper.reshape(np.shape(t)) for side in sides))
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """At the place; at negative epsilon 1 - e^epsilon + e^epsilon delta_swap(-epsilon)."""
         near, shape = around(epsilon), np.shape(epsilon)
         low, high = np.ravel(near.lower), np.ravel(near.upper)
         lower, upper = np.full(low.shape, -np.inf), np.zeros(low.shape)
@@ -247,12 +248,12 @@ class GaussianMixturePair(Pair):
         lower = np.where(np.isfinite(place.upper), lower, -np.inf)
         return Bracket(*(np.where(over, -np.inf, bound) for bound in (lower, upper)))
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of the above."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """The losses at both ends of the place where delta(l(z)) = delta."""
         flat = np.ravel(delta)
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
         lower[flat == 0] = upper[flat == 0] = self._most
@@ -317,12 +318,12 @@ class GaussianMixturePair(Pair):
                 upper[chosen] = mixtures.place_of_p(high - sign * slack, above=above).upper
         return Bracket(lower, upper)
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """Q(Z <= z) at both ends of the place."""
         return self._test(alpha, above=False)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """Q(Z > z) at both ends of the place."""
         return self._test(alpha, above=True)
 
     def _test(self, alpha: Array, *, above: bool) -> Bracket:
@@ -350,8 +351,8 @@ class GaussianMixturePair(Pair):
         """
         return (self.q[-1][0] - self.p[0][0]) ** 2 / self.variance
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """By the law; within what outermost means, outer Gaussian and largest loss leave."""
         found = renyi_by_law(self.loss_law(), order, -math.inf)
         square = (self.q[-1][0] - self.p[-1][0]) ** 2 / self.variance
         ends = outermost_renyi(order, square, float(self.p[-1][1]), float(self.q[-1][1]))
@@ -361,15 +362,15 @@ class GaussianMixturePair(Pair):
         unbounded = np.isposinf(order) & math.isinf(self._most)
         return Bracket(np.where(unbounded, np.inf, lower), np.where(unbounded, np.inf, upper))
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """At most that of the outer Gaussian; at least the largest ratio on a grid of orders."""
         upper = ceil_float(self.outer_gaussian() / 2)
         orders = 1 + np.logspace(-3, 2, 16)
         lower = float(np.max(self.renyi_bracket(orders).lower / orders)) * (1 - 2 * ULP)
         return min(lower, upper), upper
 
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        """From below also by the local mu at both ends of alpha."""
         lower, upper = super(GaussianMixturePair, self).mu_bracket(slack)
         if slack > 0:
             return lower, upper

@@ -14,6 +14,7 @@ from neyman.curves._pair import Tails
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.numerics import ULP, Array, Bracket, ComplexArray, LossSum, around, standing, text
 from neyman.numerics._laws._laplace_law import LaplaceLaw
+from neyman.overriding import override
 
 __all__ = ["LaplacePair"]
 
@@ -42,16 +43,16 @@ class LaplacePair(ShiftedPair):
         return f"laplace(epsilon={text(self.epsilon0)})"
 
     @property
+    @override
     def bound(self) -> Fraction:
-        """Epsilon."""
         return self.epsilon0
 
+    @override
     def middle_log_delta(self, x: Array, bound: float) -> Array:
-        """1 - e^((x - epsilon)/2)."""
         return np.log(-np.expm1((x - bound) / 2))
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """Atoms at epsilon and -epsilon, a density e^(l/2) between under Q."""
         bound = float(self.epsilon0)
         high = (t > bound) if closed else (t >= bound)
         low = (t <= -bound) if closed else (t < -bound)
@@ -69,24 +70,24 @@ class LaplacePair(ShiftedPair):
             pick(-np.inf, small_q, 0.0),
         )
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """The formula above, written around its removable singularity at 1/2."""
         half = float(self.epsilon0) / 2
         m = 2 * s - 1
         safe = np.where(np.abs(m) < 1e-8, 1.0, m)
         ratio = np.where(np.abs(m) < 1e-8, half, np.sinh(safe * half) / safe)
         return np.asarray(np.log(np.cosh(m * half) + ratio) - half, dtype=np.complex128)
 
+    @override
     def loss_law(self) -> LossSum:
-        """Two atoms and the density between."""
         return self.sampled_law(1.0)
 
+    @override
     def sampled_law(self, probability: float) -> LossSum:
-        """The same at log(1 + q (e^l - 1))."""
         return LossSum.of(LaplaceLaw(float(self.epsilon0), probability))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """Three pieces."""
         near, (down, up) = around(alpha), standing(self.epsilon0)
         return Bracket(self._beta(near.upper, up, -1), self._beta(near.lower, down, 1))
 
@@ -95,8 +96,8 @@ class LaplacePair(ShiftedPair):
         value = np.where(alpha < math.exp(-bound) / 2, 1 - steep, rest)
         return np.where(alpha == 0, 1.0, self._nudged(value, bound, side))
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """Three pieces."""
         near, (down, up) = around(alpha), standing(self.epsilon0)
         return Bracket(self._tpr(near.lower, down, -1), self._tpr(near.upper, up, 1))
 
@@ -118,23 +119,23 @@ class LaplacePair(ShiftedPair):
         wide = np.nextafter(value * (1 + side * 2 * ULP * (2 + bound)), side * np.inf)
         return np.where(value > 0, np.clip(wide, 0.0, 1.0), 0.0)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """Mironov (2017), table II, rearranged."""
         down, up = standing(self.epsilon0)
         upper = laplace_renyi(order, up)
         return Bracket(laplace_renyi(order, down).lower, upper.upper)
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """By refinement, and no more than that of randomized response with the same bound."""
         bound = standing(self.epsilon0)[1]
         return least_rho(self, bound * math.tanh(bound / 2) * (1 + 4 * ULP))
 
+    @override
     def advantage_and_complement(self, bound: float) -> tuple[float, float]:
-        """1 - e^(-epsilon/2); so mu = -2 Phi^-1(e^(-epsilon/2) / 2), tight."""
         return float(-np.expm1(-bound / 2)), float(np.exp(-bound / 2))
 
+    @override
     def admits(self, curve: Curve) -> bool:
-        """The profile below this one's, which ends at the bound."""
         outer = curve.outer_pure()
         inside = outer is not None and outer <= self.epsilon0
         return inside and proved_below(curve, self, 0.0, self.slope)

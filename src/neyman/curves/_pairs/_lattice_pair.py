@@ -20,6 +20,7 @@ from neyman.numerics import (
 )
 from neyman.numerics._atomic._atomic_sums import atom_cumulant, atom_renyi, atom_tails
 from neyman.numerics._atomic._tail_vertices import largest_vertex
+from neyman.overriding import override
 
 __all__ = ["LatticePair"]
 
@@ -41,30 +42,30 @@ class LatticePair(Pair):
         return found
 
     @property
+    @override
     def certified(self) -> bool:
-        """True: sums of masses with a counted error."""
         return True
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """The masses at infinity."""
         atoms = self.atoms()
         return atoms.log_only_q, atoms.log_only_p
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """Sums over the atoms."""
         return Tails(*atom_tails(self.atoms(), np.asarray(t, dtype=np.float64), closed=closed))
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """A sum over the atoms, its first order taken out."""
         return atom_cumulant(self.atoms(), s)
 
+    @override
     def loss_law(self) -> LossSum | None:
-        """The atoms as weighted points, where no mass is singular."""
         return self.sampled_law(1.0)
 
+    @override
     def sampled_law(self, probability: float) -> LossSum | None:
-        """The same, mixed."""
         atoms = self.atoms()
         if max(self.log_singular) > -np.inf:
             return None
@@ -74,38 +75,38 @@ class LatticePair(Pair):
         known = loss if probability == 1 else np.log1p(r)
         return LossSum.of(AtomicLaw(WeightedLosses.of(atoms.log_p[both], r, known)))
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """From the table."""
         return self.profile().epsilon_bracket(delta)
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """From the table."""
         return self.profile().log_delta_bracket(epsilon)
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """From the table."""
         return self.profile().beta_bracket(alpha)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """From the table."""
         return self.profile().tpr_bracket(alpha)
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """The steepest vertex: a polygon is above the convex G_mu where its vertices are."""
         if max(self.log_singular) > -np.inf:
             return None
         mu = largest_vertex(self.profile().outer)
         return Fraction(mu) ** 2
 
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        """At the steepest vertex, from both sides, where nothing is set aside."""
         lower, upper = super().mu_bracket(slack)
         if slack > 0 or not np.isfinite(upper):
             return lower, upper
         return max(lower, largest_vertex(self.profile().inner, low=True)), upper
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """A sum over the atoms of terms of one sign."""
         near = around(order)
         return Bracket(
             atom_renyi(self.atoms(), near.lower).lower, atom_renyi(self.atoms(), near.upper).upper

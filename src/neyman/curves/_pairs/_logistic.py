@@ -14,6 +14,7 @@ from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._profiles._profile import LatticeProfile
 from neyman.numerics import ULP, Array, Bracket, ComplexArray, LossSum, around, standing, text
 from neyman.numerics._laws._logistic_law import LogisticLaw
+from neyman.overriding import override
 
 __all__ = ["LogisticPair"]
 
@@ -45,17 +46,17 @@ class LogisticPair(ShiftedPair):
     def __str__(self) -> str:
         return f"bounded_range(eta={text(self.eta)})"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact eta."""
         return {"eta": str(self.eta)}
 
     @property
+    @override
     def bound(self) -> Fraction:
-        """Eta: the loss comes as near as one likes."""
         return self.eta
 
+    @override
     def middle_log_delta(self, x: Array, bound: float) -> Array:
-        """(1 - e^((x - eta)/2))^2 / (1 - e^-eta)."""
         return 2 * np.log(-np.expm1((x - bound) / 2)) - np.log(-np.expm1(-bound))
 
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
@@ -72,16 +73,16 @@ class LogisticPair(ShiftedPair):
         # At the ends rounding may leave a probability above 1.
         return Tails(*(np.minimum(log, 0.0) for log in (up, right + down, left + up, down)))
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """The formula above."""
         return LogisticLaw(float(self.eta)).at(np.asarray(s, dtype=np.complex128))
 
+    @override
     def loss_law(self) -> LossSum:
-        """The density."""
         return LossSum.of(LogisticLaw(float(self.eta)))
 
+    @override
     def power_profile(self, times: int) -> Profile | None:
-        """Two by rounded losses, to about 1e-5: their transform decays too slowly to invert."""
         if times > 2:
             return None
         for cells in _CELLS:
@@ -90,8 +91,8 @@ class LogisticPair(ShiftedPair):
                 return found
         return None
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """The closed form, which falls in alpha and in eta."""
         near, (down, up) = around(alpha), standing(self.eta)
         return Bracket(self._beta(near.upper, up, -1), self._beta(near.lower, down, 1))
 
@@ -99,8 +100,8 @@ class LogisticPair(ShiftedPair):
         value = (1 - alpha) / (1 + np.expm1(bound) * alpha)
         return np.where(alpha == 0, 1.0, self._nudged(value, bound, side))
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """e^eta alpha / (1 + (e^eta - 1) alpha)."""
         near, (down, up) = around(alpha), standing(self.eta)
         return Bracket(self._tpr(near.lower, down, -1), self._tpr(near.upper, up, 1))
 
@@ -113,8 +114,8 @@ class LogisticPair(ShiftedPair):
         wide = np.nextafter(value * (1 + side * 2 * ULP * (2 + bound)), side * np.inf)
         return np.where(value > 0, np.clip(wide, 0.0, 1.0), 0.0)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """The closed form, rearranged."""
         down, up = standing(self.eta)
         return Bracket(logistic_renyi(order, down).lower, logistic_renyi(order, up).upper)
 
@@ -126,12 +127,12 @@ class LogisticPair(ShiftedPair):
         kl = self.renyi_bracket(np.asarray(1.0))
         return float(kl.lower), float(kl.upper)
 
+    @override
     def advantage_and_complement(self, bound: float) -> tuple[float, float]:
-        """tanh(eta/4); so mu = 2 Phi^-1(e^(eta/2) / (1 + e^(eta/2))), tight."""
         return float(np.tanh(bound / 4)), float(2 / (1 + np.exp(bound / 2)))
 
+    @override
     def admits(self, curve: Curve) -> bool:
-        """The profile below this one's, which ends at the bound."""
         outer = curve.outer_pure()
         inside = outer is not None and outer <= self.eta
         return inside and proved_below(curve, self, 0.0, self.slope)

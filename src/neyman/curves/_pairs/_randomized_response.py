@@ -29,6 +29,7 @@ from neyman.numerics import (
     standing,
     text,
 )
+from neyman.overriding import override
 
 __all__ = ["RandomizedResponsePair"]
 
@@ -58,16 +59,16 @@ class RandomizedResponsePair(ShiftedPair):
         return f"pure_dp(epsilon={text(self.epsilon0)})"
 
     @property
+    @override
     def bound(self) -> Fraction:
-        """Epsilon."""
         return self.epsilon0
 
+    @override
     def middle_log_delta(self, x: Array, bound: float) -> Array:
-        """(e^epsilon - e^x) / (1 + e^epsilon)."""
         return np.log(-np.expm1(x - bound)) - np.log1p(np.exp(-bound))
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """Two atoms, at epsilon and -epsilon."""
         bound = float(self.epsilon0)
         kept, flipped = -np.log1p(np.exp(-bound)), -bound - np.log1p(np.exp(-bound))
         top = (t <= bound) if closed else (t < bound)
@@ -81,17 +82,17 @@ class RandomizedResponsePair(ShiftedPair):
 
         return Tails(above(flipped), below(kept), above(kept), below(flipped))
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """log(1 + 2 sinh(s epsilon/2) sinh((s - 1) epsilon/2) / cosh(epsilon/2))."""
         half = float(self.epsilon0) / 2
         return np.log1p(2 * np.sinh(s * half) * np.sinh((s - 1) * half) / np.cosh(half))
 
+    @override
     def atoms(self) -> Atoms:
-        """Two, at epsilon and -epsilon."""
         return atoms_of_randomized_response(self.epsilon0)
 
+    @override
     def sampled_atoms(self, probability: Fraction) -> Atoms:
-        """Two losses are always on a grid, here one of doubles."""
         q, bound = float(probability), float(self.epsilon0)
         high, low = np.log1p(q * np.expm1([bound, -bound])).tolist()
         log_p = -np.logaddexp(0.0, [-bound, bound])[::-1]
@@ -104,24 +105,24 @@ class RandomizedResponsePair(ShiftedPair):
             place_error=4 * ULP * max(abs(low), abs(high)),
         )
 
+    @override
     def power_profile(self, times: int) -> Profile | None:
-        """Binomial tails, where a table of all losses would be long."""
         return ResponseProfile(self.epsilon0, times) if times > _LONG else None
 
+    @override
     def loss_law(self) -> LossSum:
-        """Two atoms."""
         return self.sampled_law(1.0)
 
+    @override
     def sampled_law(self, probability: float) -> LossSum:
-        """Two atoms, at log(1 + q (e^(+-epsilon) - 1))."""
         bound = float(self.epsilon0)
         signs = np.asarray([bound, -bound])
         log_weight = -np.logaddexp(0.0, signs)
         r = probability * np.expm1(signs)
         return LossSum.of(AtomicLaw(WeightedLosses.of(log_weight, r)))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """max(1 - e^epsilon alpha, e^-epsilon (1 - alpha))."""
         near, (down, up) = around(alpha), standing(self.epsilon0)
         return Bracket(self._beta(near.upper, up).lower, self._beta(near.lower, down).upper)
 
@@ -132,8 +133,8 @@ class RandomizedResponsePair(ShiftedPair):
         second = outward(flat, np.where(alpha < 1, slack * flat + TINY, 0.0), 0.0, 1.0)
         return Bracket(np.maximum(first.lower, second.lower), np.maximum(first.upper, second.upper))
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """min(e^epsilon alpha, 1 - e^-epsilon (1 - alpha))."""
         near, (down, up) = around(alpha), standing(self.epsilon0)
         return Bracket(self._tpr(near.lower, down).lower, self._tpr(near.upper, up).upper)
 
@@ -150,14 +151,14 @@ class RandomizedResponsePair(ShiftedPair):
         steep: Array = np.where(alpha > 0, np.exp(bound + log), 0.0)
         return steep, np.exp(-bound) * (1 - alpha), ULP * (2 + bound + np.abs(log))
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """Mironov (2017), table II, rearranged."""
         down, up = standing(self.epsilon0)
         upper = randomized_response_renyi(order, up)
         return Bracket(randomized_response_renyi(order, down).lower, upper.upper)
 
+    @override
     def advantage_and_complement(self, bound: float) -> tuple[float, float]:
-        """tanh(epsilon/2); so mu = 2 Phi^-1(e^epsilon / (1 + e^epsilon)), tight."""
         return float(np.tanh(bound / 2)), float(2 / (1 + np.exp(bound)))
 
     def zcdp_bracket(self) -> tuple[float, float]:
@@ -169,16 +170,16 @@ class RandomizedResponsePair(ShiftedPair):
         kl = self.renyi_bracket(np.asarray(1.0))
         return float(kl.lower), float(kl.upper)
 
+    @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        """L = +-epsilon: tau^2 = 2 E L, attained at x = -1 (Kearns and Saul, 1998)."""
         mean = self.zcdp_bracket()
         return mean, (2 * mean[0], 2 * mean[1])
 
+    @override
     def inner_pure(self) -> Fraction:
-        """Itself."""
         return self.epsilon0
 
+    @override
     def admits(self, curve: Curve) -> bool:
-        """(epsilon, 0)-DP is one point of the profile."""
         outer = curve.outer_pure()
         return outer is not None and outer <= self.epsilon0

@@ -28,6 +28,7 @@ from neyman.numerics import (
     standing,
     text,
 )
+from neyman.overriding import override
 
 # Brackets wider than that, relatively, are worth another method.
 _LOOSE = 1e-9
@@ -75,51 +76,51 @@ class SampledPair(Pair):
     def __str__(self) -> str:
         return f"poisson({self.base}, sampling_probability={text(self.probability)})"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The base and the exact probability."""
         return {
             "base": self.base.record(),
             "sampling_probability": str(self.probability),
         }
 
     @property
+    @override
     def costly(self) -> bool:
-        """As the base."""
         return self.base.costly
 
     @property
+    @override
     def certified(self) -> bool:
-        """As the base."""
         return self.base.certified
 
     @property
+    @override
     def neighbors(self) -> str:
-        """One record added or removed: the others are sampled alike on both sides."""
         return "add_remove"
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """Q{p = 0} is q times the base's; P{q = 0} is none, for P itself is in the mixture."""
         return float(np.log(float(self.probability))) + self.base.log_singular[0], -np.inf
 
+    @override
     def swap(self) -> Pair:
-        """Seen from with the unit."""
         return SampledSwapPair(self)
 
+    @override
     def unsampled(self) -> tuple[Pair, Fraction]:
-        """The base and the probability."""
         return self.base, self.probability
 
+    @override
     def atoms(self) -> Atoms | None:
-        """The base knows them."""
         return self.base.sampled_atoms(self.probability)
 
+    @override
     def loss_law(self) -> LossSum | None:
-        """The base knows how its own law is mixed."""
         return self.base.sampled_law(float(self.probability))
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """Those of the base at log(1 + (e^t - 1)/q)."""
         q = float(self.probability)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             inner = self._inner(np.asarray(t, dtype=np.float64))
@@ -135,8 +136,8 @@ class SampledPair(Pair):
             )
         return Tails(p_above, p_below, q_above, q_below)
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """E_P[(1 - q + q e^L0)^s] has no closed form here: by the law where there is one."""
         law = self.loss_law()
         if law is None:
             raise self.unsupported("itself")
@@ -178,20 +179,20 @@ class SampledPair(Pair):
         )
         return Bracket(np.minimum(lower, upper), np.minimum(upper, 0.0))
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of the above."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """Q f0 + (1 - q) (1 - alpha)."""
         (low, high), base = standing(self.probability), self.base.beta_bracket(alpha)
         rest = complement(alpha)
         lower = high * base.lower + (1 - high) * rest.lower
         upper = low * base.upper + (1 - low) * rest.upper
         return Bracket(lower * (1 - 4 * ULP), np.minimum(upper * (1 + 4 * ULP), 1.0))
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """Q (1 - f0) + (1 - q) alpha."""
         (low, high), base = standing(self.probability), self.base.tpr_bracket(alpha)
         near = around(alpha)
         lower = low * base.lower + (1 - low) * near.lower
@@ -200,8 +201,8 @@ class SampledPair(Pair):
             np.maximum(lower * (1 - 4 * ULP), 0.0), np.minimum(upper * (1 + 4 * ULP), 1.0)
         )
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """By the law of the loss; where it is out of reach, by sums at whole orders."""
         law = self.loss_law()
         if law is None:
             return super(SampledPair, self).renyi_bracket(order)
@@ -219,8 +220,8 @@ class SampledPair(Pair):
         bounds = Bracket(lower.reshape(order.shape), upper.reshape(order.shape))
         return capped_renyi(bounds, order, square)
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """As the base, where that is Gaussian: D_a / a grows to mu^2 / 2 with the order."""
         if self.base.kind == GaussianPair.kind:
             return self.base.zcdp_bracket()
         return super(SampledPair, self).zcdp_bracket()
@@ -255,52 +256,52 @@ class SampledSwapPair(Pair):
     def __str__(self) -> str:
         return f"{self.forward}.swap()"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """As the forward one."""
         return self.forward.parameters()
 
     @property
+    @override
     def costly(self) -> bool:
-        """As the forward."""
         return self.forward.costly
 
     @property
+    @override
     def certified(self) -> bool:
-        """As the base."""
         return self.forward.certified
 
     @property
+    @override
     def neighbors(self) -> str:
-        """As the forward one."""
         return self.forward.neighbors
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """Exchanged."""
         q, p = self.forward.log_singular
         return p, q
 
+    @override
     def swap(self) -> Pair:
-        """The forward one."""
         return self.forward
 
+    @override
     def atoms(self) -> Atoms | None:
-        """Swapped."""
         atoms = self.forward.atoms()
         return None if atoms is None else atoms.swapped()
 
+    @override
     def loss_law(self) -> LossSum | None:
-        """Reversed."""
         law = self.forward.loss_law()
         return None if law is None else law.reversed()
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """-L > t is L < -t."""
         tails = self.forward.log_tails(-np.asarray(t), closed=not closed)
         return Tails(tails.q_below, tails.q_above, tails.p_below, tails.p_above)
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """K(1 - s)."""
         return self.forward.cumulant(1 - s)
 
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
@@ -335,8 +336,8 @@ class SampledSwapPair(Pair):
             ]
         return Bracket(*bounds)
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of the above."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
     def _base_level(self, alpha: Array) -> Bracket:
@@ -361,24 +362,24 @@ class SampledSwapPair(Pair):
         near, (low, high) = around(alpha), standing(1 - self.forward.probability)
         return Bracket(near.lower / high * (1 - ULP), near.upper / low * (1 + ULP))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """The base's at the level that alpha buys; 1 - alpha / (1 - q) where it buys none."""
         back, x, line = self.forward.base.swap(), self._base_level(alpha), self._proportional(alpha)
         lower = np.maximum(back.beta_bracket(x.upper).lower, 1 - line.upper - ULP)
         upper = back.beta_bracket(x.lower).upper
         upper = np.where(x.lower > 0, upper, np.maximum(upper, np.minimum(1 - line.lower + ULP, 1)))
         return Bracket(np.minimum(lower, upper), upper)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """The base's at the level that alpha buys; alpha / (1 - q) where it buys none."""
         back, x, line = self.forward.base.swap(), self._base_level(alpha), self._proportional(alpha)
         lower = back.tpr_bracket(x.lower).lower
         lower = np.where(x.lower > 0, lower, np.minimum(lower, line.lower))
         upper = np.minimum(back.tpr_bracket(x.upper).upper, line.upper)
         return Bracket(np.minimum(lower, upper), upper)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """By the law of the loss; at most what no sampling, and the largest loss, give."""
         law = self.loss_law()
         if law is None:
             return super(SampledSwapPair, self).renyi_bracket(order)
@@ -387,6 +388,6 @@ class SampledSwapPair(Pair):
         found = Bracket(np.minimum(found.lower, upper), upper)
         return capped_renyi(found, order, self.outer_gaussian())
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """As forward: a Gaussian is symmetric."""
         return self.forward.outer_gaussian()

@@ -11,6 +11,7 @@ from neyman.curves._pairs._bounded import check_epsilon
 from neyman.curves._pairs._lattice_pair import LatticePair
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Atoms, text
+from neyman.overriding import override
 
 __all__ = ["StaircasePair"]
 
@@ -54,8 +55,8 @@ class StaircasePair(LatticePair):
                 "period <= 2^40 and 1 <= sensitivity <= period"
             )
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact epsilon and the whole numbers."""
         return {
             "epsilon": str(self.epsilon0),
             "period": self.period,
@@ -70,8 +71,8 @@ class StaircasePair(LatticePair):
         )
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """True: k -> sensitivity - k exchanges the two."""
         return True
 
     def atoms(self) -> Atoms:
@@ -114,6 +115,6 @@ class StaircasePair(LatticePair):
         a = -math.expm1(-float(self.epsilon0)) / (2 * r - 1 + b * (2 * (whole - r) + 1))
         return a * still, a * (high + (d - high) * b)
 
+    @override
     def outer_pure(self) -> Fraction:
-        """The loss at a step."""
         return self.epsilon0

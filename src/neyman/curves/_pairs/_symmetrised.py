@@ -23,6 +23,7 @@ from neyman.numerics import (
     text,
 )
 from neyman.numerics._laws._symmetrised_law import SymmetrisedGaussianLaw
+from neyman.overriding import override
 
 __all__ = ["SymmetrisedPair"]
 
@@ -60,36 +61,36 @@ class SymmetrisedPair(Pair):
         share = text(self.probability)
         return f"without_replacement({self.base}, sampling_probability={share})"
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The base and the exact share of the sample."""
         return {
             "base": self.base.record(),
             "sampling_probability": str(self.probability),
         }
 
     @property
+    @override
     def costly(self) -> bool:
-        """As the base."""
         return self.base.costly
 
     @property
+    @override
     def certified(self) -> bool:
-        """As the base."""
         return self.base.certified
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """True."""
         return True
 
     @property
+    @override
     def neighbors(self) -> str:
-        """One record replaced: the size of the sample is public."""
         return "replace_one"
 
     @property
+    @override
     def log_singular(self) -> tuple[float, float]:
-        """That of the sampled pair, on both sides."""
         log = self._sampled.log_singular[0]
         return log, log
 
@@ -97,22 +98,22 @@ class SymmetrisedPair(Pair):
     def _sampled(self) -> SampledPair:
         return SampledPair(self.base, self.probability)
 
+    @override
     def loss_law(self) -> LossSum | None:
-        """Of a Gaussian base."""
         square = self.base.outer_gaussian() if self.base.kind == GaussianPair.kind else None
         if square is None or self.probability < _LEAST:
             return None
         return LossSum.of(SymmetrisedGaussianLaw(float(square) ** 0.5, float(self.probability)))
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """By the law, where there is one."""
         law = self.loss_law()
         if law is None:
             raise self.unsupported("itself")
         return law.cumulant(s)
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        """Those of the sampled pair above 0, mirrored below."""
         t = np.asarray(t, dtype=np.float64)
         above = (t > 0) if closed else (t >= 0)
         with np.errstate(all="ignore"):
@@ -128,8 +129,8 @@ class SymmetrisedPair(Pair):
                 np.where(above, _rest(q_high), q_low),
             )
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """That of the sampled pair; at negative ones 1 - e^epsilon + e^epsilon delta(-epsilon)."""
         right = self._sampled.log_delta_bracket(np.abs(epsilon))
         near = around(np.minimum(epsilon, 0.0))
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -141,12 +142,12 @@ class SymmetrisedPair(Pair):
         lower = np.where(negative, np.where(np.isneginf(epsilon), 0.0, lower), right.lower)
         return Bracket(lower, np.where(negative, upper, right.upper))
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of the above."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """Three pieces: below all of them, and above the line or, where it is sure, its own."""
         first, last = self._sampled.beta_bracket(alpha), self._sampled.swap().beta_bracket(alpha)
         advantage = self.delta_bracket(np.zeros(()))
         near = around(alpha)
@@ -169,31 +170,31 @@ class SymmetrisedPair(Pair):
         both = self.delta_bracket(np.zeros(()))
         return left, Bracket(1 - both.upper - left.upper - ULP, 1 - both.lower - left.lower + ULP)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """1 - beta, or the sampled pair's own where the curve is that."""
         beta, own = self.beta_bracket(alpha), self._sampled.tpr_bracket(alpha)
         sure = around(alpha).upper <= self._ends()[0].lower
         lower = np.maximum(1 - beta.upper - ULP, 0.0)
         upper = np.minimum(1 - beta.lower + ULP, 1.0)
         return Bracket(np.where(sure, own.lower, lower), np.where(sure, own.upper, upper))
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """By the law of the loss, or at most the base's: sampling cannot hurt."""
         law = self.loss_law()
         if law is None:
             return Bracket(np.zeros(order.shape), self.base.renyi_bracket(order).upper)
         return renyi_by_law(law, order, self.log_singular[0])
 
+    @override
     def outer_pure(self) -> Fraction | None:
-        """log(1 + p (e^epsilon - 1)), rounded up."""
         most = self.base.outer_pure()
         if most is None:
             return None
         share, bound = standing(self.probability)[1], standing(most)[1]
         return Fraction(float(np.log1p(share * np.expm1(bound))) * (1 + 4 * ULP))
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """The base's: sampling cannot hurt."""
         return self.base.outer_gaussian()
 
 

@@ -25,6 +25,7 @@ from neyman.numerics import (
     standing,
     text,
 )
+from neyman.overriding import override
 
 __all__ = ["CdpPair", "subgaussian_of"]
 
@@ -56,8 +57,8 @@ class CdpPair(RealLinePair):
                 "(mu, tau)-CDP implies; write cdp(mu, tau)"
             )
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact mean and square."""
         return {"mu": str(self.mean), "tau_squared": str(self.tau_squared)}
 
     def __str__(self) -> str:
@@ -70,45 +71,45 @@ class CdpPair(RealLinePair):
         return self.tau_squared / 2
 
     @property
+    @override
     def orders(self) -> Orders:
-        """All from 1 on."""
         return Line(ceil_float(self.mean), ceil_float(self._slope))
 
     @property
+    @override
     def fixed(self) -> FixedPoint:
-        """Order 1: randomized response of that divergence has tau^2 = 2 mu, and is a member."""
         return fixed_points(
             np.zeros(1), np.asarray([ceil_float(self.mean)]), np.asarray([floor_float(self.mean)])
         )
 
     @property
+    @override
     def gaussian_square(self) -> Fraction:
-        """2 mu, at most tau^2."""
         return 2 * self.mean
 
     @property
+    @override
     def line(self) -> tuple[Fraction, Fraction]:
-        """As stated."""
         return self.mean, self._slope
 
+    @override
     def bound(self, order: Fraction) -> Fraction:
-        """The line, from order 1 on."""
         return self.mean + max(order - 1, Fraction(0)) * self._slope
 
+    @override
     def joined(self, other: Pair, times: int) -> "CdpPair | None":
-        """Means and squares add, where the other has them."""
         found = subgaussian_of(other)
         if found is None:
             return None
         mean, square = found
         return CdpPair(self.mean + times * mean, self.tau_squared + times * square)
 
+    @override
     def repeated(self, times: int) -> "CdpPair":
-        """Both are multiplied."""
         return CdpPair(self.mean * times, self.tau_squared * times)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """From above the line; below order 1 at most mu, and a/(1-a) of it; below, a Gaussian."""
         down, up = floor_float(self.mean), ceil_float(self.mean)
         below = np.where(order < 1, order, 0.5)
         early = np.minimum(1.0, below / (1 - below)) * up
@@ -116,35 +117,35 @@ class CdpPair(RealLinePair):
         upper = np.where(order < 1, early, line) * (1 + 2 * ULP)
         return Bracket(np.minimum(order * down * (1 - ULP), upper), upper)
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """tau^2 / 2, at large orders; from below the Gaussian's."""
         return standing(self.mean)[0], standing(self._slope)[1]
 
+    @override
     def tcdp_bracket(self, omega: float) -> tuple[float, float]:
-        """Of the line, at omega."""
         down, up = self.zcdp_bracket()
         if np.isinf(omega):
             return down, up
         at = float(self.renyi_bracket(np.asarray(omega)).upper) / omega
         return down, min(at * (1 + 2 * ULP), up)
 
+    @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        """As stated; from below the Gaussian."""
         square = standing(2 * self.mean)[0], standing(self.tau_squared)[1]
         return standing(self.mean), square
 
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        """From above that of tau^2/2-zCDP, from below the Gaussian's."""
         if slack > 0:
             return self.mu_with_slack(slack)
         return square_roots(self.gaussian_square)[0], ZcdpPair(self._slope).mu_bracket(0.0)[1]
 
+    @override
     def outer_gaussian(self) -> None:
-        """None, as for zCDP."""
         return
 
+    @override
     def admits(self, curve: Curve) -> bool:
-        """Whoever obeys the line: a Gaussian of 2 mu, mu-zCDP, or by its mean and parameter."""
         square = curve.outer_gaussian()
         if square is not None and square <= self.gaussian_square:
             return True

@@ -16,6 +16,7 @@ from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixe
 from neyman.curves._statements._real_line_orders import Points
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, around, ceil_float, floor_float, text
+from neyman.overriding import override
 
 __all__ = ["RdpPair", "divergence_of"]
 
@@ -54,8 +55,8 @@ class RdpPair(RealLinePair):
         """Sort, and leave out what is implied."""
         return RdpPair(_canonical(points))
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact points."""
         return {"points": [[str(order), str(value)] for order, value in self.points]}
 
     def __str__(self) -> str:
@@ -69,25 +70,25 @@ class RdpPair(RealLinePair):
         return orders - 1, np.asarray([ceil_float(value) for _, value in self.points])
 
     @property
+    @override
     def orders(self) -> Orders:
-        """Each in turn."""
         return Points(*self._doubles())
 
     @property
+    @override
     def fixed(self) -> FixedPoint:
-        """Of every order."""
         b, divergence = self._doubles()
         return fixed_points(
             b, divergence, np.asarray([floor_float(value) for _, value in self.points])
         )
 
     @property
+    @override
     def gaussian_square(self) -> Fraction:
-        """The least 2 R / a."""
         return min(2 * value / order for order, value in self.points)
 
+    @override
     def joined(self, other: Pair, times: int) -> "RdpPair | None":
-        """Bounds add, at every order where both are finite: an upper bound."""
         orders = {order for order, _ in self.points} | _own_orders(other)
         added = [
             (order, mine + times * theirs)
@@ -98,8 +99,8 @@ class RdpPair(RealLinePair):
         kept = _canonical(added)
         return RdpPair(kept) if kept and kept[-1][0] >= 1 else None
 
+    @override
     def repeated(self, times: int) -> "RdpPair":
-        """The bounds are multiplied."""
         return RdpPair(tuple((order, value * times) for order, value in self.points))
 
     def bound(self, order: Fraction) -> Fraction | None:
@@ -145,8 +146,8 @@ class RdpPair(RealLinePair):
         chord = chord / np.where(between, at, 1.0) * (1 + 2 * ULP)
         return np.where(between, np.minimum(above, chord), above)
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """Infinite: nothing is known beyond the largest order."""
         return np.inf, np.inf
 
     def tcdp_bracket(self, omega: float) -> tuple[float, float]:
@@ -163,21 +164,21 @@ class RdpPair(RealLinePair):
         at_end = self.renyi_bracket(ends).upper
         return least, float(np.max(at_end[1:] / ends[:-1])) * (1 + 4 * ULP)
 
+    @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        """The mean is bounded; tau is not, as rho."""
         mean = self.renyi_bracket(np.ones(()))
         return (float(mean.lower), float(mean.upper)), (float(self.gaussian_square), np.inf)
 
+    @override
     def outer_gaussian(self) -> None:
-        """None: delta of the class decays like a power of e^epsilon."""
         return
 
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        """Infinite without slack."""
         return self.mu_with_slack(slack) if slack > 0 else (np.inf, np.inf)
 
+    @override
     def admits(self, curve: Curve) -> bool:
-        """Its members."""
         orders = np.asarray([ceil_float(order) for order, _ in self.points])
         bounds = curve.renyi_bracket(orders).upper
         return bool(np.all(np.isfinite(bounds))) and all(

@@ -28,6 +28,7 @@ from neyman.numerics import (
     ordinary,
     text,
 )
+from neyman.overriding import override
 
 __all__ = ["MOST_LOSS", "RealLinePair", "rounded_up", "within_reach"]
 
@@ -71,13 +72,13 @@ class RealLinePair(Pair):
         """The largest mu^2 of a Gaussian in the class."""
 
     @property
+    @override
     def certified(self) -> bool:
-        """True, of the class."""
         return True
 
     @property
+    @override
     def symmetric(self) -> bool:
-        """True: the bounds hold in both directions."""
         return True
 
     @property
@@ -86,8 +87,8 @@ class RealLinePair(Pair):
         return None
 
     @property
+    @override
     def costly(self) -> bool:
-        """True: every view is a search."""
         return True
 
     @abstractmethod
@@ -109,16 +110,16 @@ class RealLinePair(Pair):
             "itself, such as gdp(mu)"
         )
 
+    @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
-        """Refused: there is no privacy loss."""
         raise self._no_pair("the law of the privacy loss")
 
+    @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:  # noqa: ARG002
-        """Refused: real orders say nothing of complex ones."""
         raise self._no_pair("the cumulant at complex s")
 
+    @override
     def slope(self, epsilon: Array) -> Array:  # noqa: ARG002
-        """Refused: there is no privacy loss."""
         raise self._no_pair("the slope of the profile")
 
     def _members(self, fixed: FixedPoint) -> tuple[Pair, ...]:
@@ -128,8 +129,8 @@ class RealLinePair(Pair):
             RandomizedResponsePair(min(response, MOST_LOSS)),
         )
 
+    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """From below by two members, from above by the dual bounds."""
         fixed = self.fixed
         size = np.abs(around(epsilon).lower)
         finite = np.isfinite(size)
@@ -143,8 +144,8 @@ class RealLinePair(Pair):
         lowers = [pair.log_delta_bracket(epsilon).lower for pair in self._members(fixed)]
         return Bracket(np.minimum(np.maximum(*lowers), upper), upper)
 
+    @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Exponential of `log_delta_bracket`."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
     def _log_errors(self, alpha: Array) -> tuple[Array, Array]:
@@ -155,8 +156,8 @@ class RealLinePair(Pair):
         power = np.where(inside, power.reshape(alpha.shape), np.where(alpha > 0, 0.0, -np.inf))
         return power, np.where(inside, miss.reshape(alpha.shape), np.where(alpha > 0, -np.inf, 0.0))
 
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        """From below by lines under the curve of the class, from above by two members."""
         power, miss = self._log_errors(alpha)
         lines = -np.expm1(power) * (1 - ULP) - np.where(power < 0, ULP, 0.0)
         lower = np.maximum(lines, np.exp(miss) * (1 - 2 * ULP * (1 - np.maximum(miss, -1e300))))
@@ -164,8 +165,8 @@ class RealLinePair(Pair):
         upper = np.minimum(*(pair.beta_bracket(alpha).upper for pair in self._members(self.fixed)))
         return Bracket(np.clip(lower, 0.0, upper), upper)
 
+    @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        """From above by the same lines, from below by two members."""
         power, miss = self._log_errors(alpha)
         direct = np.exp(power) * (1 + 2 * ULP * (1 - np.maximum(power, -1e300)))
         upper = np.minimum(direct, -np.expm1(miss) * (1 + ULP) + ULP)
@@ -178,12 +179,12 @@ class RealLinePair(Pair):
         lowers = [pair.mu_bracket(slack)[0] for pair in self._members(self.fixed)]
         return max(lowers), least_mu(_Above(self), slack)[1]
 
+    @override
     def inner_gaussian(self) -> Fraction:
-        """A Gaussian in the class."""
         return self.gaussian_square
 
+    @override
     def inner_pure(self) -> Fraction:
-        """A randomized response in the class."""
         return min(Fraction(float(np.min(self.fixed.loss.lower))), MOST_LOSS)
 
 

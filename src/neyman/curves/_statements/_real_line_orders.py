@@ -8,6 +8,7 @@ import numpy as np
 
 from neyman.curves._statements._real_line_bounds import Orders
 from neyman.numerics import ULP, Array
+from neyman.overriding import override
 
 __all__ = ["Line", "Points"]
 
@@ -32,31 +33,31 @@ class Line(Orders):
         return _UNIT * max(1.0, self.slope**-0.5)
 
     @property
+    @override
     def width(self) -> int:
-        """One."""
         return 1
 
     @property
+    @override
     def first(self) -> tuple[int, ...]:
-        """One coordinate."""
         return (16,)
 
+    @override
     def at(self, coordinates: Array) -> tuple[Array, Array]:
-        """b, and the line there."""
         b = np.minimum(self._unit * np.expm1(coordinates[..., 0]), self.last - 1)
         return b, (self.start + self.slope * b) * (1 + ULP)
 
+    @override
     def reach(self, loss: Array) -> tuple[Array, ...]:
-        """Some times the order (loss + slope) / (2 slope) of a Gaussian's saddle."""
         most = 4 * (1 + loss / (2 * self.slope) + 1 / np.sqrt(self.slope))
         return (np.log1p(np.minimum(most, min(1e290, self.last - 1)) / self._unit),)
 
+    @override
     def loss(self, log: Array) -> Array:
-        """Of a Gaussian with this slope."""
         return 2 * np.sqrt(self.slope * (1 + np.abs(log))) + self.slope
 
+    @override
     def log_spread(self, rows: Array) -> Array:
-        """Half of the logarithm of the divergence of order 1."""
         return np.full(rows.shape, min(0.5 * float(np.log(self.start)), 0.0))
 
 
@@ -69,30 +70,30 @@ class Points(Orders):
     divergence: Array
 
     @property
+    @override
     def width(self) -> int:
-        """One row for each."""
         return self.b.size
 
     @property
+    @override
     def first(self) -> tuple[int, ...]:
-        """No coordinate."""
         return ()
 
+    @override
     def at(self, coordinates: Array) -> tuple[Array, Array]:
-        """The order of the row."""
         times = coordinates.shape[0] // self.b.size
         return np.tile(self.b, times)[:, None], np.tile(self.divergence, times)[:, None]
 
+    @override
     def reach(self, loss: Array) -> tuple[Array, ...]:  # noqa: ARG002
-        """Nothing to search."""
         return ()
 
+    @override
     def loss(self, log: Array) -> Array:
-        """By the order of the row alone."""
         b = np.tile(self.b, log.size // self.b.size)
         divergence = np.tile(self.divergence, log.size // self.b.size)
         return (np.abs(log) + np.abs(b) * divergence + 2) / (1 + b)
 
+    @override
     def log_spread(self, rows: Array) -> Array:
-        """Half of log R."""
         return np.tile(np.minimum(0.5 * np.log(self.divergence), 0.0), rows.size // self.b.size)

@@ -17,6 +17,7 @@ from neyman.curves._statements._real_line_orders import Line
 from neyman.curves._statements._zcdp import ZcdpPair, rho_of
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Bracket, around, ceil_float, floor_float, standing, text
+from neyman.overriding import override
 
 __all__ = ["TcdpPair"]
 
@@ -43,35 +44,35 @@ class TcdpPair(RealLinePair):
                 f"omega={text(self.omega)} leaves no order above 1; write one above 1"
             )
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact rho and omega."""
         return {"rho": str(self.rho), "omega": str(self.omega)}
 
     def __str__(self) -> str:
         return f"tcdp(rho={text(self.rho)}, omega={text(self.omega)})"
 
     @property
+    @override
     def orders(self) -> Orders:
-        """From 1 to omega."""
         rho = ceil_float(self.rho)
         return Line(rho, rho, floor_float(self.omega))
 
     @property
+    @override
     def fixed(self) -> FixedPoint:
-        """As for zCDP: order 1 binds."""
         return ZcdpPair(self.rho).fixed
 
     @property
+    @override
     def gaussian_square(self) -> Fraction:
-        """2 rho."""
         return 2 * self.rho
 
+    @override
     def bound(self, order: Fraction) -> Fraction | None:
-        """Rho times the order, up to omega."""
         return self.rho * max(order, Fraction(1)) if order <= self.omega else None
 
+    @override
     def joined(self, other: Pair, times: int) -> "TcdpPair | None":
-        """Rho adds, and the smaller omega is left."""
         if isinstance(other, TcdpPair):
             return TcdpPair(self.rho + times * other.rho, min(self.omega, other.omega))
         if isinstance(other, RdpPair):
@@ -80,40 +81,40 @@ class TcdpPair(RealLinePair):
         rho = _rho_up_to(other, self.omega)
         return None if rho is None else TcdpPair(self.rho + times * rho, self.omega)
 
+    @override
     def repeated(self, times: int) -> "TcdpPair":
-        """Rho is multiplied."""
         return TcdpPair(self.rho * times, self.omega)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """As for zCDP up to omega, infinite beyond."""
         found = ZcdpPair(self.rho).renyi_bracket(order)
         beyond = around(order).upper > floor_float(self.omega)
         return Bracket(found.lower, np.where(beyond, np.inf, found.upper))
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """Infinite: nothing is known beyond omega."""
         return math.inf, math.inf
 
+    @override
     def tcdp_bracket(self, omega: float) -> tuple[float, float]:
-        """Itself, up to its own omega."""
         down, up = standing(self.rho)
         return down, up if omega <= floor_float(self.omega) else math.inf
 
+    @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        """The mean is bounded, tau is not."""
         down, up = standing(self.rho)
         return (down, up), (2 * down, math.inf)
 
+    @override
     def outer_gaussian(self) -> None:
-        """None: delta of the class decays like a power of e^epsilon."""
         return
 
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        """Infinite without slack."""
         return self.mu_with_slack(slack) if slack > 0 else (math.inf, math.inf)
 
+    @override
     def admits(self, curve: Curve) -> bool:
-        """Its members: a Gaussian exactly, any other by its smallest rho up to omega."""
         square = curve.outer_gaussian()
         if square is not None and square <= 2 * self.rho:
             return True

@@ -25,6 +25,7 @@ from neyman.numerics import (
     text,
 )
 from neyman.numerics._distributions._two_point_mu import gaussian_of_rho
+from neyman.overriding import override
 
 __all__ = ["ZcdpPair", "rho_of"]
 
@@ -47,21 +48,21 @@ class ZcdpPair(RealLinePair):
         """Refuse what doubles cannot work with."""
         within_reach(self.rho, "rho", most=MOST_LOSS)
 
+    @override
     def parameters(self) -> dict[str, object]:
-        """The exact rho."""
         return {"rho": str(self.rho)}
 
     def __str__(self) -> str:
         return f"zcdp(rho={text(self.rho)})"
 
     @property
+    @override
     def orders(self) -> Orders:
-        """All from 1 on: the divergence of order 1 is the limit."""
         return Line(ceil_float(self.rho), ceil_float(self.rho))
 
     @property
+    @override
     def fixed(self) -> FixedPoint:
-        """Order 1 binds at the fixed point: D_a of randomized response is at most a D_1."""
         return fixed_points(
             np.zeros(1),
             np.asarray([ceil_float(self.rho)]),
@@ -69,49 +70,49 @@ class ZcdpPair(RealLinePair):
         )
 
     @property
+    @override
     def gaussian_square(self) -> Fraction:
-        """2 rho."""
         return 2 * self.rho
 
     @property
+    @override
     def line(self) -> tuple[Fraction, Fraction]:
-        """From rho on, of slope rho."""
         return self.rho, self.rho
 
+    @override
     def bound(self, order: Fraction) -> Fraction:
-        """Rho times the order, at least 1."""
         return self.rho * max(order, Fraction(1))
 
+    @override
     def joined(self, other: Pair, times: int) -> "ZcdpPair | None":
-        """Rho adds, where the other has one; exactly for Gaussians."""
         if isinstance(other, RealLinePair) and not isinstance(other, ZcdpPair):
             # It tells more, or less, and takes this one in.
             return None
         rho = rho_of(other)
         return None if rho is None else ZcdpPair(self.rho + times * rho)
 
+    @override
     def repeated(self, times: int) -> "ZcdpPair":
-        """Rho is multiplied."""
         return ZcdpPair(self.rho * times)
 
+    @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        """Order times rho, from order 1 on exactly; below, no more than at 1, nor a/(1-a) of it."""
         down, up = floor_float(self.rho), ceil_float(self.rho)
         lower = order * down * (1 - ULP)
         below = np.where(order < 1, order, 0.5)
         share = np.where(order < 1, np.minimum(1.0, below / (1 - below)), order)
         return Bracket(lower, share * up * (1 + ULP))
 
+    @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        """Itself."""
         return standing(self.rho)
 
+    @override
     def tcdp_bracket(self, omega: float) -> tuple[float, float]:  # noqa: ARG002
-        """Itself."""
         return self.zcdp_bracket()
 
+    @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        """The Gaussian's from below; from above what every loss of the class has."""
         down, up = floor_float(self.rho), ceil_float(self.rho)
         return self.zcdp_bracket(), (2 * down, tau_squared_of_rho(up))
 
@@ -133,13 +134,13 @@ class ZcdpPair(RealLinePair):
         )
         return down * (1 - 64 * ULP), gaussian_of_rho(up, ceil_float(self.rho))
 
+    @override
     def outer_gaussian(self) -> Fraction | None:
-        """The square of mu, where it is proved."""
         mu = self.mu_bracket(0.0)[1]
         return Fraction(mu) ** 2 if math.isfinite(mu) else None
 
+    @override
     def admits(self, curve: Curve) -> bool:
-        """Its members: a Gaussian exactly, any other by its smallest rho."""
         square, rho = curve.outer_gaussian(), curve.zcdp_bracket()[1]
         if square is not None and square <= 2 * self.rho:
             return True

@@ -19,6 +19,7 @@ from neyman.functional._bases._side import Side, check_domain
 from neyman.functional._bases._target import Target
 from neyman.nodes import Nodes
 from neyman.numerics import Array, text
+from neyman.overriding import override
 from neyman.sensitivity import Neighbors, Sensitivity
 
 __all__ = ["BITS", "Basis"]
@@ -82,14 +83,14 @@ class Basis(LineBasis, AbstractBasis):
             )
 
     @property
+    @override
     def highest(self) -> int:
-        """The highest frequency kept."""
         reach = math.sqrt(-math.log(_SMALLEST_MULTIPLIER) / 2) / math.pi
         return math.ceil(reach * self.period / float(self.bandwidth))
 
     @property
+    @override
     def amplitudes(self) -> Array:
-        """2^24 r_j for j = 0 ... J, shape (J + 1,); zero at 0 if that is not released."""
         j = self.highest
         squares = 2 * multipliers(self.period, j, float(self.bandwidth))
         squares[0] = 1.0 if self.counted else 0.0
@@ -98,25 +99,25 @@ class Basis(LineBasis, AbstractBasis):
         return 2.0**BITS * np.sqrt(squares / squares.sum())
 
     @property
+    @override
     def axes(self) -> tuple[Nodes]:
-        """The nodes of the domain, and the rule by which a value is at one of them."""
         return (self.domain.places(self.period / self.circle_nodes, self.nodes),)
 
+    @override
     def sums(self, counts: IntArray) -> IntArray:
-        """Return the exact sums of features."""
         return whole_sums(self, counts)
 
+    @override
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
-        """Return how far one record moves them."""
         return feature_sensitivity(self, neighbors)
 
     @property
+    @override
     def label_names(self) -> tuple[str, ...]:
-        """Frequency and part."""
         return "frequency", "part"
 
+    @override
     def labels(self) -> Columns:
-        """Return the frequency and part of each integer."""
         harmonics = list(range(1, self.highest + 1))
         count = [0] if self.counted else []
         parts = ["count"] * len(count) + ["cos"] * self.highest + ["sin"] * self.highest
@@ -139,8 +140,8 @@ class Basis(LineBasis, AbstractBasis):
         """Return the squared norms of its columns, and its largest entry."""
         return eighth_norms(self)
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
         return {
             "domain": self.domain.record(),
             "bandwidth": text(self.bandwidth),

@@ -15,6 +15,7 @@ from neyman.functional._bases._target import Density, Target, target_of
 from neyman.functional._written import number
 from neyman.nodes import Nodes
 from neyman.numerics import Array, Real, exact, text
+from neyman.overriding import override
 
 __all__ = [
     "Circle",
@@ -78,36 +79,36 @@ class Interval(Side):
             )
 
     @property
+    @override
     def start(self) -> float:
-        """The lower end."""
         return float(self.lower)
 
     @property
+    @override
     def length(self) -> Fraction:
-        """Upper minus lower."""
         return self.upper - self.lower
 
     @property
+    @override
     def period(self) -> float:
-        """Twice the length."""
         return 2 * float(self.length)
 
     @property
+    @override
     def largest_bandwidth(self) -> Fraction:
-        """A tenth of the length: five of them from each end meet in the empty stretch."""
         return self.length / 10
 
     @property
+    @override
     def closed(self) -> bool:
-        """No."""
         return False
 
+    @override
     def offsets(self, points: Array) -> Array:
-        """Subtract the lower end."""
         return np.clip(points - self.start, 0.0, float(self.length))
 
+    @override
     def places(self, step: float, number: int) -> Nodes:
-        """Clip, or drop what is outside."""
         return Nodes(
             start=self.start,
             end=float(self.upper),
@@ -117,14 +118,14 @@ class Interval(Side):
             dropped=self.outside == "drop",
         )
 
+    @override
     def basis(
         self, bandwidth: Real | Sequence[Real], target: Target | None, *, counted: bool
     ) -> Basis:
-        """Return waves; `Density()` is the default target."""
         return _basis(self, bandwidth, target, counted=counted)
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return ends and rule."""
         return {
             "kind": self.kind,
             "lower": text(self.lower),
@@ -161,48 +162,48 @@ class Circle(Side):
         _check_doubles(self.around, self.around)
 
     @property
+    @override
     def start(self) -> float:
-        """Zero."""
         return 0.0
 
     @property
+    @override
     def length(self) -> Fraction:
-        """The period."""
         return self.around
 
     @property
+    @override
     def period(self) -> float:
-        """The period as a double."""
         return float(self.around)
 
     @property
+    @override
     def largest_bandwidth(self) -> Fraction:
-        """A quarter of the period, where the kernel is nearly flat."""
         return self.around / 4
 
     @property
+    @override
     def closed(self) -> bool:
-        """Yes."""
         return True
 
+    @override
     def offsets(self, points: Array) -> Array:
-        """Take remainders."""
         return np.asarray(np.mod(points, self.period))
 
+    @override
     def places(self, step: float, number: int) -> Nodes:
-        """Take remainders; infinity is at no node."""
         return Nodes(
             start=0.0, end=self.period, step=step, number=number, closed=True, dropped=False
         )
 
+    @override
     def basis(
         self, bandwidth: Real | Sequence[Real], target: Target | None, *, counted: bool
     ) -> Basis:
-        """Return waves; `Density()` is the default target."""
         return _basis(self, bandwidth, target, counted=counted)
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return the period."""
         return {"kind": self.kind, "period": text(self.around)}
 
 

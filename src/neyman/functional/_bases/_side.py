@@ -15,6 +15,7 @@ from neyman.functional._bases._target import Target
 from neyman.functional._public import numbers
 from neyman.nodes import Nodes
 from neyman.numerics import Array, Real
+from neyman.overriding import override
 
 __all__ = ["Domain", "Side", "check_domain"]
 
@@ -66,8 +67,8 @@ class Side(Domain):
     __slots__ = ()
 
     @property
+    @override
     def sides(self) -> "tuple[Side, ...]":
-        """Itself."""
         return (self,)
 
     @property

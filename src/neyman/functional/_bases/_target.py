@@ -11,6 +11,7 @@ import numpy as np
 from neyman.errors import InvalidParameter
 from neyman.functional._written import number
 from neyman.numerics import Array, Real, exact, text
+from neyman.overriding import override
 
 __all__ = ["Cumulative", "Density", "Scales", "Target", "Weights", "target_of"]
 
@@ -69,12 +70,12 @@ class Density(Target):
 
     kind: ClassVar[str] = "density"
 
+    @override
     def weights(self, frequencies: Array, bandwidth: float) -> Array:
-        """Return 3 and ones."""
         return self.radial(frequencies * bandwidth, 1)
 
+    @override
     def radial(self, scaled: Array, dimensions: int) -> Array:
-        """Return 3^d and ones."""
         return np.where(scaled == 0, 3.0**dimensions, 1.0)
 
 
@@ -90,12 +91,12 @@ class Cumulative(Target):
 
     kind: ClassVar[str] = "cumulative"
 
+    @override
     def weights(
         self,
         frequencies: Array,
         bandwidth: float,  # noqa: ARG002
     ) -> Array:
-        """Return the ramp's root mean square, and sqrt(2) / w."""
         step = frequencies[1]
         ramp = 2 * np.pi / (np.sqrt(3) * step)
         return np.concatenate([[ramp], np.sqrt(2) / frequencies[1:]])
@@ -121,12 +122,12 @@ class Scales(Target):
 
     kind: ClassVar[str] = "scales"
 
+    @override
     def weights(self, frequencies: Array, bandwidth: float) -> Array:
-        """Return the mean of the four, each of norm one, over the first."""
         return self.radial(frequencies * bandwidth, 1)
 
+    @override
     def radial(self, scaled: Array, dimensions: int) -> Array:
-        """Return the same for waves of a box."""
         half = scaled**2 / 2
         with np.errstate(under="ignore"):
             scales = (k**dimensions * np.exp(-half * (k * k - 1)) for k in (1, 2, 4, 8))
@@ -160,17 +161,17 @@ class Weights(Target):
             )
         object.__setattr__(self, "first", given)
 
+    @override
     def weights(
         self,
         frequencies: Array,
         bandwidth: float,  # noqa: ARG002
     ) -> Array:
-        """Return the weights, continued by the last."""
         given = [float(q / self.first[-1]) for q in self.first[: len(frequencies)]]
         return np.concatenate([given, np.ones(len(frequencies) - len(given))])
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return the weights as text."""
         return {"kind": self.kind, "first": [text(q) for q in self.first]}
 
 

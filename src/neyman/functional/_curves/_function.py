@@ -23,6 +23,7 @@ from neyman.functional._public import check_level, numbers
 from neyman.functional._told import NoisyCount
 from neyman.functional._written import number
 from neyman.numerics import Array, ComplexArray, Real, exact, text
+from neyman.overriding import override
 
 __all__ = ["ReleasedFunction"]
 
@@ -60,8 +61,8 @@ class ReleasedFunction(Function):
     bandwidth: Fraction
 
     @classmethod
+    @override
     def of_release(cls, release: Released) -> Self:
-        """Make it of a release of `functional.density`, at the bandwidth of the release."""
         basis = line_of(cast("Mapping[str, object]", release.query["basis"]))
         return cls(
             basis,
@@ -70,8 +71,8 @@ class ReleasedFunction(Function):
         )
 
     @classmethod
+    @override
     def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Rebuild it, bit by bit."""
         return cls(
             line_of(cast("Mapping[str, object]", record["basis"])),
             *Noisy.of_record(record),
@@ -120,8 +121,8 @@ class ReleasedFunction(Function):
         return self.stddev / float(self.basis.amplitudes[0])
 
     @property
+    @override
     def noisy_count(self) -> NoisyCount:
-        """The number of records, with its noise."""
         return NoisyCount(self.count, self.count_sd)
 
     def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array:
@@ -296,8 +297,8 @@ class ReleasedFunction(Function):
         found[1:] = (waves[:j] - 1j * waves[j:]) / (amplitudes * self._positive_count)
         return found
 
+    @override
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; `read` gives the same function back, bit by bit."""
         return {
             "format": FORMAT,
             "version": VERSION,

@@ -21,6 +21,7 @@ from neyman.functional._fields._reading import NODES_A_BANDWIDTH, FieldReading, 
 from neyman.functional._written import number
 from neyman.nodes import Nodes
 from neyman.numerics import Array, text
+from neyman.overriding import override
 from neyman.sensitivity import Neighbors, Sensitivity
 
 __all__ = ["FieldBasis"]
@@ -93,13 +94,13 @@ class FieldBasis(FieldReading, AbstractBasis):
             )
 
     @property
+    @override
     def whole(self) -> FieldReading:
-        """Itself."""
         return self
 
     @property
+    @override
     def coordinates(self) -> tuple[int, ...]:
-        """All."""
         return tuple(range(self.dimensions))
 
     @property
@@ -108,16 +109,16 @@ class FieldBasis(FieldReading, AbstractBasis):
         return even_nodes(self.sides, self.bandwidth)
 
     @property
+    @override
     def axes(self) -> tuple[Nodes, ...]:
-        """The nodes of the box, and the rules by which values are at one of them."""
         return tuple(
             side.places(side.period / m, m if side.closed else m // 2 + 1)
             for side, m in zip(self.sides, self.circle_nodes, strict=True)
         )
 
     @property
+    @override
     def lattice(self) -> IntArray:
-        """2^6 a_j as integers, shape (J_1 + 1, ..., J_d + 1); 0 for what is not released."""
         d = self.dimensions
         squares = self.parts * self.multipliers(self.bandwidth)
         squares *= self.target.radial(self._scaled, d)
@@ -127,23 +128,23 @@ class FieldBasis(FieldReading, AbstractBasis):
         amplitudes: Array = 2.0 ** (_NORM_BITS + AMPLITUDE_BITS) * np.sqrt(squares / squares.sum())
         return np.where(squares > 0, np.maximum(np.rint(amplitudes), 1.0), 0.0).astype(np.int64)
 
+    @override
     def sums(self, counts: IntArray) -> IntArray:
-        """Return the sums of features, rounded once at the end, of exact ones."""
         if counts.ndim == 1:
             return field_sums(self, counts)
         return np.stack([field_sums(self, group) for group in counts])
 
+    @override
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
-        """Return how far one record moves them."""
         return field_sensitivity(self, neighbors)
 
     @property
+    @override
     def label_names(self) -> tuple[str, ...]:
-        """The frequency on each axis, and the part."""
         return *(f"frequency_{k}" for k in range(1, self.dimensions + 1)), "part"
 
+    @override
     def labels(self) -> Columns:
-        """Return the frequencies of each integer, and its parts."""
         rows = np.nonzero(self.spread(self.lattice))
         *names, part = self.label_names
         found: Columns = {}
@@ -156,8 +157,8 @@ class FieldBasis(FieldReading, AbstractBasis):
         found[part] = np.array(parts, np.object_)[kind].tolist()
         return found
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
         return {
             "sides": [side.record() for side in self.sides],
             "bandwidth": [text(h) for h in self.bandwidth],

@@ -11,6 +11,7 @@ from neyman.functional._bases._target import Scales, Target
 from neyman.functional._fields._basis import FieldBasis
 from neyman.functional._public import each
 from neyman.numerics import Real
+from neyman.overriding import override
 
 __all__ = ["Box"]
 
@@ -48,19 +49,19 @@ class Box(Domain):
         object.__setattr__(self, "each", sides)
 
     @property
+    @override
     def sides(self) -> tuple[Side, ...]:
-        """All of them, in order."""
         return self.each
 
+    @override
     def basis(
         self, bandwidth: Real | Sequence[Real], target: Target | None, *, counted: bool
     ) -> FieldBasis:
-        """Return products of waves; `Scales()` is the default target."""
         found = each("bandwidth", bandwidth, len(self.each))
         if target is not None:
             check_type("target", target, Target, "Density() or Scales()")
         return FieldBasis(self.sides, found, Scales() if target is None else target, counted)
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return the sides."""
         return {"kind": self.kind, "sides": [side.record() for side in self.sides]}

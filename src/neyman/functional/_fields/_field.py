@@ -29,6 +29,7 @@ from neyman.functional._public import check_level, each, numbers
 from neyman.functional._told import NoisyCount
 from neyman.functional._written import number
 from neyman.numerics import Array, Real, text
+from neyman.overriding import override
 
 __all__ = ["ReleasedField"]
 
@@ -66,14 +67,14 @@ class ReleasedField(Function):
     bandwidth: tuple[Fraction, ...]
 
     @classmethod
+    @override
     def of_release(cls, release: Released) -> Self:
-        """Make it of a release of `functional.density` on a `Box`, at its own bandwidths."""
         basis = field_of(cast("Mapping[str, object]", release.query["basis"]))
         return cls(basis, *Noisy.of_release(release), basis.bandwidth)
 
     @classmethod
+    @override
     def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Rebuild it, bit by bit."""
         return cls(
             field_of(cast("Mapping[str, object]", record["basis"])),
             *Noisy.of_record(record),
@@ -376,8 +377,8 @@ class ReleasedField(Function):
             )
         return count
 
+    @override
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; `read` gives the same field back, bit by bit."""
         return {
             "format": FORMAT,
             "version": VERSION,

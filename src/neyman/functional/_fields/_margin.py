@@ -15,6 +15,7 @@ from neyman.functional._bases._side import Side
 from neyman.functional._fields._basis import FieldBasis
 from neyman.functional._fields._reading import FieldReading
 from neyman.numerics import Array
+from neyman.overriding import override
 
 __all__ = ["FieldMargin", "Margin", "along", "field_of", "line_of"]
 
@@ -48,17 +49,17 @@ class Margin(LineBasis):
         object.__setattr__(self, "counted", self.of.counted)
 
     @property
+    @override
     def highest(self) -> int:
-        """The side's."""
         return self.of.highest[self.axis]
 
     @property
+    @override
     def amplitudes(self) -> Array:
-        """Those of the waves that are constant along all other axes."""
         return self.of.amplitudes[_index(self.of, (self.axis,))]
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return the field and the axis."""
         return {"field": self.of.record(), "axis": self.axis}
 
 
@@ -93,22 +94,22 @@ class FieldMargin(FieldReading):
         object.__setattr__(self, "counted", self.of.counted)
 
     @property
+    @override
     def whole(self) -> FieldReading:
-        """The field that was released."""
         return self.of
 
     @property
+    @override
     def coordinates(self) -> tuple[int, ...]:
-        """Which of its axes these are."""
         return self.axes
 
     @property
+    @override
     def lattice(self) -> IntArray:
-        """Those of the waves that are constant along the other axes."""
         return self.of.lattice[_index(self.of, self.axes)]
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return the field and the axes."""
         return {"field": self.of.record(), "axes": list(self.axes)}
 
 

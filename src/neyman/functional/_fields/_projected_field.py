@@ -22,6 +22,7 @@ from neyman.functional._fields._waves import waves
 from neyman.functional._generator import Generator, check_generator
 from neyman.functional._public import each, numbers
 from neyman.numerics import Array, Real
+from neyman.overriding import override
 
 __all__ = ["ProjectedField", "projected"]
 
@@ -62,8 +63,8 @@ class ProjectedField(Function):
         )
 
     @classmethod
+    @override
     def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Rebuild it, bit by bit."""
         sides = [side_of(one) for one in cast("list[Mapping[str, object]]", record["sides"])]
         steps = [float.fromhex(step) for step in cast("list[str]", record["steps"])]
         return cls(tuple(sides), tuple(steps), np.array(record["values"], np.float64))
@@ -201,8 +202,8 @@ class ProjectedField(Function):
         values = contracted(self.values, tables).reshape(-1)
         return ProjectedDensity(self.sides[axis].start, self.steps[axis], values)
 
+    @override
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; `functional.read` gives the same density back."""
         return {
             "format": FORMAT,
             "version": _VERSION,

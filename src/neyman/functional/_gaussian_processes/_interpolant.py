@@ -15,6 +15,7 @@ from neyman.functional._gaussian_processes._whitening import Whitening
 from neyman.functional._public import numbers
 from neyman.functional._written import number
 from neyman.numerics import Array
+from neyman.overriding import override
 
 __all__ = ["Interpolant"]
 
@@ -66,16 +67,16 @@ class Interpolant(Function):
         object.__setattr__(self, "weights", weights)
 
     @classmethod
+    @override
     def of_release(cls, release: Released) -> Self:
-        """Make it of a release of `density_at`, `kernel_machine` or `curve_mean`."""
         values, stddev = (
             np.array(cast("list[float]", release.columns[name])) for name in ("value", "stddev")
         )
         return cls(_whitening_of(release.query), values, stddev)
 
     @classmethod
+    @override
     def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Rebuild it, bit by bit."""
         values, stddev = (
             np.array([float.fromhex(x) for x in cast("list[str]", record[name])])
             for name in ("values", "stddev")
@@ -137,8 +138,8 @@ class Interpolant(Function):
             )
         return places, (() if given.ndim == 0 else (len(places),))
 
+    @override
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; `functional.read` gives the same function back."""
         return {
             "format": FORMAT,
             "version": VERSION,

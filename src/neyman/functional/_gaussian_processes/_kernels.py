@@ -13,6 +13,7 @@ from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._public import numbers
 from neyman.numerics import ULP, Array, Real, ceil_float, exact, text
+from neyman.overriding import override
 
 __all__ = [
     "COVARIANCE_ERROR",
@@ -131,30 +132,30 @@ class SquaredExponential(Kernel):
         """
         object.__setattr__(self, "length_scale", check_length(length_scale, "length_scale"))
 
+    @override
     def at(self, distance: Array) -> Array:
-        """Return exp(-r^2 / (2 l^2))."""
         z = distance / float(self.length_scale)
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(-0.5 * z * z)
 
+    @override
     def bump_norm_squared(self, bandwidth: Real, dimension: int) -> float:
-        """By Parseval: the integral of |FT K_h|^2 / FT k is a Gaussian integral."""
         h, d = check_length(bandwidth, "bandwidth"), check_dimension(dimension)
         base = 8 * self.length_scale**2 * self._room(h)
         # pi^2 and the base are each within 4 units of 2^-53, and the power takes d/2 of both.
         value = (float(base) * math.pi**2) ** (-d / 2) if d * abs(_log10(base)) < 480 else 0.0
         return _representable(value * (1 + (d + 1) * ULP))
 
+    @override
     def bump_distance_squared(self, bandwidth: Real, dimension: int, diameter: Real) -> float:
-        """2 ||K_h||^2 (1 - exp(-R^2 / (4 h^2 - 2 l^2))), approached where R is attained."""
         norm = self.bump_norm_squared(bandwidth, dimension)
         reach = check_length(diameter, "diameter")
         h = exact(bandwidth, "bandwidth")
         exponent = ceil_float(reach**2 / (4 * self._room(h)))
         return 2 * norm * -math.expm1(-exponent) * (1 + 2 * ULP)
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return kind and length scale."""
         return {"kind": self.kind, "length_scale": text(self.length_scale)}
 
     def _room(self, h: Fraction) -> Fraction:
@@ -219,15 +220,15 @@ class Matern(Kernel):
         """How fast the covariance falls, sqrt(2 nu) / l."""
         return math.sqrt(2 * self.smoothness) / float(self.length_scale)
 
+    @override
     def at(self, distance: Array) -> Array:
-        """Return the polynomial times e^-a."""
         a = np.minimum(distance * self.rate, 800.0)
         polynomial = [1 + 0 * a, 1 + a, 1 + a + a * a / 3][self.states - 1]
         with np.errstate(under="ignore"):
             return polynomial * np.exp(-a)
 
+    @override
     def bump_norm_squared(self, bandwidth: Real, dimension: int) -> float:
-        """Moments of a Gaussian, all terms positive; one dimension only."""
         h = check_length(bandwidth, "bandwidth")
         if check_dimension(dimension) != 1:
             raise InvalidParameter(
@@ -249,13 +250,13 @@ class Matern(Kernel):
         value = float(ratio) / math.sqrt(math.pi) / math.sqrt(square)
         return _representable(value * (1 + 2 * ULP))
 
+    @override
     def bump_distance_squared(self, bandwidth: Real, dimension: int, diameter: Real) -> float:
-        """4 ||K_h||^2, at any distance: the inner product of two bumps can be negative."""
         check_length(diameter, "diameter")
         return 4 * self.bump_norm_squared(bandwidth, dimension)
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return kind, smoothness and length scale."""
         return {
             "kind": self.kind,
             "smoothness": text(self.smoothness),

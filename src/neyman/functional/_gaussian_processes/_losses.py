@@ -9,6 +9,7 @@ import numpy as np
 
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, exact, exact_size, text
+from neyman.overriding import override
 
 __all__ = ["Hinge", "Huber", "Logistic", "Loss"]
 
@@ -72,25 +73,25 @@ class Hinge(Loss):
             )
 
     @property
+    @override
     def lipschitz(self) -> Fraction:
-        """One."""
         return Fraction(1)
 
     @property
+    @override
     def curvature(self) -> Fraction | None:
-        """The inverse of the smoothing, or None without."""
         return 1 / self.smoothing if self.smoothing else None
 
+    @override
     def slope(self, y: Array, f: Array) -> Array:
-        """Return -y clip((1 - z) / s, 0, 1)."""
         sign = np.where(y > 0, 1.0, -1.0)
         gap = 1.0 - sign * f
         if not self.smoothing:
             return np.where(gap > 0, -sign, 0.0)
         return -sign * np.clip(gap / float(self.smoothing), 0.0, 1.0)
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return kind and smoothing."""
         return {"kind": self.kind, "smoothing": text(self.smoothing)}
 
 
@@ -102,22 +103,22 @@ class Logistic(Loss):
     kind: ClassVar[str] = "logistic"
 
     @property
+    @override
     def lipschitz(self) -> Fraction:
-        """One."""
         return Fraction(1)
 
     @property
+    @override
     def curvature(self) -> Fraction | None:
-        """A quarter."""
         return Fraction(1, 4)
 
+    @override
     def slope(self, y: Array, f: Array) -> Array:
-        """Return -y / (1 + exp(y f))."""
         sign = np.where(y > 0, 1.0, -1.0)
         return -sign / (1.0 + np.exp(np.clip(sign * f, -700.0, 700.0)))
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return the kind."""
         return {"kind": self.kind}
 
 
@@ -148,20 +149,20 @@ class Huber(Loss):
             )
 
     @property
+    @override
     def lipschitz(self) -> Fraction:
-        """The threshold."""
         return self.threshold
 
     @property
+    @override
     def curvature(self) -> Fraction | None:
-        """One."""
         return Fraction(1)
 
+    @override
     def slope(self, y: Array, f: Array) -> Array:
-        """Return clip(f - y, -t, t)."""
         t = float(self.threshold)
         return np.clip(f - y, -t, t)
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return kind and threshold."""
         return {"kind": self.kind, "threshold": text(self.threshold)}

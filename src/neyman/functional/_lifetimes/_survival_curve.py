@@ -30,6 +30,7 @@ from neyman.functional._public import check_level, numbers
 from neyman.functional._told import NoisyCount
 from neyman.functional._written import number
 from neyman.numerics import Array, ComplexArray, Real, exact
+from neyman.overriding import override
 
 __all__ = ["SurvivalCurve"]
 
@@ -69,16 +70,16 @@ class SurvivalCurve(Function):
     unit_records: int
 
     @classmethod
+    @override
     def of_release(cls, release: Released) -> Self:
-        """Make it of a release of `functional.survival`."""
         return cls(
             _channels_of(cast("Mapping[str, object]", release.query["channels"])),
             *Noisy.of_release(release),
         )
 
     @classmethod
+    @override
     def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Rebuild it, bit by bit."""
         return cls(
             _channels_of(cast("Mapping[str, object]", record["channels"])),
             *Noisy.of_record(record),
@@ -124,8 +125,8 @@ class SurvivalCurve(Function):
         return np.interp(times, nodes, survival)
 
     @property
+    @override
     def noisy_count(self) -> NoisyCount:
-        """The number of records, all at risk at time 0, with its noise."""
         if self.records is not None:
             return NoisyCount(self.records, 0.0)
         return NoisyCount(float(self.at_risk(0.0)), float(self.at_risk_sd(0.0)))
@@ -219,8 +220,8 @@ class SurvivalCurve(Function):
         lower, upper = shown - width * spread, shown + width * spread
         return Band(nodes, shown, np.maximum(lower, 0.0), np.minimum(upper, 1.0), width)
 
+    @override
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; `functional.read` gives the same curve back."""
         return {
             "format": FORMAT,
             "version": VERSION,

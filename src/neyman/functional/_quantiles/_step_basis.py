@@ -19,6 +19,7 @@ from neyman.functional._bases._features import (
 )
 from neyman.nodes import Nodes
 from neyman.numerics import Array, text
+from neyman.overriding import override
 from neyman.sensitivity import Neighbors, Sensitivity
 
 __all__ = ["StepBasis", "told_apart"]
@@ -104,8 +105,8 @@ class StepBasis(AbstractBasis):
         return (self.nodes + self.nodes // 2) | 1
 
     @property
+    @override
     def size(self) -> int:
-        """As many integers as places."""
         return self.circle_nodes
 
     @property
@@ -117,8 +118,8 @@ class StepBasis(AbstractBasis):
         return np.array([(first + k * step) / by for k in range(self.nodes)])
 
     @property
+    @override
     def axes(self) -> tuple[Nodes]:
-        """The nearest value; beyond the ends, the nearer one."""
         lower, upper = float(self.lower), float(self.upper)
         return (
             Nodes(
@@ -165,25 +166,25 @@ class StepBasis(AbstractBasis):
         """Return the squared norms of its columns, and its largest entry."""
         return block_norms(self)
 
+    @override
     def sums(self, counts: IntArray) -> IntArray:
-        """Return the exact sums of features."""
         return whole_sums(self, counts)
 
+    @override
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
-        """Return how far one record moves them."""
         return feature_sensitivity(self, neighbors)
 
     @property
+    @override
     def label_names(self) -> tuple[str, ...]:
-        """Frequency and part."""
         return "frequency", "part"
 
+    @override
     def labels(self) -> Columns:
-        """Return the frequency and part of each integer."""
         harmonics = list(range(1, len(self.amplitudes)))
         parts = ["count"] + ["cos"] * len(harmonics) + ["sin"] * len(harmonics)
         return {"frequency": [0, *harmonics, *harmonics], "part": parts}
 
+    @override
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
         return {"lower": text(self.lower), "upper": text(self.upper), "grid": text(self.grid)}

@@ -18,6 +18,7 @@ from neyman.functional._regressions._model import Model, spectrum
 from neyman.functional._regressions._roots import products, whitened
 from neyman.functional._regressions._smoother import Smoother, Sums, Table
 from neyman.numerics import Array
+from neyman.overriding import override
 
 __all__ = ["GaussianProcess"]
 
@@ -73,17 +74,17 @@ class GaussianProcess(Smoother):
         return cls(float(scales[best]), variance, residual, level)
 
     @property
+    @override
     def window(self) -> float:
-        """Half the length-scale."""
         return self.length_scale / 2
 
     @property
+    @override
     def words(self) -> str:
-        """The length-scale, chosen by likelihood."""
         return f"a Gaussian process, length-scale {self.length_scale:.3g} from the release"
 
+    @override
     def values(self, table: Table, sums: Sums) -> Array:
-        """Return the curve, within the bounds."""
         return self.given(table, sums, deblurred(table, sums.counts))
 
     def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from neyman.functional._regressions._smoother import Smoother, Sums, Table, deviation_of
 from neyman.numerics import Array
+from neyman.overriding import override
 
 __all__ = ["NadarayaWatson", "Ridge"]
 
@@ -27,22 +28,22 @@ class NadarayaWatson(Smoother):
     bandwidth: float
 
     @property
+    @override
     def window(self) -> float:
-        """The bandwidth itself."""
         return self.bandwidth
 
     @property
+    @override
     def words(self) -> str:
-        """The bandwidth."""
         return f"Nadaraya and Watson, bandwidth {self.bandwidth:.3g}"
 
+    @override
     def values(self, table: Table, sums: Sums) -> Array:
-        """Return the quotient, within the bounds."""
         found = table.values(sums.responses, self.bandwidth) / self._below(table, sums)
         return np.clip(found, -1.0, 1.0)
 
+    @override
     def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:
-        """Return the quotient, and the deviation of the sum, divided: of noise alone."""
         values = self.values(table, sums)
         spread = table.sd(table.rows(self.bandwidth)) / self._below(table, sums)
         return values, deviation_of(table, values, spread)
@@ -72,25 +73,25 @@ class Ridge(Smoother):
     regularization: float
 
     @property
+    @override
     def window(self) -> float:
-        """Half the length-scale: the product of two kernels is so wide."""
         return self.bandwidth / 2
 
     @property
+    @override
     def words(self) -> str:
-        """Bandwidth and regularization."""
         return f"kernel ridge, bandwidth {self.bandwidth:.3g}, r = {self.regularization:.3g}"
 
+    @override
     def values(self, table: Table, sums: Sums) -> Array:
-        """Return the curve, within the bounds."""
         waves = self._waves(table)
         h = float(table.channels.bandwidth)
         totals = table.values(sums.responses, h) * table.step * table.weights
         found = self._solved(table, sums, waves, (waves.T @ totals)[:, None])[:, 0]
         return np.clip(waves @ found, -1.0, 1.0)
 
+    @override
     def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:
-        """Return the curve, and its deviation as one linear in the sums: of noise alone."""
         values = self.values(table, sums)
         waves = self._waves(table)
         rows = table.rows(float(table.channels.bandwidth))

@@ -20,6 +20,7 @@ from neyman.functional._regressions._regression_fit import RegressionFit
 from neyman.functional._regressions._smoother import Sums, Table
 from neyman.functional._told import NoisyCount
 from neyman.numerics import Array, Real, exact, text
+from neyman.overriding import override
 
 __all__ = ["RegressionCurve"]
 
@@ -52,16 +53,16 @@ class RegressionCurve(Function):
     unit_records: int
 
     @classmethod
+    @override
     def of_release(cls, release: Released) -> Self:
-        """Make it of a release of `functional.regression`."""
         return cls(
             PairChannels.of_record(cast("Mapping[str, object]", release.query["channels"])),
             *Noisy.of_release(release),
         )
 
     @classmethod
+    @override
     def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Rebuild it, bit by bit."""
         return cls(
             PairChannels.of_record(cast("Mapping[str, object]", record["channels"])),
             *Noisy.of_record(record),
@@ -97,8 +98,8 @@ class RegressionCurve(Function):
         )
 
     @property
+    @override
     def noisy_count(self) -> NoisyCount:
-        """The number of records, with its noise."""
         return self.density.noisy_count
 
     def gaussian_process(self) -> RegressionFit:
@@ -154,8 +155,8 @@ class RegressionCurve(Function):
             )
         return RegressionFit.of(*self._read(), Ridge(h, float(r)))
 
+    @override
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; `functional.read` gives the same curve back."""
         return {
             "format": FORMAT,
             "version": VERSION,

@@ -25,6 +25,7 @@ from neyman.numerics._laws._mixture_cells import Cells
 from neyman.numerics._laws._mixture_law import MOST, SHIFTS
 from neyman.numerics._laws._weighted import expm1_minus, log_error, loss_minus, turned_at
 from neyman.numerics._laws._weighted_rows import PointRows, turned_rows
+from neyman.overriding import override
 
 __all__ = ["StackedNodes", "prepared_sum"]
 
@@ -120,8 +121,8 @@ class StackedNodes(LossNodes):
     span: Span
 
     @property
+    @override
     def copies(self) -> float:
-        """All laws'."""
         return float(np.sum(self.stack.counts))
 
     @classmethod
@@ -156,8 +157,8 @@ class StackedNodes(LossNodes):
     def _wrong(self, c: float, rounded: Cells) -> Array:
         return rounded.at(c) + self.wrong.at(c)
 
+    @override
     def real(self, c: Array) -> RealCumulant:
-        """The sums over the laws; of several points only bounds, with little lost."""
         far = max(float(np.max(np.multiply.outer(c, self.loss[:, [0, -1]]))), 0.0)
         ask = self._precisely if c.size == 1 or far > _HUGE else self._about
         rows = np.stack([ask(float(at)) for at in np.ravel(c)], axis=-1)
@@ -206,8 +207,8 @@ class StackedNodes(LossNodes):
         curvature = square / (1 + total) - slope * slope
         return np.stack([value, loose, slope, curvature]) @ self.stack.counts[:, 0]
 
+    @override
     def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        """By the points above the real line."""
         s, above = c + 1j * u, self.lifted
         each = self._wrong(c, above.rounded)
         wrong = np.abs(s * (s - 1)) * each[:, None]
@@ -219,8 +220,8 @@ class StackedNodes(LossNodes):
         lost = counts @ (error + ULP * np.abs(value))
         return total, lost
 
+    @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        """By the points above the real line, on which K is symmetric."""
         above, up = self.lifted, np.where(s.imag < 0, np.conj(s), s)
         drift = loss_minus(above.loss, above.r) @ above.weight
         total = np.zeros(s.shape, dtype=np.complex128)
@@ -228,8 +229,8 @@ class StackedNodes(LossNodes):
             total += n * turned_at(above.log_weight, above.weight, loss, complex(lost), up)
         return np.where(s.imag < 0, np.conj(total), total)
 
+    @override
     def decay(self, c: float, u: Array, count: float) -> Array:
-        """Logarithms add."""
         return self._decays(c, u, count).sum(axis=0)
 
     def _decays(self, c: float, u: Array, count: float) -> Array:
@@ -289,8 +290,8 @@ class StackedNodes(LossNodes):
         left = np.exp(np.minimum(missing + up, MOST))
         return floor + np.exp(np.minimum(alias, MOST)) + left
 
+    @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:
-        """All factors at u but one of the law of the largest mean, and the integral of that."""
         decays = self._decays(c, u, count)
         n = float(self.stack.counts[-1, 0])
         one = self.last.prepared(self.span).decay_integral(c, u, n * count)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._laws._split import Above, Density
+from neyman.overriding import override
 
 __all__ = ["LaplaceDensity"]
 
@@ -119,8 +120,8 @@ class LaplaceDensity(Density):
         )
         return (first + abs(middle - first) + abs(last - middle) + last) * (1 + 64 * ULP)
 
+    @override
     def above(self, x: Array) -> Above:
-        """Closed forms in l = log(1 + (e^x - 1)/q)."""
         if self.back:
             return self._below(x)
         y, all_, none = self._inner(x)
@@ -158,12 +159,12 @@ class LaplaceDensity(Density):
             y = np.where(np.isnan(y), -np.inf, y)
         return np.clip(y, -b, b), y <= -b, y >= b
 
+    @override
     def box(self) -> float | None:
-        """The bound, unless sampled."""
         return self.bound if self.probability == 1 else None
 
+    @override
     def reversed(self) -> "LaplaceDensity":
-        """Itself, unless sampled."""
         return (
             self
             if self.probability == 1

@@ -26,6 +26,7 @@ from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Sp
 from neyman.numerics._laws._split import Split
 from neyman.numerics._laws._weighted import WeightedLosses
 from neyman.numerics._legendre import legendre
+from neyman.overriding import override
 
 __all__ = ["LaplaceLaw"]
 
@@ -60,18 +61,18 @@ class LaplaceLaw(LossLaw):
     probability: float = 1.0
 
     @property
+    @override
     def strip(self) -> tuple[float, float]:
-        """Everywhere."""
         return -math.inf, math.inf
 
     @property
+    @override
     def usable(self) -> tuple[float, float]:
-        """Where e^(sL) and its square are doubles."""
         return -_LARGEST / self.epsilon, _LARGEST / self.epsilon
 
     @property
+    @override
     def range(self) -> tuple[float, float]:
-        """From one atom to the other."""
         low, high = self.ends.tolist()
         return low * (1 + 4 * ULP), high * (1 + 4 * ULP)
 
@@ -94,16 +95,16 @@ class LaplaceLaw(LossLaw):
         """The losses of both atoms."""
         return self.loss(np.asarray([-self.epsilon, self.epsilon]))[0]
 
+    @override
     def split(self) -> Split | None:
-        """The two atoms and the density."""
         low, high = self.ends.tolist()
         if self.density.far * (high - low) > _MOST_PHASE:
             return None
         log_mass = np.asarray([0.0, -self.epsilon]) - math.log(2)
         return Split(log_mass, self.ends, self.density)
 
+    @override
     def prepared(self, span: Span) -> "LaplaceNodes":
-        """As many panels as the bound asks."""
         height = min(span.height, self.density.far)
         low, high = self.ends.tolist()
         ends = np.asarray([span.low, span.high])
@@ -119,8 +120,8 @@ class LaplaceLaw(LossLaw):
                 return LaplaceNodes(self, _points(self, panels), panels, height)
             panels = min(panels + 1 + panels // 2, _MOST_PANELS)
 
+    @override
     def sketched(self, span: Span) -> "LaplaceNodes":  # noqa: ARG002
-        """One panel."""
         return LaplaceNodes(self, _points(self, 1), 1, 0.0, certain=False)
 
     def _log_size(self, c: Array) -> Array:
@@ -210,12 +211,12 @@ class LaplaceNodes(LossNodes):
             quadrature = np.abs(s * (s - 1)) * np.exp(log)
             return quadrature + 16 * ULP * (drift + np.fmin(close, far))
 
+    @override
     def real(self, c: Array) -> RealCumulant:
-        """By the points."""
         return self.points.real(c, self._wrong(c, c))
 
+    @override
     def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        """By the points up to the height, then by formulas."""
         near = int(np.searchsorted(u, self.height, side="right"))
         parts: list[tuple[ComplexArray, Array]] = []
         if near:
@@ -246,14 +247,14 @@ class LaplaceNodes(LossNodes):
         error = size @ (4 + np.abs(log_mass)) + np.abs(s) * (size @ np.abs(loss))
         return terms.sum(axis=1), ULP * error
 
+    @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        """By the points."""
         return self.points.at(s)
 
+    @override
     def density(
         self, c: float, u: Array, value: ComplexArray, error: Array
     ) -> tuple[ComplexArray, Array]:
-        """By the formulas, or where they fail as what the atoms leave of e^K."""
         s = np.asarray(c + 1j * u, dtype=np.complex128)
         inverse = np.exp(-value)
         size = np.abs(inverse)
@@ -269,8 +270,8 @@ class LaplaceNodes(LossNodes):
             wrong[far] = off * size[far] + np.abs(part[far]) * (error[far] + 4 * ULP)
         return part, wrong
 
+    @override
     def shares(self, c: float) -> tuple[float, float]:
-        """The tilted mass of the atoms, and V with |D(c + iu)| <= V/u e^K(c); both rounded up."""
         real = self.real(np.asarray([c]))
         loss, log_mass = self.points.loss[:2], self.points.log_weight[:2]
         slack = float(real.error[0]) + 16 * ULP * (1 + abs(c) * float(np.max(np.abs(loss))))
@@ -278,11 +279,11 @@ class LaplaceNodes(LossNodes):
         atoms = float(np.sum(np.exp(log_mass + c * loss - base)))
         return min(atoms, 1.0), self.law.density.variation(c) * math.exp(-base)
 
+    @override
     def decay(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        """The atoms, and V/u or the rest."""
         atoms, variation = self.shares(c)
         return np.log(np.minimum(atoms + variation / u, 1.0))
 
+    @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        """Infinite: atoms do not decay."""
         return np.full(u.shape, math.inf)

@@ -9,6 +9,7 @@ import numpy as np
 from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray, complex_log1p
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
+from neyman.overriding import override
 
 __all__ = ["LogisticLaw"]
 
@@ -30,25 +31,25 @@ class LogisticLaw(LossLaw, LossNodes):
     eta: float
 
     @property
+    @override
     def strip(self) -> tuple[float, float]:
-        """Everywhere."""
         return -math.inf, math.inf
 
     @property
+    @override
     def range(self) -> tuple[float, float]:
-        """From -eta to eta."""
         return -self.eta * (1 + ULP), self.eta * (1 + ULP)
 
+    @override
     def prepared(self, span: Span) -> "LogisticLaw":  # noqa: ARG002
-        """Itself."""
         return self
 
+    @override
     def sketched(self, span: Span) -> "LogisticLaw":  # noqa: ARG002
-        """Itself."""
         return self
 
+    @override
     def real(self, c: Array) -> RealCumulant:
-        """K, K' = 2h (coth x - 1/x), K'' = 4h^2 (1/x^2 - 1/sinh(x)^2), x = (2c - 1) h."""
         h = self.eta / 2
         value, error = self._cumulant(np.asarray(c, dtype=np.complex128))
         x = np.abs((2 * c - 1) * h)
@@ -57,12 +58,12 @@ class LogisticLaw(LossLaw, LossNodes):
         bend = np.where(x < 1e-2, 1 / 3, 1 / np.maximum(x, 1e-2) ** 2 - 1 / np.sinh(far) ** 2)
         return RealCumulant(value.real, error, 2 * h * np.sign(2 * c - 1) * slope, 4 * h * h * bend)
 
+    @override
     def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        """The closed form."""
         return self._cumulant(np.asarray(c + 1j * u, dtype=np.complex128))
 
+    @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        """The closed form."""
         return self._cumulant(s)[0]
 
     def _cumulant(self, s: ComplexArray) -> tuple[ComplexArray, Array]:
@@ -121,8 +122,8 @@ class LogisticLaw(LossLaw, LossNodes):
         bound = np.where(y < math.pi, np.maximum(here, last), self._envelope(c, y))
         return np.minimum(bound, 0.0)
 
+    @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:
-        """The first bound up to where the envelope is 1, and the integral of it beyond."""
         y = u * self.eta
         top = math.exp(self._log_top(c)) * (1 + 8 * ULP)
         meet = np.maximum(y, top)

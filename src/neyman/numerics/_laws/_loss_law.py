@@ -12,6 +12,7 @@ from neyman.numerics._complex import ComplexArray
 from neyman.numerics._laws._shifts import Shifts
 from neyman.numerics._laws._split import Split
 from neyman.numerics._laws._strata import Likeness, representatives
+from neyman.overriding import override
 
 __all__ = ["LossLaw", "LossNodes", "LossSum", "RealCumulant", "Span", "SumNodes"]
 
@@ -172,20 +173,20 @@ class SumNodes(LossNodes):
         """K(1 - s)."""
         return SumNodes(tuple((nodes, count, not back) for nodes, count, back in self.terms))
 
+    @override
     def real(self, c: Array) -> RealCumulant:
-        """Values and errors add."""
         return self._added(c, lambda nodes, at: nodes.real(at))
 
+    @override
     def most(self, c: Array) -> Array:
-        """Bounds add."""
         total = np.zeros(c.shape)
         for nodes, count, reversed_ in self.terms:
             part = nodes.most(1 - c if reversed_ else c)
             total = total + count * (part + 2 * ULP * np.abs(part))
         return total
 
+    @override
     def sketch(self, c: Array) -> RealCumulant:
-        """As above."""
         return self._added(c, lambda nodes, at: nodes.sketch(at))
 
     def _added(self, c: Array, ask: Callable[[LossNodes, Array], RealCumulant]) -> RealCumulant:
@@ -198,8 +199,8 @@ class SumNodes(LossNodes):
             curvature = curvature + count * part.curvature
         return RealCumulant(value, error, slope, curvature)
 
+    @override
     def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        """K(1 - c - iu) is the conjugate of K(1 - c + iu)."""
         total, error = np.zeros(u.shape, dtype=np.complex128), np.zeros(u.shape)
         for nodes, count, reversed_ in self.terms:
             value, wrong = nodes.line(1 - c if reversed_ else c, u)
@@ -207,20 +208,20 @@ class SumNodes(LossNodes):
             error += count * (wrong + ULP * np.abs(value))
         return total, error
 
+    @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        """Values add."""
         total = np.zeros(s.shape, dtype=np.complex128)
         for nodes, count, reversed_ in self.terms:
             total += count * nodes.at(1 - s if reversed_ else s)
         return total
 
+    @override
     def decay(self, c: float, u: Array, count: float) -> Array:
-        """Logarithms add."""
         return self._decays(c, u, count).sum(axis=0)
 
     @property
+    @override
     def copies(self) -> float:
-        """All terms'."""
         return sum(nodes.copies * n for nodes, n, _ in self.terms)
 
     def _decays(self, c: float, u: Array, count: float) -> Array:
@@ -236,8 +237,8 @@ class SumNodes(LossNodes):
             rows.append(n * found)
         return np.stack(rows)
 
+    @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:
-        """All factors but one at u, and the integral of the last; the best choice of it."""
         decays = self._decays(c, u, count)
         total = decays.sum(axis=0)
         best = np.full(u.shape, np.inf)
@@ -260,18 +261,18 @@ class LossSum(LossLaw):
         return cls(((law, 1.0, False),))
 
     @property
+    @override
     def strip(self) -> tuple[float, float]:
-        """Where all are finite."""
         return _intersection([(law.strip, back) for law, _, back in self.terms])
 
     @property
+    @override
     def usable(self) -> tuple[float, float]:
-        """Where all are."""
         return _intersection([(law.usable, back) for law, _, back in self.terms])
 
     @property
+    @override
     def range(self) -> tuple[float, float]:
-        """The ranges add."""
         low = high = 0.0
         for law, count, reversed_ in self.terms:
             least, most = law.range
@@ -281,12 +282,12 @@ class LossSum(LossLaw):
         return low - slack * abs(low), high + slack * abs(high)
 
     @property
+    @override
     def wide(self) -> bool:
-        """Where all are."""
         return all(law.wide for law, _, _ in self.terms)
 
+    @override
     def prepared(self, span: Span) -> SumNodes:
-        """Each term for its own span."""
         return SumNodes(
             tuple(
                 (law.prepared(_reversed(span) if reversed_ else span), count, reversed_)
@@ -294,8 +295,8 @@ class LossSum(LossLaw):
             )
         )
 
+    @override
     def sketched(self, span: Span) -> SumNodes:
-        """Each term for its own span; of very many, some for all."""
         terms = representatives(self.terms, lambda law: law.likeness)
         return SumNodes(
             tuple(

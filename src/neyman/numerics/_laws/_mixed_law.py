@@ -12,6 +12,7 @@ import numpy as np
 from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray, complex_expm1, complex_log1p
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, LossSum, RealCumulant, Span
+from neyman.overriding import override
 
 __all__ = ["MixedLaw"]
 
@@ -28,21 +29,21 @@ class MixedLaw(LossLaw):
     laws: tuple[LossSum, ...]
 
     @property
+    @override
     def strip(self) -> tuple[float, float]:
-        """Where all are finite."""
         return max(law.strip[0] for law in self.laws), min(law.strip[1] for law in self.laws)
 
     @property
+    @override
     def range(self) -> tuple[float, float]:
-        """What holds all."""
         return min(law.range[0] for law in self.laws), max(law.range[1] for law in self.laws)
 
+    @override
     def prepared(self, span: Span) -> "MixedNodes":
-        """Each for the span."""
         return MixedNodes(self.weights, tuple(law.prepared(span) for law in self.laws))
 
+    @override
     def sketched(self, span: Span) -> "MixedNodes":
-        """Each for the span."""
         return MixedNodes(self.weights, tuple(law.sketched(span) for law in self.laws))
 
 
@@ -75,12 +76,12 @@ class MixedNodes(LossNodes):
         square = (share * (slopes**2 + np.stack([p.curvature for p in parts]))).sum(axis=0)
         return RealCumulant(value, error, slope, square - slope**2), parts, log_share
 
+    @override
     def real(self, c: Array) -> RealCumulant:
-        """By the shares; the largest error of the parts, and rounding."""
         return self._shares(c)[0]
 
+    @override
     def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        """log(1 + Σ w_i (e^(K_i) - 1)), on the main branch: powers do not care."""
         found = [nodes.line(c, u) for nodes in self.nodes]
         most = max(float(value[0].real) for value, _ in found)
         if not most < _LARGE:
@@ -113,8 +114,8 @@ class MixedNodes(LossNodes):
             slack = ULP * (8 + np.abs(value) + abs(most))
         return value, _log_error(wrong, np.abs(total)) + slack
 
+    @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        """As above."""
         total = np.zeros(s.shape, dtype=np.complex128)
         for weight, nodes in zip(self.weights, self.nodes, strict=True):
             total += weight * complex_expm1(nodes.at(s))
@@ -134,13 +135,13 @@ class MixedNodes(LossNodes):
         rounding = 4 - math.log(min(self.weights)) + size + known
         return total + error + ULP * (1 + len(parts)) * rounding
 
+    @override
     def decay(self, c: float, u: Array, count: float) -> Array:
-        """The mean of the parts' own, by their shares of e^K(c)."""
         found = [np.minimum(nodes.decay(c, u, count), 0.0) for nodes in self.nodes]
         return np.minimum(_known(self._weighed(c, found)), 0.0)
 
+    @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:
-        """Likewise."""
         return _known(self._weighed(c, [nodes.decay_integral(c, u, count) for nodes in self.nodes]))
 
 

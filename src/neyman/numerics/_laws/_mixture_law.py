@@ -32,6 +32,7 @@ from neyman.numerics._laws._weighted import (
     turned_at,
     turned_line,
 )
+from neyman.overriding import override
 
 __all__ = [
     "BULK",
@@ -69,13 +70,13 @@ class GaussianMixtureLaw(LossLaw):
     q: Shifts
 
     @property
+    @override
     def strip(self) -> tuple[float, float]:
-        """Everywhere."""
         return -math.inf, math.inf
 
     @property
+    @override
     def usable(self) -> tuple[float, float]:
-        """As far as a grid of some thousand nodes, within the doubles, follows the tilt."""
         most = min(_FARTHEST, self._held - _WITHIN)
         high = most / self.q.far if self.q.far else math.inf
         low = 1 - most / self.p.far if self.p.far else -math.inf
@@ -87,27 +88,27 @@ class GaussianMixtureLaw(LossLaw):
         return HIGHEST / max(self.p.far, self.q.far)
 
     @property
+    @override
     def range(self) -> tuple[float, float]:
-        """Down to the log weight of Q's unmoved part, if P is not moved; up likewise."""
         low = self.q.log_unmoved if self.p.far == 0 else -math.inf
         high = -self.p.log_unmoved if self.q.far == 0 else math.inf
         return low - ULP * abs(low), high + ULP * abs(high)
 
+    @override
     def from_one_normal(self, *, reversed_: bool) -> Shifts | None:
-        """The other side, mirrored if reversed."""
         one, other = (self.q, self.p) if reversed_ else (self.p, self.q)
         if one.means != (0.0,):
             return None
         return Shifts(tuple(-t for t in other.means), other.weights) if reversed_ else other
 
     @property
+    @override
     def wide(self) -> bool:
-        """The grid reaches the bulk of both laws anyhow."""
         return True
 
     @property
+    @override
     def likeness(self) -> tuple[float, float]:
-        """The largest shift, and E_φ[(B - A)²]."""
         means = np.asarray(self.q.means + self.p.means)
         weights = np.asarray([*self.q.weights, *(-w for w in self.p.weights)])
         growth = np.expm1(np.minimum(np.outer(means, means), MOST))
@@ -118,8 +119,8 @@ class GaussianMixtureLaw(LossLaw):
         """A quarter turn of all angles together: the most that a line may be shifted."""
         return math.pi / 2 / (self.p.far + self.q.far)
 
+    @override
     def prepared(self, span: Span) -> "MixtureNodes":
-        """Choose the step by the proved quadrature error, and take the nodes that matter."""
         finer, ends = 1.0, np.unique([span.low, span.high])
         while True:
             grid = Grid.over(self, span, finer)
@@ -132,8 +133,8 @@ class GaussianMixtureLaw(LossLaw):
                 return _nodes(self, grid, values, rounded, cells, span)
             finer *= FINER
 
+    @override
     def sketched(self, span: Span) -> "MixtureNodes":
-        """A coarse grid, no cells."""
         step = min(0.25, self.reach / 6)
         low = max(-9.0 - max(1 - span.low, 1.0) * self.p.far, -self._held)
         high = min(9.0 + max(span.high, 1.0) * self.q.far, self._held)
@@ -268,28 +269,28 @@ class MixtureNodes(LossNodes):
         """The nodes."""
         return self.q.x
 
+    @override
     def real(self, c: Array) -> RealCumulant:
-        """By the points."""
         with np.errstate(over="ignore"):
             return self.points.real(c, np.abs(c * (c - 1)) * self.wrong.total(c))
 
+    @override
     def most(self, c: Array) -> Array:
-        """By the points, in fewer operations."""
         with np.errstate(over="ignore"):
             return self.points.most(c, np.abs(c * (c - 1)) * self.wrong.total(c))
 
+    @override
     def sketch(self, c: Array) -> RealCumulant:
-        """By the points."""
         return self.points.sketch(c)
 
+    @override
     def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        """By the points above the real line."""
         s, above = c + 1j * u, self.lifted
         wrong = np.abs(s * (s - 1)) * above.wrong.total(np.asarray([c]))
         return turned_line(above.log_weight, above.weight, above.loss, above.drift, (c, u), wrong)
 
+    @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        """By the points above the real line, on which K is symmetric."""
         above = self.lifted
         up = np.where(s.imag < 0, np.conj(s), s)
         value = turned_at(above.log_weight, above.weight, above.loss, above.drift, up)
@@ -317,8 +318,8 @@ class MixtureNodes(LossNodes):
         log = float(np.max(np.abs(self.points.log_weight))) + abs(c) * loss
         return 4 * ULP * (16 + log + far * (reach + far))
 
+    @override
     def decay(self, c: float, u: Array, count: float) -> Array:
-        """The best of a few shifts of the line of integration."""
         wrong, share, floor = self._rounded(c), self.points.tilted(c), ULP * (4 + self.z.size / 64)
         d, size, angle = self._turned(c, count, wrong)
         added = floor * np.exp(np.minimum(self._lift(c, d), MOST)) + self._slack(c, d)
@@ -327,8 +328,8 @@ class MixtureNodes(LossNodes):
         bounds = (d * d / 2 * (1 + ULP))[:, None] + np.log1p(part)
         return np.minimum(np.min(bounds, axis=0), 0.0)
 
+    @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:
-        """As above, with the exponential integral E1(x) <= e^-x log(1 + 1/x)."""
         wrong, share = self._rounded(c), self.points.tilted(c)
         d, size, angle = self._turned(c, count, wrong)
         far = self.law.p.far + self.law.q.far

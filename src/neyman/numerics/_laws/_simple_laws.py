@@ -11,6 +11,7 @@ from neyman.numerics._complex import ComplexArray
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
 from neyman.numerics._laws._split import Split
 from neyman.numerics._laws._weighted import WeightedLosses
+from neyman.overriding import override
 
 __all__ = ["AtomicLaw", "NormalLaw"]
 
@@ -23,50 +24,50 @@ class NormalLaw(LossLaw, LossNodes):
     mu_squared: float
 
     @property
+    @override
     def wide(self) -> bool:
-        """There are no nodes."""
         return True
 
     @property
+    @override
     def strip(self) -> tuple[float, float]:
-        """Everywhere."""
         return -math.inf, math.inf
 
     @property
+    @override
     def range(self) -> tuple[float, float]:
-        """Everything."""
         return -math.inf, math.inf
 
+    @override
     def prepared(self, span: Span) -> "NormalLaw":  # noqa: ARG002
-        """Itself."""
         return self
 
+    @override
     def sketched(self, span: Span) -> "NormalLaw":  # noqa: ARG002
-        """Itself."""
         return self
 
+    @override
     def real(self, c: Array) -> RealCumulant:
-        """A polynomial."""
         m = self.mu_squared
         value = m * c * (c - 1) / 2
         return RealCumulant(value, ULP * np.abs(value), m * (c - 0.5), np.full(c.shape, m))
 
+    @override
     def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        """The same polynomial."""
         s = c + 1j * u
         value = self.mu_squared * s * (s - 1) / 2
         return value, ULP * self.mu_squared * np.abs(s) * np.abs(s - 1)
 
+    @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        """The same polynomial."""
         return self.mu_squared * s * (s - 1) / 2
 
+    @override
     def decay(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        """Exactly."""
         return -self.mu_squared * u * u / 2 * (1 - ULP)
 
+    @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        """E1(x)/2 <= e^-x log(1 + 1/x) / 2 at x = m u^2 / 2."""
         x = np.maximum(self.mu_squared * u * u / 2 * (1 - ULP), 1e-300)
         return -x + np.log(np.log1p(1 / x) / 2 * (1 + 8 * ULP))
 
@@ -79,22 +80,22 @@ class AtomicLaw(LossLaw, LossNodes):
     points: WeightedLosses
 
     @property
+    @override
     def strip(self) -> tuple[float, float]:
-        """Everywhere."""
         return -math.inf, math.inf
 
     @property
+    @override
     def range(self) -> tuple[float, float]:
-        """From the smallest value to the largest."""
         low, high = float(np.min(self.points.loss)), float(np.max(self.points.loss))
         return low - ULP * abs(low), high + ULP * abs(high)
 
+    @override
     def prepared(self, span: Span) -> "AtomicLaw":  # noqa: ARG002
-        """Itself."""
         return self
 
+    @override
     def sketched(self, span: Span) -> "AtomicLaw":  # noqa: ARG002
-        """Itself."""
         return self
 
     def _wrong(self, c: Array) -> Array:
@@ -106,34 +107,35 @@ class AtomicLaw(LossLaw, LossNodes):
             log = size + above[:, None] * rise + below[:, None] * fall
             return 16 * ULP * np.exp(log).sum(axis=1)
 
+    @override
     def real(self, c: Array) -> RealCumulant:
-        """By the points."""
         with np.errstate(over="ignore"):
             return self.points.real(c, np.abs(c * (c - 1)) * self._wrong(c))
 
+    @override
     def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        """By the points."""
         s = c + 1j * u
         wrong = float(self._wrong(np.asarray([c]))[0])
         return self.points.line(c, u, np.abs(s * (s - 1)) * wrong)
 
+    @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        """By the points."""
         return self.points.at(s)
 
+    @override
     def decay(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        """None."""
         return np.zeros(u.shape)
 
+    @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        """Infinite."""
         return np.full(u.shape, math.inf)
 
+    @override
     def split(self) -> Split:
-        """Atoms only."""
         order = np.argsort(self.points.loss)
         return Split(self.points.log_weight[order], self.points.loss[order], None)
 
+    @override
     def density(
         self,
         c: float,  # noqa: ARG002
@@ -141,9 +143,8 @@ class AtomicLaw(LossLaw, LossNodes):
         value: ComplexArray,  # noqa: ARG002
         error: Array,  # noqa: ARG002
     ) -> tuple[ComplexArray, Array]:
-        """None."""
         return np.zeros(u.shape, dtype=np.complex128), np.zeros(u.shape)
 
+    @override
     def shares(self, c: float) -> tuple[float, float]:  # noqa: ARG002
-        """All of it."""
         return 1.0, 0.0

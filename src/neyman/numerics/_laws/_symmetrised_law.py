@@ -23,6 +23,7 @@ from neyman.numerics._laws._symmetrised_decay import ROUGH, Tilted
 from neyman.numerics._laws._symmetrised_panels import NODES, WEIGHTS, Half, Panels, growth_of
 from neyman.numerics._laws._weighted import WeightedLosses
 from neyman.numerics._special import log_ndtr
+from neyman.overriding import override
 
 __all__ = ["SymmetrisedGaussianLaw"]
 
@@ -45,17 +46,17 @@ class SymmetrisedGaussianLaw(LossLaw):
         return Half(self.mu, self.q)
 
     @property
+    @override
     def strip(self) -> tuple[float, float]:
-        """Everywhere."""
         return -math.inf, math.inf
 
     @property
+    @override
     def range(self) -> tuple[float, float]:
-        """Everything."""
         return -math.inf, math.inf
 
+    @override
     def prepared(self, span: Span) -> "SymmetrisedNodes":
-        """Panels narrow enough for the height."""
         width = min(0.5, 0.5 / self.mu)
         while True:
             nodes = self._on(width, span)
@@ -86,8 +87,8 @@ class SymmetrisedGaussianLaw(LossLaw):
         )
         return SymmetrisedNodes(self, points, panels, x, log_weight, count, span.height)
 
+    @override
     def sketched(self, span: Span) -> LossNodes:
-        """The widest panels."""
         return self._on(min(0.5, 0.5 / self.mu), span)
 
 
@@ -130,27 +131,27 @@ class SymmetrisedNodes(LossNodes):
             total = total + ULP * (mass @ share)
             return size[0] * total + size[1] * (8 * ULP * mass.sum(axis=1))
 
+    @override
     def real(self, c: Array) -> RealCumulant:
-        """By the points."""
         size = np.abs(c * (c - 1)), np.abs(c) * (1 + np.abs(c))
         return self.points.real(c, self._wrong(c, 0.0, size))
 
+    @override
     def sketch(self, c: Array) -> RealCumulant:
-        """By the points."""
         return self.points.sketch(c)
 
+    @override
     def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        """By the points."""
         s = c + 1j * u
         size = np.abs(s * (s - 1)), np.abs(s) * (1 + np.abs(s))
         return self.points.line(c, u, self._wrong(np.asarray([c]), self.height, size))
 
+    @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        """By the points."""
         return self.points.at(s)
 
+    @override
     def decay(self, c: float, u: Array, count: float) -> Array:
-        """By bounds on a grid."""
         middle = self.real(np.asarray([c]))
         value, error = float(middle.value[0]), float(middle.error[0])
         if not math.isfinite(value + error):
@@ -183,6 +184,6 @@ class SymmetrisedNodes(LossNodes):
             square = (np.abs(both) * (1 + 4 * ULP) + 1e-40) / (h * h)
         return math.sqrt(float(np.fmin.reduce(square)) * (1 + 16 * ULP))
 
+    @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        """Infinite: the atom does not decay."""
         return np.full(u.shape, math.inf)

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal, final
 
+from neyman.overriding import override
 from neyman.publish._queries._part import Part, PartQuery
 from neyman.tables import Count, Statistic, Table
 
@@ -15,8 +16,8 @@ class CountPart(Part):
 
     statistic: Literal["count"]
 
+    @override
     def made(self, table: Table) -> Statistic:  # noqa: ARG002
-        """Return it."""
         return Count()
 
 

@@ -3,6 +3,7 @@
 from typing import ClassVar, Literal, final
 
 from neyman.aggregate import Aggregate
+from neyman.overriding import override
 from neyman.publish._queries._query import Groups, Query
 from neyman.tables import Table
 
@@ -18,6 +19,6 @@ class CountUnitsOf(Query):
 
     statistic: Literal["count_units"]
 
+    @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Count each of them once."""
         return table.count_units(by)

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter
+from neyman.overriding import override
 from neyman.publish._crosstab import crosstab
 from neyman.publish._queries._query import Groups, Query, declared
 from neyman.publish._section import ShareOf
@@ -34,8 +35,8 @@ margins = [["FILL IN: one of its columns"], []]
     whole: bool = True
     """Whether the counts are whole numbers; by default they are."""
 
+    @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for the cells, and what is shown of them."""
         cells = declared(by, self.statistic)
         if cells is None:
             raise InvalidParameter(

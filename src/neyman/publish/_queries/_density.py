@@ -7,6 +7,7 @@ from pydantic import model_validator
 
 from neyman.aggregate import Aggregate
 from neyman.functional import Box, Domain
+from neyman.overriding import override
 from neyman.publish._domain_of import DomainOf
 from neyman.publish._functions import bounded_domain, density
 from neyman.publish._queries._query import Groups, Query, declared
@@ -41,8 +42,8 @@ records = "FILL IN: about how many rows there are, known in public"
     """In place of bandwidth, then chosen from the release: about how many rows, known in public."""
 
     @property
+    @override
     def bounds(self) -> Mapping[str, str]:
-        """Those of columns without a domain."""
         return dict.fromkeys(self.column if self.domain is None else (), ", or domain in the query")
 
     @model_validator(mode="after")
@@ -59,8 +60,8 @@ records = "FILL IN: about how many rows there are, known in public"
                 )
         return self
 
+    @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for the curve, or the map."""
         line = len(self.column) == 1
         return density(
             table,

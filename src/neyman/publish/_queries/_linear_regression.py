@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, final
 from pydantic import Field
 
 from neyman.aggregate import Aggregate
+from neyman.overriding import override
 from neyman.publish._linear import linear_regression
 from neyman.publish._queries._query import Groups, Query
 from neyman.tables import Table
@@ -33,10 +34,10 @@ features = ["FILL IN: other columns with bounds"]
     """The columns x."""
 
     @property
+    @override
     def bounds(self) -> Mapping[str, str]:
-        """Those of all columns."""
         return dict.fromkeys([self.response, *self.features], "")
 
+    @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for the coefficients."""
         return linear_regression(table, self.response, self.features, by)

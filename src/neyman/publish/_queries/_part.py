@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, final
 
 from neyman.aggregate import Aggregate
+from neyman.overriding import override
 from neyman.publish._queries._query import Groups, Query
 from neyman.publish._section import Section
 from neyman.tables import Measured, Statistic, Table
@@ -43,13 +44,13 @@ class ColumnPart(Part, ABC):
 
     @property
     @final
+    @override
     def bounds(self) -> Mapping[str, str]:
-        """The column's."""
         return {self.column: ""}
 
     @final
+    @override
     def made(self, table: Table) -> Statistic:
-        """Return it."""
         return type(self).of(table.measured(self.column))
 
 
@@ -69,13 +70,13 @@ class PairPart(Part, ABC):
 
     @property
     @final
+    @override
     def bounds(self) -> Mapping[str, str]:
-        """Those of both."""
         return {self.x: "", self.y: ""}
 
     @final
+    @override
     def made(self, table: Table) -> Statistic:
-        """Return it."""
         return type(self).of(table.measured(self.x), table.measured(self.y))
 
 
@@ -83,6 +84,6 @@ class PartQuery(Query, Part, ABC):
     """A query that asks for such a statistic alone."""
 
     @final
+    @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for it."""
         return table.aggregate(self.made(table), by)

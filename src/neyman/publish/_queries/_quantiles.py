@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, final
 from pydantic import Field
 
 from neyman.aggregate import Aggregate
+from neyman.overriding import override
 from neyman.publish._quantiles import quantiles
 from neyman.publish._queries._query import Groups, Query, declared
 from neyman.publish._section import Probability
@@ -33,10 +34,10 @@ probabilities = [0.25, 0.5, 0.75]
     """The share of rows at or below each quantile, from 0 to 1: 0.5 for the median."""
 
     @property
+    @override
     def bounds(self) -> Mapping[str, str]:
-        """The column's."""
         return {self.column: ""}
 
+    @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for all of them."""
         return quantiles(table, self.column, self.probabilities, by=declared(by, self.statistic))

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Self, final
 from pydantic import model_validator
 
 from neyman.aggregate import Aggregate
+from neyman.overriding import override
 from neyman.publish._domain_of import DomainOf
 from neyman.publish._functions import bounded_domain, regression
 from neyman.publish._queries._query import Groups, Query, declared
@@ -42,8 +43,8 @@ records = "FILL IN: about how many rows there are, known in public"
     """In place of bandwidth: about how many rows there are, known in public."""
 
     @property
+    @override
     def bounds(self) -> Mapping[str, str]:
-        """The response's, and those of x without a domain."""
         return ({self.x: ", or domain in the query"} if self.domain is None else {}) | {self.y: ""}
 
     @model_validator(mode="after")
@@ -55,8 +56,8 @@ records = "FILL IN: about how many rows there are, known in public"
             )
         return self
 
+    @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for the curve."""
         side = bounded_domain(table, self.x) if self.domain is None else self.domain.side
         return regression(
             table,

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self, TypeAlias, final
 from pydantic import Field, model_validator
 
 from neyman.aggregate import Aggregate
+from neyman.overriding import override
 from neyman.publish._queries._correlation import CorrelationPart
 from neyman.publish._queries._count import CountPart
 from neyman.publish._queries._covariance import CovariancePart
@@ -41,8 +42,8 @@ parts = [{ statistic = "count" }, { statistic = "mean", column = "FILL IN: a col
     """Of each in the squared sensitivity, whole numbers; equal by default."""
 
     @property
+    @override
     def bounds(self) -> Mapping[str, str]:
-        """Those of all."""
         return {column: instead for part in self.parts for column, instead in part.bounds.items()}
 
     @model_validator(mode="after")
@@ -54,7 +55,7 @@ parts = [{ statistic = "count" }, { statistic = "mean", column = "FILL IN: a col
             )
         return self
 
+    @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for all of them."""
         parts = [part.made(table) for part in self.parts]
         return table.statistics(parts, by, shares=self.shares or ())

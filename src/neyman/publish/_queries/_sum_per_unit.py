@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal, final
 
 from neyman.aggregate import Aggregate
+from neyman.overriding import override
 from neyman.publish._queries._query import Groups, Query
 from neyman.publish._section import Number
 from neyman.tables import Table
@@ -33,10 +34,10 @@ upper = "FILL IN: the greatest"
     """The greatest total of one entity in a group; a greater one is moved here."""
 
     @property
+    @override
     def bounds(self) -> Mapping[str, str]:
-        """The column's."""
         return {self.column: ""}
 
+    @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for it."""
         return table.sum_per_unit(self.column, by, lower=self.lower, upper=self.upper)

@@ -3,6 +3,7 @@
 from typing import ClassVar, Literal, final
 
 from neyman.aggregate import Aggregate
+from neyman.overriding import override
 from neyman.publish._functions import survival
 from neyman.publish._queries._query import Groups, Query, declared
 from neyman.publish._section import Positive
@@ -35,8 +36,8 @@ bandwidth = "FILL IN: the least that shall be read, in the units of the times"
     bandwidth: Positive
     """The least that shall be read, in the units of the times."""
 
+    @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        """Ask for the curve."""
         return survival(
             table,
             duration=self.duration,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
+from neyman.overriding import override
 from neyman.tables._engines._duckdb_functions import stand_ins
 from neyman.tables._engines._duckdb_session import own_session
 from neyman.tables._engines._duckdb_source import Source, together
@@ -55,32 +56,32 @@ class DuckDB(Engine):
     room: Room = field(default_factory=Room, compare=False)
 
     @property
+    @override
     def name(self) -> str:
-        """DuckDB."""
         return "DuckDB"
 
     @property
+    @override
     def identities(self) -> tuple[str, ...]:
-        """The sources' own."""
         return tuple(source.identity for source in self.sources)
 
     @property
+    @override
     def relation(self) -> Tree:
-        """The first source's own."""
         return self.sources[0].relation
 
     @property
+    @override
     def schema(self) -> Schema:
-        """Read when the table was opened."""
         return self.columns
 
     @property
+    @override
     def tables(self) -> int:
-        """One for each source."""
         return len(self.sources)
 
+    @override
     def beside(self, other: Engine) -> tuple[Engine, Tree]:
-        """Return what reads the other's source as well."""
         if not isinstance(other, DuckDB):
             raise InvalidTable(
                 f"a table of {other.name} cannot be joined with one that DuckDB reads; copy one of "
@@ -103,18 +104,18 @@ class DuckDB(Engine):
         _refuse_room(sources, room)
         return replace(self, sources=sources, room=room), sources[-1].relation
 
+    @override
     def within(self, room: Room) -> "DuckDB":
-        """Return the same with so much room."""
         _refuse_room(self.sources, room)
         return replace(self, room=room)
 
+    @override
     def check(self) -> None:
-        """Ask the sources."""
         for source in self.sources:
             source.check()
 
+    @override
     def stand_ins(self, *statements: exp.Query) -> Sequence[str]:
-        """Ask the user's connection, where there is one; a private one has no functions added."""
         host = self._host
         if host is None:
             return ()
@@ -125,12 +126,12 @@ class DuckDB(Engine):
             raise InvalidTable("the connection is closed or broken; open it, and the table again")
         return found
 
+    @override
     def text(self, statement: exp.Query) -> str:
-        """Spell it."""
         return _SPELLING.text(statement)
 
+    @override
     def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
-        """Run one statement over the columns that it names."""
         text = self.text(statement)
         named = [(node.table, node.name) for node in statement.find_all(exp.Column)]
         columns = [
@@ -152,8 +153,8 @@ class DuckDB(Engine):
     def _host(self) -> duckdb.DuckDBPyConnection | None:
         return next((source.host for source in self.sources if source.host is not None), None)
 
+    @override
     def is_interrupt(self, error: Exception) -> bool:
-        """Tell Ctrl-C, which DuckDB swallows and puts an error of its own in place of."""
         if isinstance(error, duckdb.InterruptException):
             return True
         return type(error) is RuntimeError and str(error) == "Query interrupted"

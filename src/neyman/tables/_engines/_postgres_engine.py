@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
+from neyman.overriding import override
 from neyman.tables import _sql as sql
 from neyman.tables._engines._engine import Engine
 from neyman.tables._engines._postgres_functions import stand_ins
@@ -56,32 +57,32 @@ class Postgres(Engine):
     columns: Schema
 
     @property
+    @override
     def name(self) -> str:
-        """PostgreSQL."""
         return "PostgreSQL"
 
     @property
+    @override
     def identities(self) -> tuple[str, ...]:
-        """Server, database and table."""
         return self.labels
 
     @property
+    @override
     def relation(self) -> Tree:
-        """The table with its schema."""
         return sql.relation(*self.place)
 
     @property
+    @override
     def schema(self) -> Schema:
-        """Read when the table was opened."""
         return self.columns
 
     @property
+    @override
     def tables(self) -> int:
-        """One for each label."""
         return len(self.labels)
 
+    @override
     def beside(self, other: Engine) -> tuple[Engine, Tree]:
-        """Return what reads the other's table as well: they are of one connection."""
         if not isinstance(other, Postgres) or other.access != self.access:
             raise InvalidTable(
                 f"a table of {other.name} cannot be joined with one of this connection to "
@@ -92,8 +93,8 @@ class Postgres(Engine):
     def check(self) -> None:
         """Nothing to compare."""
 
+    @override
     def stand_ins(self, *statements: exp.Query) -> Sequence[str]:
-        """Ask the server, in a session of our own."""
         found: list[str] | None = None
         with suppress(Exception), session(self.access) as connection:
             named = (
@@ -108,12 +109,12 @@ class Postgres(Engine):
             )
         return found
 
+    @override
     def text(self, statement: exp.Query) -> str:
-        """Spell it."""
         return SPELLING.text(statement)
 
+    @override
     def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
-        """Run one statement, which sees the rows of one moment."""
         text = self.text(statement).encode()
         with session(self.access) as connection:
             cursor = connection.cursor(binary=True)
@@ -125,8 +126,8 @@ class Postgres(Engine):
             columns = zip(*rows, strict=True) if rows else [()] * len(cursor.description or ())
             return [np.array(column) for column in columns]
 
+    @override
     def is_interrupt(self, error: Exception) -> bool:  # noqa: ARG002
-        """No error of PostgreSQL's stands for Ctrl-C."""
         return False
 
 

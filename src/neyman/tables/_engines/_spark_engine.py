@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
+from neyman.overriding import override
 from neyman.tables import _sql as sql
 from neyman.tables._engines._engine import Engine
 from neyman.tables._engines._running import interruptible
@@ -50,32 +51,32 @@ class Spark(Engine):
     lock: Lock = field(repr=False, compare=False, default_factory=Lock)
 
     @property
+    @override
     def name(self) -> str:
-        """Spark."""
         return "Spark"
 
     @property
+    @override
     def identities(self) -> tuple[str, ...]:
-        """The name that the user gave, with the schema."""
         return self.labels
 
     @property
+    @override
     def relation(self) -> Tree:
-        """A view for a moment."""
         return sql.relation(self.views[0])
 
     @property
+    @override
     def schema(self) -> Schema:
-        """Read when the table was opened."""
         return self.columns
 
     @property
+    @override
     def tables(self) -> int:
-        """One for each frame."""
         return len(self.frames)
 
+    @override
     def beside(self, other: Engine) -> tuple[Engine, Tree]:
-        """Return what reads the other's frame as well: they are of one session."""
         if not isinstance(other, Spark) or other.session is not self.session:
             raise InvalidTable(
                 f"a table of {other.name} cannot be joined with one of this session of Spark; "
@@ -92,16 +93,16 @@ class Spark(Engine):
     def check(self) -> None:
         """Nothing to compare."""
 
+    @override
     def stand_ins(self, *statements: exp.Query) -> Sequence[str]:
-        """Ask the session."""
         return stand_ins(self.session, *map(self.text, statements))
 
+    @override
     def text(self, statement: exp.Query) -> str:
-        """Spell it."""
         return SPELLING.text(statement)
 
+    @override
     def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
-        """Run one statement, under a tag of its own."""
         text = self.text(statement)
         tag = f"neyman-{uuid4().hex}"
         context = self.session.sparkContext
@@ -116,8 +117,8 @@ class Spark(Engine):
 
         return interruptible(work, lambda: context.cancelJobsWithTag(tag))
 
+    @override
     def is_interrupt(self, error: Exception) -> bool:  # noqa: ARG002
-        """No error of Spark's stands for Ctrl-C."""
         return False
 
     def _planned(self, text: str) -> Any:

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import final
 
 from neyman.errors import InvalidParameter, InvalidTable
+from neyman.overriding import override
 from neyman.tables import _sql as sql
 from neyman.tables._expressions._calendar import as_time, iso_value
 from neyman.tables._expressions._expression import Expression, Form, Given
@@ -39,22 +40,22 @@ class Named(Expression):
     def __repr__(self) -> str:
         return f"col({self.name!r})"
 
+    @override
     def form(self) -> Form:
-        """["col", name]."""
         return ["col", self.name]
 
     @property
+    @override
     def parts(self) -> int:
-        """One."""
         return 1
 
     @property
+    @override
     def depth(self) -> int:
-        """None."""
         return 0
 
+    @override
     def types(self, schema: Schema) -> frozenset[Type]:
-        """What its kind can be."""
         schema[self.name].refuse_coded()
         kind = schema[self.name].kind
         if not kind.types:
@@ -64,8 +65,8 @@ class Named(Expression):
             )
         return frozenset(kind.types)
 
+    @override
     def term(self, schema: Schema, wanted: Type) -> Term:
-        """The column as it is read."""
         return column_term(schema[self.name], wanted)
 
 
@@ -81,8 +82,8 @@ class Literal(Expression):
             return repr(int(self.value))
         return repr(self.value)
 
+    @override
     def form(self) -> Form:
-        """The value itself; ["date", text], ["timestamp", text] and ["null"]."""
         match self.value:
             case None:
                 return ["null"]
@@ -94,23 +95,23 @@ class Literal(Expression):
                 return value
 
     @property
+    @override
     def parts(self) -> int:
-        """One."""
         return 1
 
     @property
+    @override
     def depth(self) -> int:
-        """None."""
         return 0
 
+    @override
     def types(self, schema: Schema) -> frozenset[Type]:  # noqa: ARG002
-        """The value's own."""
         if self.value is None:
             return frozenset(Type)
         return frozenset({_TYPES[type(self.value)]})
 
+    @override
     def term(self, schema: Schema, wanted: Type) -> Term:  # noqa: ARG002
-        """The value, and its tree."""
         return literal_term(self.value, wanted)
 
 
@@ -177,18 +178,18 @@ class Call(Expression):
     def __repr__(self) -> str:
         return self.operation.shown([repr(part) for part in self.arguments])
 
+    @override
     def form(self) -> Form:
-        """[operation, argument, ...]."""
         return [self.name, *(part.form() for part in self.arguments)]
 
+    @override
     def types(self, schema: Schema) -> frozenset[Type]:
-        """What the operation gives of what its arguments can be."""
         shared = self._shared(schema)
         gives = self.operation.gives
         return shared if gives is None else frozenset({gives})
 
+    @override
     def term(self, schema: Schema, wanted: Type) -> Term:
-        """The operation on the arguments' terms."""
         shared = self._shared(schema)
         if self.operation.gives is None:
             shared = shared & {wanted}

@@ -15,6 +15,7 @@ from neyman.arguments import check_type, given, whole
 from neyman.calls import plain_calls_of
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import Real, exact
+from neyman.overriding import override
 from neyman.tables._keys._cuts import day_bin, number_bin
 from neyman.tables._keys._domain import Domain
 from neyman.tables._schema import Column
@@ -107,48 +108,48 @@ class Bins(Domain):
         return len(self.edges) - 1
 
     @property
+    @override
     def kind(self) -> str:
-        """Bins go with equal bins."""
         return "bins"
 
     @property
+    @override
     def by_value(self) -> bool:
-        """A bin has many values."""
         return False
 
     @property
+    @override
     def cells(self) -> tuple[Bin, ...]:
-        """The bins."""
         return tuple(Bin(*ends) for ends in pairwise(self.edges))
 
+    @override
     def texts(self) -> list[str]:
-        """Return their numbers, from 0."""
         return [str(i) for i in range(len(self))]
 
+    @override
     def names(self, column: str) -> tuple[str, ...]:
-        """Return two names, of the lower and of the upper edge."""
         return f"{column}_from", f"{column}_to"
 
+    @override
     def columns(self, column: str, places: IntArray) -> Columns:
-        """Return lower and upper edges, dates as ISO text."""
         shown = [edge.isoformat() if isinstance(edge, date) else edge for edge in self.edges]
         at: list[int] = places.tolist()
         lower, upper = [shown[i] for i in at], [shown[i + 1] for i in at]
         return dict(zip(self.names(column), (lower, upper), strict=True))  # pyright: ignore[reportReturnType]
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the edges, doubles by their digits in base 16."""
         written = [
             edge.isoformat() if isinstance(edge, date) else float(edge).hex() for edge in self.edges
         ]
         return {"bins": {"edges": written, "outside": self.outside}}
 
+    @override
     def only(self, places: IntArray) -> "Bins":  # noqa: ARG002
-        """Return all: a bin is what its neighbours leave."""
         return self
 
+    @override
     def joined(self, other: Domain, column: str) -> "Bins":
-        """Return these, which must be the other's."""
         if self != other:
             raise InvalidTable(
                 f"column {column!r} is cut into {self!r} and into {other!r}; write the same bins "
@@ -156,8 +157,8 @@ class Bins(Domain):
             )
         return self
 
+    @override
     def find(self, cell: object, column: str) -> int:
-        """Return the place of a bin, given by its two edges."""
         cells = cast("tuple[object, ...]", self.cells)
         if isinstance(cell, tuple) and cell in cells:
             return cells.index(cast("object", cell))
@@ -166,8 +167,8 @@ class Bins(Domain):
             f"({self.edges[0]}, {self.edges[1]})"
         )
 
+    @override
     def told(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
-        """Compare: the place tells itself."""
         clipped = self.outside == "clip"
         days = [edge for edge in self.edges if isinstance(edge, date)]
         if days:
@@ -175,6 +176,7 @@ class Bins(Domain):
         edges = [float(cast("float", edge)) for edge in self.edges]
         return number_bin(query, column.number(), edges, clipped, alias)
 
+    @override
     def placed(
         self,
         query: exp.Select,
@@ -182,7 +184,6 @@ class Bins(Domain):
         column: Column,  # noqa: ARG002
         alias: str,  # noqa: ARG002
     ) -> tuple[exp.Select, Tree]:
-        """Return the value, which is the place."""
         return query, value
 
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidTable
+from neyman.overriding import override
 from neyman.tables import _sql as sql
 from neyman.tables._key import Key, key_of, key_text
 from neyman.tables._keys._domain import Domain
@@ -108,26 +109,26 @@ class Listed(Domain):
         return len(self.keys) + (self.other is not None)
 
     @property
+    @override
     def by_value(self) -> bool:
-        """Not where a group has rows of many values, or of unknown ones."""
         return self.other is None and None not in self.keys
 
     @property
+    @override
     def cells(self) -> tuple[object, ...]:
-        """The keys; None for rows without a value, and the name of the group of all others."""
         return self.keys if self.other is None else (*self.keys, self.other)
 
+    @override
     def texts(self) -> list[str]:
-        """Return canonical texts, and the names of groups that are no key's."""
         found = [self.missing if key is None else key_text(key) for key in self.keys]
         return found if self.other is None else [*found, self.other]
 
+    @override
     def names(self, column: str) -> tuple[str, ...]:
-        """Return the column's own name."""
         return (column,)
 
+    @override
     def columns(self, column: str, places: IntArray) -> Columns:
-        """Return the keys, dates as ISO text; all as text where a group has a name."""
         shown: list[object] = [
             key.isoformat() if isinstance(key, date) else key for key in self.keys
         ]
@@ -135,14 +136,14 @@ class Listed(Domain):
             shown = list(self.texts())
         return {column: [shown[i] for i in places.tolist()]}  # pyright: ignore[reportReturnType]
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the names of groups that are no key's."""
         told: dict[str, str] = {"missing": self.missing} if None in self.keys else {}
         told |= {} if self.other is None else {"other": self.other}
         return {"rest": told} if told else {}
 
+    @override
     def only(self, places: IntArray) -> "Listed":
-        """Return some of the keys; all where there are others, which are what the keys leave."""
         if self.other is not None:
             return self
         at: list[int] = places.tolist()
@@ -172,8 +173,8 @@ class Listed(Domain):
         found.refuse_names_of_keys(column)
         return found
 
+    @override
     def find(self, cell: object, column: str) -> int:
-        """Return the place of a key, or of a group by its name."""
         if cell is None and None in self.keys:
             return self.keys.index(None)
         if isinstance(cell, str) and cell in self.describe().get("rest", {}).values():  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
@@ -185,16 +186,16 @@ class Listed(Domain):
         shown = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
         raise InvalidTable(f"{cell!r} is not among the keys of column {column!r}: {shown}")
 
+    @override
     def told(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
-        """Return the value as it is compared with keys; with groups of other rows, the place."""
         if self.by_value:
             return query, column.compared(self._given)[0]
         return self._among_others(query, column, alias)
 
+    @override
     def placed(
         self, query: exp.Select, value: Tree, column: Column, alias: str
     ) -> tuple[exp.Select, Tree]:
-        """Join a list of the keys with their places."""
         if not self.by_value:
             return query, value
         _, parse = column.compared(self._given)

@@ -10,6 +10,7 @@ from typing import TypeAlias, final
 import duckdb
 
 from neyman.errors import InvalidTable
+from neyman.overriding import override
 from neyman.tables import _sql as sql
 from neyman.tables._engines._duckdb_source import Source, described, opened
 from neyman.tables._schema import Schema
@@ -36,17 +37,17 @@ class AttachedTable(Source):
     label: str = field(repr=False)
 
     @property
+    @override
     def identity(self) -> str:
-        """Database and table."""
         return f"database:{self.label}:{'.'.join(self.place)}"
 
     @property
+    @override
     def relation(self) -> Tree:
-        """The table by its full name, which no Python variable stands for."""
         return sql.relation(*self.place)
 
+    @override
     def schema(self) -> Schema:
-        """Ask the catalog."""
         return opened(
             self._schema,
             f"the table {'.'.join(self.place)}",
@@ -55,26 +56,26 @@ class AttachedTable(Source):
         )
 
     @property
+    @override
     def host(self) -> duckdb.DuckDBPyConnection:
-        """The user's connection."""
         return self.connection
 
     @property
+    @override
     def files(self) -> tuple[str, ...]:
-        """None: its database is open."""
         return ()
 
     @property
+    @override
     def is_file(self) -> bool:
-        """It is a table."""
         return False
 
+    @override
     def at(self, place: int) -> "AttachedTable":  # noqa: ARG002
-        """Its full name serves at all places."""
         return self
 
+    @override
     def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:  # noqa: ARG002
-        """Look whether it is still a table: a view of its name could mix the rows of many units."""
         if self.place not in _catalog(connection).places:
             raise InvalidTable(f"{'.'.join(self.place)} is no table any more; open another")
 

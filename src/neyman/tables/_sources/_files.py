@@ -10,6 +10,7 @@ import duckdb
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
+from neyman.overriding import override
 from neyman.tables import _sql as sql
 from neyman.tables._engines._duckdb_session import private_session
 from neyman.tables._engines._duckdb_source import Source, described, opened
@@ -105,40 +106,40 @@ class ParquetFile(Source):
         return cls(file, opened(lambda: _footer(file.path), "the Parquet file"))
 
     @property
+    @override
     def identity(self) -> str:
-        """The content's."""
         return self.file.identity
 
     @property
+    @override
     def relation(self) -> Tree:
-        """The rows, by a name in the private database of a question."""
         return sql.relation(self.called)
 
+    @override
     def schema(self) -> Schema:
-        """The footer's."""
         return self.columns
 
     @property
+    @override
     def host(self) -> None:
-        """None: any connection reads it."""
         return
 
     @property
+    @override
     def files(self) -> tuple[str, ...]:
-        """The path, as it is and as it is written for DuckDB."""
         return self.file.path, _pattern(self.file.path)
 
     @property
+    @override
     def is_file(self) -> bool:
-        """What its footer says of NaN must not be believed."""
         return True
 
+    @override
     def at(self, place: int) -> "ParquetFile":
-        """Call the rows by the place."""
         return replace(self, called=f"{_ROWS}_{place}")
 
+    @override
     def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
-        """Name the rows, which DuckDB reads where they lie; mended text is copied, and spills."""
         wanted = [column for column in self.columns.columns if column.inside in columns]
         partial = (x.inside for x in wanted if x.kind is TEXT or x.kind.instant is not None)
         broken = self._broken(connection, list(partial))
@@ -158,8 +159,8 @@ class ParquetFile(Source):
             query = query.join(exp.alias_(sql.relation(texts), t), on=same)
         connection.execute(f"CREATE VIEW {self.called} AS {query.sql(dialect='duckdb')}")
 
+    @override
     def check(self) -> None:
-        """Compare what the file system says of it."""
         self.file.check()
 
     def _broken(
@@ -266,41 +267,41 @@ class CsvFile(Source):
         return cls(file, header(file.path))
 
     @property
+    @override
     def identity(self) -> str:
-        """The content's."""
         return self.file.identity
 
     @property
+    @override
     def relation(self) -> Tree:
-        """The rows, copied for one question into its private database."""
         return sql.relation(self.called)
 
+    @override
     def schema(self) -> Schema:
-        """All columns are text."""
         columns = (Column(name, f"c{i}", FREE_TEXT) for i, name in enumerate(self.names))
         return Schema(tuple(columns), told=False)
 
     @property
+    @override
     def host(self) -> None:
-        """None: it is copied."""
         return
 
     @property
+    @override
     def files(self) -> tuple[str, ...]:
-        """None: Python reads it."""
         return ()
 
     @property
+    @override
     def is_file(self) -> bool:
-        """It is copied into a private database."""
         return True
 
+    @override
     def at(self, place: int) -> "CsvFile":
-        """Call the copy by the place."""
         return replace(self, called=f"{_ROWS}_{place}")
 
+    @override
     def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
-        """Fill a table, which spills to disk what memory cannot hold."""
         from neyman.tables._sources._csv import tables
 
         width = len(self.names)
@@ -310,8 +311,8 @@ class CsvFile(Source):
         for table in tables(self.file.path, width, wanted):
             _insert(connection, self.called, table)
 
+    @override
     def check(self) -> None:
-        """Compare what the file system says of it."""
         self.file.check()
 
 

@@ -11,6 +11,7 @@ from typing import Any, final
 import duckdb
 
 from neyman.errors import InvalidTable
+from neyman.overriding import override
 from neyman.tables import _sql as sql
 from neyman.tables._engines._duckdb_source import TIMESTAMP, Source, described, opened
 from neyman.tables._extra import require
@@ -40,41 +41,41 @@ class Frame(Source):
     called: str = field(repr=False, default=_NAME)
 
     @property
+    @override
     def identity(self) -> str:
-        """Name and schema."""
         types = ", ".join(str(kind) for kind in self.table.schema.types)
         return f"frame:{self.label}:{list(self.names)}:{types}"
 
     @property
+    @override
     def relation(self) -> Tree:
-        """The registered table."""
         return sql.relation(self.called)
 
+    @override
     def schema(self) -> Schema:
-        """Ask DuckDB how it takes the Arrow types."""
         return opened(self._schema, "the data frame")
 
     @property
+    @override
     def host(self) -> None:
-        """None: it lies in memory."""
         return
 
     @property
+    @override
     def files(self) -> tuple[str, ...]:
-        """None: it lies in memory."""
         return ()
 
     @property
+    @override
     def is_file(self) -> bool:
-        """It lies in memory."""
         return False
 
+    @override
     def at(self, place: int) -> "Frame":
-        """Call it by the place."""
         return replace(self, called=f"{_NAME}_{place}")
 
+    @override
     def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
-        """Let the connection see the frame: sound text, and timestamps in microseconds."""
         from neyman.tables._sources._timestamps import in_microseconds, is_timestamp
         from neyman.tables._sources._utf8 import in_utf8
 

@@ -23,6 +23,7 @@ import duckdb
 from sqlglot import exp
 
 from neyman.errors import InvalidTable
+from neyman.overriding import override
 from neyman.tables import _kind as kind
 from neyman.tables import _sql as sql
 from neyman.tables._engines._duckdb_source import Source
@@ -116,8 +117,8 @@ class SeveralFiles(Source):
     called: str = field(repr=False, default=_ROWS)
 
     @property
+    @override
     def identity(self) -> str:
-        """The contents' and the folders', in whichever order the files come."""
         told = [
             [part.identity, [None if value is None else key_text(value) for value in values]]
             for part, values in zip(self.parts, self.folders, strict=True)
@@ -127,35 +128,35 @@ class SeveralFiles(Source):
         return f"files:{len(told)}:sha256:{hashlib.sha256(written.encode()).hexdigest()}"
 
     @property
+    @override
     def relation(self) -> Tree:
-        """The rows, by a name in the private database of a question."""
         return sql.relation(self.called)
 
+    @override
     def schema(self) -> Schema:
-        """That of all files."""
         return self.columns
 
     @property
+    @override
     def host(self) -> None:
-        """None: any connection reads them."""
         return
 
     @property
+    @override
     def files(self) -> tuple[str, ...]:
-        """Those of all parts."""
         return tuple(path for part in self.parts for path in part.files)
 
     @property
+    @override
     def is_file(self) -> bool:
-        """They are."""
         return True
 
+    @override
     def at(self, place: int) -> "SeveralFiles":
-        """Call the rows by the place."""
         return replace(self, called=f"{_ROWS}_{place}")
 
+    @override
     def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
-        """Name the rows of each file, and those of all."""
         own = len(self.columns.columns) - len(self._of_folders)
         wanted = [i for i in range(own) if self.columns.columns[i].inside in columns]
         rows: list[str] = []
@@ -175,8 +176,8 @@ class SeveralFiles(Source):
             rows.append(query.from_(here.relation).sql(dialect="duckdb"))
         connection.execute(f"CREATE VIEW {self.called} AS {' UNION ALL '.join(rows)}")
 
+    @override
     def check(self) -> None:
-        """Compare size and time of each."""
         for part in self.parts:
             part.check()
 

@@ -7,6 +7,7 @@ from typing import Final, final
 from neyman.aggregate import SumsReading
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
+from neyman.overriding import override
 from neyman.tables._statistics._linear_reading import LinearReading
 from neyman.tables._statistics._moments import Axis, Layout, OfMoments, Term
 from neyman.tables._statistics._statistic import Measured, check_measured
@@ -51,36 +52,36 @@ class LinearRegression(OfMoments):
             )
 
     @property
+    @override
     def layout(self) -> Layout:
-        """Of all sums of products."""
         count = len(self.columns)
         pairs = combinations_with_replacement(range(count), 2)
         terms: list[Term] = [(), *((i,) for i in range(count)), *pairs]
         return Layout(tuple(map(Axis, self.columns)), tuple(terms))
 
     @property
+    @override
     def columns(self) -> tuple[Measured, ...]:
-        """The features, then the response."""
         return (*self.features, self.response)
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer."""
         return LinearReading.names
 
     @property
+    @override
     def rows(self) -> int:
-        """One for each coefficient."""
         return 1 + len(self.features)
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the name and the columns."""
         return {
             "statistic": "linear_regression",
             "response": self.response.describe(),
             "features": [feature.describe() for feature in self.features],
         }
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:  # noqa: ARG002
-        """Return the coefficients in the columns' units, with intervals of the noise."""
         return LinearReading(self.layout, weight)

@@ -20,6 +20,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.aggregate import Columns, IntArray, Noise
+from neyman.overriding import override
 from neyman.tables._statistics._cone import Floats
 from neyman.tables._statistics._moments import Layout
 from neyman.tables._statistics._spread_readings import MomentsReading
@@ -52,8 +53,8 @@ class LinearReading(MomentsReading):
     layout: Layout
     weight: int
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns."""
         raw = noisy.reshape(-1, len(self.layout.terms)).astype(np.float64)
         rank, size = len(self.layout.axes), len(self.layout.terms)
         # The square of the response is not in the equations.

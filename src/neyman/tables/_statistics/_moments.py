@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from neyman.aggregate import Term as Known
 from neyman.errors import InvalidTable
+from neyman.overriding import override
 from neyman.tables._sql import Tree, integer, wide
 from neyman.tables._statistics._statistic import Component, Measured, Statistic
 
@@ -257,6 +258,6 @@ class OfMoments(Statistic):
 
     @property
     @final
+    @override
     def components(self) -> tuple[Component, ...]:
-        """One for each of them."""
         return self.layout.components

@@ -10,6 +10,7 @@ from neyman.aggregate import Columns, IntArray, Noise, SumsReading, Term
 from neyman.arguments import check_type
 from neyman.errors import InvalidTable
 from neyman.numerics import text
+from neyman.overriding import override
 from neyman.tables import _sql as sql
 from neyman.tables._bounds import Bounds
 from neyman.tables._sql import Tree
@@ -26,31 +27,31 @@ class CountUnits(Statistic):
     """Distinct units of each group: each adds 1."""
 
     @property
+    @override
     def columns(self) -> tuple[Measured, ...]:
-        """None."""
         return ()
 
     @property
+    @override
     def per_unit(self) -> bool:
-        """Once in a group."""
         return True
 
     @property
+    @override
     def components(self) -> tuple[Component, ...]:
-        """One."""
         return (Component(lambda _: sql.integer(1), 1, 1),)
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer."""
         return ("count_units", *CountReading.names[1:])
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the name."""
         return {"statistic": "count_units"}
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:  # noqa: ARG002
-        """Return the noisy counts as they are."""
         return _Called("count_units", CountReading(weight))
 
 
@@ -75,18 +76,18 @@ class MeanPerUnit(Statistic):
         check_measured("column", self.column)
 
     @property
+    @override
     def columns(self) -> tuple[Measured, ...]:
-        """The column."""
         return (self.column,)
 
     @property
+    @override
     def per_unit(self) -> bool:
-        """Once in a group."""
         return True
 
     @property
+    @override
     def components(self) -> tuple[Component, ...]:
-        """The weighted count of units, and the centred sum of their means."""
         low, high = self.column.bounds.steps
         mean = Mean(self.column)
         centre, weight = mean.centre, mean.weight
@@ -105,16 +106,16 @@ class MeanPerUnit(Statistic):
         )
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer."""
         return ("mean_per_unit", *MeanReading.names[1:])
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the name and the column."""
         return {"statistic": "mean_per_unit"} | self.column.describe()
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
-        """Return the ratios in the column's units, with Fieller's intervals."""
         mean = Mean(self.column).reading(unit_rows=unit_rows, weight=weight)
         return _Called("mean_per_unit", mean)
 
@@ -146,45 +147,45 @@ class SumPerUnit(Statistic):
             )
 
     @property
+    @override
     def columns(self) -> tuple[Measured, ...]:
-        """The column."""
         return (self.column,)
 
     @property
+    @override
     def per_unit(self) -> bool:
-        """Once in a group."""
         return True
 
     @property
+    @override
     def components(self) -> tuple[Component, ...]:
-        """The sum, which the statement moves to these limits."""
         return (Component(lambda k: k[1], *self.total.steps),)
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer."""
         return ("sum_per_unit", *SumReading.names[1:])
 
     @property
+    @override
     def totals(self) -> bool:
-        """The totals."""
         return True
 
+    @override
     def moved(self, k: Sequence[Tree]) -> Tree:
-        """Whether the total lies outside its bounds."""
         low, high = self.total.steps
         return exp.or_(
             exp.LT(this=k[1], expression=sql.integer(low)),
             exp.GT(this=k[1].copy(), expression=sql.integer(high)),
         )
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the name, the column and the bounds of the total."""
         total = [text(self.total.lower), text(self.total.upper)]
         return {"statistic": "sum_per_unit", "total": total} | self.column.describe()
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:  # noqa: ARG002
-        """Return the noisy sums in the column's units."""
         return _Called("sum_per_unit", SumReading(self.total, weight))
 
 
@@ -197,11 +198,11 @@ class _Called(SumsReading):
     reading: SumsReading
 
     @property
+    @override
     def terms(self) -> tuple[Term | None, ...]:
-        """Those of the reading."""
         return self.reading.terms
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns."""
         first, *rest = self.reading.columns(noisy, noise, confidence).items()
         return {self.name: first[1], **dict(rest)}

@@ -8,6 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.aggregate import Columns, IntArray, Noise, SumsReading, Term
+from neyman.overriding import override
 from neyman.tables._bounds import Bounds
 from neyman.tables._statistics._cone import Ends, Floats
 from neyman.tables._statistics._sampling import poisson_ends, share_reach, widened
@@ -28,12 +29,12 @@ class CountReading(SumsReading):
     weight: int = 1
 
     @property
+    @override
     def terms(self) -> tuple[Term, ...]:
-        """The rows."""
         return (Term(self.weight),)
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns."""
         width = noise.half_width(confidence)
         counts = [int(value) for value in noisy.tolist()]
         return {
@@ -64,12 +65,12 @@ class PoissonReading(SumsReading):
     largest: int | Fraction
 
     @property
+    @override
     def terms(self) -> tuple[Term | None, ...]:
-        """Those of the counts or sums."""
         return self.plain.terms
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns."""
         each = nextafter(1 - (1 - confidence) / 2, 1)
         width = noise.half_width(each)
         exact = [int(value) for value in noisy.tolist()]
@@ -92,12 +93,12 @@ class SumReading(SumsReading):
     weight: int = 1
 
     @property
+    @override
     def terms(self) -> tuple[Term, ...]:
-        """The total, and the middle of the bounds for each row."""
         return (Term(self.weight * (sum(self.bounds.steps) // 2), self.weight),)
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns."""
         width, grid = noise.half_width(confidence), self.bounds.grid / self.weight
         steps = [int(value) for value in noisy.tolist()]
         return {
@@ -135,12 +136,12 @@ class MeanReading(SumsReading):
     unit_rows: int
 
     @property
+    @override
     def terms(self) -> tuple[Term, ...]:
-        """The weighted rows, and the centred total."""
         return (Term(self.weight * self.factor), Term(0, self.factor))
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns."""
         pairs = [(int(n), int(s)) for n, s in noisy.reshape(-1, 2).tolist()]
         ends = [noise.ratio_interval(s, n, confidence) for n, s in pairs]
         means = [self._units(Fraction(s, n)) if n > 0 else nan for n, s in pairs]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.aggregate import SumsReading
+from neyman.overriding import override
 from neyman.tables._statistics._moments import Axis, Layout, OfMoments, Term
 from neyman.tables._statistics._spread_readings import (
     CorrelationReading,
@@ -31,26 +32,26 @@ class Variance(OfMoments):
         check_measured("column", self.column)
 
     @property
+    @override
     def layout(self) -> Layout:
-        """Of the three sums."""
         return Layout((Axis(self.column),), ((), (0,), (0, 0)))
 
     @property
+    @override
     def columns(self) -> tuple[Measured, ...]:
-        """The column."""
         return (self.column,)
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer."""
         return VarianceReading.names
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the name and the column."""
         return {"statistic": "variance"} | self.column.describe()
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
-        """Return the moments in the column's units, with intervals of the noise and in total."""
         return VarianceReading(self.layout, weight, unit_rows)
 
 
@@ -67,8 +68,8 @@ class _OfTwo(OfMoments):
         check_measured("other", self.other)
 
     @property
+    @override
     def columns(self) -> tuple[Measured, ...]:
-        """Both."""
         return (self.column, self.other)
 
     def _named(self, statistic: str) -> dict[str, object]:
@@ -86,21 +87,21 @@ class Covariance(_OfTwo):
     """
 
     @property
+    @override
     def layout(self) -> Layout:
-        """Of the four sums."""
         return Layout((Axis(self.column), Axis(self.other)), ((), (0,), (1,), (0, 1)))
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer."""
         return CovarianceReading.names
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the name and the columns."""
         return self._named("covariance")
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:  # noqa: ARG002
-        """Return the covariances in the columns' units, with intervals of the noise."""
         return CovarianceReading(self.layout, weight)
 
 
@@ -113,20 +114,20 @@ class Correlation(_OfTwo):
     """
 
     @property
+    @override
     def layout(self) -> Layout:
-        """Of the six sums."""
         terms: tuple[Term, ...] = ((), (0,), (1,), (0, 0), (1, 1), (0, 1))
         return Layout((Axis(self.column), Axis(self.other)), terms)
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer."""
         return CorrelationReading.names
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the name and the columns."""
         return self._named("correlation")
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:  # noqa: ARG002
-        """Return the correlations, with intervals of the noise."""
         return CorrelationReading(self.layout, weight)

@@ -14,6 +14,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.aggregate import Columns, IntArray, Noise, SumsReading, Term
+from neyman.overriding import override
 from neyman.tables._statistics._cone import Cone, Ends, Floats
 from neyman.tables._statistics._moments import Layout
 from neyman.tables._statistics._sampling import mean_reach, share_reach, widened
@@ -95,13 +96,13 @@ class MomentsReading(SumsReading):
     weight: int
 
     @property
+    @override
     def terms(self) -> tuple[Term | None, ...]:
-        """The rows, and the total of a single column."""
         return self.layout.known_terms(self.weight)
 
     @property
+    @override
     def joint(self) -> bool:
-        """True."""
         return True
 
 
@@ -125,8 +126,8 @@ class VarianceReading(MomentsReading):
     weight: int
     unit_rows: int
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns."""
         sums = NoisySums.of(noisy, self.layout, self.weight, noise, confidence)
         (axis,) = self.layout.axes
         size, middle = float(axis.half_range), float(axis.middle)
@@ -177,8 +178,8 @@ class CovarianceReading(MomentsReading):
     layout: Layout
     weight: int
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns."""
         sums = NoisySums.of(noisy, self.layout, self.weight, noise, confidence)
         x, y = self.layout.axes
         size = float(x.half_range * y.half_range)
@@ -205,8 +206,8 @@ class CorrelationReading(MomentsReading):
     layout: Layout
     weight: int
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns."""
         sums = NoisySums.of(noisy, self.layout, self.weight, noise, confidence)
         spread = _moment(sums, 3, 1, 1), _moment(sums, 4, 2, 2)
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -7,6 +7,7 @@ from typing import final
 
 from neyman.aggregate import SumsReading
 from neyman.errors import InvalidParameter
+from neyman.overriding import override
 from neyman.tables._sql import Tree, integer
 from neyman.tables._statistics._readings import (
     CountReading,
@@ -37,26 +38,26 @@ class Count(Statistic):
     poisson: bool = False
 
     @property
+    @override
     def columns(self) -> tuple[Measured, ...]:
-        """None."""
         return ()
 
     @property
+    @override
     def components(self) -> tuple[Component, ...]:
-        """One."""
         return (Component(lambda _: integer(1), 1, 1),)
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer."""
         return (*CountReading.names, *PoissonReading.more) if self.poisson else CountReading.names
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the name."""
         return {"statistic": "count"}
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
-        """Return the noisy counts as they are."""
         plain = CountReading(weight)
         return PoissonReading(plain, Fraction(1, weight), unit_rows) if self.poisson else plain
 
@@ -89,26 +90,26 @@ class Sum(Statistic):
             )
 
     @property
+    @override
     def columns(self) -> tuple[Measured, ...]:
-        """The column."""
         return (self.column,)
 
     @property
+    @override
     def components(self) -> tuple[Component, ...]:
-        """The integer itself."""
         return (Component(_same, *self.column.bounds.steps),)
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer."""
         return (*SumReading.names, *PoissonReading.more) if self.poisson else SumReading.names
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the name and the column."""
         return {"statistic": "sum"} | self.column.describe()
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
-        """Return the noisy sums in the column's units."""
         bounds = self.column.bounds
         plain = SumReading(bounds, weight)
         if not self.poisson:
@@ -136,8 +137,8 @@ class Mean(Statistic):
         check_measured("column", self.column)
 
     @property
+    @override
     def columns(self) -> tuple[Measured, ...]:
-        """The column."""
         return (self.column,)
 
     @property
@@ -152,8 +153,8 @@ class Mean(Statistic):
         return max(high - self.centre, self.centre - low)
 
     @property
+    @override
     def components(self) -> tuple[Component, ...]:
-        """The weighted count and the centred sum."""
         low, high = self.column.bounds.steps
         centre, weight = self.centre, self.weight
         return (
@@ -162,14 +163,14 @@ class Mean(Statistic):
         )
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer."""
         return MeanReading.names
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the name and the column."""
         return {"statistic": "mean"} | self.column.describe()
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
-        """Return the ratios in the column's units, with Fieller's intervals and in total."""
         return MeanReading(self.column.bounds, self.centre, self.weight, weight, unit_rows)

@@ -10,6 +10,7 @@ from sqlglot import exp
 from neyman.aggregate import Columns, IntArray, Noise, Reading, SumsReading, Term
 from neyman.arguments import check_list
 from neyman.errors import InvalidParameter
+from neyman.overriding import override
 from neyman.tables._sql import Tree, integer, wide
 from neyman.tables._statistics._statistic import Component, Measured, Statistic, check_statistic
 
@@ -73,13 +74,13 @@ class Together(Statistic):
             )
 
     @property
+    @override
     def columns(self) -> tuple[Measured, ...]:
-        """Those of all, each once."""
         return tuple(dict.fromkeys(column for part in self.parts for column in part.columns))
 
     @property
+    @override
     def complete(self) -> bool:
-        """No row is left out."""
         return False
 
     @property
@@ -93,8 +94,8 @@ class Together(Statistic):
         return _balanced(norms, [max(own) for own in limits])
 
     @property
+    @override
     def components(self) -> tuple[Component, ...]:
-        """Those of each, multiplied, and 0 where its columns are not known."""
         place = {column: i for i, column in enumerate(self.columns)}
         found: list[Component] = []
         for part, weight in zip(self.parts, self.weights, strict=True):
@@ -103,20 +104,20 @@ class Together(Statistic):
         return tuple(found)
 
     @property
+    @override
     def names(self) -> tuple[str, ...]:
-        """Columns of the answer, named after statistic and column."""
         return tuple(name for part in self.parts for name in _prefixed(part))
 
+    @override
     def describe(self) -> dict[str, object]:
-        """Return the records of all, and their weights."""
         return {
             "statistic": "together",
             "parts": [part.describe() for part in self.parts],
             "weights": list(self.weights),
         }
 
+    @override
     def reading(self, *, unit_rows: int, weight: int = 1) -> SumsReading:
-        """Return what reads each with its weight taken off again."""
         return _Side(
             tuple(
                 (
@@ -137,16 +138,16 @@ class _Side(SumsReading):
     parts: tuple[tuple[int, tuple[str, ...], Reading], ...]
 
     @property
+    @override
     def terms(self) -> tuple[Term | None, ...]:
-        """None: they are those of its parts."""
         return ()
 
+    @override
     def apart(self) -> list[tuple[int, Reading]]:
-        """Return them."""
         return [(width, reading) for width, _, reading in self.parts]
 
+    @override
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns of all."""
         table = noisy.reshape(-1, sum(width for width, _, _ in self.parts))
         answer, start = Columns(), 0
         for width, names, reading in self.parts:
