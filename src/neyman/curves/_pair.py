@@ -1,17 +1,17 @@
 """An ordered pair of laws, known by its privacy loss."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Protocol, final
+from typing import ClassVar, NamedTuple, Protocol, cast, final
 
 import numpy as np
 
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, least_tau_squared
 from neyman.curves._order import inner_gaussian_square
-from neyman.curves._profiles._both_profile import BothProfile
+from neyman.curves._solvers._both import BothProfile
 from neyman.errors import RelationMismatch, UnsupportedComposition
 from neyman.numerics import ULP, Array, Atoms, Bracket, ComplexArray, LossSum, exp_outward
 from neyman.overriding import override
@@ -104,6 +104,19 @@ class Pair(Curve):
     @override
     def symmetric(self) -> bool:
         return False
+
+    @property
+    def of_class(self) -> bool:
+        """Whether the views bound a class of mechanisms, of which no one pair is the worst.
+
+        So where it is true of any pair that this one is made of.
+        """
+        return any(pair.of_class for pair in self.made_of())
+
+    def made_of(self) -> "Iterator[Pair]":
+        """Yield the pairs among the fields, within tuples too."""
+        fields = (getattr(self, name) for name in getattr(self, "__dataclass_fields__", ()))
+        yield from _pairs_in(fields)
 
     @property
     def log_singular(self) -> tuple[float, float]:
@@ -325,6 +338,14 @@ class Pair(Curve):
             "compose exactly, and f_{0,delta} factors out of anything. A valid bound is "
             "gdp(f.mu()) @ gdp(g.mu())"
         )
+
+
+def _pairs_in(values: Iterable[object]) -> Iterator[Pair]:
+    for value in values:
+        if isinstance(value, Pair):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _pairs_in(cast("tuple[object, ...]", value))
 
 
 def check_relation(pairs: Iterable[Pair], do: str, done: str) -> None:
