@@ -9,6 +9,7 @@ from neyman.printable import printable_lines
 __all__ = [
     "BrokenRandomness",
     "BudgetExceeded",
+    "EmptyIntersection",
     "EngineFailure",
     "EntryConflict",
     "InvalidCall",
@@ -50,6 +51,10 @@ class UnsupportedComposition(NeymanError, TypeError):
 
 class NotCertified(NeymanError, TypeError):
     """A bound was asked of a curve that gives only estimates."""
+
+
+class EmptyIntersection(NeymanError, ArithmeticError):
+    """Two proved bounds of one number exclude each other: a mistake of neyman, not of yours."""
 
 
 class MissingExtra(NeymanError, ImportError):

@@ -31,6 +31,7 @@ from neyman.numerics._exact import (
     text,
 )
 from neyman.numerics._exact_sum import exact_sum, from_written, shortened_up, written
+from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._both_ways import BothWays
 from neyman.numerics._inversion._contour import DELTA, P_ABOVE, Q_ABOVE, Contour, Functional
 from neyman.numerics._inversion._ladder import Ladder
@@ -60,6 +61,7 @@ __all__ = [
     "Contour",
     "Functional",
     "GaussianMixtureLaw",
+    "Interval",
     "Ladder",
     "LossLaw",
     "LossSum",

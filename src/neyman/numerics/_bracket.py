@@ -6,22 +6,14 @@ library or from SciPy is within `ULP` = 8 units of 2^-53 of the truth, relativel
 tests/truth hold it against 50-digit values.
 """
 
-from typing import NamedTuple, TypeAlias
-
 import numpy as np
-import numpy.typing as npt
+
+from neyman.numerics._interval import Array
+from neyman.numerics._interval import Interval as Bracket
 
 __all__ = ["ULP", "Array", "Bracket", "around", "complement", "exp_outward", "outward"]
 
-Array: TypeAlias = npt.NDArray[np.float64]
 ULP = 8 * 2.0**-53
-
-
-class Bracket(NamedTuple):
-    """Lower and upper bounds of one number, or of an array of numbers."""
-
-    lower: Array
-    upper: Array
 
 
 def around(value: Array | float) -> Bracket:

@@ -5,7 +5,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import Array
+from neyman.numerics._interval import Array
 
 __all__ = ["ComplexArray", "complex_expm1", "complex_log1p", "log1p_minus"]
 

@@ -6,13 +6,14 @@ from typing import cast
 
 import numpy as np
 
-from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
+from neyman.numerics._interval import Array
 
 __all__ = [
     "erf",
     "erfcx",
     "erfinv",
+    "expit",
     "faddeeva",
     "log_ndtr",
     "ndtr",
@@ -39,6 +40,13 @@ def erfcx(x: Array) -> Array:
 def erfinv(x: Array) -> Array:
     """Return the inverse of erf."""
     from scipy.special import erfinv as function
+
+    return np.asarray(cast("Array", function(x)))
+
+
+def expit(x: Array) -> Array:
+    """Return 1 / (1 + exp(-x))."""
+    from scipy.special import expit as function
 
     return np.asarray(cast("Array", function(x)))
 

@@ -117,12 +117,12 @@ class Contour:
         wrong = (self.fuzz + ULP * self.sway * np.abs(t)) * self.unit
         log_scale = self.base - (self.c - shift) * t
         rest = math.exp(min(self.log_rest, 700.0))
-        apart = 0.0, 0.0
+        apart = Bracket(np.zeros(()), np.zeros(()))
         if self.steady is not None:
             apart = self.steady.scaled(t)
-        upper = total + wrong + rest + apart[1]
+        upper = total + wrong + rest + apart.upper
         alias = np.exp(np.minimum(self._log_alias(t) - log_scale, 700.0)) * self.left
-        lower = total - wrong - rest - alias + apart[0]
+        lower = total - wrong - rest - alias + apart.lower
         slack = self.base_error + ULP * (4 + abs(self.base) + np.abs((self.c - shift) * t))
         with np.errstate(divide="ignore", invalid="ignore"):
             high = log_scale + np.log(np.maximum(upper, 0.0)) + slack

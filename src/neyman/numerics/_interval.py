@@ -1,0 +1,312 @@
+"""Interval arithmetic over arrays: a formula that is written once is certified.
+
+An `Interval` holds a lower and an upper end for each number of an array, and every operation rounds
+them outwards: the basic operations by half a unit in the last place, which is what IEEE 754 grants,
+and library functions by the error that neyman.numerics._primitives states for each. The model, and
+what it was measured against: docs/theory/rounding.md.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Self, TypeAlias, TypeGuard, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.errors import EmptyIntersection
+from neyman.numerics._exact import ceil_float, floor_float
+
+__all__ = ["Array", "Interval", "Operand", "interval", "quiet"]
+
+Array: TypeAlias = npt.NDArray[np.float64]
+
+# Zero-dimensional arrays: an operation of NumPy on them takes half the time of one on floats.
+# Between half a unit in the last place and one and a half: x -+ _STEP |x| is then the next double,
+# or, next to a power of two, the one after.
+_STEP = np.asarray(0.75 * 2.0**-52)
+_TINY, _MOST = np.asarray(5e-324), np.asarray(np.finfo(np.float64).max)
+_LEAST, _ZERO = np.asarray(-_MOST), np.asarray(0.0)
+_NOTHING, _ALL = np.asarray(-np.inf), np.asarray(np.inf)
+_WHOLE = 2**53
+
+# For what works on intervals: an end may overflow or be 0/0 on the way to a sound answer.
+quiet = np.errstate(all="ignore")
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Interval:
+    """Lower and upper bounds of one number, or of each number of an array.
+
+    Arithmetic takes other intervals, fractions, and doubles that stand for themselves: a literal
+    must be a double, such as 2 or 0.5, for 0.1 is none. What a user writes enters by `decimal`, an
+    exact parameter by `of`. A comparison is true where it is proved.
+
+    Unpacks as the pair of its ends.
+
+    >>> lower, upper = Interval.of(Fraction(1, 3)) * 3
+    >>> bool(lower < 1 < upper)
+    True
+
+    Attributes:
+        lower: at most the number.
+        upper: at least the number.
+
+    Error: each operation ends at the next double, outwards, or at the one after.
+    """
+
+    lower: Array
+    upper: Array
+
+    # NumPy hands `array + interval` over to the interval.
+    __array_ufunc__: ClassVar[None] = None
+
+    # -- what numbers enter ---------------------------------------------------------------------
+
+    @classmethod
+    def exactly(cls, value: Array | float) -> Self:
+        """Return doubles that stand for themselves."""
+        point = np.asarray(value, dtype=np.float64)
+        return cls(point, point)
+
+    @classmethod
+    @quiet
+    def decimal(cls, value: Array | float) -> Self:
+        """Return what holds the decimals that doubles print as: the doubles beside each.
+
+        A whole number prints as itself.
+        """
+        point = np.asarray(value, dtype=np.float64)
+        whole = ((point == np.rint(point)) & (np.abs(point) < _WHOLE)) | np.isinf(point)
+        near = np.where(whole, _ZERO, point)
+        lower, upper = np.nextafter(near, _NOTHING), np.nextafter(near, _ALL)
+        return cls(np.where(whole, point, lower), np.where(whole, point, upper))
+
+    @classmethod
+    def of(cls, value: Fraction | int) -> Self:
+        """Return the doubles next to an exact number; twice the same where one is equal."""
+        exact = Fraction(value)
+        return cls(np.asarray(floor_float(exact)), np.asarray(ceil_float(exact)))
+
+    @classmethod
+    @quiet
+    def within(cls, value: Array, relative: Array | float, absolute: Array | float = 0.0) -> Self:
+        """Return values that are off by at most `relative` |value| + `absolute`.
+
+        For a value whose error somebody proved; the error need not count this rounding.
+        """
+        error = (np.minimum(np.abs(value), _MOST) * relative + absolute) * (1 + 2.0**-50)
+        return cls(_down(value - error), _up(value + error))
+
+    @classmethod
+    def where(cls, condition: npt.NDArray[np.bool_], first: Self, second: Self) -> Self:
+        """Return the first interval where a condition holds for sure, else the second."""
+        return cls(
+            np.where(condition, first.lower, second.lower),
+            np.where(condition, first.upper, second.upper),
+        )
+
+    # -- what they are --------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Array]:
+        """Give the lower end, then the upper."""
+        return iter((self.lower, self.upper))
+
+    def at(self, places: npt.NDArray[np.bool_] | npt.NDArray[np.int64]) -> Self:
+        """Return the intervals at some places of the array."""
+        return type(self)(self.lower[places], self.upper[places])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array of numbers."""
+        return np.broadcast_shapes(np.shape(self.lower), np.shape(self.upper))
+
+    @property
+    def middle(self) -> Array:
+        """An estimate: half-way between the ends."""
+        return self.lower / 2 + self.upper / 2
+
+    def holds(self, value: Array | float) -> npt.NDArray[np.bool_]:
+        """Whether a double is between the ends."""
+        return (self.lower <= value) & (value <= self.upper)
+
+    def __lt__(self, other: "Operand") -> npt.NDArray[np.bool_]:
+        return self.upper < interval(other).lower
+
+    def __le__(self, other: "Operand") -> npt.NDArray[np.bool_]:
+        return self.upper <= interval(other).lower
+
+    def __gt__(self, other: "Operand") -> npt.NDArray[np.bool_]:
+        return self.lower > interval(other).upper
+
+    def __ge__(self, other: "Operand") -> npt.NDArray[np.bool_]:
+        return self.lower >= interval(other).upper
+
+    # -- sets -----------------------------------------------------------------------------------
+
+    def meet(self, other: Self) -> Self:
+        """Return what both say.
+
+        Raises:
+            EmptyIntersection: if somewhere they exclude each other, so that one of them is wrong.
+        """
+        lower, upper = np.maximum(self.lower, other.lower), np.minimum(self.upper, other.upper)
+        apart = lower > upper
+        if np.any(apart):
+            raise EmptyIntersection(
+                "two proved bounds of one number must have a number in common; found "
+                f"{_first(self, apart)} and {_first(other, apart)}. One of them is a mistake of "
+                "neyman: report it, with the call"
+            )
+        return type(self)(lower, upper)
+
+    def hull(self, other: Self) -> Self:
+        """Return what holds both, where it is not known which of them applies."""
+        return type(self)(np.minimum(self.lower, other.lower), np.maximum(self.upper, other.upper))
+
+    def clip(self, floor: float, ceiling: float) -> Self:
+        """Return the ends moved into a range that is known to hold the number."""
+        return type(self)(np.clip(self.lower, floor, ceiling), np.clip(self.upper, floor, ceiling))
+
+    def smaller(self, other: "Operand") -> Self:
+        """Return the smaller of two numbers."""
+        lower, upper = interval(other)
+        return type(self)(np.minimum(self.lower, lower), np.minimum(self.upper, upper))
+
+    def larger(self, other: "Operand") -> Self:
+        """Return the larger of two numbers."""
+        lower, upper = interval(other)
+        return type(self)(np.maximum(self.lower, lower), np.maximum(self.upper, upper))
+
+    # -- arithmetic -----------------------------------------------------------------------------
+
+    def __neg__(self) -> Self:
+        return type(self)(-self.upper, -self.lower)
+
+    @quiet
+    def __add__(self, other: "Operand") -> Self:
+        lower, upper = interval(other)
+        return type(self)(_down(self.lower + lower), _up(self.upper + upper))
+
+    @quiet
+    def __sub__(self, other: "Operand") -> Self:
+        lower, upper = interval(other)
+        return type(self)(_down(self.lower - upper), _up(self.upper - lower))
+
+    @quiet
+    def __rsub__(self, other: "Operand") -> Self:
+        lower, upper = interval(other)
+        return type(self)(_down(lower - self.upper), _up(upper - self.lower))
+
+    @quiet
+    def __mul__(self, other: "Operand") -> Self:
+        if _is_double(other):
+            return self._scaled(float(other))
+        lower, upper = interval(other)
+        if not (_no_sign(self.lower) and _no_sign(lower)):
+            return self._product(lower, upper)
+        # What is 0 stays so; fmax: 0 times infinity.
+        low, high = np.fmax(self.lower * lower, _ZERO), np.fmax(self.upper * upper, _ZERO)
+        tiny = np.minimum(np.minimum(self.upper, upper), _TINY)
+        return type(self)(np.maximum(_down(low) - _TINY, _ZERO), _up(high) + tiny)
+
+    @quiet
+    def __truediv__(self, other: "Operand") -> Self:
+        if _is_double(other) and math.frexp(other)[0] == 0.5:
+            return self._scaled(1 / float(other))
+        lower, upper = interval(other)
+        if _no_sign(lower) and _no_sign(self.lower):
+            low = np.fmax(self.lower / upper, _ZERO)
+            high = np.where(lower > 0, self.upper / lower, _ALL)
+            tiny = np.minimum(self.upper, _TINY)
+            return type(self)(np.maximum(_down(low) - _TINY, _ZERO), _up(high) + tiny)
+        ends, apart = [a / b for a in self for b in (lower, upper)], (lower > 0) | (upper < 0)
+        return type(self)(
+            np.where(apart, _down(_least(ends)) - _TINY, _NOTHING),
+            np.where(apart, _up(_greatest(ends)) + _TINY, _ALL),
+        )
+
+    def __rtruediv__(self, other: "Operand") -> Self:
+        return type(self)(*interval(other)) / self
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def _scaled(self, by: float) -> Self:
+        first, second = (self.lower, self.upper) if by >= 0 else (self.upper, self.lower)
+        low, high = first * by, second * by
+        if by == 0:
+            return type(self)(np.zeros_like(low), np.zeros_like(high))
+        tiny = np.minimum(np.abs(first), _TINY), np.minimum(np.abs(second), _TINY)
+        if abs(math.frexp(by)[0]) != 0.5:
+            low, high = _down(low), _up(high)
+        return type(self)(np.minimum(low, _MOST) - tiny[0], np.maximum(high, _LEAST) + tiny[1])
+
+    def _product(self, lower: Array, upper: Array) -> Self:
+        # 0 times infinity is nan: where 0 is a factor, the product is 0.
+        ends = [a * b for a in self for b in (lower, upper)]
+        ends = [np.where(np.isnan(end), _ZERO, end) for end in ends]
+        return type(self)(_down(_least(ends)) - _TINY, _up(_greatest(ends)) + _TINY)
+
+    @quiet
+    def squared(self) -> Self:
+        """Return x^2, of one x: narrower than x times x where the sign of x is not known."""
+        low = np.maximum(np.maximum(self.lower, -self.upper), _ZERO)
+        high = np.maximum(np.abs(self.lower), np.abs(self.upper))
+        tiny = np.minimum(high, _TINY)
+        return type(self)(np.maximum(_down(low * low) - _TINY, _ZERO), _up(high * high) + tiny)
+
+    @quiet
+    def sqrt(self) -> Self:
+        """Return the root of a number that is at least 0."""
+        low, high = (np.sqrt(np.maximum(end, _ZERO)) for end in self)
+        return type(self)(_down(low), _up(high))
+
+
+Operand: TypeAlias = Interval | Fraction | Array | float
+
+
+def interval(value: Operand) -> Interval:
+    """Return an operand as an interval: a double stands for itself."""
+    if isinstance(value, Interval):
+        return value
+    return Interval.of(value) if isinstance(value, Fraction | int) else Interval.exactly(value)
+
+
+def _is_double(value: Operand) -> TypeGuard[float]:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and abs(value) <= _WHOLE
+
+
+# Sums and roots that are subnormal are exact; products and quotients are off by a step.
+# A lower end that overflows is still at most the largest double.
+
+
+def _down(x: Array) -> Array:
+    x = np.minimum(x, _MOST)
+    return x - _STEP * np.abs(x)
+
+
+def _up(x: Array) -> Array:
+    x = np.maximum(x, _LEAST)
+    return x + _STEP * np.abs(x)
+
+
+def _no_sign(x: Array) -> bool:
+    return bool((x >= _ZERO).all())
+
+
+def _least(ends: list[Array]) -> Array:
+    return np.minimum(np.minimum(ends[0], ends[1]), np.minimum(ends[2], ends[3]))
+
+
+def _greatest(ends: list[Array]) -> Array:
+    return np.maximum(np.maximum(ends[0], ends[1]), np.maximum(ends[2], ends[3]))
+
+
+def _first(found: Interval, places: npt.NDArray[np.bool_]) -> str:
+    lower, upper = (np.broadcast_to(end, places.shape)[places][0] for end in found)
+    return f"[{float(lower)!r}, {float(upper)!r}]"

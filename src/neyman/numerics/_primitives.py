@@ -1,0 +1,229 @@
+"""The functions that formulas over intervals are made of, each with its stated error.
+
+Each is monotone: an end of the argument gives an end of the value, moved outwards by the error that
+is stated here and nowhere else. tests/numerics/test_primitives.py holds every row of `PRIMITIVES`
+against ball arithmetic over its whole range; docs/theory/rounding.md prints the table with the
+worst error found. A function enters by a row.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias, final
+
+import numpy as np
+
+from neyman.numerics._interval import Array, Interval, Operand, interval, quiet
+from neyman.numerics._special import erfcx, expit, log_ndtr, ndtr, ndtri
+
+__all__ = [
+    "PRIMITIVES",
+    "Primitive",
+    "asinh",
+    "atan",
+    "exp",
+    "expm1",
+    "log",
+    "log1mexp",
+    "log1p",
+    "log_phi",
+    "logistic",
+    "mills",
+    "normal_log_sf",
+    "normal_quantile",
+    "normal_sf",
+    "phi",
+    "psi",
+    "sinh",
+    "tanh",
+]
+
+Ulps: TypeAlias = Callable[[Array], Array] | float
+
+_UNIT, _LINE = 2.0**-52, (-math.inf, math.inf)
+_TINY, _MOST = np.asarray(5e-324), np.asarray(np.finfo(np.float64).max)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Primitive:
+    """A monotone function of the library, with the error that is assumed of it.
+
+    Attributes:
+        name: as in the formulas.
+        function: in doubles.
+        ulps: its relative error in units of 2^-52, or that at x.
+        absolute: what comes to it, in units of 2^-52.
+        domain: the least and the largest argument; an end beyond is moved there.
+        values: the least and the largest value.
+        falling: whether it decreases.
+        zero: the argument at which it is exactly 0; nan if none.
+    """
+
+    name: str
+    function: Callable[[Array], Array]
+    ulps: Ulps
+    absolute: float = 0.0
+    domain: tuple[float, float] = _LINE
+    values: tuple[float, float] = _LINE
+    falling: bool = False
+    zero: float = math.nan
+
+    @quiet
+    def __call__(self, x: Operand) -> Interval:
+        """Return what holds the function's value, or all its values on an interval."""
+        lower, upper = interval(x)
+        first, second = (upper, lower) if self.falling else (lower, upper)
+        return Interval(self._end(first, -1), self._end(second, 1))
+
+    def _end(self, x: Array, side: int) -> Array:
+        (least, most), (floor, ceiling) = self.domain, self.values
+        if not math.isinf(least):
+            x = np.maximum(x, least)
+        if not math.isinf(most):
+            x = np.minimum(x, most)
+        y = self.function(x)
+        size = np.minimum(np.abs(y), _MOST)
+        # One unit more, for what follows.
+        error = size * ((self._ulps(x) + 1) * _UNIT) + self.absolute * _UNIT + _TINY
+        if not math.isnan(self.zero):
+            error = error * (x != self.zero)
+        # What overflows is finite; what is infinite at an end of the domain is a pole.
+        if side < 0:
+            moved = np.minimum(y, _MOST) - error
+        else:
+            moved = (np.maximum(y, -_MOST) if self.domain == _LINE else y) + error
+        if not math.isinf(floor):
+            moved = np.maximum(moved, floor)
+        return moved if math.isinf(ceiling) else np.minimum(moved, ceiling)
+
+    def _ulps(self, x: Array) -> Array | float:
+        return self.ulps(x) if callable(self.ulps) else self.ulps
+
+
+def _tail(x: Array) -> Array:
+    """Return x^2 below 0, for values that end within 40 of it."""
+    far = np.minimum(np.maximum(-x, 0.0), 100.0)
+    return far * far
+
+
+# -- functions that the library has only in parts -------------------------------------------------
+
+_ROOT_HALF_PI = math.sqrt(math.pi / 2)
+_ROOT_TWO = math.sqrt(2)
+_HALF_LOG = -math.log(2)
+# Below it `ndtr` gives 0 too early.
+_FAR_TAIL = -30.0
+# Where 1 - x R(x) turns into its fraction, and how deep that is from where on.
+_FRACTION_FROM = 4.0
+_DEPTHS = ((4.0, 42), (8.0, 18))
+
+
+def _phi(x: Array) -> Array:
+    near = ndtr(x)
+    if not np.any(x < _FAR_TAIL):
+        return near
+    return np.where(x < _FAR_TAIL, np.exp(log_ndtr(np.minimum(x, _FAR_TAIL))), near)
+
+
+def _mills(x: Array) -> Array:
+    return _ROOT_HALF_PI * erfcx(x / _ROOT_TWO)
+
+
+def _psi(x: Array) -> Array:
+    """Return 1 - x R(x); in the tail R(x) / (x + 2/(x + 3/(x + ...))), whose terms are positive."""
+    ratio = _mills(x)
+    value = np.asarray(1 - x * ratio)
+    if not np.any(x > _FRACTION_FROM):
+        return value
+    for k, (start, depth) in enumerate(_DEPTHS):
+        end = _DEPTHS[k + 1][0] if k + 1 < len(_DEPTHS) else math.inf
+        there = (x > start) & (x <= end)
+        tail = places = np.asarray(x)[there]
+        if places.size:
+            for term in range(depth, 1, -1):
+                tail = places + term / tail
+            value[there] = np.asarray(ratio)[there] / tail
+    return value
+
+
+def _log1mexp(x: Array) -> Array:
+    near = x > _HALF_LOG
+    return np.where(
+        near, np.log(-np.expm1(np.where(near, x, -1.0))), np.log1p(-np.exp(np.minimum(x, -0.5)))
+    )
+
+
+# -- the table ------------------------------------------------------------------------------------
+
+exp: Final = Primitive("exp", np.exp, 2, values=(0.0, math.inf), zero=-math.inf)
+log: Final = Primitive("log", np.log, 2, domain=(0.0, math.inf))
+expm1: Final = Primitive("expm1", np.expm1, 4, values=(-1.0, math.inf), zero=0.0)
+log1p: Final = Primitive("log1p", np.log1p, 4, domain=(-1.0, math.inf), zero=0.0)
+log1mexp: Final = Primitive(
+    "log1mexp",
+    _log1mexp,
+    10,
+    domain=(-math.inf, 0.0),
+    values=(-math.inf, 0.0),
+    falling=True,
+    zero=-math.inf,
+)
+sinh: Final = Primitive("sinh", np.sinh, 4, zero=0.0)
+tanh: Final = Primitive("tanh", np.tanh, 4, values=(-1.0, 1.0), zero=0.0)
+asinh: Final = Primitive("asinh", np.arcsinh, 4, zero=0.0)
+atan: Final = Primitive("atan", np.arctan, 4, zero=0.0)
+# 1 / (1 + e^-x)
+logistic: Final = Primitive("logistic", expit, 6, values=(0.0, 1.0), zero=-math.inf)
+# The normal law: Phi and log Phi, the same of -x, the quantile, (1 - Phi)/phi = R, and 1 - x R.
+phi: Final = Primitive("phi", _phi, lambda x: 8 + 2 * _tail(x), values=(0.0, 1.0), zero=-math.inf)
+normal_sf: Final = Primitive(
+    "normal_sf",
+    lambda x: _phi(-x),
+    lambda x: 8 + 2 * _tail(-x),
+    values=(0.0, 1.0),
+    falling=True,
+    zero=math.inf,
+)
+log_phi: Final = Primitive(
+    "log_phi", log_ndtr, lambda x: 8 + 2 * _tail(-x), values=(-math.inf, 0.0), zero=math.inf
+)
+normal_log_sf: Final = Primitive(
+    "normal_log_sf",
+    lambda x: log_ndtr(-x),
+    lambda x: 8 + 2 * _tail(x),
+    values=(-math.inf, 0.0),
+    falling=True,
+    zero=-math.inf,
+)
+normal_quantile: Final = Primitive("normal_quantile", ndtri, 3, 3, domain=(0.0, 1.0))
+mills: Final = Primitive(
+    "mills", _mills, lambda x: 8 + 2 * _tail(x), values=(0.0, math.inf), falling=True
+)
+psi: Final = Primitive(
+    "psi",
+    _psi,
+    lambda x: np.where(x > _FRACTION_FROM, 24.0, 8 + 4 * np.minimum(x * x, 1e4)),
+    values=(0.0, math.inf),
+    falling=True,
+)
+
+PRIMITIVES: Final = (
+    exp,
+    log,
+    expm1,
+    log1p,
+    log1mexp,
+    sinh,
+    tanh,
+    asinh,
+    atan,
+    logistic,
+    phi,
+    normal_sf,
+    log_phi,
+    normal_log_sf,
+    normal_quantile,
+    mills,
+    psi,
+)
