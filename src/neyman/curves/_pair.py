@@ -14,6 +14,7 @@ from neyman.curves._order import inner_gaussian_square
 from neyman.curves._solvers._both import BothProfile
 from neyman.errors import RelationMismatch, UnsupportedComposition
 from neyman.numerics import ULP, Array, Atoms, Bracket, ComplexArray, LossSum, exp_outward
+from neyman.numerics._lattice_sums._source import LossSource, SwappedSource
 from neyman.overriding import override
 
 __all__ = ["BestTest", "Pair", "Profile", "SwappedPair", "Tails", "check_relation", "middles"]
@@ -173,6 +174,10 @@ class Pair(Curve):
 
     def sampled_atoms(self, probability: Fraction) -> Atoms | None:  # noqa: ARG002
         """Return the same for (P, (1 - q) P + q Q)."""
+        return None
+
+    def loss_source(self) -> LossSource | None:
+        """Return the law of the loss as the lattice reads it, by its tails; None if unknown."""
         return None
 
     def loss_law(self) -> LossSum | None:
@@ -406,6 +411,11 @@ class SwappedPair(Pair):
     def atoms(self) -> Atoms | None:
         atoms = self.pair.atoms()
         return None if atoms is None else atoms.swapped()
+
+    @override
+    def loss_source(self) -> LossSource | None:
+        source = self.pair.loss_source()
+        return None if source is None else SwappedSource(source)
 
     @override
     def loss_law(self) -> LossSum | None:

@@ -14,6 +14,7 @@ from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._profiles._conjugate import powers_of_profile, profile_of_powers
 from neyman.curves._profiles._shown import epsilon_shown
+from neyman.curves._solvers._sources import MixedSource
 from neyman.numerics import (
     ULP,
     Array,
@@ -377,6 +378,12 @@ class MixturePair(JoinedPair):
         orders = 1 + np.asarray([1e-3, 1.0, 8.0, 1e3])
         lower = float(np.max(self.renyi_bracket(orders).lower / orders)) * (1 - 2 * ULP)
         return min(lower, upper), upper
+
+    @override
+    def loss_source(self) -> MixedSource | None:
+        sources = [(part.loss_source(), share) for part, share in self.parts]
+        known = [(source, share) for source, share in sources if source is not None]
+        return MixedSource(known) if len(known) == len(sources) else None
 
     @override
     def loss_law(self) -> LossSum | None:

@@ -13,6 +13,7 @@ import numpy as np
 from neyman.curves._curve import Curve
 from neyman.curves._order import inner_gaussian_square, proved_below
 from neyman.curves._pair import Pair, Tails
+from neyman.curves._solvers._sources import ErasedSource
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     ULP,
@@ -202,6 +203,11 @@ class ErasedPair(Pair):
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         return self.log_kept + self.core.cumulant(s)
+
+    @override
+    def loss_source(self) -> ErasedSource | None:
+        source = self.core.loss_source()
+        return None if source is None else ErasedSource(source, self.mass, self.kept)
 
     @override
     def delta_bracket(self, epsilon: Array) -> Bracket:

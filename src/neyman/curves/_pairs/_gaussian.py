@@ -10,6 +10,7 @@ import numpy as np
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._pair import Pair, Tails
+from neyman.curves._solvers._sources import GaussianSource
 from neyman.numerics import (
     MOST_SUM_BITS,
     ULP,
@@ -95,6 +96,10 @@ class GaussianPair(Pair):
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         return float(self.mu_squared) * s * (s - 1) / 2
+
+    @override
+    def loss_source(self) -> GaussianSource:
+        return GaussianSource(self._mu)
 
     @override
     def loss_law(self) -> LossSum:

@@ -12,6 +12,7 @@ from neyman.curves._divergences._renyi import laplace_renyi
 from neyman.curves._order import least_rho, proved_below
 from neyman.curves._pair import Tails
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
+from neyman.curves._solvers._sources import LaplaceSource
 from neyman.numerics import ULP, Array, Bracket, ComplexArray, LossSum, around, standing, text
 from neyman.numerics._laws._laplace_law import LaplaceLaw
 from neyman.overriding import override
@@ -77,6 +78,10 @@ class LaplacePair(ShiftedPair):
         safe = np.where(np.abs(m) < 1e-8, 1.0, m)
         ratio = np.where(np.abs(m) < 1e-8, half, np.sinh(safe * half) / safe)
         return np.asarray(np.log(np.cosh(m * half) + ratio) - half, dtype=np.complex128)
+
+    @override
+    def loss_source(self) -> LaplaceSource:
+        return LaplaceSource(self.epsilon0)
 
     @override
     def loss_law(self) -> LossSum:

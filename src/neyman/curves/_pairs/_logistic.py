@@ -12,6 +12,7 @@ from neyman.curves._order import proved_below
 from neyman.curves._pair import Profile, Tails
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._profiles._profile import LatticeProfile
+from neyman.curves._solvers._sources import LogisticSource
 from neyman.numerics import ULP, Array, Bracket, ComplexArray, LossSum, around, standing, text
 from neyman.numerics._laws._logistic_law import LogisticLaw
 from neyman.overriding import override
@@ -76,6 +77,10 @@ class LogisticPair(ShiftedPair):
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         return LogisticLaw(float(self.eta)).at(np.asarray(s, dtype=np.complex128))
+
+    @override
+    def loss_source(self) -> LogisticSource:
+        return LogisticSource(self.eta)
 
     @override
     def loss_law(self) -> LossSum:

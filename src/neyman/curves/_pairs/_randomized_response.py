@@ -15,6 +15,7 @@ from neyman.curves._profiles._response_profile import (
     ResponseProfile,
     atoms_of_randomized_response,
 )
+from neyman.curves._solvers._sources import atom_source
 from neyman.numerics import (
     ULP,
     Array,
@@ -29,6 +30,7 @@ from neyman.numerics import (
     standing,
     text,
 )
+from neyman.numerics._lattice_sums._source import LossSource
 from neyman.overriding import override
 
 __all__ = ["RandomizedResponsePair"]
@@ -108,6 +110,10 @@ class RandomizedResponsePair(ShiftedPair):
     @override
     def power_profile(self, times: int) -> Profile | None:
         return ResponseProfile(self.epsilon0, times) if times > _LONG else None
+
+    @override
+    def loss_source(self) -> LossSource:
+        return atom_source(self.atoms())
 
     @override
     def loss_law(self) -> LossSum:

@@ -28,6 +28,7 @@ from neyman.numerics import (
     standing,
     text,
 )
+from neyman.numerics._lattice_sums._source import LossSource, SampledSource, SwappedSource
 from neyman.overriding import override
 
 # Brackets wider than that, relatively, are worth another method.
@@ -114,6 +115,11 @@ class SampledPair(Pair):
     @override
     def atoms(self) -> Atoms | None:
         return self.base.sampled_atoms(self.probability)
+
+    @override
+    def loss_source(self) -> LossSource | None:
+        source = self.base.loss_source()
+        return None if source is None else SampledSource(source, self.probability)
 
     @override
     def loss_law(self) -> LossSum | None:
@@ -289,6 +295,11 @@ class SampledSwapPair(Pair):
     def atoms(self) -> Atoms | None:
         atoms = self.forward.atoms()
         return None if atoms is None else atoms.swapped()
+
+    @override
+    def loss_source(self) -> LossSource | None:
+        source = self.forward.loss_source()
+        return None if source is None else SwappedSource(source)
 
     @override
     def loss_law(self) -> LossSum | None:

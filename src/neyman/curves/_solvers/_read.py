@@ -50,17 +50,18 @@ def read(pair: Pair, view: View, at: Array, enough: Array | None = None) -> Brac
     parts = pair.factors()
     if len(parts) == 1 and parts[0][1] == 1:
         return view.ask(pair, at)
-    best = view.vacuous(at)
+    best, by = view.vacuous(at), ["", ""]
     for name, found in _answers(pair, parts, view, at, enough, effort):
         closer = meet(best, found)
-        if np.any(closer.lower > best.lower) or np.any(closer.upper < best.upper):
-            effort.methods.add(name)
+        by[0] = name if np.any(closer.lower > best.lower) else by[0]
+        by[1] = name if np.any(closer.upper < best.upper) else by[1]
         best = closer
         settled = view.narrow(best, effort.tolerance)
         if enough is not None:
             settled |= best.upper <= enough
         if np.all(settled) or effort.late:
             break
+    effort.methods.update(name for name in by if name)
     return best
 
 
@@ -81,7 +82,7 @@ def _answers(
         yield "contour", _by_contour(contour, view, at, enough)
         return
     if pair.of_class:
-        yield from _of_class(parts, view, at)
+        yield from _of_class(parts, view, at, effort)
         return
     exact = exact_profile(parts)
     if exact is not None:
@@ -98,8 +99,12 @@ def _answers(
         yield "lattice", found
 
 
-def _of_class(parts: Factors, view: View, at: Array) -> Iterator[tuple[str, Bracket]]:
+def _of_class(
+    parts: Factors, view: View, at: Array, effort: Effort
+) -> Iterator[tuple[str, Bracket]]:
     yield "class", statement_bound(parts, view, at)
+    for found in lattice_brackets(parts, view, at, effort):
+        yield "lattice", one_side(view, view.vacuous(at), found, above=True)
     for found in trivial_bounds(without_statements(parts), view, at):
         yield "class", one_side(view, view.vacuous(at), found, above=False)
 
