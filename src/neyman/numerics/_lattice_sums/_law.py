@@ -14,7 +14,7 @@ import numpy.typing as npt
 from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._lattice_sums._source import Atoms, LossSource, Masses
 
-__all__ = ["Grid", "LatticeLaw", "laws", "lower_law", "upper_law"]
+__all__ = ["Grid", "LatticeLaw", "laws", "lower_law", "right_shares", "upper_law"]
 
 _Index = npt.NDArray[np.int64]
 # Rounding of a share of a cell, in units of the ratio that it is 1 minus.
@@ -92,6 +92,12 @@ def _right_share(p: Array, q: Array, loss: Array, step: float) -> Array:
         ratio = (p * np.exp(loss / 2)) / q * np.exp(loss / 2)
     ratio = np.where(np.isnan(ratio), 1.0, ratio)
     return (1 - ratio) / -np.expm1(-step)
+
+
+def right_shares(losses: Array, left: Array, step: float) -> Array:
+    """Return the shares of masses at losses that go to the right ends of their cells, at least."""
+    room = _RATIO / -np.expm1(-step)
+    return np.clip(np.expm1(left - losses) / np.expm1(-step) + room, 0.0, 1.0)
 
 
 def upper_law(source: LossSource, grid: Grid, cells: Masses | None = None) -> LatticeLaw:

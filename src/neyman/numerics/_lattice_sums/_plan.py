@@ -7,7 +7,7 @@ the truth. A bad plan makes wide brackets.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 
@@ -16,14 +16,29 @@ from neyman.numerics._lattice_sums._law import Grid
 from neyman.numerics._lattice_sums._source import LossSource
 from neyman.numerics._lattice_sums._window import Tilt
 
-__all__ = ["Part", "Plan", "Question", "grid_of", "plan"]
+__all__ = [
+    "FIRST_LOG",
+    "Coarse",
+    "Ends",
+    "Part",
+    "Plan",
+    "Question",
+    "coarse_law",
+    "ends_of",
+    "grid_of",
+    "look_at",
+    "plan",
+    "plan_whole",
+    "saddle",
+    "tilt_at",
+]
 
 # Thresholds of the coarse law on each side of 0, and how many times smaller the least is.
-_SIDE, _FINEST = 400, 1e-7
+_SIDE, _FINEST, _MOST_COARSE = 400, 1e-7, 2000
 # Mass cut off on the left, and on the right relative to delta, at the first level; a level changes
 # the brackets by about a sixteenth.
 _LEFT, _RIGHT, _LESS = 1e-6, 1e-5, 1 / 16
-_LEAST_LOG, _FIRST_LOG = -690.0, -138.0
+_LEAST_LOG, FIRST_LOG = -690.0, -138.0
 _ROUNDS = 3
 # A sum whose losses differ by less, relatively, counts as one point.
 _SMALL, _LEAST_STEP = 1e-6, 1e-13
@@ -58,6 +73,9 @@ class Part:
         return Part(source, source, times)
 
 
+Ends: TypeAlias = tuple[tuple[float, float], ...]
+
+
 class Question(NamedTuple):
     """One point of the profile: its epsilon, or the logarithm of its delta if `inverse`."""
 
@@ -75,7 +93,7 @@ class Plan(NamedTuple):
         log_delta: about what the profile is there.
     """
 
-    ends: tuple[tuple[float, float], ...]
+    ends: Ends
     tilt: Tilt
     least: float
     log_delta: float
@@ -83,7 +101,7 @@ class Plan(NamedTuple):
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class _Coarse:
+class Coarse:
     """About the losses of the parts: places and masses, and how often each part is taken."""
 
     laws: Sequence[tuple[Array, Array, int]]
@@ -122,7 +140,7 @@ def _atom_places(source: LossSource) -> tuple[Array, Array]:
     return place[order], q.upper[kept][order]
 
 
-def _ends(source: LossSource, left: float, right: float) -> tuple[float, float]:
+def ends_of(source: LossSource, left: float, right: float) -> tuple[float, float]:
     """Return losses below and beyond which the loss has at most these masses in Q."""
     least, largest = source.reach
     low, high = np.inf, -np.inf
@@ -137,7 +155,7 @@ def _ends(source: LossSource, left: float, right: float) -> tuple[float, float]:
     return (low, high) if low <= high else (0.0, 0.0)
 
 
-def _coarse(source: LossSource, ends: tuple[float, float]) -> tuple[Array, Array]:
+def coarse_law(source: LossSource, ends: tuple[float, float]) -> tuple[Array, Array]:
     """Return places and logarithms of masses."""
     size = max(abs(ends[0]), abs(ends[1]), 1e-300)
     sizes = np.geomspace(size * _FINEST, size, _SIDE)
@@ -150,10 +168,16 @@ def _coarse(source: LossSource, ends: tuple[float, float]) -> tuple[Array, Array
     kept = (p > 0) & (q > 0)
     if not np.any(kept):
         return np.zeros(1), np.full(1, _LEAST_LOG)
-    return np.log(q[kept]) - np.log(p[kept]), np.log(q[kept])
+    p, q = p[kept], q[kept]
+    if p.size > _MOST_COARSE:
+        # Neighbours of many atoms stand together.
+        order = np.argsort(q / p, kind="stable")
+        starts = np.linspace(0, p.size - 1, _MOST_COARSE).astype(np.int64)
+        p, q = (np.add.reduceat(mass[order], np.unique(starts)) for mass in (p, q))
+    return np.log(q) - np.log(p), np.log(q)
 
 
-class _Saddle(NamedTuple):
+class Saddle(NamedTuple):
     """A tilt, the epsilon whose saddle is there, and about the logarithm of its delta."""
 
     tilt: float
@@ -161,7 +185,7 @@ class _Saddle(NamedTuple):
     log_delta: float
 
 
-def _point(coarse: _Coarse, tilt: Array) -> tuple[Array, Array]:
+def _point(coarse: Coarse, tilt: Array) -> tuple[Array, Array]:
     """Return the epsilon whose saddle is at each tilt, and about log delta there."""
     k, mean, spread = coarse.cumulants(tilt)
     epsilon = mean - 1 / tilt - 1 / (1 + tilt)
@@ -170,7 +194,7 @@ def _point(coarse: _Coarse, tilt: Array) -> tuple[Array, Array]:
     return epsilon, log
 
 
-def _saddle(coarse: _Coarse, question: Question) -> _Saddle:
+def saddle(coarse: Coarse, question: Question) -> Saddle:
     """Return where the tilt of a question lies, within a hundredth."""
     tilts, at = _TILTS, 0
     epsilon, log = _point(coarse, tilts)
@@ -181,10 +205,10 @@ def _saddle(coarse: _Coarse, question: Question) -> _Saddle:
         at = int(np.argmax(beyond)) if np.any(beyond) else tilts.size - 1
         tilts = np.geomspace(float(tilts[max(at - 1, 0)]), float(tilts[at]), 17)
         epsilon, log = _point(coarse, tilts)
-    return _Saddle(float(tilts[-1]), float(epsilon[-1]), float(log[-1]))
+    return Saddle(float(tilts[-1]), float(epsilon[-1]), float(log[-1]))
 
 
-def _window(coarse: _Coarse, found: _Saddle, count: int, level: int) -> Tilt:
+def _window(coarse: Coarse, found: Saddle, count: int, level: int) -> Tilt:
     """Return a tilt, and the losses outside which the tilted sum has little mass.
 
     At the saddle rounding matters least. A smaller tilt has lighter tails, and so a shorter window;
@@ -195,11 +219,16 @@ def _window(coarse: _Coarse, found: _Saddle, count: int, level: int) -> Tilt:
     excess = coarse.cumulants(tilts)[0] - tilts * found.epsilon - found.log_delta
     enough = excess <= max(room, float(excess[-1]))
     tau = float(tilts[np.argmax(enough)])
+    beyond = _BEYOND - level * math.log(_LESS) + float(excess[np.argmax(enough)])
+    return tilt_at(coarse, tau, beyond)
+
+
+def tilt_at(coarse: Coarse, tau: float, beyond: float) -> Tilt:
+    """Return the losses outside which a tilted sum has a mass of about e^-beyond."""
     (k,), (mean,), (spread,) = coarse.cumulants(np.asarray([tau]))
     scale = 1 / max(math.sqrt(spread), _SMALL * (_SMALL + abs(mean)))
     right, left = tau + _OFFSETS * scale, tau - _OFFSETS * scale
     up, down = (coarse.cumulants(t)[0] for t in (right, left))
-    beyond = _BEYOND - level * math.log(_LESS) + float(excess[np.argmax(enough)])
     highs = (up - k + beyond) / (right - tau)
     lows = (down - k + beyond) / (left - tau)
     i, j = int(np.argmin(highs)), int(np.argmax(lows))
@@ -208,26 +237,38 @@ def _window(coarse: _Coarse, found: _Saddle, count: int, level: int) -> Tilt:
 
 def plan(parts: Sequence[Part], question: Question, level: int) -> Plan:
     """Return where the lattice for one point of the profile of the sum lies."""
-    count = sum(part.times for part in parts)
-    share = _LESS**level / count
-
-    def look(log_delta: float) -> tuple[tuple[tuple[float, float], ...], _Coarse, _Saddle]:
-        right = math.exp(min(max(log_delta, _LEAST_LOG), 0.0)) * _RIGHT * share
-        ends = tuple(_ends(part.upper, _LEFT * share, right) for part in parts)
-        laws = [
-            (*_coarse(part.upper, end), part.times) for part, end in zip(parts, ends, strict=True)
-        ]
-        coarse = _Coarse(laws)
-        return ends, coarse, _saddle(coarse, question)
+    def look(log_delta: float) -> tuple[Ends, Coarse, Saddle]:
+        ends, coarse = look_at(parts, log_delta, level)
+        return ends, coarse, saddle(coarse, question)
 
     if question.inverse:
         ends, coarse, found = look(question.value)
         # The epsilon of a delta is known within some units of the slope.
         least = found.epsilon - 3 / found.tilt
     else:
-        ends, coarse, found = look(look(_FIRST_LOG)[2].log_delta)
+        ends, coarse, found = look(look(FIRST_LOG)[2].log_delta)
         least = question.value
+    count = sum(part.times for part in parts)
     return Plan(ends, _window(coarse, found, count, level), least, min(found.log_delta, 0.0))
+
+
+def plan_whole(parts: Sequence[Part], log_mass: float, level: int) -> Plan:
+    """Return where the lattice for all losses of the sum lies, but a mass of about e^log_mass."""
+    ends, coarse = look_at(parts, log_mass, level)
+    spread = math.sqrt(float(coarse.cumulants(np.zeros(1))[2][0]))
+    tilt = tilt_at(coarse, _SMALL / (1 + spread), _BEYOND - log_mass)
+    return Plan(ends, tilt, tilt.low, log_mass)
+
+
+def look_at(parts: Sequence[Part], log_delta: float, level: int) -> tuple[Ends, Coarse]:
+    """Return the ends of the parts' losses that matter for a delta, and about their laws."""
+    share = _LESS**level / sum(part.times for part in parts)
+    right = math.exp(min(max(log_delta, _LEAST_LOG), 0.0)) * _RIGHT * share
+    ends = tuple(ends_of(part.upper, _LEFT * share, right) for part in parts)
+    laws = [
+        (*coarse_law(part.upper, end), part.times) for part, end in zip(parts, ends, strict=True)
+    ]
+    return ends, Coarse(laws)
 
 
 def grid_of(parts: Sequence[Part], found: Plan, cells: int) -> tuple[Grid, ...]:

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._lattice_sums._law import laws
-from neyman.numerics._lattice_sums._plan import Part, Question, grid_of, plan
+from neyman.numerics._lattice_sums._plan import Part, Plan, Question, grid_of, plan, plan_whole
 from neyman.numerics._lattice_sums._profile import LatticeProfile
+from neyman.numerics._lattice_sums._whole import part_of, whole_law
 from neyman.numerics._lattice_sums._window import Powers, Window, window
 
 __all__ = ["LEVELS", "LatticeSum"]
@@ -96,22 +97,36 @@ class LatticeSum:
     ) -> tuple[list[LatticeProfile], LatticeProfile]:
         """Return profiles from below, and one from above, by the tilt that suits a question."""
         found = plan(self.parts, question, level)
-        grids = grid_of(self.parts, found, self.cells(level))
-        both = [
-            laws(part.upper, part.lower, grid) for part, grid in zip(self.parts, grids, strict=True)
-        ]
-        times = [part.times for part in self.parts]
-        low, high = (
-            window(
-                [(law[up], n) for law, n in zip(both, times, strict=True)], found.tilt, found.least
-            )
-            for up in (0, 1)
-        )
+        lowers, uppers = self._laws(found, level)
+        low, high = (window(powers, found.tilt, found.least) for powers in (lowers, uppers))
         below = [LatticeProfile(low, up=False)]
         if any(part.lower.atoms.q.upper.size for part in self.parts):
-            uppers = [(law[1], n) for law, n in zip(both, times, strict=True)]
             below.append(_coupled(uppers, high, found.log_delta))
         return below, LatticeProfile(high, up=True)
+
+    def _laws(self, found: Plan, level: int) -> tuple[Powers, Powers]:
+        grids = grid_of(self.parts, found, self.cells(level))
+        both = [
+            (*laws(part.upper, part.lower, grid), part.times)
+            for part, grid in zip(self.parts, grids, strict=True)
+        ]
+        return [(low, n) for low, _, n in both], [(high, n) for _, high, n in both]
+
+    def part(self, level: int, log_mass: float, times: int = 1) -> Part:
+        """Return the sum as a loss to be sampled, and summed again.
+
+        Args:
+            level: of the grid.
+            log_mass: logarithm of about what may be left out.
+            times: how often the loss is to be taken.
+        """
+        found = plan_whole(self.parts, log_mass, level)
+        powers = self._laws(found, level)
+        low, high = (
+            whole_law(each, window(each, found.tilt, found.least), up=up)
+            for up, each in zip((False, True), powers, strict=True)
+        )
+        return part_of(low, high, times)
 
 
 def _coupled(powers: Powers, found: Window, log_delta: float) -> LatticeProfile:
