@@ -6,9 +6,9 @@ import pytest
 from neyman.numerics import (
     DELTA,
     BothWays,
+    ContourTails,
     GaussianMixtureLaw,
     LossSum,
-    LossTails,
     NormalLaw,
     Shifts,
     Span,
@@ -39,7 +39,7 @@ LAWS = [
 
 def each(law, ask):
     """The larger of both directions, each by itself."""
-    found = [ask(LossTails(way, DELTA)) for way in (law, law.reversed())]
+    found = [ask(ContourTails(way, DELTA)) for way in (law, law.reversed())]
     return np.max([one.lower for one in found], axis=0), np.max(
         [one.upper for one in found], axis=0
     )
@@ -76,7 +76,7 @@ def test_neither_order_matters():
 def test_the_smaller_direction_alone_is_told_apart():
     # The larger delta is not that of the reversed loss, by far.
     law, at = LAWS[0], np.asarray([2.0])
-    smaller = LossTails(law.reversed(), DELTA).log_tail(at).upper
+    smaller = ContourTails(law.reversed(), DELTA).log_tail(at).upper
     assert BothWays.of(law).log_delta(at).lower[0] > smaller[0] + 1
 
 

@@ -11,10 +11,10 @@ from neyman.numerics import (
     P_ABOVE,
     Q_ABOVE,
     AtomicLaw,
+    ContourTails,
     Functional,
     GaussianMixtureLaw,
     LossSum,
-    LossTails,
     NormalLaw,
     Shifts,
     WeightedLosses,
@@ -55,7 +55,7 @@ def check_truth(count, seed, exact_tail, least):
         if truth is None:
             continue
         t, log = truth
-        bounds = LossTails(summed(law, copies, reverse), functional).log_tail(np.asarray([t]))
+        bounds = ContourTails(summed(law, copies, reverse), functional).log_tail(np.asarray([t]))
         low, high = float(bounds.lower[0]), float(bounds.upper[0])
         case = law, copies, functional, reverse, t
         # The truth has 20 digits, and may pass 0 by its error.
@@ -82,7 +82,7 @@ def test_two_laws_are_composed(exact_tail):
     law = sampled(1.0, 0.2)
     t, log = exact_tail(law, 400, Q_ABOVE, 1.0)
     many = LossSum(((law, 150.0, False), (law, 250.0, False), (NormalLaw(1e-22), 1.0, True)))
-    bounds = LossTails(many, Q_ABOVE).log_tail(np.asarray([t]))
+    bounds = ContourTails(many, Q_ABOVE).log_tail(np.asarray([t]))
     assert bounds.lower[0] - 1e-9 <= float(log.mid()) <= bounds.upper[0] + 1e-9
     assert bounds.upper[0] - bounds.lower[0] < WIDTH
 
@@ -99,7 +99,7 @@ def test_a_gaussian_is_itself(reverse):
         "Q(L > t)": (log_ndtr(-t / mu + mu / 2),) * 2,
     }
     for name, (low, high) in truths.items():
-        found = LossTails(law, FUNCTIONALS[name]).log_tail(t)
+        found = ContourTails(law, FUNCTIONALS[name]).log_tail(t)
         slack = 1e-14 * (1 + np.abs(low))
         assert np.all(found.lower <= high + slack)
         assert np.all(found.upper >= low - slack)
@@ -108,7 +108,7 @@ def test_a_gaussian_is_itself(reverse):
 
 def line(law, functional, t):
     """The line through t's own saddle."""
-    tails = LossTails(law, functional)
+    tails = ContourTails(law, functional)
     place = tails.sketch(threshold=(t, t)).at_threshold(t)
     made = line_at(law, functional, place, np.asarray([t]))
     assert made is not None
@@ -185,7 +185,7 @@ def test_an_error_of_the_cumulant_is_felt():
 @pytest.mark.parametrize("reverse", [False, True])
 def test_thresholds_are_bracketed(functional, reverse):
     law = summed(sampled(0.9, 0.02), 500, reverse)
-    tails = LossTails(law, functional)
+    tails = ContourTails(law, functional)
     asked = np.log([0.2, 0.01, 1e-5, 1e-10])
     found = tails.threshold(asked)
     assert np.all(np.isfinite(found.lower) & np.isfinite(found.upper))
@@ -203,7 +203,7 @@ def test_far_thresholds_stay_sound():
     most = -3 * math.log1p(-0.3)
     t = np.asarray([-40.0, most * 0.999, most * 1.001, most + 5, 60.0])
     for functional in FUNCTIONALS.values():
-        found = LossTails(law, functional).log_tail(t)
+        found = ContourTails(law, functional).log_tail(t)
         assert not np.any(np.isnan(np.stack(found)))
         assert np.all(found.lower <= found.upper)
         assert np.all(np.isneginf(found.lower[2:]))
@@ -225,10 +225,10 @@ def test_atoms_have_a_delta_but_no_single_pole():
     loss = eps * (2 * k - count)
     for t in (0.15, 1.0, 2.1):
         delta = np.sum(mass_q * np.maximum(-np.expm1(t - loss), 0))
-        found = LossTails(law, DELTA).log_tail(np.asarray([t]))
+        found = ContourTails(law, DELTA).log_tail(np.asarray([t]))
         assert found.lower[0] <= math.log(delta) + 1e-12
         assert found.upper[0] >= math.log(delta) - 1e-12
-        above = LossTails(law, Q_ABOVE).log_tail(np.asarray([t]))
+        above = ContourTails(law, Q_ABOVE).log_tail(np.asarray([t]))
         caught = math.log(mass_q[loss > t].sum())
         assert above.lower[0] <= caught <= above.upper[0]
 
@@ -267,7 +267,7 @@ def test_chernoffs_factor_is_the_largest_ratio(x):
 @pytest.mark.parametrize("reverse", [False, True])
 def test_very_many_steps_keep_the_bracket_narrow(reverse):
     law = summed(sampled(1.0, 1e-6), 10**12, reverse)
-    found = LossTails(law, DELTA).threshold(np.log(np.asarray([1e-5])))
+    found = ContourTails(law, DELTA).threshold(np.log(np.asarray([1e-5])))
     assert 0 < found.upper[0] - found.lower[0] < 1e-9 * found.upper[0]
     made = line(law, DELTA, float(found.upper[0]))
     assert made.u.size < 200

@@ -12,8 +12,8 @@ from neyman.numerics import (
     Q_ABOVE,
     Array,
     AtomicLaw,
+    ContourTails,
     LossSum,
-    LossTails,
     Span,
     WeightedLosses,
 )
@@ -171,7 +171,7 @@ def composed(bounds: list[float], t: float) -> tuple[mp.mpf, mp.mpf, mp.mpf]:
 def check(law: LossSum, t: float, truth: tuple[mp.mpf, mp.mpf, mp.mpf], width: float) -> None:
     at = np.asarray([t])
     for functional, value in zip((P_ABOVE, Q_ABOVE, DELTA), truth, strict=True):
-        found = LossTails(law, functional).log_tail(at)
+        found = ContourTails(law, functional).log_tail(at)
         assert found.lower[0] <= mp.log(value) <= found.upper[0]
         assert found.upper[0] - found.lower[0] <= width
 
@@ -266,7 +266,7 @@ def test_two_sampled_laplace_losses(back: bool) -> None:
     law = LossSum.of(LaplaceLaw(1.0, density.probability)).times(2)
     truth = (p, other, other - mp.exp(t) * p)
     check(law.reversed() if back else law, float(t), truth, 1e-5)
-    delta = LossTails(law.reversed() if back else law, DELTA).log_tail(np.asarray([float(t)]))
+    delta = ContourTails(law.reversed() if back else law, DELTA).log_tail(np.asarray([float(t)]))
     assert delta.upper[0] - delta.lower[0] < 1e-7
 
 
@@ -281,7 +281,7 @@ def test_two_sampled_laplace_losses(back: bool) -> None:
 def test_epsilon_of_many(epsilon: float, count: int, probability: float, truth: str) -> None:
     """At delta 1e-6, to ten digits."""
     law = LossSum.of(LaplaceLaw(epsilon, probability)).times(count)
-    found = LossTails(law, DELTA).threshold(np.log(np.asarray([1e-6])))
+    found = ContourTails(law, DELTA).threshold(np.log(np.asarray([1e-6])))
     assert found.lower[0] <= mp.mpf(truth) <= found.upper[0]
     assert found.upper[0] - found.lower[0] < 1e-9 * found.upper[0]
 
@@ -313,5 +313,5 @@ def test_what_remains_is_below_its_bound(terms: tuple[tuple[LaplaceLaw, float], 
 def test_a_law_beyond_its_range() -> None:
     """No loss is above the largest."""
     law = LossSum.of(LaplaceLaw(1.0)).times(2)
-    found: Array = LossTails(law, DELTA).log_tail(np.asarray([2.5])).upper
+    found: Array = ContourTails(law, DELTA).log_tail(np.asarray([2.5])).upper
     assert np.isneginf(found[0])

@@ -17,6 +17,7 @@ from neyman.curves._distances import (
     sup_distance,
 )
 from neyman.curves._divergences._divergence import renyi_divergence
+from neyman.curves._leaf import Leaf, LossTails
 from neyman.curves._likelihood_ratio import (
     LikelihoodRatioTest,
     densities,
@@ -68,8 +69,10 @@ __all__ = [
     "Curve",
     "GaussianReport",
     "Lattice",
+    "Leaf",
     "LikelihoodRatioTest",
     "LossDistribution",
+    "LossTails",
     "Pair",
     "PrivacyLoss",
     "Solver",

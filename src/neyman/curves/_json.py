@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import fields as fields_of
 from fractions import Fraction
-from typing import cast
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from neyman.curves._algebra._composed import ComposedPair, composed
 from neyman.curves._algebra._lattice_algebra import (
@@ -14,7 +15,7 @@ from neyman.curves._algebra._lattice_algebra import (
     joined,
     mixed,
 )
-from neyman.curves._pair import Pair, SwappedPair
+from neyman.curves._pair import KINDS, Pair, SwappedPair
 from neyman.curves._pairs._allocation import AllocationPair, AllocationSwapPair
 from neyman.curves._pairs._chained import ChainedPair, chained
 from neyman.curves._pairs._clones import ClonesPair
@@ -71,7 +72,8 @@ def _read(record: object) -> Pair:
     if pair is None or pair.record() != record:
         raise InvalidParameter(
             "a record of a pair is malformed or of an unknown kind; write it by to_json; "
-            "known kinds are " + ", ".join(sorted(_KINDS))
+            "known kinds are " + ", ".join(sorted(KINDS)) + ". A kind of another package is known "
+            "once that package is imported"
         )
     return pair
 
@@ -80,11 +82,40 @@ def _rebuilt(record: object) -> Pair | None:
     if not isinstance(record, Mapping):
         return None
     fields = cast("Mapping[str, object]", record)
-    build = _KINDS.get(str(fields.get("kind")))
+    kind = str(fields.get("kind"))
+    build, known = _KINDS.get(kind), KINDS.get(kind)
     try:
-        return build(fields) if build is not None else None
+        if build is not None:
+            return build(fields)
+        return None if known is None else _of_fields(known, fields)
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
         return None
+
+
+def _of_fields(kind: type[Pair], record: Mapping[str, object]) -> Pair:
+    """Build a pair from its fields, by their types."""
+    types = get_type_hints(kind)
+    names = [field.name for field in fields_of(cast("type[Any]", kind))]
+    if {*record} != {"kind", *names}:
+        raise ValueError
+    return kind(**{name: _value(record[name], types[name]) for name in names})
+
+
+def _value(value: object, type_: object) -> object:
+    if type_ is Fraction:
+        return _rational(value)
+    if isinstance(type_, type) and issubclass(type_, Pair):
+        pair = _inner(value)
+        if isinstance(pair, type_):
+            return pair
+        raise ValueError
+    if get_origin(type_) is tuple:
+        inner, items = get_args(type_), cast("list[object]", value)
+        types = [inner[0]] * len(items) if inner[1:] == (...,) else [*inner]
+        return tuple(_value(item, each) for item, each in zip(items, types, strict=True))
+    if type(value) is not type_ or type_ not in (int, str, bool):
+        raise ValueError
+    return value
 
 
 def _rational(value: object) -> Fraction:

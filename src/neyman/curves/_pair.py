@@ -12,13 +12,24 @@ from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, least_tau_squared
 from neyman.curves._order import inner_gaussian_square
 from neyman.curves._solvers._both import BothProfile
-from neyman.errors import RelationMismatch, UnsupportedComposition
+from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
 from neyman.numerics import ULP, Array, Atoms, Bracket, ComplexArray, LossSum, exp_outward
 from neyman.numerics._lattice_sums._source import LossSource, SwappedSource
 from neyman.overriding import override
 
-__all__ = ["BestTest", "Pair", "Profile", "SwappedPair", "Tails", "check_relation", "middles"]
+__all__ = [
+    "KINDS",
+    "BestTest",
+    "Pair",
+    "Profile",
+    "SwappedPair",
+    "Tails",
+    "check_relation",
+    "middles",
+]
 
+# The class of each kind of pair, by its name in records.
+KINDS: "dict[str, type[Pair]]" = {}
 _STEPS = 200
 # Losses that are the same but for rounding, and the share of a size that no density has there.
 _SAME, _NO_ATOM = 1e-12, 1e-9
@@ -71,6 +82,34 @@ class Pair(Curve):
 
     kind: ClassVar[str]
 
+    def __init_subclass__(cls) -> None:
+        """Register a kind by its being defined, so that records of it can be read.
+
+        Raises:
+            InvalidParameter: if another class has the name, or if one outside of the library has
+                a name without a dot, such as "mine.gumbel".
+        """
+        super().__init_subclass__()
+        kind = cls.__dict__.get("kind")
+        if not isinstance(kind, str):
+            return
+        known = KINDS.get(kind)
+        own = cls.__module__.startswith("neyman.")
+        if not own and "." not in kind:
+            raise InvalidParameter(
+                f"kind={kind!r} must hold a dot, for names without one are the library's; write "
+                f'one such as "mine.{kind}"'
+            )
+        if known is not None and (known.__module__, known.__qualname__) != (
+            cls.__module__,
+            cls.__qualname__,
+        ):
+            raise InvalidParameter(
+                f"kind={kind!r} must be the name of one class; {known.__module__}."
+                f"{known.__qualname__} has it already. Write another"
+            )
+        KINDS[kind] = cls
+
     @abstractmethod
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
         """Return log P(L > t), log P(L <= t), log Q(L > t), log Q(L <= t).
@@ -88,9 +127,13 @@ class Pair(Curve):
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """Return K(s) = log of the integral of p^(1-s) q^s over p, q > 0, at complex s."""
 
-    @abstractmethod
     def parameters(self) -> dict[str, object]:
-        """Return what the leaf is rebuilt from, JSON-able."""
+        """Return what the pair is rebuilt from, JSON-able: its fields.
+
+        Fractions become texts, pairs their records, tuples lists; text, int and bool stay.
+        """
+        names = getattr(self, "__dataclass_fields__", ())
+        return {name: _written(getattr(self, name)) for name in names}
 
     def record(self) -> dict[str, object]:
         """Return the kind and the exact parameters."""
@@ -343,6 +386,21 @@ class Pair(Curve):
             "compose exactly, and f_{0,delta} factors out of anything. A valid bound is "
             "gdp(f.mu()) @ gdp(g.mu())"
         )
+
+
+def _written(value: object) -> object:
+    if isinstance(value, Pair):
+        return value.record()
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_written(item) for item in cast("tuple[object, ...]", value)]
+    if isinstance(value, str | int):
+        return value
+    raise InvalidParameter(
+        f"a field of type {type(value).__name__} has no record; fields of a curve must be "
+        "Fractions, ints, texts, pairs or tuples of them"
+    )
 
 
 def _pairs_in(values: Iterable[object]) -> Iterator[Pair]:

@@ -1,5 +1,6 @@
 """The pair of a mechanism that saw the unit with some probability only."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -188,6 +189,25 @@ class SampledPair(Pair):
     @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
         return exp_outward(self.log_delta_bracket(epsilon))
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """Log(1 + q (e^epsilon0 - 1)) at the base's epsilon0 of delta/q; 0 from delta = q on."""
+        (low, high), near = standing(self.probability), around(delta)
+        most = np.minimum(near.upper / low * (1 + ULP), 1.0)
+        least = np.minimum(near.lower / high * (1 - ULP), 1.0)
+        lower = self._outer(self.base.epsilon_bracket(most).lower, low, -1)
+        upper = self._outer(self.base.epsilon_bracket(least).upper, high, 1)
+        return Bracket(np.minimum(lower, upper), upper)
+
+    @staticmethod
+    def _outer(epsilon: Array, q: float, side: int) -> Array:
+        """Return log(1 + q (e^epsilon - 1)) of an epsilon >= 0, rounded to a side."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            near = np.log1p(q * np.expm1(np.minimum(epsilon, 30.0)))
+            far = epsilon + math.log(q) + np.log1p((1 - q) / q * np.exp(-np.maximum(epsilon, 30.0)))
+        value = np.where(epsilon > 30.0, far, near)
+        error = ULP * (2 * np.abs(value) + np.where(epsilon > 30.0, epsilon - math.log(q), 0.0))
+        return np.where(np.isfinite(epsilon), np.maximum(value + side * error, 0.0), epsilon)
 
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:

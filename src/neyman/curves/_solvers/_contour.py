@@ -16,9 +16,9 @@ from neyman.numerics import (
     Array,
     Bracket,
     Contour,
+    ContourTails,
     Functional,
     LossSum,
-    LossTails,
     complement,
     exp_outward,
 )
@@ -82,7 +82,7 @@ class ContourProfile:
         lower[flat == 0], upper[flat == 0] = most * (1 - 16 * ULP), most
         inner = (flat > 0) & (flat < 1)
         if np.any(inner):
-            found = LossTails(self.law, DELTA).threshold(np.log(flat[inner]))
+            found = ContourTails(self.law, DELTA).threshold(np.log(flat[inner]))
             upper[inner] = np.minimum(np.maximum(found.upper, 0.0), most)
             lower[inner] = np.maximum(found.lower, 0.0)
         return Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
@@ -136,24 +136,26 @@ class ContourProfile:
         tpr = Bracket(alpha.copy(), np.ones(alpha.shape))
         right = np.flatnonzero(alpha <= 0.5)
         if right.size:
-            for group, line, found in LossTails(self.law, P_ABOVE).thresholds(np.log(alpha[right])):
+            for group, line, found in ContourTails(self.law, P_ABOVE).thresholds(
+                np.log(alpha[right])
+            ):
                 at = right[group]
                 _put(t, at, found)
                 if line.c > 1:
                     caught = _decreasing(line.tail(Q_ABOVE), found)
-                    caught = self._finer(caught, LossTails(self.law, Q_ABOVE), found)
+                    caught = self._finer(caught, ContourTails(self.law, Q_ABOVE), found)
                     _put(tpr, at, caught)
                     _put(beta, at, _rest(caught))
                 else:
                     back = Bracket(-found.upper, -found.lower)
                     missed = _decreasing(line.reversed().tail(P_ABOVE), back)
-                    missed = self._finer(missed, LossTails(self.law.reversed(), P_ABOVE), back)
+                    missed = self._finer(missed, ContourTails(self.law.reversed(), P_ABOVE), back)
                     _put(beta, at, missed)
                     _put(tpr, at, _rest(missed))
         left = np.flatnonzero(alpha > 0.5)
         if left.size:
             rest = complement(alpha[left])
-            tails = LossTails(self.law.reversed(), Q_ABOVE)
+            tails = ContourTails(self.law.reversed(), Q_ABOVE)
             blur = np.log(rest.upper) - np.log(np.maximum(rest.lower, 1e-300))
             for group, line, found in tails.thresholds(np.log(1 - alpha[left]), blur):
                 at = left[group]
@@ -164,7 +166,7 @@ class ContourProfile:
         return BestTest(t, beta, tpr)
 
     @staticmethod
-    def _finer(found: Bracket, tails: LossTails, t: Bracket) -> Bracket:
+    def _finer(found: Bracket, tails: ContourTails, t: Bracket) -> Bracket:
         """Ask a line of its own where the shared one, near a pole, told little."""
         loose = (found.lower < found.upper * (1 - _LOOSE)) & np.isfinite(t.lower + t.upper)
         if not np.any(loose):
@@ -185,7 +187,7 @@ class ContourProfile:
         finite = np.isfinite(t)
         if np.any(finite):
             most = None if enough is None else enough[finite]
-            found = LossTails(law, functional).log_tail(t[finite], most)
+            found = ContourTails(law, functional).log_tail(t[finite], most)
             lower[finite], upper[finite] = found.lower, found.upper
         upper = np.where(np.isposinf(t), -np.inf, upper)
         lower = np.where(np.isneginf(t), 0.0, lower)

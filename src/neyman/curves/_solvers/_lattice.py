@@ -1,7 +1,7 @@
 """Compositions by sums over a lattice of losses."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from neyman.curves._algebra._factors import Factors
 from neyman.curves._pair import Pair
+from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._profiles._profile import LatticeProfile
 from neyman.curves._solvers._solver import Effort, Lattice
@@ -19,8 +20,15 @@ from neyman.curves._solvers._view import EPSILON, LOG_DELTA, TPR, View
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, exact, exp_outward, text
 from neyman.numerics._atomic._rounding import sampled_atoms
+from neyman.numerics._lattice_sums._hits import CountedHits
 from neyman.numerics._lattice_sums._plan import Part
-from neyman.numerics._lattice_sums._source import AtomSource, LossSource, Masses
+from neyman.numerics._lattice_sums._source import (
+    AtomSource,
+    LossSource,
+    Masses,
+    SampledSource,
+    SwappedSource,
+)
 from neyman.numerics._lattice_sums._sum import LatticeSum
 
 __all__ = ["lattice_brackets", "loss_part"]
@@ -31,6 +39,8 @@ _FEW_POINTS, _POINTS = 400, 4000
 _CUT, _FARTHEST = 1e-30, 100.0
 # Levels of the lattice for the conjugate, which asks at many points.
 _COARSE = 2
+# The level of a composition within a factor, and how many levels go before hits are counted.
+_NESTED, _BEFORE_HITS = 2, 2
 _ONE = Bracket(np.ones(1), np.ones(1))
 _NOTHING = Masses(_ONE, _ONE)
 
@@ -47,15 +57,28 @@ def lattice_brackets(parts: Factors, view: View, at: Array, effort: Effort) -> I
         yield view.ask(found, at)
         return
     known = [loss_part(pair, n) for pair, n in parts]
-    sums = LatticeSum(tuple(part for part in known if part is not None))
-    if len(sums.parts) < len(known):
+    read = tuple(part for part in known if part is not None)
+    if len(read) < len(known):
         return
-    if view is LOG_DELTA:
-        yield from sums.log_delta(at)
-    elif view is EPSILON:
-        yield from sums.epsilon(at)
+    if view in (LOG_DELTA, EPSILON):
+        yield from _levels(LatticeSum(read), None, view, at)
     else:
-        yield _by_conjugate(sums, view, at)
+        yield _by_conjugate(LatticeSum(read), view, at)
+
+
+def _levels(sums: LatticeSum, hits: CountedHits | None, view: View, at: Array) -> Iterator[Bracket]:
+    """Yield brackets of growing cost: of rare large losses, these are soon better counted."""
+
+    def asked(solver: LatticeSum | CountedHits) -> Iterator[Bracket]:
+        return solver.log_delta(at) if view is LOG_DELTA else solver.epsilon(at)
+
+    first = asked(sums)
+    second = iter(()) if hits is None else asked(hits)
+    yield from islice(first, _BEFORE_HITS)
+    for found in second:
+        yield found
+        yield from islice(first, 1)
+    yield from first
 
 
 def _by_conjugate(sums: LatticeSum, view: View, alpha: Array) -> Bracket:
@@ -74,14 +97,46 @@ def _by_conjugate(sums: LatticeSum, view: View, alpha: Array) -> Bracket:
 
 
 def loss_part(pair: Pair, times: int) -> Part | None:
-    """Return a factor as the lattice reads it: by its tails, else by its profile on a grid."""
-    if not pair.certified:
-        return None
-    source = None if pair.of_class else pair.loss_source()
-    if source is not None:
-        return Part.of(source, times)
-    sides = _by_profile(pair)
+    """Return a factor as the lattice reads it."""
+    sides = _sides(pair) if pair.certified else None
     return None if sides is None else Part(*sides, times)
+
+
+def _sides(pair: Pair) -> tuple[LossSource, LossSource] | None:
+    """Return laws that give away at least, and at most, what a pair does.
+
+    By its tails; a composition by those of its factors; else by its profile on a grid.
+    """
+    if pair.of_class:
+        return _by_profile(pair)
+    source = pair.loss_source()
+    if source is not None:
+        return source, source
+    factors = pair.factors()
+    if factors != ((pair, 1),):
+        return _of_composition(pair)
+    if isinstance(pair, SampledPair):
+        return _wrapped(pair.base, lambda source: SampledSource(source, pair.probability))
+    if isinstance(pair, SampledSwapPair):
+        return _wrapped(pair.forward, SwappedSource)
+    return _by_profile(pair)
+
+
+def _wrapped(
+    pair: Pair, wrap: Callable[[LossSource], LossSource]
+) -> tuple[LossSource, LossSource] | None:
+    inner = _sides(pair)
+    return None if inner is None else (wrap(inner[0]), wrap(inner[1]))
+
+
+@lru_cache(maxsize=16)
+def _of_composition(pair: Pair) -> tuple[LossSource, LossSource] | None:
+    known = [loss_part(part, n) for part, n in pair.factors()]
+    read = tuple(part for part in known if part is not None)
+    if len(read) < len(known):
+        return None
+    part = LatticeSum(read).part(_NESTED, math.log(_CUT))
+    return part.upper, part.lower
 
 
 @lru_cache(maxsize=16)

@@ -25,7 +25,7 @@ from neyman.curves._solvers._view import View
 from neyman.errors import NeymanError
 from neyman.numerics import Array, Bracket
 
-__all__ = ["one_side", "trivial_bounds"]
+__all__ = ["chance_of_sample", "one_side", "trivial_bounds"]
 
 # Of mu^2 and of a largest loss: beyond, no double holds the bound.
 _MOST_SQUARE, _MOST_LOSS = Fraction(2) ** 1000, Fraction(700)

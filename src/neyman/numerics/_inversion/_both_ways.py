@@ -16,7 +16,7 @@ from neyman.numerics._inversion._contour import DELTA, Contour
 from neyman.numerics._inversion._few_steps import FewSteps
 from neyman.numerics._inversion._lines import Plan, ceiling, laid, planned
 from neyman.numerics._inversion._stacked import prepared_sum
-from neyman.numerics._inversion._tails import LossTails, Places, Sketch, groups
+from neyman.numerics._inversion._tails import ContourTails, Places, Sketch, groups
 from neyman.numerics._laws._loss_law import LossSum, Span, SumNodes
 from neyman.numerics._root import proved_root
 
@@ -35,7 +35,7 @@ _ALIKE = 1.3
 class Way:
     """One direction: its tails, a sketch of them, and whether its law is the reversed one."""
 
-    tails: LossTails
+    tails: ContourTails
     sketch: Sketch
     back: bool
 
@@ -56,7 +56,7 @@ class Way:
     def other(self, t: Array) -> "Way":
         """Return the other direction, sketched about the tilt that this one has at t."""
         place = self.sketch.at_threshold(float(np.min(t) + np.max(t)) / 2)
-        tails = LossTails(self.tails.law.reversed(), DELTA)
+        tails = ContourTails(self.tails.law.reversed(), DELTA)
         top = min(place.top, tails.law.usable[1])
         c = 1 + (place.c - 1) * _TILTS
         sketch = tails.sketch_at(c[c < top], (place.near.reversed(), top))
@@ -99,7 +99,7 @@ class BothWays:
         if not law.wide:
             return None
         few = FewSteps.of(law) is not None or FewSteps.of(law.reversed()) is not None
-        shut = LossTails(law, DELTA).shut or LossTails(law.reversed(), DELTA).shut
+        shut = ContourTails(law, DELTA).shut or ContourTails(law.reversed(), DELTA).shut
         return None if few or shut else cls(law)
 
     def log_delta(self, t: Array) -> Bracket | None:
@@ -109,7 +109,7 @@ class BothWays:
             None where a line could not be laid.
         """
         lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
-        ahead = LossTails(self.law, DELTA)
+        ahead = ContourTails(self.law, DELTA)
         sketch = ahead.sketch(threshold=(float(np.min(t)), float(np.max(t))))
         for group, pairing in self._pairings(Way(ahead, sketch, False), t):
             if pairing is None:
@@ -132,7 +132,7 @@ class BothWays:
             None where a line could not be laid.
         """
         lower, upper = np.full(log_delta.shape, -np.inf), np.full(log_delta.shape, np.inf)
-        ahead = LossTails(self.law, DELTA)
+        ahead = ContourTails(self.law, DELTA)
         sketch = ahead.sketch(log_tail=(float(np.max(log_delta)), float(np.min(log_delta))))
         near = np.maximum(sketch.near_tail(log_delta), 0.0)
         for group, pairing in self._pairings(Way(ahead, sketch, False), near):

@@ -7,7 +7,7 @@ import numpy as np
 
 from neyman.numerics._bracket import Array, Bracket, exp_outward
 from neyman.numerics._inversion._contour import DELTA, Contour
-from neyman.numerics._inversion._tails import LossTails
+from neyman.numerics._inversion._tails import ContourTails
 from neyman.numerics._laws._loss_law import LossSum
 
 __all__ = ["Ladder"]
@@ -41,7 +41,7 @@ class Ladder:
         targets = np.linspace(*levels, _LEVELS)
         rungs: list[tuple[float, Contour]] = []
         served = 0
-        for group, line, found in LossTails(law, DELTA).thresholds(targets):
+        for group, line, found in ContourTails(law, DELTA).thresholds(targets):
             middle = float(np.mean(found.lower + found.upper)) / 2
             if not np.isfinite(middle):
                 return None

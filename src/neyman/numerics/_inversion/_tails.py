@@ -19,7 +19,7 @@ from neyman.numerics._inversion._lines import Line, Place, chernoff, line_at
 from neyman.numerics._laws._loss_law import LossSum, Span, SumNodes
 from neyman.numerics._root import proved_root
 
-__all__ = ["LossTails", "Places", "Sketch", "groups"]
+__all__ = ["ContourTails", "Places", "Sketch", "groups"]
 
 Places: TypeAlias = npt.NDArray[np.intp]
 # A contour serves thresholds up to so many spreads from its own.
@@ -93,7 +93,7 @@ class Sketch:
 
 @final
 @dataclass(frozen=True, slots=True)
-class LossTails:
+class ContourTails:
     """Brackets of one functional of a sum of losses."""
 
     law: LossSum

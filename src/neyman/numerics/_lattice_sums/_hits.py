@@ -116,9 +116,7 @@ class CountedHits:
             for part, hit in zip(self.parts, hits, strict=True)
         )
         enough = math.exp(log_delta) * _UNCOUNTED / 16**level
-        most = next(
-            (k for k in range(_MOST_HITS) if _tail(expected, k) <= enough), _MOST_HITS
-        )
+        most = next((k for k in range(_MOST_HITS) if _tail(expected, k) <= enough), _MOST_HITS)
         counts = [
             kappa
             for kappa in product(*(range(min(most, part.times) + 1) for part in self.parts))
@@ -202,7 +200,9 @@ class CountedHits:
         last = max(term.first + term.masses.upper.size for _, term in terms)
         masses, infinite = np.zeros(last - first), 0.0
         for ways, term in terms:
-            share = ways * math.exp(term.base) * (1 + (8 * ULP + term.base_error) * (1 if up else -1))
+            share = (
+                ways * math.exp(term.base) * (1 + (8 * ULP + term.base_error) * (1 if up else -1))
+            )
             r = term.masses.upper if up else term.masses.lower
             start = term.first - first
             masses[start : start + r.size] += share * r

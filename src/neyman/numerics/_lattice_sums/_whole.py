@@ -1,8 +1,8 @@
 """The law of a sum over all its losses, from above and from below: a loss to go on with."""
 
 import math
-from typing import final
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
