@@ -2,11 +2,15 @@
 
 import pytest
 
-from laws.examples import CLOSED, LEAF, covering
+from laws.examples import CLOSED, EXAMPLES, LEAF, covering, has_law
 
 CURVES = [curve for examples in CLOSED.values() for curve in examples]
 CERTIFIED = [curve for curve in CURVES if curve.certified]
 PAIRS = list(dict.fromkeys(pair for f in CURVES for pair in (f.remove, f.add)))
+
+
+ALL = [curve for examples in EXAMPLES.values() for curve in examples]
+LAWFUL = list(filter(has_law, dict.fromkeys(pair for f in ALL for pair in (f.remove, f.add))))
 
 
 @pytest.fixture
@@ -26,6 +30,12 @@ def curve(request):
 
 @pytest.fixture(params=PAIRS, ids=str)
 def pair(request):
+    return request.param
+
+
+@pytest.fixture(params=LAWFUL, ids=str)
+def lawful(request):
+    """Pairs of every kind that know the law of their loss."""
     return request.param
 
 

@@ -39,6 +39,7 @@ from neyman.curves import (
     worst,
     zcdp,
 )
+from neyman.errors import UnsupportedComposition
 
 
 @final
@@ -107,7 +108,7 @@ SEARCHED = {
     "mixture": [mixture([0.3, 0.7], [gdp(1), laplace(1)])],
     "worst": [worst(gdp(1), pure_dp(1))],
     "best": [best(gdp(1), pure_dp(1))],
-    "allocation": [random_allocation(noise_multiplier=2, steps=10)],
+    "allocation": [random_allocation(noise_multiplier=2, steps=2)],
     "clones": [shuffled(1, reports=100).curve],
     "zcdp": [zcdp(0.5)],
     "cdp": [cdp(0.1, 0.5)],
@@ -127,6 +128,21 @@ def kinds(base=Pair):
             found[pair.kind] = pair
         found |= kinds(pair)
     return found
+
+
+def has_law(pair):
+    """Return whether the law of its loss is known, and not its curve or a bound of it alone.
+
+    Tails of compositions are middles of brackets, which at an atom hold both its sides.
+    """
+    if pair.kind in ("composed", "lattice"):
+        return False
+    try:
+        pair.log_tails(np.zeros(0))
+        pair.cumulant(np.zeros(0, dtype=np.complex128))
+    except UnsupportedComposition:
+        return False
+    return True
 
 
 def class_of(curve):

@@ -71,31 +71,31 @@ def thresholds(pair):
     return np.array([*np.linspace(-2, 2, 41), *ends])
 
 
-def test_tails_are_probabilities_of_complements(pair):
+def test_tails_are_probabilities_of_complements(lawful):
     for closed in (False, True):
-        tails = [np.exp(log) for log in pair.log_tails(thresholds(pair), closed=closed)]
+        tails = [np.exp(log) for log in lawful.log_tails(thresholds(lawful), closed=closed)]
         assert np.allclose(tails[0] + tails[1], 1, rtol=0, atol=1e-12)
         assert np.allclose(tails[2] + tails[3], 1, rtol=0, atol=1e-12)
 
 
-def test_atoms_weigh_what_their_loss_says(pair):
+def test_atoms_weigh_what_their_loss_says(lawful):
     """Q{L = t} = e^t P{L = t}."""
-    t = thresholds(pair)
-    p, q = atoms(pair, t)
+    t = thresholds(lawful)
+    p, q = atoms(lawful, t)
     assert np.all(p >= 0)
     assert np.allclose(q, np.exp(t) * p, rtol=1e-9, atol=1e-13)
 
 
-def test_bounded_losses_attain_their_bound(pair):
-    bound = pair.outer_pure()
+def test_bounded_losses_attain_their_bound(lawful):
+    bound = lawful.outer_pure()
     # The logistic loss has a density, so it only comes near.
-    if bound is not None and pair.kind != "logistic":
-        assert atoms(pair, np.array([float(bound)]))[0] > 0
+    if bound is not None and lawful.kind != "logistic":
+        assert atoms(lawful, np.array([float(bound)]))[0] > 0
 
 
-def test_swapped_tails(pair):
-    t = thresholds(pair)
-    here, there = pair.log_tails(t), pair.swap().log_tails(-t, closed=True)
+def test_swapped_tails(lawful):
+    t = thresholds(lawful)
+    here, there = lawful.log_tails(t), lawful.swap().log_tails(-t, closed=True)
     for i, j in ((0, 3), (1, 2), (2, 1), (3, 0)):
         assert np.allclose(np.exp(here[i]), np.exp(there[j]), rtol=0, atol=1e-12)
 
@@ -144,23 +144,23 @@ def test_cumulant_is_the_integral_of_the_tails(pair):
     assert np.all(np.abs(found - expected) <= 1e-7 * room)
 
 
-def test_cumulant_at_the_ends_is_the_mass_that_is_not_singular(pair):
-    q, p = (np.exp(log) for log in pair.log_singular)
-    ends = np.real(pair.cumulant(np.array([0.0, 1.0], dtype=np.complex128)))
+def test_cumulant_at_the_ends_is_the_mass_that_is_not_singular(lawful):
+    q, p = (np.exp(log) for log in lawful.log_singular)
+    ends = np.real(lawful.cumulant(np.array([0.0, 1.0], dtype=np.complex128)))
     assert np.allclose(ends, [np.log1p(-p), np.log1p(-q)], rtol=0, atol=1e-12)
-    last = np.exp(pair.log_tails(np.asarray(500.0)).q_above)
+    last = np.exp(lawful.log_tails(np.asarray(500.0)).q_above)
     assert q == pytest.approx(float(last), abs=1e-12)
 
 
-def test_cumulant_is_convex(pair):
+def test_cumulant_is_convex(lawful):
     s = np.linspace(-3, 4, 141)
-    k = np.real(pair.cumulant(s.astype(np.complex128)))
+    k = np.real(lawful.cumulant(s.astype(np.complex128)))
     assert np.all(k[:-2] - 2 * k[1:-1] + k[2:] >= -1e-10 * (1 + np.abs(k[1:-1])))
 
 
-def test_cumulant_of_the_swap_is_the_mirror_image(pair):
+def test_cumulant_of_the_swap_is_the_mirror_image(lawful):
     s = np.linspace(-2, 3, 26) + 0.3j
-    assert np.allclose(pair.swap().cumulant(s), pair.cumulant(1 - s), rtol=1e-12, atol=1e-12)
+    assert np.allclose(lawful.swap().cumulant(s), lawful.cumulant(1 - s), rtol=1e-12, atol=1e-12)
 
 
 # -- twins that are wrong, and must be found out -----------------------------------------------
