@@ -196,12 +196,23 @@ PAIRS = st.recursive(
 )
 
 
-@settings(max_examples=300)
-@given(PAIRS, PAIRS | JSON)
-def test_only_refusals_come_out_of_noise(remove, add):
+def only_refusals(remove, add):
     record = {"format": "neyman.tradeoff", "version": 1, "remove": remove, "add": add}
     try:
         curve = TradeOff.from_json(record)
     except InvalidParameter:
         return
     assert curve.to_json() == record
+
+
+@settings(max_examples=60)
+@given(PAIRS, PAIRS | JSON)
+def test_only_refusals_come_out_of_noise(remove, add):
+    only_refusals(remove, add)
+
+
+@pytest.mark.soak
+@settings(max_examples=5000)
+@given(PAIRS, PAIRS | JSON)
+def test_only_refusals_come_out_of_much_noise(remove, add):
+    only_refusals(remove, add)

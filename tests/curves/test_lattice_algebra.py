@@ -130,9 +130,8 @@ def test_what_is_refused():
     [(gdp(1), pure_dp(2)), (gdp(1), laplace(1.5)), (poisson(gdp(1), 0.1) ** 50, gdp(0.5))],
 )
 def test_the_epsilon_of_the_best_is_where_its_profile_falls_to_delta(first, second):
-    f = best(first, second)
-    for delta in (1e-8, 1e-5, 1e-2):
-        lower, upper = f.epsilon(delta, bracket=True)
-        assert upper - lower <= 1e-6 * (1 + upper)
-        assert f.remove.delta(lower * (1 - 1e-9) - 1e-9, bracket=True).upper >= delta
-        assert f.delta(upper, bracket=True).lower <= delta * (1 + 1e-9)
+    f, delta = best(first, second), np.array([1e-8, 1e-5, 1e-2])
+    lower, upper = f.epsilon(delta, bracket=True)
+    assert np.all(upper - lower <= 1e-6 * (1 + upper))
+    assert np.all(f.remove.delta(lower * (1 - 1e-9) - 1e-9, bracket=True).upper >= delta)
+    assert np.all(f.delta(upper, bracket=True).lower <= delta * (1 + 1e-9))

@@ -10,7 +10,10 @@ from neyman.curves import gdp, laplace, poisson, worst
 _KNOWN = {0.25: 43.16276, 0.2: 75.0970}
 
 
-@pytest.mark.parametrize("noise", [0.07, 0.1, 0.13, 0.15, 0.19, 0.2, 0.25])
+@pytest.mark.parametrize(
+    "noise",
+    [0.07, 0.13, 0.2, 0.25, *(pytest.param(x, marks=pytest.mark.soak) for x in (0.1, 0.15, 0.19))],
+)
 def test_epsilon_has_two_sides(noise: float) -> None:
     run = dp_sgd(noise_multiplier=noise, sampling_probability=0.01, steps=100)
     lower, upper = run.remove.epsilon(1e-5, bracket=True)

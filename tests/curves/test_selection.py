@@ -7,6 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from frozen import frozen
 from neyman.curves import Lattice, bounded_range, identity, laplace, pure_dp, read, zcdp
 from neyman.errors import InvalidParameter
 from neyman.numerics._laws._logistic_law import LogisticLaw
@@ -97,6 +98,7 @@ def test_composition_agrees_with_rounded_losses(eta, times):
     assert np.all(first.upper <= first.lower * (1 + 2e-5) + 1e-300)
 
 
+@frozen
 def irwin_hall_delta(eta, n, x):
     """delta of n copies: the loss is a sum of n tilted uniforms, in exact pieces."""
     eta, x = mp.mpf(eta), mp.mpf(x)

@@ -1,10 +1,12 @@
 """⊗ is a commutative monoid with Id as its unit (Dong, Roth and Su, 2022, section 3)."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from laws.examples import class_of
 from neyman.curves import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
 from neyman.errors import InvalidParameter, UnsupportedComposition
 
@@ -65,16 +67,42 @@ def test_cumulants_add(curve, everything):
                 assert np.allclose(f + g, h, rtol=1e-12, atol=1e-12)
 
 
-def test_composition_costs(curve, everything):
+def wins_by_composing(one, other, views):
+    """Return the views by which the composition is more private than one of its parts."""
+    both = tried(lambda: one @ other)
+    if both is None or not both.certified:
+        return []
+    wrong = []
+    if "delta" in views:
+        alone = max(f.delta(0.3, bracket=True).lower for f in (one, other))
+        wrong += ["delta"] if both.delta(0.3) < alone else []
+    # The hull of two directions is asked in tests/laws/test_shape.py; it takes long.
+    if "beta" in views and both.remove == both.add:
+        alone = min(f.beta(0.1, bracket=True).upper for f in (one, other))
+        wrong += ["beta"] if both.beta(0.1) > alone else []
+    return wrong
+
+
+def test_composition_costs(curve, couples):
+    """Every curve beside every class; beta, which takes longer, once for two classes."""
+    first = {frozenset(map(class_of, couple)): couple for couple in reversed(couples)}
+    for couple in couples:
+        if couple[0] == curve:
+            views = ("delta", "beta") if couple in first.values() else ("delta",)
+            assert (couple, wins_by_composing(*couple, views)) == (couple, [])
+
+
+@pytest.mark.soak
+def test_composition_costs_for_every_two(curve, everything):
     # Either order is the same: test_commutative. So each two once, held against both.
     for other in everything[everything.index(curve) :]:
-        both = tried(lambda other=other: curve @ other)
-        if both is not None and both.certified:
-            parts = (curve, other)
-            assert both.delta(0.3) >= max(f.delta(0.3, bracket=True).lower for f in parts)
-            # The hull of two directions is asked in tests/laws/test_shape.py; it takes long.
-            if both.remove == both.add:
-                assert both.beta(0.1) <= min(f.beta(0.1, bracket=True).upper for f in parts)
+        assert (other, wins_by_composing(curve, other, ("delta", "beta"))) == (other, [])
+
+
+def test_every_curve_meets_every_class(everything, couples):
+    met = {(f, class_of(g)) for couple in couples for f, g in (couple, couple[::-1])}
+    assert met == set(itertools.product(everything, map(class_of, everything)))
+    assert 3 * len(couples) < len(everything) ** 2
 
 
 def test_gaussians_compose_exactly():

@@ -1,12 +1,10 @@
 """What is derived from tails and cumulants agrees with closed forms, and these with each other."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 
 from neyman.curves import Pair, Tails, approx_dp, bounded_range, gdp, laplace, pure_dp
 
@@ -73,75 +71,96 @@ def thresholds(pair):
     return np.array([*np.linspace(-2, 2, 41), *ends])
 
 
-def test_tails_are_probabilities_of_complements(pair):
+def test_tails_are_probabilities_of_complements(lawful):
     for closed in (False, True):
-        tails = [np.exp(log) for log in pair.log_tails(thresholds(pair), closed=closed)]
+        tails = [np.exp(log) for log in lawful.log_tails(thresholds(lawful), closed=closed)]
         assert np.allclose(tails[0] + tails[1], 1, rtol=0, atol=1e-12)
         assert np.allclose(tails[2] + tails[3], 1, rtol=0, atol=1e-12)
 
 
-def test_atoms_weigh_what_their_loss_says(pair):
+def test_atoms_weigh_what_their_loss_says(lawful):
     """Q{L = t} = e^t P{L = t}."""
-    t = thresholds(pair)
-    p, q = atoms(pair, t)
+    t = thresholds(lawful)
+    p, q = atoms(lawful, t)
     assert np.all(p >= 0)
     assert np.allclose(q, np.exp(t) * p, rtol=1e-9, atol=1e-13)
 
 
-def test_bounded_losses_attain_their_bound(pair):
-    bound = pair.outer_pure()
+def test_bounded_losses_attain_their_bound(lawful):
+    bound = lawful.outer_pure()
     # The logistic loss has a density, so it only comes near.
-    if bound is not None and pair.kind != "logistic":
-        assert atoms(pair, np.array([float(bound)]))[0] > 0
+    if bound is not None and lawful.kind != "logistic":
+        assert atoms(lawful, np.array([float(bound)]))[0] > 0
 
 
-def test_swapped_tails(pair):
-    t = thresholds(pair)
-    here, there = pair.log_tails(t), pair.swap().log_tails(-t, closed=True)
+def test_swapped_tails(lawful):
+    t = thresholds(lawful)
+    here, there = lawful.log_tails(t), lawful.swap().log_tails(-t, closed=True)
     for i, j in ((0, 3), (1, 2), (2, 1), (3, 0)):
         assert np.allclose(np.exp(here[i]), np.exp(there[j]), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("s", [0.3, 1.0, 1.7, 3.0, 0.5 + 2j, 1.2 - 1j])
-def test_cumulant_is_the_integral_of_the_tails(pair, s):
+PLACES = np.array([0.3, 1.0, 1.7, 3.0, 0.5 + 2j, 1.2 - 1j])
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+def integral(integrand, edges, error):
+    """Integrate (n,) -> (n, k) between the edges, cells being halved until halves say the same."""
+
+    def by_cell(starts, ends):
+        half = (ends - starts) / 2
+        t = (starts + half)[:, None] + half[:, None] * NODES
+        values = integrand(t.ravel()).reshape(*t.shape, -1)
+        return half[:, None] * np.einsum("cnk,n->ck", values, WEIGHTS)
+
+    starts, ends, total = np.array(edges[:-1]), np.array(edges[1:]), 0.0
+    while starts.size:
+        middles = (starts + ends) / 2
+        whole, halves = by_cell(starts, ends), by_cell(starts, middles) + by_cell(middles, ends)
+        open_ = np.any(np.abs(whole - halves) > error, axis=1) & (ends - starts > 1e-12)
+        total = total + halves[~open_].sum(axis=0)
+        starts, ends = (
+            np.concatenate([starts[open_], middles[open_]]),
+            np.concatenate([middles[open_], ends[open_]]),
+        )
+    return total
+
+
+def test_cumulant_is_the_integral_of_the_tails(pair):
     """E_P[e^{sL}] over finite L = e^{s a} P(L > a) + ∫_a s e^{st} P(L > t) dt, P(L = inf) = 0."""
     bound = pair.outer_pure()
     # Losses of the remaining pairs: an erased core's, the leaf's, or a Gaussian's.
     low, high = (-60.0, 160.0) if bound is None else (-float(bound) - 1, float(bound))
     breaks = (-20.0 / 3, -2.0, -1.0, -0.69315, 0.0, 0.40547, 1.0, 2.0, 20.0 / 3)
-    nodes = sorted({low, high, *(x for x in breaks if low < x < high), *np.linspace(low, high, 41)})
+    edges = sorted({low, high, *(x for x in breaks if low < x < high), *np.linspace(low, high, 41)})
 
-    def integrand(t, part):
-        value = s * np.exp(s * t + pair.log_tails(np.asarray(t)).p_above)
-        return float(getattr(np.complex128(value), part))
+    def integrand(t):
+        return PLACES * np.exp(PLACES * t[:, None] + pair.log_tails(t).p_above[:, None])
 
-    total = np.exp(s * low + pair.log_tails(np.asarray(low)).p_above)
-    for a, b in pairwise(nodes):
-        inside = np.nextafter(a, b), np.nextafter(b, a)
-        total += quad(integrand, *inside, args=("real",), epsabs=1e-12, epsrel=1e-10)[0]
-        if isinstance(s, complex):
-            total += 1j * quad(integrand, *inside, args=("imag",), epsabs=1e-12, epsrel=1e-10)[0]
-    expected = np.exp(pair.cumulant(np.asarray(s, dtype=np.complex128)))
-    assert abs(total - expected) <= 1e-7 * max(abs(expected), 1)
+    expected = np.exp(pair.cumulant(PLACES))
+    room = np.maximum(np.abs(expected), 1)
+    found = integral(integrand, edges, 1e-10 * room)
+    found += np.exp(PLACES * low + pair.log_tails(np.asarray(low)).p_above)
+    assert np.all(np.abs(found - expected) <= 1e-7 * room)
 
 
-def test_cumulant_at_the_ends_is_the_mass_that_is_not_singular(pair):
-    q, p = (np.exp(log) for log in pair.log_singular)
-    ends = np.real(pair.cumulant(np.array([0.0, 1.0], dtype=np.complex128)))
+def test_cumulant_at_the_ends_is_the_mass_that_is_not_singular(lawful):
+    q, p = (np.exp(log) for log in lawful.log_singular)
+    ends = np.real(lawful.cumulant(np.array([0.0, 1.0], dtype=np.complex128)))
     assert np.allclose(ends, [np.log1p(-p), np.log1p(-q)], rtol=0, atol=1e-12)
-    last = np.exp(pair.log_tails(np.asarray(500.0)).q_above)
+    last = np.exp(lawful.log_tails(np.asarray(500.0)).q_above)
     assert q == pytest.approx(float(last), abs=1e-12)
 
 
-def test_cumulant_is_convex(pair):
+def test_cumulant_is_convex(lawful):
     s = np.linspace(-3, 4, 141)
-    k = np.real(pair.cumulant(s.astype(np.complex128)))
+    k = np.real(lawful.cumulant(s.astype(np.complex128)))
     assert np.all(k[:-2] - 2 * k[1:-1] + k[2:] >= -1e-10 * (1 + np.abs(k[1:-1])))
 
 
-def test_cumulant_of_the_swap_is_the_mirror_image(pair):
+def test_cumulant_of_the_swap_is_the_mirror_image(lawful):
     s = np.linspace(-2, 3, 26) + 0.3j
-    assert np.allclose(pair.swap().cumulant(s), pair.cumulant(1 - s), rtol=1e-12, atol=1e-12)
+    assert np.allclose(lawful.swap().cumulant(s), lawful.cumulant(1 - s), rtol=1e-12, atol=1e-12)
 
 
 # -- twins that are wrong, and must be found out -----------------------------------------------
@@ -204,8 +223,8 @@ class Backwards(Twin):
         (Blurred(), test_swapped_tails),
         (Heavy(), test_tails_are_probabilities_of_complements),
         (Heavy(), test_swapped_tails),
-        (Shifted(), lambda pair: test_cumulant_is_the_integral_of_the_tails(pair, 1.7)),
-        (Backwards(), lambda pair: test_cumulant_is_the_integral_of_the_tails(pair, 3.0)),
+        (Shifted(), test_cumulant_is_the_integral_of_the_tails),
+        (Backwards(), test_cumulant_is_the_integral_of_the_tails),
     ],
 )
 def test_broken_twins_break_the_laws(twin, law):

@@ -9,7 +9,6 @@ import flint
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy.special import chdtrc
 
 from neyman.curves import gdp, laplace, pure_dp
 from neyman.errors import BrokenRandomness
@@ -26,10 +25,12 @@ from neyman.mechanisms._rounded import BAND, draw
 from neyman.mechanisms._staircase import FoldedStaircase
 from neyman.mechanisms._uniform import Uniform
 from neyman.testing import SeededBits
+from sequential import RIGHT, WRONG, chi_square, folded_cells, verdict
 
 TRUTH = json.loads((Path(__file__).parents[1] / "truth" / "integer_noise.json").read_text())["laws"]
 DRAWS = 4_000_000
-# Nominal chance that a right sampler fails one of the fifteen; the bits are seeded besides.
+# Nominal chance that a right sampler fails one of the fifteen; the bits are seeded besides. It is
+# the chance that a sequential test errs, too, one way or the other.
 ERROR_RATE = 1e-12
 
 
@@ -55,24 +56,54 @@ EACH_ROUNDED = pytest.mark.parametrize(
 )
 
 
-def chi_square(noise, row):
-    """P-value of the counts of `noise` in the cells of `row`."""
-    expected = noise.size * np.array([float(p) for p in row["probabilities"]])
+def counted(noise, row):
     cell = np.searchsorted(row["edges"], noise, side="right")
-    counts = np.bincount(cell, minlength=expected.size)
-    return float(chdtrc(expected.size - 1, ((counts - expected) ** 2 / expected).sum()))
+    return np.bincount(cell, minlength=len(row["probabilities"]))
+
+
+def chances(row):
+    return np.array([float(p) for p in row["probabilities"]])
+
+
+def fits(noise, row):
+    return chi_square(counted(noise, row), chances(row)) > ERROR_RATE
+
+
+def wider(row):
+    # Staircases of steep steps hardly move with epsilon.
+    return law_of(row, Fraction(106, 100) if row["law"] == "staircase" else Fraction(102, 100))
+
+
+def told_apart(law, row):
+    """Say by some 10^5 draws of `law` whether they are of the row or of the law too wide."""
+    twin, bits = wider(row), SeededBits(12)
+    return verdict(
+        lambda draws: counted(law.draw(draws, bits), row),
+        chances(row),
+        folded_cells(lambda j: twin.boundary(j, 127) / 2.0**127, np.array(row["edges"])),
+        error_rate=ERROR_RATE,
+        batch=50_000,
+        most=DRAWS,
+    )
 
 
 @EVERY
 def test_draws_follow_the_exact_cell_probabilities(row):
-    assert chi_square(law_of(row).draw(DRAWS, SeededBits(12)), row) > ERROR_RATE
+    law = law_of(row)
+    assert told_apart(law, row) == RIGHT
+    assert fits(law.draw(DRAWS // 10, SeededBits(12)), row)
 
 
 @EVERY
 def test_broken_twin_a_little_too_wide_fails(row):
-    # Staircases of steep steps hardly move with epsilon.
-    stretch = Fraction(106, 100) if row["law"] == "staircase" else Fraction(102, 100)
-    assert chi_square(law_of(row, stretch).draw(DRAWS, SeededBits(12)), row) < ERROR_RATE
+    assert told_apart(wider(row), row) == WRONG
+
+
+@pytest.mark.soak
+@EVERY
+def test_four_million_draws_follow_the_exact_cell_probabilities(row):
+    assert fits(law_of(row).draw(DRAWS, SeededBits(12)), row)
+    assert not fits(wider(row).draw(DRAWS, SeededBits(12)), row)
 
 
 @EVERY
@@ -108,12 +139,21 @@ def test_half_width_is_the_smallest(row, confidence):
             assert float(law.tail(h - 1)) > 1 - confidence
 
 
+def alike(law, draws):
+    """Return whether float64 and ball arithmetic draw the same, from the same bits."""
+    fast = draw(law, draws, SeededBits(7))
+    return np.array_equal(fast, draw(law, draws, SeededBits(7), band=1.0 + 0.5 / law.scale))
+
+
 @EACH_ROUNDED
 def test_ball_arithmetic_decides_as_float64_does(row):
-    law = law_of(row)
-    fast = draw(law, 5000, SeededBits(7))
-    slow = draw(law, 5000, SeededBits(7), band=1.0 + 0.5 / law.scale)
-    assert np.array_equal(fast, slow)
+    assert alike(law_of(row), 1500)
+
+
+@pytest.mark.soak
+@EACH_ROUNDED
+def test_ball_arithmetic_decides_many_draws_as_float64_does(row):
+    assert alike(law_of(row), 50_000)
 
 
 @pytest.mark.parametrize("sigma", [Fraction(1, 8), Fraction(3), Fraction(300)])

@@ -17,6 +17,10 @@ TRIALS = 10**6
 ERROR_RATE = 1e-12
 
 
+LOWEST = range(-70, 8)
+RESIDUES = 32
+
+
 def lowest_bit(released):
     """Exponent of the lowest set bit of every number, an exact dyadic rational; 100 for zero."""
     fraction, exponent = np.frexp(released.astype(np.float64))
@@ -26,34 +30,30 @@ def lowest_bit(released):
     return np.where(released == 0, 100, power + exponent - 53)
 
 
-def events(released):
-    """Indicators of events on the last bits: their lowest set bit, and residues of integers."""
-    lowest = lowest_bit(released)
-    for exponent in range(-70, 8):
-        yield lowest == exponent
-        yield lowest >= exponent
-    whole = np.floor(released).astype(np.int64)
-    for k in range(1, 6):
-        for residue in range(2**k):
-            yield (whole % 2**k == residue) & (whole == released)
+def hits(released):
+    """Counts of events on the last bits: the lowest set bit of a number, is it 2^k, is it 2^k or
+    above; residues of integers mod 2, 4, ..., 32."""
+    lowest = np.clip(lowest_bit(released), LOWEST.start - 1, LOWEST.stop) - LOWEST.start + 1
+    exactly = np.bincount(lowest, minlength=len(LOWEST) + 2)
+    or_above = np.cumsum(exactly[::-1])[::-1]
+    whole = np.floor(released)
+    residue = whole[whole == released].astype(np.int64) % RESIDUES
+    fine = np.bincount(residue, minlength=RESIDUES)
+    folded = [fine.reshape(-1, 2**k).sum(axis=0) for k in range(1, 6)]
+    return np.concatenate([exactly[1:-1], or_above[1:-1], *folded])
 
 
 def bounds(hits):
-    """Clopper–Pearson bounds of a probability, each wrong with chance ERROR_RATE."""
-    low = betaincinv(hits, TRIALS - hits + 1, ERROR_RATE) if hits > 0 else 0.0
-    high = betaincinv(hits + 1, TRIALS - hits, 1 - ERROR_RATE) if hits < TRIALS else 1.0
-    return low, high
+    """Clopper–Pearson bounds of probabilities, each wrong with chance ERROR_RATE."""
+    low = betaincinv(np.maximum(hits, 1), TRIALS - hits + 1, ERROR_RATE)
+    high = betaincinv(hits + 1, np.maximum(TRIALS - hits, 1), 1 - ERROR_RATE)
+    return np.where(hits > 0, low, 0.0), np.where(hits < TRIALS, high, 1.0)
 
 
 def separates(here, there, power):
     """Whether some event is likelier under one than `power` of its chance under the other."""
-    for one, other in zip(events(here), events(there), strict=True):
-        (low, high), (low_other, high_other) = map(
-            bounds, (int(np.count_nonzero(one)), int(np.count_nonzero(other)))
-        )
-        if low > power(high_other) or low_other > power(high):
-            return True
-    return False
+    (low, high), (low_other, high_other) = bounds(hits(here)), bounds(hits(there))
+    return bool(np.any(low > power(high_other)) or np.any(low_other > power(high)))
 
 
 def gaussian_power(mu):
@@ -61,7 +61,9 @@ def gaussian_power(mu):
 
 
 def pure_power(epsilon):
-    return lambda alpha: min(1.0, np.exp(epsilon) * alpha, 1 - np.exp(-epsilon) * (1 - alpha))
+    return lambda alpha: np.minimum(
+        np.minimum(1.0, np.exp(epsilon) * alpha), 1 - np.exp(-epsilon) * (1 - alpha)
+    )
 
 
 CASES = [

@@ -14,6 +14,7 @@ from neyman.mechanisms._exponential import level_of
 from neyman.mechanisms._noisy_max import noisy_argmax
 from neyman.mechanisms._permute_and_flip import coins
 from neyman.testing import SeededBits
+from sequential import RIGHT, WRONG, verdict
 
 ALL = pytest.mark.parametrize("kind", [ExponentialMechanism, PermuteAndFlip, ReportNoisyMax])
 SCORES = np.array([0, 3, -2, 3, 1, 2, -5], dtype=np.int64)
@@ -26,19 +27,44 @@ def excess(p, q):
     return np.sum(np.maximum(q - np.exp(X)[:, None] * p, 0.0), axis=1)
 
 
-def chi_square(kind, chances, draws=20_000):
-    choice, bits = kind(epsilon=1.5, sensitivity=1), SeededBits(3)
-    seen = np.bincount([choice.select(SCORES, bits) for _ in range(draws)], minlength=SCORES.size)
-    return float(np.sum((seen - draws * chances) ** 2 / (draws * chances)))
+def counting(kind, epsilon):
+    """Return what counts so many draws; its bits go on from one call to the next."""
+    choice, bits = kind(epsilon=epsilon, sensitivity=1), SeededBits(3)
+
+    def counts(draws):
+        chosen = [choice.select(SCORES, bits) for _ in range(draws)]
+        return np.bincount(chosen, minlength=SCORES.size)
+
+    return counts
+
+
+def chi_square(seen, chances):
+    expected = seen.sum() * chances
+    return float(np.sum((seen - expected) ** 2 / expected))
+
+
+def chances(kind):
+    """Return those of the law that is claimed, and of a fifth more epsilon."""
+    return [kind(epsilon=x, sensitivity=1).probabilities(SCORES) for x in (1.5, 1.8)]
 
 
 @ALL
 def test_draws_have_the_chances_of_the_formula(kind):
-    # Six degrees of freedom: the seed is fixed, and a fifth of the rate is seen at once.
-    right = kind(epsilon=1.5, sensitivity=1).probabilities(SCORES)
-    wrong = kind(epsilon=1.8, sensitivity=1).probabilities(SCORES)
+    """Sequentially: told from a fifth of the rate, and that from it, at 1e-9 either way."""
+    right, wrong = chances(kind)
     assert right.sum() == pytest.approx(1, abs=1e-9)
-    assert chi_square(kind, right) < 25 < chi_square(kind, wrong)
+    for epsilon, answer in ((1.5, RIGHT), (1.8, WRONG)):
+        counts = counting(kind, epsilon)
+        assert answer == verdict(counts, right, wrong, error_rate=1e-9, batch=500, most=20_000)
+
+
+@pytest.mark.soak
+@ALL
+def test_twenty_thousand_draws_have_the_chances_of_the_formula(kind):
+    # Six degrees of freedom: the seed is fixed, and a fifth of the rate is seen at once.
+    seen = counting(kind, 1.5)(20_000)
+    right, wrong = chances(kind)
+    assert chi_square(seen, right) < 25 < chi_square(seen, wrong)
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(1, 10**6), Fraction(40)])

@@ -1,11 +1,15 @@
-"""Cumulants and tails of mixtures of normals by ball arithmetic, sharing nothing with the code."""
+"""Cumulants and tails of mixtures of normals in balls, not by the formulas of the code."""
 
 import math
 from dataclasses import dataclass
 
+import mpmath as mp
 import numpy as np
 import pytest
 from flint import acb, arb, ctx
+
+from frozen import frozen
+from neyman.numerics import DELTA, P_ABOVE, Q_ABOVE, GaussianMixtureLaw, Shifts
 
 BITS = 256
 
@@ -125,6 +129,26 @@ def tails(law, count, functional, position, *, reverse=False):
     return t, full.log()
 
 
+@frozen
+def kept_tails(p, q, count, shift, double, position, reverse):
+    """Return t + i log F of `tails`, which are real both; 0 for None."""
+    law = GaussianMixtureLaw(Shifts(*map(tuple, p)), Shifts(*map(tuple, q)))
+    functional = next(
+        f for f in (P_ABOVE, Q_ABOVE, DELTA) if (f.shift, f.double) == (shift, double)
+    )
+    found = tails(law, count, functional, position, reverse=bool(reverse))
+    with mp.workdps(45):
+        return mp.mpc(found[0], found[1].mid().str(40, radius=False)) if found else mp.mpf(0)
+
+
+def frozen_tails(law, count, functional, position, *, reverse=False):
+    """Return what `tails` does, which takes a fifth of a second."""
+    p, q = ((shifts.means, shifts.weights) for shifts in (law.p, law.q))
+    shape = functional.shift, functional.double
+    found = kept_tails(p, q, count, *shape, position, reverse)
+    return (float(found.real), arb(mp.nstr(found.imag, 40))) if found else None
+
+
 @pytest.fixture
 def exact_steps():
     return steps
@@ -132,4 +156,4 @@ def exact_steps():
 
 @pytest.fixture
 def exact_tail():
-    return tails
+    return frozen_tails

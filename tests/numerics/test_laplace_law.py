@@ -6,6 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from frozen import frozen
 from neyman.numerics import (
     DELTA,
     P_ABOVE,
@@ -36,9 +37,10 @@ def _digits() -> None:
     mp.mp.dps = 30
 
 
-def moment(law: LaplaceLaw, s: mp.mpc) -> mp.mpc:
+@frozen
+def moment(epsilon: float, probability: float, s: mp.mpc) -> mp.mpc:
     """e^K(s) by quadrature over the base's loss."""
-    b, q = mp.mpf(law.epsilon), mp.mpf(law.probability)
+    b, q = mp.mpf(epsilon), mp.mpf(probability)
 
     def tilted(base: mp.mpf) -> mp.mpc:
         return mp.exp(s * mp.log(1 - q + q * mp.exp(base)))
@@ -61,11 +63,14 @@ def test_the_cumulant_is_within_its_error(law: LaplaceLaw, c: float) -> None:
     real = nodes.real(np.asarray([c]))
     some = [0, 1, 400, 990, 1010]
     for s, k, wrong in zip(c + 1j * u[some], value[some], error[some], strict=True):
-        truth = moment(law, mp.mpc(s))
+        truth = moment(law.epsilon, law.probability, mp.mpc(s))
         # Branches of the logarithm differ by whole turns.
         assert abs(mp.expm1(mp.mpc(k) - mp.log(truth))) <= mp.expm1(wrong)
         assert wrong < 1e-9
-    assert abs(real.value[0] - mp.log(moment(law, mp.mpc(c)))) <= real.error[0]
+    assert (
+        abs(real.value[0] - mp.log(moment(law.epsilon, law.probability, mp.mpc(c))))
+        <= real.error[0]
+    )
     size = abs(c * (c - 1)) * min(law.epsilon, law.probability * 3) ** 2
     assert real.error[0] <= 1e-11 * size
 
@@ -152,9 +157,10 @@ def boxes(knots: list[mp.mpf], x: mp.mpf) -> tuple[mp.mpf, mp.mpf]:
     )
 
 
-def composed(bounds: list[float], t: float) -> tuple[mp.mpf, mp.mpf, mp.mpf]:
-    """P(L > t), Q(L > t) and delta(t) of Laplace losses together."""
-    p = q = mp.mpf(0)
+@frozen
+def above(law: str, bounds: list[float], t: float) -> mp.mpf:
+    """P(L > t) or Q(L > t) of Laplace losses together."""
+    total = mp.mpf(0)
     for choice in itertools.product((-1, 0, 1), repeat=len(bounds)):
         place, mass, knots = mp.mpf(0), mp.mpf(1), []
         for way, b in zip(choice, map(mp.mpf, bounds), strict=True):
@@ -163,8 +169,14 @@ def composed(bounds: list[float], t: float) -> tuple[mp.mpf, mp.mpf, mp.mpf]:
                 mass *= mp.exp(-b if way > 0 else 0) / 2
             else:
                 knots.append(b)
-        above = boxes(knots, mp.mpf(t) - place)
-        p, q = p + mass * above[0], q + mass * mp.exp(place) * above[1]
+        p, q = boxes(knots, mp.mpf(t) - place)
+        total += mass * p if law == "p" else mass * mp.exp(place) * q
+    return total
+
+
+def composed(bounds: list[float], t: float) -> tuple[mp.mpf, mp.mpf, mp.mpf]:
+    """P(L > t), Q(L > t) and delta(t)."""
+    p, q = above("p", bounds, t), above("q", bounds, t)
     return p, q, q - mp.exp(mp.mpf(t)) * p
 
 

@@ -7,6 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from frozen import frozen
 from neyman.numerics import (
     ULP,
     Bracket,
@@ -35,6 +36,7 @@ def worst_share(bracket, truths):
         return float(max(shares))
 
 
+@frozen
 def profile(epsilon, mu):
     """Return log delta by the definition."""
     with mp.workdps(DIGITS):
@@ -81,19 +83,23 @@ def test_gaussian_profile_at_negative_epsilon():
     assert worst_share(Bracket(bounds.lower[told], bounds.upper[told]), truths) < 0.5
 
 
+@frozen
+def tail(p, shift):
+    """Return Phi(Phi^-1(p) + shift)."""
+    with mp.workdps(DIGITS):
+        z = mp.mpf(float(ndtri(np.asarray(p))))
+        for _ in range(4):
+            z -= mp.ncdf(z) / mp.npdf(z) * mp.log(mp.ncdf(z) / mp.mpf(float(p)))
+        return mp.ncdf(z + mp.mpf(float(shift)))
+
+
 def test_normal_tail_is_within_half_its_error():
     rng = np.random.default_rng(3)
     p = np.concatenate([10 ** rng.uniform(-300, 0, 700), rng.random(300)])
     shift = 10 ** rng.uniform(-7, 1.7, p.size) * rng.choice([-1, 1], p.size)
     bounds = normal_tail(ndtri(p), shift)
     told = (bounds.lower > 1e-300) & (bounds.upper < 1)
-    truths = []
-    with mp.workdps(DIGITS):
-        for q, s in zip(p[told], shift[told], strict=True):
-            z = mp.mpf(float(ndtri(np.asarray(q))))
-            for _ in range(4):
-                z -= mp.ncdf(z) / mp.npdf(z) * mp.log(mp.ncdf(z) / mp.mpf(float(q)))
-            truths.append(mp.ncdf(z + mp.mpf(float(s))))
+    truths = [tail(*pair) for pair in zip(p[told], shift[told], strict=True)]
     assert worst_share(Bracket(bounds.lower[told], bounds.upper[told]), truths) < 0.5
 
 
