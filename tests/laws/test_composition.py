@@ -19,11 +19,13 @@ def tried(compose):
         return None
 
 
+@pytest.mark.shows("S1.19")
 def test_commutative(curve, everything):
     for other in everything:
         assert tried(lambda other=other: curve @ other) == tried(lambda other=other: other @ curve)
 
 
+@pytest.mark.shows("S1.19")
 def test_associative(curve, everything):
     for second in everything:
         for third in everything:
@@ -32,12 +34,14 @@ def test_associative(curve, everything):
             assert left == right
 
 
+@pytest.mark.shows("S1.19", "e1.1")
 def test_the_identity_is_the_unit(curve):
     assert curve @ identity() == identity() @ curve == curve
     assert curve**0 == identity()
     assert curve**1 == curve
 
 
+@pytest.mark.shows("S1.20", "e1.2")
 @pytest.mark.parametrize("times", [2, 3, 7])
 def test_powers_are_loops(curve, times):
     power = tried(lambda: curve**times)
@@ -49,6 +53,7 @@ def test_powers_are_loops(curve, times):
         assert (curve**2) ** times == curve ** (2 * times)
 
 
+@pytest.mark.shows("S1.19")
 def test_swap_goes_through(curve, everything):
     for other in everything:
         both = tried(lambda other=other: curve @ other)
@@ -65,6 +70,7 @@ def test_cumulants_add(curve, everything):
                 assert np.allclose(f + g, h, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.shows("S1.19")
 def test_composition_costs(curve, everything):
     # Either order is the same: test_commutative. So each two once, held against both.
     for other in everything[everything.index(curve) :]:
@@ -77,6 +83,7 @@ def test_composition_costs(curve, everything):
                 assert both.beta(0.1) <= min(f.beta(0.1, bracket=True).upper for f in parts)
 
 
+@pytest.mark.shows("S1.21")
 def test_gaussians_compose_exactly():
     assert gdp(0.1) ** 100 == gdp(1)
     assert gdp(3) @ gdp(4) == gdp(5)
@@ -87,6 +94,7 @@ def test_gaussians_compose_exactly():
     assert (gdp(1) ** 10**9).mu() == pytest.approx(10**4.5)
 
 
+@pytest.mark.shows("S1.25")
 def test_failures_compose_exactly():
     half = approx_dp(0, 0.5)
     assert half @ half == half**2
@@ -97,6 +105,7 @@ def test_failures_compose_exactly():
     assert lower <= 1 - np.exp(-1) * (1 - 5e-10) <= upper * (1 + 1e-15)
 
 
+@pytest.mark.shows("S1.25")
 def test_randomized_response_with_failure_is_the_product_of_the_two():
     """(P x P') by its atoms: the betrayed, and the rest at losses 1 and -1."""
     kept, flipped = np.e / (1 + np.e), 1 / (1 + np.e)
@@ -146,6 +155,7 @@ def test_what_grows_out_of_range_is_refused():
         approx_dp(0, 0.1) ** 10**5000
 
 
+@pytest.mark.shows("S1.9", "e1.10")
 def test_symmetrize(leaf):
     assert gdp(1).symmetrize() == gdp(1)
     both_ways = TradeOff(leaf, leaf.swap())

@@ -41,18 +41,21 @@ def test_curve_from_tails(pair):
     )
 
 
+@pytest.mark.shows("S4.15")
 @pytest.mark.parametrize("pair", CLOSED, ids=str)
 def test_renyi_from_the_cumulant(pair):
     derived, own = Pair.renyi_bracket(pair, ORDERS), pair.renyi_bracket(ORDERS)
     assert np.allclose(derived.lower, own.lower, rtol=1e-9)
 
 
+@pytest.mark.shows("S4.9", "e1.6")
 @pytest.mark.parametrize("pair", [pure_dp(0.2).remove, laplace(3).remove], ids=str)
 def test_renyi_at_infinity_is_the_largest_loss(pair):
     derived = Pair.renyi_bracket(pair, np.asarray(np.inf))
     assert float(derived.upper) == pytest.approx(float(pair.bound), rel=1e-12)
 
 
+@pytest.mark.shows("S0.9")
 @pytest.mark.parametrize("pair", CLOSED, ids=str)
 def test_slope_is_the_derivative_of_the_profile(pair):
     step = 1e-6
@@ -102,6 +105,7 @@ def test_swapped_tails(pair):
         assert np.allclose(np.exp(here[i]), np.exp(there[j]), rtol=0, atol=1e-12)
 
 
+@pytest.mark.shows("S4.14")
 @pytest.mark.parametrize("s", [0.3, 1.0, 1.7, 3.0, 0.5 + 2j, 1.2 - 1j])
 def test_cumulant_is_the_integral_of_the_tails(pair, s):
     """E_P[e^{sL}] over finite L = e^{s a} P(L > a) + ∫_a s e^{st} P(L > t) dt, P(L = inf) = 0."""
@@ -139,6 +143,7 @@ def test_cumulant_is_convex(pair):
     assert np.all(k[:-2] - 2 * k[1:-1] + k[2:] >= -1e-10 * (1 + np.abs(k[1:-1])))
 
 
+@pytest.mark.shows("S4.14")
 def test_cumulant_of_the_swap_is_the_mirror_image(pair):
     s = np.linspace(-2, 3, 26) + 0.3j
     assert np.allclose(pair.swap().cumulant(s), pair.cumulant(1 - s), rtol=1e-12, atol=1e-12)

@@ -52,6 +52,7 @@ def test_a_stranger_computes_the_same_chain(desk, home):
     assert desk.ledger.check(head) == ()
 
 
+@pytest.mark.shows("edited-record")
 @pytest.mark.parametrize("seq", range(1, 6))
 @pytest.mark.parametrize("column", COLUMNS)
 def test_every_edited_cell_breaks_the_chain(desk, seq, column, home):

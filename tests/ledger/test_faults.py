@@ -155,6 +155,7 @@ def run(spawn, fault, trials, reveal=honest, first=0):
     return [line for found, _ in ends for line in found], sum(refused for _, refused in ends)
 
 
+@pytest.mark.shows("crashes")
 @FAULTS
 def test_a_disk_that_refuses_loses_nothing(spawn, fault):
     found, refused = run(spawn, fault, trials=20)

@@ -203,6 +203,7 @@ def named(home, directory):
     return lambda name: home.place(directory / f"{name}.ledger")
 
 
+@pytest.mark.shows("crashes")
 @WAYS
 @pytest.mark.parametrize(("home", "kills"), [("files", 100), ("database", 20)], indirect=["home"])
 def test_nothing_is_lost_to_a_kill(spawn, home, tmp_path, way, kills):

@@ -36,6 +36,7 @@ def test_a_hundred_tenths_make_one_and_no_more(opened):
     assert desk.ledger.check() == ()
 
 
+@pytest.mark.shows("cap")
 def test_a_refusal_says_what_fits_and_writes_nothing(opened):
     desk = opened()
     desk.answer("a", curve=gdp(0.8))
@@ -57,6 +58,7 @@ def test_laplace_is_charged_its_tight_gaussian(opened):
     assert desk.ledger.total().mu() == pytest.approx(curve.mu(), rel=1e-12)
 
 
+@pytest.mark.shows("pure")
 def test_a_pure_cap_adds_epsilons_and_refuses_gaussians(opened):
     desk = opened(pure_dp(1))
     for number in range(10):
@@ -309,6 +311,7 @@ def test_only_what_was_reserved_is_committed(opened):
     assert desk.ledger.entries() == ()
 
 
+@pytest.mark.shows("e0.6")
 @pytest.mark.parametrize("change", [{"unit": "passenger"}, {"neighbors": "replace_one"}])
 def test_an_entry_protects_what_the_ledger_keeps(opened, change):
     desk = opened()

@@ -101,6 +101,7 @@ def some_race(shows):
     return any(shows(number) for number in range(RACES))
 
 
+@pytest.mark.shows("processes")
 def test_writers_never_pass_the_cap(spawn, opened, tmp_path):
     def shared(number):
         ledger = opened(path=tmp_path / f"{number}").ledger

@@ -37,12 +37,14 @@ def chi_square(noise, row):
     return float(chdtrc(edges.size, statistic))
 
 
+@pytest.mark.shows("S0.11", "e0.2", "draws of Gaussian", "draws of Laplace", "exact-noise")
 @pytest.mark.parametrize("row", CELLS, ids=lambda row: f"{row['law']}-{row['scale']}")
 def test_draws_follow_the_exact_cell_probabilities(row):
     law = law_of(row["law"], Fraction(row["scale"]))
     assert chi_square(draw(law, DRAWS, OPERATING_SYSTEM), row) > ERROR_RATE
 
 
+@pytest.mark.shows("twin of Gaussian", "twin of Laplace")
 @pytest.mark.parametrize("row", CELLS, ids=lambda row: f"{row['law']}-{row['scale']}")
 def test_broken_twin_one_percent_too_wide_fails(row):
     # The narrowest Gaussian is nonzero in 634 of the 10^7 draws: only 5 % too wide shows there.

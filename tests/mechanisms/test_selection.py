@@ -32,6 +32,14 @@ def chi_square(kind, chances, draws=20_000):
     return float(np.sum((seen - draws * chances) ** 2 / (draws * chances)))
 
 
+@pytest.mark.shows(
+    "draws of ExponentialMechanism",
+    "draws of PermuteAndFlip",
+    "draws of ReportNoisyMax",
+    "twin of ExponentialMechanism",
+    "twin of PermuteAndFlip",
+    "twin of ReportNoisyMax",
+)
 @ALL
 def test_draws_have_the_chances_of_the_formula(kind):
     # Six degrees of freedom: the seed is fixed, and a fifth of the rate is seen at once.
@@ -92,6 +100,9 @@ def test_words_that_are_not_fair_are_rejected():
     assert below(3 * 2**61, Counted()) == 5
 
 
+@pytest.mark.shows(
+    "curve of ExponentialMechanism", "curve of PermuteAndFlip", "curve of ReportNoisyMax"
+)
 @ALL
 @pytest.mark.parametrize("monotone", [False, True])
 def test_no_neighbour_gives_away_more_than_the_curve(kind, monotone):

@@ -97,6 +97,7 @@ def sources(folder: Path):
     return [(folder / "d.parquet", None), (folder / "d.csv", None), (table, "d"), (frame, "d")]
 
 
+@pytest.mark.shows("memory-limit")
 def test_every_question_of_files_and_frames_is_held_to_it(tmp_path, settings):
     unit = Entity("who", max_rows=1)
     for source, name in sources(tmp_path):
@@ -171,6 +172,7 @@ def test_a_connections_room_is_its_own(tmp_path):
             open_table((connection, "t"), unit=Rows(), name="d", **given)
 
 
+@pytest.mark.shows("versions")
 def test_a_private_connection_reads_nothing_but_its_file(tmp_path):
     for name in ("asked", "other"):
         pq.write_table(pa.table({"x": [1, 2]}), tmp_path / f"{name}.parquet")

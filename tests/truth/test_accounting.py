@@ -91,6 +91,7 @@ VIEWS = [
 ]
 
 
+@pytest.mark.shows("S1.20", "e4.9")
 @pytest.mark.parametrize("case", VIEWS, ids=[c["id"] for c in VIEWS])
 def test_the_truth_is_in_the_bracket(case):
     assert contains(bracket(case), case)

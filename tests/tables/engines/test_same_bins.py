@@ -120,6 +120,7 @@ def test_same_bins_of_many_tables(store, question, outside):
     assert counted(held, ONE, edges, outside) == [min(count, 1) for count in expected]
 
 
+@pytest.mark.shows("histograms")
 def test_uniform_bins_of_two_columns_and_chosen_cells(store):
     values = [i / 64 for i in range(129)]
     given = store.fill(pa.table({"x": values, "y": values[::-1]}))

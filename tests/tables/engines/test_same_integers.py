@@ -131,6 +131,7 @@ def many(examples: int):
 QUESTION = {"rows": TABLES, "unit": UNITS, "by": KEYS, "column": st.sampled_from(list(BOUNDS))}
 
 
+@pytest.mark.shows("codes", "engines")
 @many(12)
 @given(**QUESTION)
 def test_same_integers(store, rows, unit, by, column):
@@ -138,6 +139,7 @@ def test_same_integers(store, rows, unit, by, column):
     assert found == answers(in_memory(rows), unit, by, column)
 
 
+@pytest.mark.shows("odd-values")
 @pytest.mark.soak
 @many(150)
 @given(**QUESTION)

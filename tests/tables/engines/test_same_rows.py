@@ -529,6 +529,7 @@ def many(examples: int):
 TABLES = st.lists(ROWS, max_size=30)
 
 
+@pytest.mark.shows("engines")
 @many(10)
 @given(rows=TABLES, forms=st.lists(FORMS.any(2), min_size=6, max_size=6))
 def test_same_values(store, rows, forms):
