@@ -1,5 +1,6 @@
 """For all rooms: the same examples in every run, and a PostgreSQL server of our own."""
 
+import gc
 import os
 import pwd
 import shutil
@@ -61,6 +62,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in set(others)]
     items.sort(key=lambda item: [not item.nodeid.startswith(room) for room in FIRST])
+
+
+def pytest_collection_finish() -> None:
+    """Keep the tests themselves out of each search for garbage, and of what forks must copy."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
