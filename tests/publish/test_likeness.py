@@ -83,8 +83,11 @@ def read_exactly(question, noise):
 
 
 @pytest.mark.shows("likeness")
-@pytest.mark.parametrize("unit", [Rows(), Entity("patient", max_rows=2)], ids=["rows", "entity"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    # The limit of rows acts alike on every statistic: each kind of unit beside three of them.
+    [(name, (Rows(), Entity("patient", max_rows=2))[i % 2]) for i, name in enumerate(NAMES)],
+)
 def test_rows_like_public_ones_have_the_width_of_the_answer(name, unit):
     question = of_moments(table(unit))[name]
     noise = noise_of(question)
