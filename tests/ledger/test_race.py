@@ -223,7 +223,7 @@ def test_threads_share_a_handle(opened):
             return None
 
     with ThreadPoolExecutor(WRITERS) as pool:
-        answers = list(pool.map(ask, range(60)))
+        answers = list(pool.map(ask, range(40)))
     assert sum(answer is not None for answer in answers) == 25
     assert desk.ledger.spent() == 1
     assert desk.ledger.check() == ()
