@@ -49,9 +49,10 @@ demo: $(VENV)/demo  ## private statistics of 336,776 real flights: report, pictu
 gallery: $(VENV)/installed  ## draw the gallery anew, docs/gallery: private functions of public data
 	for script in $(filter-out %/common.py,$(wildcard docs/gallery/*.py)); do $(BIN)/python $$script || exit 1; done
 
+# What is compiled is kept, whatever the shell says: else each process compiles every test anew.
 test: $(VENV)/installed lint types  ## lint, types, import contracts, every test and doctest
 	$(BIN)/lint-imports --no-cache
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not soak" -n $(WORKERS)
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not soak" -n $(WORKERS)
 
 soak: $(VENV)/installed  ## the long trials: kills, races, statistics at full size
 	$(BIN)/python -m pytest -m soak

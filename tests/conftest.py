@@ -1,5 +1,6 @@
 """For all rooms: the same examples in every run, and a PostgreSQL server of our own."""
 
+import gc
 import os
 import pwd
 import shutil
@@ -39,6 +40,11 @@ SPARK = "tests/tables/engines/"
 FIRST = ("tests/ledger/", SPARK)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the id of a row of the docs' tables, to run the tests that show it."""
+    parser.addoption("--shows", metavar="ID", help="run the tests of this row of the docs alone")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Write to memory where there is room, but in long trials: those are of a real disk."""
     if (
@@ -49,9 +55,24 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slowest rooms, in this order."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of a row, if one is given; begin with the slowest rooms, in this order."""
+    if row := config.option.shows:
+        others = [i for i in items if not any(row in mark.args for mark in i.iter_markers("shows"))]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in set(others)]
     items.sort(key=lambda item: [not item.nodeid.startswith(room) for room in FIRST])
+
+
+def pytest_collection_finish() -> None:
+    """Keep the tests themselves out of each search for garbage, and of what forks must copy."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Let the interpreter end as it does without."""
+    gc.unfreeze()
 
 
 @pytest.hookimpl(optionalhook=True)

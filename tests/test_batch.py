@@ -117,6 +117,7 @@ def test_batches_and_single_entries_add_by_the_filter(ledger):
     assert ledger.total() == ny.gdp(squared=ledger.spent())
 
 
+@pytest.mark.shows("adaptive")
 def test_many_small_laplace_releases_cost_a_third_less(ledger):
     batch = [(question(Source([1]), f"q{i}"), ny.Laplace(scale=50)) for i in range(20)]
     ny.release_batch(batch, ledger, entry="batch")

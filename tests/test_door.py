@@ -71,6 +71,7 @@ def ledger(tmp_path):
 NOISE = ny.Gaussian(scale=10)
 
 
+@pytest.mark.shows("S0.7", "S1.7", "any-curve")
 def test_a_release_is_charged_exactly_and_answered(ledger):
     source = Source()
     release = ny.release(question(source), NOISE, ledger, entry="a")
@@ -123,6 +124,7 @@ def test_every_noise_on_integers_goes_through_the_door(ledger, mechanism):
     )
 
 
+@pytest.mark.shows("replay")
 def test_a_second_asking_is_free_and_reads_nothing(ledger):
     source = Source()
     first = ny.release(question(source), NOISE, ledger, entry="a")
@@ -134,6 +136,7 @@ def test_a_second_asking_is_free_and_reads_nothing(ledger):
     assert ledger.spent() == Fraction(1, 100)
 
 
+@pytest.mark.shows("cap")
 @pytest.mark.parametrize(
     ("mechanism", "changes", "options", "error"),
     [
@@ -166,6 +169,7 @@ def test_what_is_refused_reads_nothing_and_costs_nothing(
     assert ledger.spent() == 0
 
 
+@pytest.mark.shows("failed-question")
 def test_an_engine_failure_stays_charged_and_may_be_run_once_more(ledger):
     with pytest.raises(EngineFailure):
         ny.release(question(Source(fails=True)), NOISE, ledger, entry="a")
@@ -229,6 +233,7 @@ def test_other_noise_under_the_same_id_is_another_question(ledger):
         ny.release(question(Source()), ny.Gaussian(scale=11), ledger, entry="a")
 
 
+@pytest.mark.shows("adaptive")
 def test_a_hundred_tenths_fill_a_cap_of_one_and_the_next_is_refused(ledger):
     for i in range(100):
         ny.release(question(Source()), NOISE, ledger, entry=f"e{i}")

@@ -55,6 +55,7 @@ def noise(aggregate, mu=0.2, delta=1e-12):
     )
 
 
+@pytest.mark.shows("unknown-groups")
 def test_large_groups_are_shown_in_the_order_of_their_keys(ledger):
     asked = table().count(BY)
     release = ny.release(asked, noise(asked), ledger, entry="a")
@@ -105,6 +106,7 @@ def test_asked_again_it_is_the_same_and_the_data_are_not_read(ledger):
         ny.release(asked, noise(asked, delta=2e-7), ledger, entry="a")
 
 
+@pytest.mark.shows("hidden-groups")
 def test_nothing_of_what_is_not_shown_survives(ledger):
     asked = table().count(BY)
     release = ny.release(asked, noise(asked), ledger, entry="a")
@@ -269,6 +271,7 @@ def test_an_engine_that_gives_something_else_is_withheld(ledger, found):
     assert ledger.spent_delta() > 0
 
 
+@pytest.mark.shows("twin of Thresholded")
 def test_a_broken_twin_without_the_threshold_shows_the_lonely_unit(ledger, monkeypatch):
     """So that the tests above would see it."""
     monkeypatch.setattr(Thresholded, "shown", lambda _, counts: np.arange(counts.size))

@@ -39,6 +39,7 @@ def holds(found, *, most=1e-9):
     return found
 
 
+@pytest.mark.shows("S1.15")
 @pytest.mark.parametrize(("epsilon", "delta", "truth"), ANALYTIC)
 def test_the_analytic_gaussian_from_above_and_within_1e_9(epsilon, delta, truth):
     found = holds(calibrate(gaussian, EpsilonDelta(epsilon, delta)))
@@ -87,6 +88,7 @@ def test_the_targets_hold_as_they_are_read_by_their_views():
     assert calibrate(gaussian, gdp(0.3)).curve.implies(gdp(0.3))
 
 
+@pytest.mark.shows("S1.26")
 def test_mu_with_slack_is_proved_on_both_sides():
     found = holds(calibrate(gaussian, MuSlack(0.5, 1e-5), within=(1.9, 2.1)))
     assert found.curve.mu(slack=1e-5) <= 0.5

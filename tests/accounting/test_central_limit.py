@@ -41,6 +41,7 @@ TABLE = [
 ]
 
 
+@pytest.mark.shows("S1.22")
 @pytest.mark.parametrize(("curve", "expected"), TABLE, ids=str)
 def test_functionals(curve, expected):
     found = functionals(curve.remove)
@@ -57,6 +58,7 @@ def test_functionals(curve, expected):
 NAMES = ("kl", "kappa2", "kappa3", "kappa3_bar", "variance")
 
 
+@pytest.mark.shows("S1.22")
 @pytest.mark.parametrize(
     "curve", [gdp(1e-6), gdp(0.3), gdp(5), gdp(30), laplace(0.01), laplace(9), pure_dp(3)], ids=str
 )
@@ -70,6 +72,7 @@ def test_the_profile_gives_the_closed_forms(curve):
         assert answer.upper - answer.lower <= 3e-4 * answer.upper
 
 
+@pytest.mark.shows("S1.22")
 def test_a_broken_twin_leaves_the_bracket():
     """The brackets tell a Gaussian from one that is a thousandth off."""
     found = _by_profile(gdp(0.3).remove, _ANY, _ANY)
@@ -209,6 +212,7 @@ def test_the_band_closes():
 BETRAYED = discrete([0.5, 0.5, 0], [0, 0.5, 0.5])
 
 
+@pytest.mark.shows("S1.23", "e1.3")
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
@@ -268,6 +272,7 @@ def test_a_statement_without_a_pair_has_no_moments():
             ask([(zcdp(0.5), 10)])
 
 
+@pytest.mark.shows("e4.2")
 @pytest.mark.parametrize("curve", [gdp(0.2), laplace(1), pure_dp(0.1), pure_dp(4)], ids=str)
 def test_cumulants_of_the_loss(curve):
     moments = functionals(curve.remove)
@@ -287,6 +292,7 @@ def test_cumulants_of_a_coin():
     assert loss_cumulants(pure_dp(e).remove, 0.0) == pytest.approx(known, rel=1e-10)
 
 
+@pytest.mark.shows("S1.24")
 def test_edgeworth_is_nearer_than_the_limit():
     curve, n = laplace(0.5), 30
     expansion = edgeworth([(curve, n)])
@@ -329,6 +335,7 @@ def test_failures_are_factored_out_of_the_band():
     assert at.lower == pytest.approx((1 - lost) * core.beta(0.3 / (1 - lost)).lower, rel=1e-9)
 
 
+@pytest.mark.shows("S1.23")
 def test_the_band_of_many_kinds_of_steps_holds_the_composition():
     steps = [(laplace(0.1), 200), (bounded_range(0.1), 300), (discrete_laplace(0.1), 100)]
     band = central_limit_band(steps)
@@ -380,6 +387,7 @@ def test_the_limit_of_subsampled_gaussians():
     assert seen == pytest.approx(known, rel=1e-3)
 
 
+@pytest.mark.shows("S1.24", "e1.4")
 def test_an_estimate_is_no_bound_and_no_curve():
     mu = central_limit([(pure_dp(0.1), 100)]).mu
     assert isinstance(mu, Estimate)

@@ -33,6 +33,7 @@ def exact_delta(epsilon, mu):
     return mp.ncdf(mu / 2 - epsilon / mu) - mp.exp(epsilon) * mp.ncdf(-mu / 2 - epsilon / mu)
 
 
+@pytest.mark.shows("S1.27", "S4.2", "e1.9", "e2.2", "e4.1")
 @pytest.mark.parametrize("delta", THRESHOLDS)
 @pytest.mark.parametrize(
     ("formula", "which", "constant"),
@@ -58,6 +59,7 @@ def test_the_noise_scales_with_the_sensitivity(formula):
         formula(20, 1e-5, 7)
 
 
+@pytest.mark.shows("S3.5", "e3.1")
 @pytest.mark.parametrize(
     ("epsilon", "delta", "factor"),
     [(0.1, 1e-2, 2.460), (0.5, 1e-5, 1.229), (1, 1e-5, 1.174), (1, 1e-6, 1.150), (8, 1e-5, 1.053)],

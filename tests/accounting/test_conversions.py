@@ -27,6 +27,7 @@ ALL = [*SHARP, BRETAGNOLLE_HUBER]
 NAMES = ["mironov", "cks", "asoodeh", "optimal", "kl"]
 
 
+@pytest.mark.shows("S4.11")
 @pytest.mark.parametrize(
     ("rho", "delta", "expected"),
     [
@@ -46,6 +47,7 @@ def test_zcdp_by_each(rho, delta, expected):
     )
 
 
+@pytest.mark.shows("S4.11")
 def test_bun_and_steinke_is_mironov_at_the_best_order():
     rho, delta = 0.3, 1e-7
     closed = rho + 2 * np.sqrt(rho * np.log(1 / delta))
@@ -66,6 +68,7 @@ def test_one_order(order, divergence, epsilon, expected):
             assert float(by.delta(*at)) == pytest.approx(expected[name], rel=1e-3)
 
 
+@pytest.mark.shows("e4.5", "renyi")
 @settings(max_examples=30)
 @given(st.floats(1, 300), st.floats(1e-6, 30), st.floats(0, 40))
 def test_optimal_is_never_worse_and_both_ways_agree(order, divergence, epsilon):
@@ -99,6 +102,7 @@ CURVES = [
 ]
 
 
+@pytest.mark.shows("S1.2", "e4.7")
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_a_conversion_is_never_below_the_exact(curve):
     epsilons, grid = np.array([-0.5, 0.0, 0.3, 1.0, 3.0]), np.linspace(0, 12, 200)
@@ -132,6 +136,7 @@ def test_the_ends(by):
     assert rdp_epsilon(gdp(1), 0.0, by=by) == np.inf
 
 
+@pytest.mark.shows("S1.2", "S4.13")
 def test_the_moments_accountant():
     assert moments_epsilon([(gdp(0.1), 100)], 1e-5) == pytest.approx(5.2985, abs=6e-5)
     assert moments_delta([(gdp(0.1), 100)], 5.298526) == pytest.approx(1e-5, rel=1e-4)

@@ -60,6 +60,7 @@ def test_no_other_covariance_is_below_the_lower_bound(moves):
         assert np.trace(other) >= found.lower * (1 - 1e-12)
 
 
+@pytest.mark.shows("curve of Gaussian of any covariance")
 def test_known_optima():
     ends = optimal_covariance([[1, 0], [0, 3]])
     assert ends.covariance == pytest.approx(np.diag([1.0, 9.0]), abs=1e-5)
@@ -79,6 +80,7 @@ def test_known_optima():
     assert optimal_covariance(v).covariance == pytest.approx(a, abs=5e-3)
 
 
+@pytest.mark.shows("twin of Gaussian of any covariance")
 def test_broken_twins_of_the_proof_are_refused():
     """A covariance that hides too little is grown; weights that prove little give a low bound."""
     moves = fractions(MOVES[1])
@@ -94,6 +96,7 @@ def test_broken_twins_of_the_proof_are_refused():
     assert inverse_forms([[Fraction(1), Fraction(2)], [Fraction(3), Fraction(9)]], moves) is None
 
 
+@pytest.mark.shows("S1.13", "S2.5", "e1.8", "e2.3", "e3.3", "curve of Gaussian of any covariance")
 def test_mahalanobis_is_exact():
     assert mahalanobis_squared([[2, 1], [1, 2]], [[1, 0], [1, 1]]) == Fraction(2, 3)
     assert mahalanobis_squared([[0.1]], [[1]]) == 10
@@ -130,6 +133,7 @@ def test_moves_that_do_not_span_are_refused():
         box_covariance([1, 0])
 
 
+@pytest.mark.shows("S2.5", "draws of Gaussian of any covariance")
 def test_correlated_noise_by_an_integer_map_has_its_covariance_and_its_exact_curve():
     """Release A v with independent noise, read A^-1: 10^5 draws, seeded."""
     moves = [[3, 1], [1, 1], [2, -2]]

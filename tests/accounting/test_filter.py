@@ -15,6 +15,7 @@ BOTH = pytest.mark.parametrize("kind", [GaussianFilter, PureFilter])
 CAPS = [gdp(1), gdp(0.1), approx_dp(1, 1e-6), approx_dp(0, 1e-6), approx_dp(5, 1e-12), pure_dp(2)]
 
 
+@pytest.mark.shows("S1.18")
 @pytest.mark.parametrize("cap", CAPS)
 def test_spending_everything_keeps_the_cap(cap):
     spending = filter_for(cap)
@@ -47,6 +48,7 @@ def test_a_cap_that_protects_nothing_is_refused(cap):
     assert filter_for(approx_dp(1, 0.999)).capacity < 100
 
 
+@pytest.mark.shows("e1.4")
 def test_estimates_are_neither_caps_nor_charges(monkeypatch):
     monkeypatch.setattr(TradeOff, "certified", False)
     with pytest.raises(NotCertified):

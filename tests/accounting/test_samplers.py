@@ -19,6 +19,7 @@ from neyman.curves._pairs._clones import ClonesPair
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
 
 
+@pytest.mark.shows("e1.14")
 def test_without_replacement_proved():
     step = without_replacement(gdp(Fraction(10, 11)), records=60_000, batch=256)
     assert step.proved

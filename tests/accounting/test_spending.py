@@ -117,6 +117,7 @@ def test_zcdp_charges_selection_by_its_curve():
     assert rule.largest(Fraction(0)) == identity()
 
 
+@pytest.mark.shows("S1.2")
 def test_the_capacity_of_advanced_composition_is_its_formula_rounded_down():
     with mp.workdps(50):
         for epsilon, first in ((0.01, 0.5), (1, 1e-6), (20, 1e-12), (700, 1e-300)):
@@ -210,6 +211,7 @@ def test_the_odometer_refuses():
 # -- one record at a time --------------------------------------------------------------------------
 
 
+@pytest.mark.shows("S1.18")
 def test_nobody_spends_more_than_the_budget_in_exact_arithmetic():
     rng = np.random.default_rng(5)
     mu, variance = Fraction(7, 3), Fraction(10**9, 7)

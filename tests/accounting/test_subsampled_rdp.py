@@ -87,6 +87,7 @@ def test_the_poisson_bound_is_above_the_exact_one(base, q):
     assert np.allclose(tight.curve.renyi(ORDERS), exact, rtol=1e-6)
 
 
+@pytest.mark.shows("S4.16")
 @pytest.mark.parametrize("share", [1, 10, 60])
 def test_the_bound_without_replacement_is_above_the_exact_one(share):
     base, orders = gdp(1), np.asarray(ORDERS, dtype=float)
@@ -119,6 +120,7 @@ def wang_by_hand(order, share, curve, digits=40):
         return mp.log(total) / (order - 1)
 
 
+@pytest.mark.shows("S4.16")
 @pytest.mark.parametrize("base", [gdp(1), laplace(0.5), pure_dp(0.1)], ids=str)
 @pytest.mark.parametrize("order", [2, 7, 40])
 def test_the_formula_without_replacement(base, order):

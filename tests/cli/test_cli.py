@@ -88,6 +88,7 @@ def test_a_spec_is_priced_published_and_replayed(folder, capsys):
     assert capsys.readouterr().out.count("stored, free") == 2
 
 
+@pytest.mark.shows("faces")
 def test_the_report_is_one_file_without_network(folder, capsys):
     page = folder / "report.html"
     assert main(["release", str(folder / "visits.toml"), "--report", str(page)]) == 0
@@ -124,6 +125,7 @@ def test_a_report_may_replace_a_report_and_never_a_ledger(folder, capsys):
     assert capsys.readouterr()
 
 
+@pytest.mark.shows("faces")
 def test_progress_is_drawn_for_a_terminal_and_cleared(folder):
     import pty
 

@@ -119,6 +119,7 @@ def yaml(text):
     return found
 
 
+@pytest.mark.shows("registry")
 def test_the_registry_draft_says_what_the_ledger_knows(ledger, capsys):
     status, out, _ = ran(capsys, "export", ledger.store.path, "--registry")
     assert status == 0

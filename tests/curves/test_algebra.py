@@ -123,6 +123,7 @@ def test_points_add_as_is_known():
     assert f.delta(5.0) == pytest.approx(true, rel=1e-11)
 
 
+@pytest.mark.shows("S0.13", "e0.7")
 def test_chains_are_the_functions_composed():
     f, g = gdp(1), pure_dp(1)
     np.testing.assert_allclose(chain(f, g).remove.tpr_bracket(ALPHA).upper, g.tpr(f.tpr(ALPHA)))
@@ -153,6 +154,7 @@ def test_the_laws_of_a_chain(f):
     assert np.all(delta.upper - delta.lower <= 1e-8)
 
 
+@pytest.mark.shows("e0.7")
 def test_a_broken_twin_is_seen():
     """A link that is a thousandth too good leaves its bracket."""
     true, twin = chain(gdp(1), pure_dp(1)), chain(gdp(0.999), pure_dp(1))
@@ -190,6 +192,7 @@ def test_a_chain_composes_over_the_lattice():
     assert found.upper - found.lower <= 1e-3 * true
 
 
+@pytest.mark.shows("e0.6")
 def test_links_of_different_relations_are_refused():
     with pytest.raises(RelationMismatch, match="chain pairs"):
         chain(poisson(gdp(1), 0.1), poisson_replace(gdp(1), 0.1))
@@ -198,6 +201,7 @@ def test_links_of_different_relations_are_refused():
 # -- groups ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.shows("S0.13", "S1.16")
 def test_groups_of_anything():
     f = group(approx_dp(1, 1e-6), 2)
     assert isinstance(f.remove, ChainedPair)
@@ -234,6 +238,7 @@ def test_piecewise_is_the_broken_line():
     assert f.delta(50.0) == pytest.approx(0.05)
 
 
+@pytest.mark.shows("S0.6")
 @pytest.mark.parametrize(
     ("alpha", "beta", "found"),
     [
@@ -252,6 +257,7 @@ def test_what_is_no_trade_off_function_is_refused(alpha, beta, found):
         piecewise(alpha, beta)
 
 
+@pytest.mark.shows("S0.6")
 def test_the_hull_is_below_what_was_given():
     rng = np.random.default_rng(7)
     x = np.linspace(0, 1, 30)
@@ -306,6 +312,7 @@ def test_functions_are_read_towards_less_privacy(g):
 # -- the two symmetrisations ----------------------------------------------------------------------
 
 
+@pytest.mark.shows("e1.10")
 def test_the_larger_and_the_smaller():
     one_way = piecewise([0, 0.1, 1], [0.9, 0.3, 0])
     inverse = one_way.swap()

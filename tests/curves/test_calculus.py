@@ -56,6 +56,7 @@ def by_hand(f, share):
 EPSILON = np.asarray([0.0, 0.1, 0.3, 1.0])
 
 
+@pytest.mark.shows("e1.14")
 @pytest.mark.parametrize(
     ("f", "larger"),
     [
@@ -197,6 +198,7 @@ def test_equal_curves_of_unlike_form_are_not_told_apart():
     assert found.upper <= 1e-6
 
 
+@pytest.mark.shows("S0.5")
 def test_areas():
     assert roc_area(identity()).value == pytest.approx(0.5, abs=1e-12)
     for mu in (0.1, 1, 3):
@@ -213,6 +215,7 @@ def test_areas():
     assert both.lower <= known <= both.upper + 1e-15
 
 
+@pytest.mark.shows("e0.5")
 def test_one_area_orders_nothing():
     """Two curves of about one area that cross."""
     f, g = pure_dp(1), gdp(math.sqrt(2) * 0.6166)
@@ -270,6 +273,7 @@ def test_crossing_curves_are_above_and_below():
     assert levy_distance(gdp(1), pure_dp(1)).value == max(found.above.value, found.below.value)
 
 
+@pytest.mark.shows("S0.5")
 @pytest.mark.parametrize(
     ("f", "g"),
     [(gdp(1), gdp(2)), (laplace(1), pure_dp(1)), (identity(), gdp(1)), (gdp(1), gdp(1))],

@@ -55,6 +55,7 @@ def exact_ratio(p, q, x):
         return 2 * mp.log(moment) / x**2
 
 
+@pytest.mark.shows("S4.4")
 @pytest.mark.parametrize(
     ("p", "q"),
     [
@@ -80,6 +81,7 @@ def test_no_point_of_the_moment_generating_function_is_above(p, q):
         assert lower * (1 - 1e-9) <= known * gap**2 <= upper * (1 + 1e-9)
 
 
+@pytest.mark.shows("S4.4")
 def test_gaussians_and_randomized_response_are_known():
     loss = subgaussian(gdp(1.5))
     assert (loss.mean.value, loss.parameter.value) == (1.125, 1.5)
@@ -132,6 +134,7 @@ def test_no_moment_no_parameter():
         subgaussian(densities(normal(0), normal(1), low=-38, high=38))
 
 
+@pytest.mark.shows("S4.7", "e4.8")
 @pytest.mark.parametrize("f", [gdp(1), laplace(1), pure_dp(2), discrete_gaussian(1)], ids=str)
 def test_the_tail_bounds_the_law_of_the_loss(f):
     loss = subgaussian(f)
@@ -144,6 +147,7 @@ def test_the_tail_bounds_the_law_of_the_loss(f):
         loss.tail([-0.1, 1])
 
 
+@pytest.mark.shows("S4.6")
 @pytest.mark.parametrize("rho", [1e-6, 0.01, 0.5, 1, 5, 40])
 def test_every_member_of_zcdp_is_as_subgaussian_as_is_said(rho):
     bound = tau_squared_of_rho(rho)
@@ -164,6 +168,7 @@ def test_every_member_of_zcdp_is_as_subgaussian_as_is_said(rho):
 # -- (mu, tau)-CDP --------------------------------------------------------------------------------
 
 
+@pytest.mark.shows("S4.6")
 def test_means_and_squares_add():
     assert (cdp(0.4, 1) @ cdp(0.1, 2)).remove.parameters() == {"mu": "1/2", "tau_squared": "5"}
     assert (cdp(0.25, 1) ** 4) == cdp(1, 2)
@@ -180,6 +185,7 @@ def test_means_and_squares_add():
     assert mixed.zcdp() == pytest.approx(0.5 + subgaussian(laplace(1)).parameter.upper ** 2 / 2)
 
 
+@pytest.mark.shows("S4.3")
 def test_cdp_is_a_line_of_divergences():
     f = cdp(0.1, 1)
     assert np.allclose(f.renyi([1, 2, 5]), [0.1, 0.6, 2.1], rtol=1e-12)
@@ -198,6 +204,7 @@ def test_cdp_is_a_line_of_divergences():
 SOAK = pytest.mark.soak
 
 
+@pytest.mark.shows("S4.7")
 @pytest.mark.parametrize(
     ("mu", "tau"),
     [(0.1, 1), *(pytest.param(*x, marks=SOAK) for x in [(0.5, 1), (0.001, 0.5), (2, 3)])],
@@ -222,6 +229,7 @@ def test_cdp_converts_no_worse_than_its_tail(mu, tau):
 # -- truncated CDP --------------------------------------------------------------------------------
 
 
+@pytest.mark.shows("S4.3")
 def test_rho_adds_and_the_smaller_omega_is_left():
     assert tcdp(0.1, 10) @ tcdp(0.2, 20) == tcdp(0.3, 10)
     assert tcdp(0.1, 10) ** 5 == tcdp(0.5, 10)
@@ -276,6 +284,7 @@ def test_truncated_rho():
 # -- zCDP -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.shows("S4.3")
 @pytest.mark.parametrize("rho", [0.01, 0.5, 4])
 def test_bun_and_steinkes_conversions(rho):
     assert bun_steinke_epsilon(0.5, 1e-5) == pytest.approx(5.2985, abs=6e-5)
@@ -331,6 +340,7 @@ def test_records(f):
     assert not math.isnan(f.delta(1))
 
 
+@pytest.mark.shows("e4.8")
 @pytest.mark.parametrize(
     ("make", "words"),
     [

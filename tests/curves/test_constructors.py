@@ -21,6 +21,7 @@ MAKERS = {
 NO_NUMBER = [math.nan, math.inf, -math.inf, True, "1", 1j, [1], np.array([1.0]), np.bool_(1)]
 
 
+@pytest.mark.shows("no-budget")
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("value", NO_NUMBER, ids=repr)
 def test_what_is_no_number_is_refused(name, value):

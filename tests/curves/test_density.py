@@ -31,6 +31,7 @@ EPSILON = np.array([-1.0, 0.0, 0.3, 0.9, 2.0, 5.0])
 ALPHA = np.array([1e-10, 1e-4, 0.05, 0.3, 0.5, 0.9])
 
 
+@pytest.mark.shows("S0.3")
 def test_normal_densities_give_the_gaussian_curve():
     exact = gdp(1)
     assert NORMAL.delta(EPSILON) == pytest.approx(exact.delta(EPSILON), rel=1e-11)
@@ -67,6 +68,7 @@ def test_disjoint_parts_are_singular_masses():
     assert np.exp(f.remove.log_singular) == pytest.approx([0.5, 0.5], rel=1e-9)
 
 
+@pytest.mark.shows("S0.2")
 def test_the_errors_of_a_given_test():
     f = densities(normal(0), normal(1), low=-38, high=38, kinks=(1,))
     alpha, beta = f.remove.errors(lambda x: x > 1.0)

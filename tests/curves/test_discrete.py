@@ -83,6 +83,7 @@ def test_randomized_response_by_both_routes(epsilon, times, at, value):
             assert found.upper - found.lower < 1e-9 * value
 
 
+@pytest.mark.shows("curve of DiscreteGaussian")
 @pytest.mark.parametrize(
     ("sigma", "mu"), [(1, 1.04576), (2, 0.505325), (3, 0.334892), (Fraction(1, 2), 2.488)]
 )
@@ -134,6 +135,7 @@ def _decimal(value):
 _WEIGHTS = st.lists(st.integers(1, 1000), min_size=2, max_size=5)
 
 
+@pytest.mark.shows("S0.3")
 @settings(max_examples=40)
 @given(_WEIGHTS, st.data())
 def test_one_step_holds_the_exact_profile_and_tests(weights, data):

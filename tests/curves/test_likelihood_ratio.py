@@ -21,6 +21,7 @@ from neyman.errors import InvalidParameter
 masses = st.lists(st.integers(1, 50), min_size=3, max_size=5)
 
 
+@pytest.mark.shows("S0.4", "S1.4")
 @pytest.mark.parametrize("f", [gdp(1), laplace(1), discrete_gaussian(2), poisson(gdp(1), 0.1)])
 @pytest.mark.parametrize("size", [1e-6, 0.05, 0.6])
 def test_power_is_that_of_the_curve(f, size):
@@ -40,6 +41,7 @@ def test_the_gaussian_threshold_is_known(size):
     assert test.p_value(test.threshold) == pytest.approx(size, rel=1e-9)
 
 
+@pytest.mark.shows("S0.4")
 @given(masses, masses, st.fractions(Fraction(1, 50), Fraction(49, 50)))
 def test_a_coin_at_the_atom_makes_the_size_exact_and_nothing_beats_it(p, q, size):
     n = min(len(p), len(q))
@@ -64,6 +66,7 @@ def test_p_values_of_outcomes():
     assert test.p_value(loss) == pytest.approx([1.0, 0.5, 0.2], rel=1e-9)
 
 
+@pytest.mark.shows("S0.2")
 def test_errors_of_a_given_test_are_exact():
     found = errors_of_test([0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [0, 0.5, 1])
     assert found == (Fraction(7, 20), Fraction(7, 20))

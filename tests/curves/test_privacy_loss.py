@@ -23,6 +23,7 @@ def phi(x):
     return math.erfc(-x / math.sqrt(2)) / 2
 
 
+@pytest.mark.shows("S3.3", "S3.4")
 @pytest.mark.parametrize("mu", [0.1, 1, 3])
 def test_the_gaussian_loss_is_normal(mu):
     loss = privacy_loss(gdp(mu).remove)
@@ -34,10 +35,12 @@ def test_the_gaussian_loss_is_normal(mu):
         assert law.cdf(law.ppf(0.3)) == pytest.approx(0.3, rel=1e-10)
 
 
+@pytest.mark.shows("S3.4")
 def test_far_tails_have_logarithms():
     assert privacy_loss(gdp(1).remove).null.logsf(60.0) == pytest.approx(-1835.14685, abs=1e-4)
 
 
+@pytest.mark.shows("S2.4", "e3.1")
 @pytest.mark.parametrize("f", CURVES, ids=str)
 def test_the_profile_is_the_difference_of_the_tails(f):
     loss = privacy_loss(f.remove)
@@ -47,6 +50,7 @@ def test_the_profile_is_the_difference_of_the_tails(f):
         assert loss.probabilistic_delta(t) >= f.remove.delta(t)
 
 
+@pytest.mark.shows("S4.5")
 @pytest.mark.parametrize("f", CURVES, ids=str)
 def test_the_means_are_the_divergences(f):
     loss = privacy_loss(f.remove)
@@ -54,6 +58,7 @@ def test_the_means_are_the_divergences(f):
     assert loss.null.mean() == pytest.approx(-f.remove.swap().renyi(1), rel=1e-3)
 
 
+@pytest.mark.shows("S3.2")
 def test_quantiles_of_atoms():
     loss = privacy_loss(discrete([0.5, 0.3, 0.2], [0.2, 0.3, 0.5]).remove)
     found = loss.null.ppf([0.1, 0.5, 0.55, 0.79, 0.81])
@@ -64,6 +69,7 @@ def test_quantiles_of_atoms():
     )
 
 
+@pytest.mark.shows("S3.2")
 def test_mass_at_infinity():
     law = privacy_loss(approx_dp(1, 0.1).remove).alternative
     assert law.ppf(0.95) == math.inf

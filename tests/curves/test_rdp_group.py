@@ -11,6 +11,7 @@ from neyman.curves import gdp, group, laplace, randomized_response, rdp
 ORDERS = (1.2, 1.5, 2.0, 3.0, 5.0, 17.0, 200.0)
 
 
+@pytest.mark.shows("S4.12")
 @pytest.mark.parametrize("order", ORDERS)
 def test_basic_mechanisms(order):
     """Mironov (2017), table II, at the parameters p and 1/b of his mechanisms."""
@@ -32,6 +33,7 @@ def divergence(p, q, order):
     return float(np.logaddexp.reduce(logs)) / (order - 1)
 
 
+@pytest.mark.shows("S4.12")
 @pytest.mark.parametrize("seed", range(20))
 def test_three_laws_in_a_row_obey_the_bound(seed):
     """D_c(P‖R) of random laws, from D_a(P‖Q) and D_b(Q‖R) alone, each the larger of both ways."""

@@ -66,6 +66,7 @@ def test_the_errors_and_the_advantage_that_orders_next_to_one_give():
     assert f.advantage() == pytest.approx(0.479098, abs=1e-6)
 
 
+@pytest.mark.shows("S4.9", "e4.7")
 def test_the_optimal_conversion_of_one_order():
     assert rdp([(2, 0.5)]).delta(1) == pytest.approx(0.0897, abs=5e-5)
     assert rdp([(8, 1)]).delta(2) == pytest.approx(4.472e-5, rel=1e-4)
@@ -100,6 +101,7 @@ def test_one_order_is_converted_as_well_as_a_search_over_two_point_laws(epsilon,
         assert rdp([point]).delta(epsilon) <= found * 1.05 + 1e-3
 
 
+@pytest.mark.shows("e4.5")
 @pytest.mark.parametrize("rho", RHOS)
 def test_no_member_of_the_class_loses_more(rho):
     f = zcdp(rho)
@@ -208,6 +210,7 @@ def test_every_size_has_an_answer(rho):
         assert np.all(f.delta(at) <= 4 * gdp(squared=2 * Fraction(str(rho))).delta(at))
 
 
+@pytest.mark.shows("S4.10")
 def test_bounds_add_exactly_and_are_converted_last():
     assert zcdp(0.1) @ zcdp(0.2) == zcdp(0.3)
     assert zcdp(0.1) ** 7 == zcdp(0.7)

@@ -195,6 +195,7 @@ def exact_divergence(p, q, order):
 LAW = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)
 
 
+@pytest.mark.shows("S4.8")
 @settings(max_examples=60)
 @given(LAW, LAW, st.sampled_from([0, 0.01, 0.5, 0.99, 1, 1.01, 2, 17.5, 300, math.inf]))
 def test_any_two_laws_at_any_order(first, second, order):
@@ -206,6 +207,7 @@ def test_any_two_laws_at_any_order(first, second, order):
         assert upper - lower <= 1e-6 * exact + 1e-9
 
 
+@pytest.mark.shows("S4.8")
 def test_mass_outside_the_support_is_infinite_at_infinity():
     """The supremum is over the support of P, not of Q."""
     assert renyi_divergence([0.5, 0.5], [1, 0], math.inf) == math.inf
@@ -227,6 +229,7 @@ def test_refusals():
         renyi_divergence([0.5, 0.5], [1], 2)
 
 
+@pytest.mark.shows("S4.8")
 def test_densities():
     def normal(mean):
         return lambda x: -((x - mean) ** 2) / 2 - np.log(2 * np.pi) / 2

@@ -75,6 +75,7 @@ def points(q):
     return np.concatenate([near, -near, [0.0, 0.05, 1.0, 3.0]])
 
 
+@pytest.mark.shows("e1.14", "e3.5")
 @pytest.mark.parametrize(("mu", "q"), GRID)
 def test_delta_both_ways(mu, q):
     with mp.workdps(DIGITS):

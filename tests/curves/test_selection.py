@@ -19,6 +19,7 @@ def excess(p, q):
     return np.sum(np.maximum(q - np.exp(X)[:, None] * p, 0.0), axis=1)
 
 
+@pytest.mark.shows("curve of ExponentialMechanism")
 def test_no_exponential_mechanism_passes_the_curve_and_their_envelope_is_it():
     """Random weights that move by factors within e^(eta/2), and those that attain each point."""
     rng, eta = np.random.default_rng(2), 1.3

@@ -54,11 +54,13 @@ def misses(curve, row):
     return found
 
 
+@pytest.mark.shows("curve of Staircase")
 @EVERY
 def test_brackets_hold_the_truth(row):
     assert misses(curve_of(row), row) == []
 
 
+@pytest.mark.shows("twin of Staircase")
 @EVERY
 def test_broken_twin_with_another_epsilon_is_found(row):
     epsilon, period, width, shift = row["parameters"]

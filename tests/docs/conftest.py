@@ -1,6 +1,5 @@
-"""Tables of the docs, and whether the names in them exist."""
+"""Tables of the docs: whether the names in them exist, and which tests show their rows."""
 
-import ast
 import pkgutil
 import re
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CALL = re.compile(r"`ny\.([\w.]+)")
-TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+MARK = re.compile(r"^ *@pytest\.mark\.shows\(([^)]*)\)$(.*?)^ *def (\w+)", re.MULTILINE | re.DOTALL)
 
 
 class Tables:
@@ -48,20 +47,22 @@ class Tables:
         return missing
 
     @staticmethod
-    def missing_tests(text):
-        """Return the tests in a cell that are not there; all of it, if it names none."""
-        tests = TEST.findall(text)
-        missing = [] if tests else [f"no test in {text!r}"]
-        for path, name in tests:
-            file = ROOT / path
-            tree = ast.parse(file.read_text(encoding="utf-8")) if file.is_file() else ast.Module()
-            body = getattr(tree, "body", [])
-            named = [node for node in body if isinstance(node, ast.FunctionDef)]
-            if not name.startswith("test_") or name not in [node.name for node in named]:
-                missing.append(f"{path}::{name}")
-        return missing
+    def marks(text):
+        """Return the tests of a file that say which rows they show, with the ids of these rows."""
+        found = [(name, re.findall(r'"([^"]+)"', ids)) for ids, _, name in MARK.findall(text)]
+        for name, ids in found:
+            assert name.startswith("test_"), f"{name} is no test; it is marked to show {ids}"
+        return found
 
 
 @pytest.fixture
 def tables():
     return Tables()
+
+
+@pytest.fixture(scope="session")
+def shown():
+    """Return the ids of the rows that tests say to show."""
+    files = (ROOT / "tests").rglob("test_*.py")
+    marks = (mark for path in files for mark in Tables.marks(path.read_text(encoding="utf-8")))
+    return {row for _, ids in marks for row in ids}

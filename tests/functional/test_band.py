@@ -22,6 +22,7 @@ def binomial_slack(level, draws):
     return 6.5 * math.sqrt(level * (1 - level) / draws)
 
 
+@pytest.mark.shows("functions")
 @pytest.mark.parametrize("declared", CASES.values(), ids=CASES)
 def test_noise_bands_cover_the_curve_without_noise(released, normal_values, declared):
     draws, level = 400, 0.8

@@ -94,6 +94,7 @@ def test_no_record_is_longer_than_the_sensitivity_of_add_remove_and_one_is_as_lo
     assert math.isclose(longest, 2**48, rel_tol=1e-5)
 
 
+@pytest.mark.shows("S2.13")
 def test_no_two_records_are_farther_apart_than_the_sensitivity_of_replace_one(basis):
     columns = matrix(basis).T.astype(np.float64)
     # Entries below 2^25 and at most a few hundred of them: within 2^-20 of the integers.

@@ -28,6 +28,7 @@ def rows():
     return np.random.default_rng(7).normal((4, 6), (1, 1.5), (20_000, 2))
 
 
+@pytest.mark.shows("S2.13")
 def test_without_noise_it_is_the_kernel_density_estimate(released_field):
     f = released_field(np.repeat(LAID, 20_000, axis=0), mu=None)
     x = np.random.default_rng(0).uniform(0, 10, (300, 2))

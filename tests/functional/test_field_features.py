@@ -170,6 +170,7 @@ def column(basis, nodes):
     return basis.sums(counts.ravel())
 
 
+@pytest.mark.shows("S2.13")
 def test_no_neighbour_is_farther_than_the_sensitivity(basis):
     """A thousand pairs over all the bases, of tables of many records, in exact integers."""
     random = np.random.default_rng(5)

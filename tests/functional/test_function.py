@@ -20,6 +20,7 @@ def kernels(x, values, h):
     return np.exp(-0.5 * z * z).mean(axis=1) / (h * math.sqrt(2 * math.pi))
 
 
+@pytest.mark.shows("S2.13")
 def test_without_noise_it_is_the_kernel_density_estimate(released):
     # Many records drown noise and rounding; the values lie on nodes nearly.
     f = released(np.repeat(LAID, 50_000), mu=None)
@@ -49,6 +50,7 @@ def test_on_a_circle_the_ends_meet(released):
     assert f.integral(22, 26) == pytest.approx(2 * f.integral(0, 2), abs=1e-6)
 
 
+@pytest.mark.shows("S2.7")
 def test_the_same_point_gives_the_same_bits_whatever_else_is_asked(released, normal_values):
     f = released(normal_values)
     x = np.random.default_rng(3).uniform(-5, 5, 1009)

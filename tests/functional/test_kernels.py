@@ -30,6 +30,7 @@ def panels(stop, number):
     return (starts[:, None] + half * (nodes + 1)).ravel(), np.tile(half * weights, number)
 
 
+@pytest.mark.shows("S2.13")
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_norm_of_a_bump_is_the_integral_over_frequencies(kernel):
     """The spectrum is found from the covariance alone."""
@@ -69,12 +70,14 @@ def test_the_closed_form_is_rounded_up_by_little(dimension, ratio):
         assert apart <= bound <= apart * (1 + mpmath.mpf(2) ** -44)
 
 
+@pytest.mark.shows("e2.6")
 @pytest.mark.parametrize("length_scale", [math.sqrt(2) * 0.5 + 1e-12, 1.0, 50])
 def test_noise_too_smooth_is_refused_with_what_to_write(length_scale):
     with pytest.raises(InvalidParameter, match=r"write SquaredExponential\(0\.5\)"):
         SquaredExponential(length_scale).bump_norm_squared(0.5, 1)
 
 
+@pytest.mark.shows("e2.6")
 def test_noise_too_smooth_would_hide_nothing():
     """Why: at l = 2 h the Mahalanobis norm of one record grows without end."""
     kernel = SquaredExponential(1.0)
@@ -93,6 +96,7 @@ def test_noise_too_smooth_would_hide_nothing():
         kernel.bump_norm_squared(0.5, 1)
 
 
+@pytest.mark.shows("S2.11")
 def test_mahalanobis_norms_of_random_differences_rise_to_the_bound():
     """1,000 random neighbours, at 40 points, solved in 60 digits."""
     h, reach = 0.5, 4
@@ -121,6 +125,7 @@ def test_mahalanobis_norms_of_random_differences_rise_to_the_bound():
     assert norms.max() > bound * (1 - 1e-4)
 
 
+@pytest.mark.shows("S2.12")
 def test_constants_of_machines_and_means():
     assert machine_norm(Hinge(0), regularization=10, neighbors="replace_one") * 10 == 2
     assert machine_norm(Logistic(), regularization=10, neighbors="add_remove") * 10 == 1

@@ -62,6 +62,7 @@ CASES = [
 ]
 
 
+@pytest.mark.shows("S2.8")
 @pytest.mark.parametrize(("neighbors", "domain"), CASES)
 def test_no_record_is_found_more_easily_than_mu_allows(neighbors, domain):
     alpha, beta, moved = errors(neighbors, domain)
@@ -76,6 +77,7 @@ def test_noise_that_is_too_small_is_caught():
     assert below(alpha, beta) > 6.5
 
 
+@pytest.mark.shows("S2.8")
 def test_fresh_noise_at_every_call_is_caught():
     alpha, beta, _ = errors(*CASES[0], repeats=2)
     assert below(alpha, beta) > 6.5

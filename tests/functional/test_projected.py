@@ -62,6 +62,7 @@ def test_quantiles_invert_the_distribution_function(released, normal_values):
     assert g(11.0) == 0
 
 
+@pytest.mark.shows("synthetic")
 def test_samples_have_the_density_and_repeat_by_their_seed(released, normal_values):
     g = released(normal_values).project()
     draws = g.sample(100_000, np.random.default_rng(5))

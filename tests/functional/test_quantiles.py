@@ -98,6 +98,7 @@ def test_the_level_of_an_interval_is_reached_where_data_are_worst():
     assert (broken > 20).mean() > 0.045
 
 
+@pytest.mark.shows("extremes", "quantiles")
 def test_intervals_of_all_quantiles_cover():
     random = np.random.default_rng(2)
     shares = np.array([float(p) for p in SHARES])

@@ -137,6 +137,7 @@ def test_a_degenerate_declaration_is_refused(make):
         make()
 
 
+@pytest.mark.shows("e2.7")
 @pytest.mark.parametrize("records", [1, 10, 300, 10**6, 10**12])
 @pytest.mark.parametrize("domain", [DECLARED["domain"], Circle(0.001)])
 def test_the_pilot_is_a_bandwidth_of_the_domain(records, domain):

@@ -14,6 +14,7 @@ def normal(x, sd):
     return np.exp(-0.5 * (x / sd) ** 2) / (sd * np.sqrt(2 * np.pi))
 
 
+@pytest.mark.shows("S2.14")
 @pytest.mark.parametrize(("h", "s"), [(0.1, 1), (0.5, 1), (0.3, 0.7)])
 def test_bias_and_sampling_are_integrals(h, s):
     x = np.linspace(-14, 14, 200_001)
@@ -25,6 +26,7 @@ def test_bias_and_sampling_are_integrals(h, s):
     assert found.total == found.bias + found.sampling + found.noise
 
 
+@pytest.mark.shows("S2.14", "e2.8")
 def test_the_noise_is_that_of_a_release(released, normal_values):
     h, values = 0.25, normal_values[:2000]
     f = released(values, neighbors="replace_one", mu=0.5, bandwidth=h)

@@ -19,6 +19,7 @@ from neyman.functional import (
 )
 
 
+@pytest.mark.shows("S2.15")
 @pytest.mark.parametrize(("count", "mu"), [(1000, 0.25), (1000, 1.0), (20_000, 0.5)])
 def test_it_costs_little_against_the_best(released, normal_values, normal_density, count, mu):
     domain = Interval(-4, 4, outside="clip")
@@ -82,6 +83,7 @@ def test_it_finds_fine_structure_and_does_without_where_there_is_none(released):
     assert chosen[1] > 1
 
 
+@pytest.mark.shows("S2.15", "e2.7")
 def test_it_is_a_function_of_the_release_alone_and_more_noise_smooths_more(released, normal_values):
     f = released(normal_values[:1000], bandwidth=0.05)
     assert select_bandwidth(f) == select_bandwidth(f.smooth(0.5))

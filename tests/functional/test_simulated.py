@@ -46,6 +46,7 @@ def covariance_of(draw):
     return matrix @ matrix.T
 
 
+@pytest.mark.shows("S2.9")
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize(("step", "shape"), [(0.5, (7,)), (2.4, (3, 2))])
 def test_covariance_on_a_grid(kernel, step, shape):
@@ -195,6 +196,7 @@ PATHS = [
 ]
 
 
+@pytest.mark.shows("S2.7")
 @pytest.mark.parametrize("path", PATHS, ids=["smooth", "1/2", "3/2", "5/2"])
 def test_the_same_point_has_the_same_bits_whatever_else_is_asked(path):
     rng = np.random.default_rng(1)
@@ -208,6 +210,7 @@ def test_the_same_point_has_the_same_bits_whatever_else_is_asked(path):
     assert np.std(whole) > 0.3
 
 
+@pytest.mark.shows("S2.9")
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_paths_have_the_kernels_covariance(kernel):
     """3,000 stretches 30 length scales apart: 21 entries within 7 sd, by chance below 1e-10."""

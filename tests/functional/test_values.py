@@ -59,6 +59,7 @@ def test_the_constants_of_the_proof_hold():
     assert 1.01 * (m + 2) * u * m * (1 + t) + m * COVARIANCE_ERROR <= t / 2
 
 
+@pytest.mark.shows("e2.5")
 @pytest.mark.parametrize("kernel", [SquaredExponential(0.5), Matern(2.5, 0.5)], ids=repr)
 def test_the_error_of_whitening_is_below_its_bound(kernel):
     """Against the same solve in longdouble."""
@@ -75,6 +76,7 @@ def test_the_error_of_whitening_is_below_its_bound(kernel):
     assert whitening.error(3.5, COVARIANCE_ERROR) < 1e-4
 
 
+@pytest.mark.shows("S2.11")
 def test_whitened_lengths_stay_below_the_norm_of_the_function():
     kernel = SquaredExponential(0.5)
     rng = np.random.default_rng(1)
@@ -110,6 +112,7 @@ def test_the_values_are_those_of_the_density(neighbors, dimension):
     np.testing.assert_allclose(found, truth, atol=2e-3 * truth.max())
 
 
+@pytest.mark.shows("S2.10")
 def test_no_record_moves_the_integers_farther_than_declared():
     """All 161 nodes, and all pairs of them."""
     nodes = np.linspace(-2, 2, 161)
@@ -170,6 +173,7 @@ def test_values_at_no_place_count_for_nothing_and_raise_nothing():
     assert (found == density([[0.5, 0.5]], points, domain=Box(drop, drop)).compute()).all()
 
 
+@pytest.mark.shows("S2.10")
 def test_noise_has_the_kernels_covariance():
     """20,000 releases: each covariance is known to sd 1.5/141 at most; 7 sd are passed by chance
     with probability 1e-11 each, of 36."""
@@ -242,6 +246,7 @@ def test_no_neighbour_moves_a_machine_farther_than_declared(loss):
     assert largest > 0.3
 
 
+@pytest.mark.shows("S2.12")
 @pytest.mark.parametrize(
     ("loss", "regularization", "size_of_y"), [(Hinge(0.05), 3, 1), (Huber(0.01), 0.1, 1000)]
 )

@@ -18,7 +18,6 @@ from neyman.curves import (
     approx_dp,
     best,
     bounded_range,
-    by_lattice,
     cdp,
     chain,
     densities,
@@ -114,7 +113,6 @@ SEARCHED = {
     "cdp": [cdp(0.1, 0.5)],
     "tcdp": [tcdp(0.1, 10)],
     "rdp": [rdp([(2, 0.5), (8, 2)])],
-    "lattice": [by_lattice(gdp(1) @ laplace(1), 0.04)],
     "density": [densities(normal(0), normal(1), low=-38, high=38)],
 }
 EXAMPLES = CLOSED | SEARCHED

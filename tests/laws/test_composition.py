@@ -21,11 +21,13 @@ def tried(compose):
         return None
 
 
+@pytest.mark.shows("S1.19")
 def test_commutative(curve, everything):
     for other in everything:
         assert tried(lambda other=other: curve @ other) == tried(lambda other=other: other @ curve)
 
 
+@pytest.mark.shows("S1.19")
 def test_associative(curve, everything):
     for second in everything:
         for third in everything:
@@ -34,12 +36,14 @@ def test_associative(curve, everything):
             assert left == right
 
 
+@pytest.mark.shows("S1.19", "e1.1")
 def test_the_identity_is_the_unit(curve):
     assert curve @ identity() == identity() @ curve == curve
     assert curve**0 == identity()
     assert curve**1 == curve
 
 
+@pytest.mark.shows("S1.20", "e1.2")
 @pytest.mark.parametrize("times", [2, 3, 7])
 def test_powers_are_loops(curve, times):
     power = tried(lambda: curve**times)
@@ -51,6 +55,7 @@ def test_powers_are_loops(curve, times):
         assert (curve**2) ** times == curve ** (2 * times)
 
 
+@pytest.mark.shows("S1.19")
 def test_swap_goes_through(curve, everything):
     for other in everything:
         both = tried(lambda other=other: curve @ other)
@@ -83,6 +88,7 @@ def wins_by_composing(one, other, views):
     return wrong
 
 
+@pytest.mark.shows("S1.19")
 def test_composition_costs(curve, couples):
     """Every curve beside every class; beta, which takes longer, once for two classes."""
     first = {frozenset(map(class_of, couple)): couple for couple in reversed(couples)}
@@ -105,6 +111,7 @@ def test_every_curve_meets_every_class(everything, couples):
     assert 3 * len(couples) < len(everything) ** 2
 
 
+@pytest.mark.shows("S1.21")
 def test_gaussians_compose_exactly():
     assert gdp(0.1) ** 100 == gdp(1)
     assert gdp(3) @ gdp(4) == gdp(5)
@@ -115,6 +122,7 @@ def test_gaussians_compose_exactly():
     assert (gdp(1) ** 10**9).mu() == pytest.approx(10**4.5)
 
 
+@pytest.mark.shows("S1.25")
 def test_failures_compose_exactly():
     half = approx_dp(0, 0.5)
     assert half @ half == half**2
@@ -125,6 +133,7 @@ def test_failures_compose_exactly():
     assert lower <= 1 - np.exp(-1) * (1 - 5e-10) <= upper * (1 + 1e-15)
 
 
+@pytest.mark.shows("S1.25")
 def test_randomized_response_with_failure_is_the_product_of_the_two():
     """(P x P') by its atoms: the betrayed, and the rest at losses 1 and -1."""
     kept, flipped = np.e / (1 + np.e), 1 / (1 + np.e)
@@ -174,6 +183,7 @@ def test_what_grows_out_of_range_is_refused():
         approx_dp(0, 0.1) ** 10**5000
 
 
+@pytest.mark.shows("S1.9", "e1.10")
 def test_symmetrize(leaf):
     assert gdp(1).symmetrize() == gdp(1)
     both_ways = TradeOff(leaf, leaf.swap())

@@ -39,6 +39,7 @@ def laws(seed, size=6):
 SEEDS = pytest.mark.parametrize("seed", range(8))
 
 
+@pytest.mark.shows("S1.1", "S2.1", "e1.6", "e3.5")
 @SEEDS
 def test_delta_is_that_of_the_worst_event(seed):
     """delta(e) = max over events A of Q(A) - e^epsilon P(A), both ways."""
@@ -55,6 +56,7 @@ def test_delta_is_that_of_the_worst_event(seed):
         assert curve.delta(epsilon) == pytest.approx(max(remove, add), rel=1e-11)
 
 
+@pytest.mark.shows("S1.3", "e1.13")
 @SEEDS
 def test_the_advantage_is_the_total_variation_and_is_attained(seed):
     """TV is a supremum that an event attains: no test has errors with a sum below 1 - TV."""
@@ -65,6 +67,7 @@ def test_the_advantage_is_the_total_variation_and_is_attained(seed):
     assert min(map(float, sums)) == pytest.approx(1 - variation, rel=1e-12)
 
 
+@pytest.mark.shows("S2.3", "e2.9", "e3.4", "e4.6")
 @SEEDS
 def test_what_is_sure_outside_an_event_of_chance_delta_is_approximate_dp(seed):
     """If q <= e^epsilon p on A and Q(A) >= 1 - delta, then delta(epsilon) <= delta; no converse."""
@@ -83,6 +86,7 @@ def processed(law, kernel):
     return [sum(x * row[j] for x, row in zip(law, kernel, strict=True)) for j in range(3)]
 
 
+@pytest.mark.shows("S0.12", "S1.14")
 @SEEDS
 def test_processing_only_adds_privacy(seed):
     """Every channel that does not look at the dataset; the twin that looks is found out."""
@@ -98,6 +102,7 @@ def test_processing_only_adds_privacy(seed):
     assert np.any(twin.beta(ALPHA) < before.beta(ALPHA) - 0.1)
 
 
+@pytest.mark.shows("S2.2", "e2.1")
 def test_a_coarser_field_tells_less_and_the_trivial_one_nothing():
     """A guarantee is about the events that are looked at: with the trivial field all hold."""
     p, q = laws(1)
@@ -109,6 +114,7 @@ def test_a_coarser_field_tells_less_and_the_trivial_one_nothing():
     assert trivial.implies(identity())
 
 
+@pytest.mark.shows("S2.6", "e2.4")
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.1), (1.0, 1e-3), (2.0, 0.3)])
 def test_the_power_of_any_test_under_approximate_dp(epsilon, delta):
     """At most size e^epsilon + delta, and sharper 1 - e^-epsilon (1 - delta - size)."""
@@ -120,6 +126,7 @@ def test_the_power_of_any_test_under_approximate_dp(epsilon, delta):
     assert power == pytest.approx(np.minimum(sharp, 1), rel=1e-12)
 
 
+@pytest.mark.shows("e1.7")
 def test_one_point_of_a_profile_is_no_gaussian():
     """mu-GDP is (epsilon, delta(epsilon))-DP at every epsilon; at one it is less."""
     point = approx_dp(1, gdp(1).delta(1))
@@ -128,6 +135,7 @@ def test_one_point_of_a_profile_is_no_gaussian():
     assert not any(pure_dp(1).implies(gdp(mu)) for mu in (1.0, 1.232))
 
 
+@pytest.mark.shows("e0.5")
 def test_curves_may_cross():
     """The order is partial: two scalars may even disagree on which is more private."""
     f, g = gdp(1), pure_dp(1.1)
@@ -137,6 +145,7 @@ def test_curves_may_cross():
     assert f.epsilon(1e-9) > g.epsilon(1e-9)
 
 
+@pytest.mark.shows("S0.6", "S1.5", "e0.3")
 def test_convex_and_below_the_diagonal_is_enough():
     """Nothing more is asked: f(1) = 0 is the least of f >= 0, so that a convex f falls."""
     rng = np.random.default_rng(3)
@@ -152,6 +161,7 @@ def test_convex_and_below_the_diagonal_is_enough():
     assert piecewise([0, 1], [Fraction(1, 2), 0]).beta(0.0) == pytest.approx(0.5, rel=1e-12)
 
 
+@pytest.mark.shows("S1.26")
 def test_small_steps_with_small_failures_tend_to_a_gaussian_with_one_failure():
     """Sum epsilon^2 -> mu^2 and sum delta -> d give G_mu ⊗ f_{0,1-e^-d}; not before the limit."""
     limit = gdp(1) @ approx_dp(0, -math.expm1(-0.1))
@@ -163,6 +173,7 @@ def test_small_steps_with_small_failures_tend_to_a_gaussian_with_one_failure():
     assert gaps == pytest.approx([8.2e-3, 1.09e-3, 8.3e-5], rel=0.02)
 
 
+@pytest.mark.shows("e1.5")
 def test_the_root_of_the_squares_is_a_limit_and_no_bound():
     """f_{0.1,0}^100 is 0.00125 away from G_1, and below it somewhere."""
     steps = pure_dp(0.1) ** 100
@@ -173,6 +184,7 @@ def test_the_root_of_the_squares_is_a_limit_and_no_bound():
     assert not steps.implies(gdp(1))
 
 
+@pytest.mark.shows("e4.3", "e4.4")
 def test_approximate_dp_bounds_no_moment():
     """A bound of one moment gives (epsilon, delta); that gives no moment back."""
     assert approx_dp(1, 1e-6).renyi(1.5) == math.inf

@@ -39,18 +39,21 @@ def test_curve_from_tails(pair):
     )
 
 
+@pytest.mark.shows("S4.15")
 @pytest.mark.parametrize("pair", CLOSED, ids=str)
 def test_renyi_from_the_cumulant(pair):
     derived, own = Pair.renyi_bracket(pair, ORDERS), pair.renyi_bracket(ORDERS)
     assert np.allclose(derived.lower, own.lower, rtol=1e-9)
 
 
+@pytest.mark.shows("S4.9", "e1.6")
 @pytest.mark.parametrize("pair", [pure_dp(0.2).remove, laplace(3).remove], ids=str)
 def test_renyi_at_infinity_is_the_largest_loss(pair):
     derived = Pair.renyi_bracket(pair, np.asarray(np.inf))
     assert float(derived.upper) == pytest.approx(float(pair.bound), rel=1e-12)
 
 
+@pytest.mark.shows("S0.9")
 @pytest.mark.parametrize("pair", CLOSED, ids=str)
 def test_slope_is_the_derivative_of_the_profile(pair):
     step = 1e-6
@@ -126,6 +129,7 @@ def integral(integrand, edges, error):
     return total
 
 
+@pytest.mark.shows("S4.14")
 def test_cumulant_is_the_integral_of_the_tails(pair):
     """E_P[e^{sL}] over finite L = e^{s a} P(L > a) + ∫_a s e^{st} P(L > t) dt, P(L = inf) = 0."""
     bound = pair.outer_pure()
@@ -158,6 +162,7 @@ def test_cumulant_is_convex(lawful):
     assert np.all(k[:-2] - 2 * k[1:-1] + k[2:] >= -1e-10 * (1 + np.abs(k[1:-1])))
 
 
+@pytest.mark.shows("S4.14")
 def test_cumulant_of_the_swap_is_the_mirror_image(lawful):
     s = np.linspace(-2, 3, 26) + 0.3j
     assert np.allclose(lawful.swap().cumulant(s), lawful.cumulant(1 - s), rtol=1e-12, atol=1e-12)

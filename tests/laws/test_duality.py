@@ -21,6 +21,7 @@ def test_no_point_of_f_is_below_a_line_of_the_profile(pair):
     assert np.all(lines(delta.upper, EPSILON[::9], ALPHA[::7]) <= beta.upper + ROUNDING)
 
 
+@pytest.mark.shows("S0.8")
 def test_f_is_the_supremum_of_the_lines(pair):
     delta, beta = pair.delta_bracket(EPSILON), pair.beta_bracket(SOME_ALPHA)
     best = np.max(lines(delta.lower, EPSILON, SOME_ALPHA), axis=0)
@@ -33,6 +34,7 @@ def test_the_profile_is_the_supremum_over_tests(pair):
     assert np.all(best >= delta.lower - MESH * (1 + np.exp(SOME_EPSILON)))
 
 
+@pytest.mark.shows("S1.15")
 def test_the_public_curve_is_the_conjugate_of_the_public_profile(curve):
     delta, beta = curve.delta_bracket(EPSILON), curve.beta_bracket(SOME_ALPHA)
     best = np.maximum(np.max(lines(delta.upper, EPSILON, SOME_ALPHA), axis=0), 0)

@@ -18,6 +18,7 @@ def power_of_group(curve, size):
     return rate
 
 
+@pytest.mark.shows("S1.17", "e1.11")
 @pytest.mark.parametrize(
     ("size", "distance"), [(1, 0.073), (2, 0.0241), (4, 0.0069), (10, 0.00119), (100, 1.24e-5)]
 )
@@ -60,6 +61,7 @@ def test_unlike_links_make_a_group_and_do_not_commute():
     assert np.max(np.abs(one.beta_bracket(at).lower - other.beta_bracket(at).lower)) > 1e-3
 
 
+@pytest.mark.shows("S0.14")
 @pytest.mark.parametrize("size", [2, 5])
 def test_groups_of_gaussians_are_gaussian(size):
     """mu-GDP is (k mu)-GDP for groups of k."""

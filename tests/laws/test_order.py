@@ -44,6 +44,7 @@ def test_implies_is_reflexive(curve):
     assert curve.implies(curve)
 
 
+@pytest.mark.shows("S0.7")
 def test_implies_is_never_refuted(implied):
     wrong = [
         (SAMPLE[i], SAMPLE[j])
@@ -61,6 +62,7 @@ def test_implies_tells_a_decimal_from_the_double_that_stands_for_it():
     assert not decimal.implies(double)
 
 
+@pytest.mark.shows("S1.6")
 def test_implies_is_transitive(implied):
     n = range(len(SAMPLE))
     broken = [
@@ -81,6 +83,7 @@ def test_implies_misses_little(implied):
     assert open_questions == []
 
 
+@pytest.mark.shows("S1.12", "e3.2")
 @pytest.mark.parametrize("family", [gdp, pure_dp, laplace, lambda x: approx_dp(x, 0.01)])
 def test_families_are_ordered_by_their_parameter(family):
     sizes = [0, 0.01, 0.5, Fraction(1, 2) + Fraction(1, 10**9), 1, 5]
@@ -94,6 +97,7 @@ def test_families_are_ordered_by_their_failure():
             assert family(x).implies(family(y)) == (x <= y)
 
 
+@pytest.mark.shows("S1.6", "S4.2")
 def test_known_implications():
     assert laplace(1).implies(pure_dp(1))
     assert not pure_dp(1).implies(laplace(1))
@@ -131,6 +135,7 @@ def below(f, g):
     return bool(np.all(loss) and np.all(error))
 
 
+@pytest.mark.shows("e0.4")
 def test_gaussians_enclose(certified):
     outer, inner = certified.outer_gaussian(), certified.inner_gaussian()
     assert below(certified, gdp(squared=inner))
@@ -147,6 +152,7 @@ def test_pure_guarantees_enclose(certified):
         assert below(pure_dp(outer), certified)
 
 
+@pytest.mark.shows("S0.10")
 def test_the_outer_gaussian_touches(certified):
     outer = certified.outer_gaussian()
     if outer:
@@ -169,6 +175,7 @@ def test_the_pure_neighbours_touch(certified):
         assert refuted(pure_dp(inner * (1 + Fraction(1, 10**6))), certified)
 
 
+@pytest.mark.shows("S0.10")
 def test_mu_is_the_largest_gap_of_quantiles(certified):
     """The Gaussian of the same advantage is the tightest for the bounded leaves: on a grid."""
     lower, upper = certified.mu(bracket=True)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 ORDERS = np.unique(np.concatenate([np.linspace(0.01, 3, 120), np.logspace(0.01, 4, 120), [1.0]]))
 
@@ -21,6 +22,7 @@ def test_divergences_are_not_negative_and_below_the_largest_loss(curve):
     assert np.all(np.isinf(upper) | (upper <= curve.renyi(math.inf) * (1 + 1e-9)))
 
 
+@pytest.mark.shows("e4.4")
 def test_orders_below_one_are_skew_symmetric(pair):
     """(1 - a) D_a(Q || P) = a D_(1-a)(P || Q)."""
     a = np.linspace(0.05, 0.95, 19)
@@ -38,6 +40,7 @@ def test_zcdp_is_the_least_slope(certified):
         assert np.max(ratios.upper / above) >= lower * (1 - 1e-6)
 
 
+@pytest.mark.shows("S4.11")
 def test_the_conversion_of_divergences_is_an_upper_bound(curve):
     """epsilon(delta) <= D_a + log(1/delta)/(a - 1), Mironov (2017), proposition 3."""
     orders = ORDERS[ORDERS > 1.0001]

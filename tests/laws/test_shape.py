@@ -50,11 +50,13 @@ def test_swap_of_a_pair_is_an_involution(pair):
     assert pair.swap().swap() == pair
 
 
+@pytest.mark.shows("S1.8")
 def test_swap_is_an_involution(curve):
     assert curve.swap().swap() == curve
     assert curve.symmetric == (curve.swap() == curve or curve.add == curve.remove.swap())
 
 
+@pytest.mark.shows("S0.1", "S1.8")
 def test_swap_is_the_inverse_function(pair):
     """f(f^-1(a)) = a wherever f falls strictly."""
     inside = GRID[(GRID > 0.01) & (GRID < 0.99)]
@@ -84,6 +86,7 @@ def test_the_hull_is_below_both_directions_and_above_every_line(leaf):
     assert np.allclose(hull, np.interp(a, a[corners], both[corners]), rtol=0, atol=1e-6)
 
 
+@pytest.mark.shows("S0.8", "S1.10")
 def test_the_leaf_is_its_closed_form(leaf):
     assert np.allclose(
         leaf.beta_bracket(GRID).lower, (1 - GRID) * (1 - GRID / 2), rtol=0, atol=1e-12

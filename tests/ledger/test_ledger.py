@@ -22,20 +22,25 @@ from neyman.errors import (
 )
 from neyman.ledger import Entry, Ledger, Reservation
 
+# For what is refused before a store is asked.
+ONLY_FILES = pytest.mark.parametrize("home", ["files"], indirect=True)
 
-def test_a_hundred_tenths_make_one_and_no_more(opened):
+
+@pytest.mark.parametrize(("home", "answers"), [("files", 100), ("database", 20)], indirect=["home"])
+def test_many_small_answers_make_one_and_no_more(opened, answers):
     desk = opened()
-    for number in range(100):
-        desk.answer(f"{number}", [number])
+    for number in range(answers):
+        desk.answer(f"{number}", [number], gdp(squared=Fraction(1, answers)))
     assert desk.ledger.spent() == 1
     assert desk.ledger.remaining() == 0
     assert desk.ledger.total() == gdp(1)
     with pytest.raises(BudgetExceeded, match="nothing fits any more"):
         desk.reserve("one more")
-    assert len(desk.ledger.entries()) == 100
+    assert len(desk.ledger.entries()) == answers
     assert desk.ledger.check() == ()
 
 
+@pytest.mark.shows("cap")
 def test_a_refusal_says_what_fits_and_writes_nothing(opened):
     desk = opened()
     desk.answer("a", curve=gdp(0.8))
@@ -57,6 +62,7 @@ def test_laplace_is_charged_its_tight_gaussian(opened):
     assert desk.ledger.total().mu() == pytest.approx(curve.mu(), rel=1e-12)
 
 
+@pytest.mark.shows("pure")
 def test_a_pure_cap_adds_epsilons_and_refuses_gaussians(opened):
     desk = opened(pure_dp(1))
     for number in range(10):
@@ -68,13 +74,15 @@ def test_a_pure_cap_adds_epsilons_and_refuses_gaussians(opened):
         desk.reserve("gaussian", gdp(0.001))
 
 
-@pytest.mark.parametrize("cap", [gdp(1), pure_dp(1), approx_dp(1, 1e-6)])
-def test_no_total_is_weaker_than_the_cap(opened, cap):
+@pytest.mark.parametrize(
+    ("cap", "epsilon"), [(gdp(1), 0.3), (pure_dp(1), 0.2), (approx_dp(1, 1e-6), 0.1)]
+)
+def test_no_total_is_weaker_than_the_cap(opened, cap, epsilon):
     desk = opened(cap)
     number = 0
     while True:
         try:
-            desk.answer(f"{number}", curve=laplace(0.1))
+            desk.answer(f"{number}", curve=laplace(epsilon))
         except BudgetExceeded:
             break
         number += 1
@@ -255,6 +263,7 @@ def test_the_order_of_keys_says_nothing(opened):
         {"x": 10**5000},
     ],
 )
+@ONLY_FILES
 def test_requests_are_json(opened, request_):
     desk = opened()
     with pytest.raises(InvalidParameter) as refusal:
@@ -271,6 +280,7 @@ def test_a_request_in_circles_is_refused(opened):
 
 
 @pytest.mark.parametrize("entry", ["", "x" * 201, "a\nb", "\0", "\ud800", "\u200b"])
+@ONLY_FILES
 def test_entry_ids_are_readable(opened, entry):
     with pytest.raises(InvalidParameter, match="printable"):
         opened().reserve(entry)
@@ -285,6 +295,7 @@ def test_any_readable_id_will_do(opened, entry):
 
 
 @pytest.mark.parametrize("values", [[1.0], ["1"], [1, None], [float("nan")], np.array([0.5])])
+@ONLY_FILES
 def test_values_are_integers_and_never_shown(opened, values):
     desk = opened()
     reservation = desk.reserve("q")
@@ -309,6 +320,7 @@ def test_only_what_was_reserved_is_committed(opened):
     assert desk.ledger.entries() == ()
 
 
+@pytest.mark.shows("e0.6")
 @pytest.mark.parametrize("change", [{"unit": "passenger"}, {"neighbors": "replace_one"}])
 def test_an_entry_protects_what_the_ledger_keeps(opened, change):
     desk = opened()
@@ -331,6 +343,7 @@ def test_an_entry_protects_what_the_ledger_keeps(opened, change):
         ({"curve": "SECRET"}, "curve of type str is no trade-off function"),
     ],
 )
+@ONLY_FILES
 def test_what_is_of_another_type_is_refused(opened, change, said):
     ledger = opened().ledger
     given = {

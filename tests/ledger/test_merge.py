@@ -201,7 +201,7 @@ def test_what_has_another_id_here_is_known_again(apart, opened, home, tmp_path):
 
 @pytest.mark.parametrize(
     ("home", "seed"),
-    [*(("files", seed) for seed in range(12)), *(("database", seed) for seed in range(3))],
+    [*(("files", seed) for seed in range(12)), *(("database", seed) for seed in range(2))],
     indirect=["home"],
 )
 def test_no_draw_is_ever_left_out(opened, home, tmp_path, seed):

@@ -96,7 +96,16 @@ class LedgerMachine(RuleBasedStateMachine):
         assert self.ledger.check() == ()
 
 
-@pytest.mark.parametrize(("home", "examples"), [("files", 40), ("database", 4)], indirect=["home"])
+@pytest.mark.parametrize(
+    ("home", "examples"),
+    [
+        ("files", 20),
+        ("database", 2),
+        pytest.param("files", 400, marks=pytest.mark.soak),
+        pytest.param("database", 40, marks=pytest.mark.soak),
+    ],
+    indirect=["home"],
+)
 def test_any_sequence_of_calls_does_what_the_model_does(home, examples, tmp_path):
     numbers = count()
     run_state_machine_as_test(

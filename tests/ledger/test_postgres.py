@@ -351,6 +351,7 @@ def test_another_encoding_is_refused(postgres_server):
         made(postgres_server.url.replace("/postgres", "/old"))
 
 
+@pytest.mark.shows("team")
 def test_a_team_needs_few_rights(opened, postgres_server):
     """Who may SELECT may look, who may INSERT too may charge; nobody need own the tables."""
     desk = opened()

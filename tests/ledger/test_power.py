@@ -157,6 +157,7 @@ def trials(opened, home, cuts, seed, *, flushed=True):
     return found, halfway
 
 
+@pytest.mark.shows("crashes")
 def test_nothing_is_lost_to_a_power_cut(opened, tmp_path):
     found, halfway = trials(opened, tmp_path, cuts=200, seed=1)
     assert found == []

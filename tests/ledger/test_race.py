@@ -101,6 +101,7 @@ def some_race(shows):
     return any(shows(number) for number in range(RACES))
 
 
+@pytest.mark.shows("processes")
 def test_writers_never_pass_the_cap(spawn, opened, tmp_path):
     def shared(number):
         ledger = opened(path=tmp_path / f"{number}").ledger
@@ -123,7 +124,7 @@ def test_sixteen_writers_race_twenty_times(spawn, opened, tmp_path):
         assert {f"{writer}/{n}" for writer, n in won} == {e.id for e in ledger.entries()}
         assert (ledger.spent(), ledger.check()) == (1, ())
         desk = opened(path=tmp_path / f"{number} same")
-        answers = same_id(spawn, desk, reveals_stored)
+        answers = same_id(spawn, desk, reveals_stored, questions=20)
         assert answers == {int(entry.id): {entry.values} for entry in desk.ledger.entries()}
         assert (desk.ledger.spent(), desk.ledger.check()) == (Fraction(20, 100), ())
 
@@ -150,9 +151,9 @@ def reveals_own(ledger, reservation, drawn):
     return drawn
 
 
-def same_id(spawn, desk, reveal):
+def same_id(spawn, desk, reveal, questions):
     """Let all writers ask the same questions; return the different answers to each."""
-    numbers = range(20)
+    numbers = range(questions)
 
     def work(report, writer):  # noqa: ARG001
         for number in numbers:
@@ -172,24 +173,31 @@ def same_id(spawn, desk, reveal):
     return answers
 
 
-def test_one_question_has_one_answer(spawn, opened):
+# Each is drawn twice where a second writer comes within 10 ms of the first.
+QUESTIONS = pytest.mark.parametrize(
+    ("home", "questions"), [("files", 20), ("database", 4)], indirect=["home"]
+)
+
+
+@QUESTIONS
+def test_one_question_has_one_answer(spawn, opened, questions):
     desk = opened()
-    answers = same_id(spawn, desk, reveals_stored)
+    answers = same_id(spawn, desk, reveals_stored, questions)
     stored = {int(entry.id): {entry.values} for entry in desk.ledger.entries()}
     assert answers == stored
-    assert desk.ledger.spent() == Fraction(20, 100)
+    assert desk.ledger.spent() == Fraction(questions, 100)
 
 
-def test_the_race_catches_a_shown_loser(spawn, opened, tmp_path):
-    # Twenty questions, all drawn twice where a second writer comes within 10 ms of the first.
+@QUESTIONS
+def test_the_race_catches_a_shown_loser(spawn, opened, tmp_path, questions):
     def shown(number):
-        answers = same_id(spawn, opened(path=tmp_path / f"{number}"), reveals_own)
+        answers = same_id(spawn, opened(path=tmp_path / f"{number}"), reveals_own, questions)
         return max(len(found) for found in answers.values()) > 1
 
     assert some_race(shown)
 
 
-@pytest.mark.parametrize(("home", "races"), [("files", 10), ("database", 3)], indirect=["home"])
+@pytest.mark.parametrize(("home", "races"), [("files", 5), ("database", 2)], indirect=["home"])
 def test_racing_openers_make_one_ledger(spawn, home, tmp_path, races):
     for number in range(races):
         path = home.place(tmp_path / f"{number}.ledger")
@@ -215,7 +223,7 @@ def test_threads_share_a_handle(opened):
             return None
 
     with ThreadPoolExecutor(WRITERS) as pool:
-        answers = list(pool.map(ask, range(60)))
+        answers = list(pool.map(ask, range(40)))
     assert sum(answer is not None for answer in answers) == 25
     assert desk.ledger.spent() == 1
     assert desk.ledger.check() == ()
@@ -252,12 +260,17 @@ def forks_while_threads_write(spawn, desk, forks, patience_s):
     return answered
 
 
-def test_forks_while_threads_write(spawn, opened, monkeypatch):
+@pytest.mark.parametrize(
+    ("home", "forks"),
+    [("files", 20), ("database", 5), pytest.param("database", 50, marks=pytest.mark.soak)],
+    indirect=["home"],
+)
+def test_forks_while_threads_write(spawn, opened, monkeypatch, forks):
     desk = opened(gdp(100))
     # A child that only waits for its turn at the file is not one that hangs.
     monkeypatch.setattr(_sqlite, "_PATIENCE_S", 120.0)
-    assert forks_while_threads_write(spawn, desk, 20, patience_s=300) == 20
-    assert {f"fork {number}" for number in range(20)} < {e.id for e in desk.ledger.entries()}
+    assert forks_while_threads_write(spawn, desk, forks, patience_s=300) == forks
+    assert {f"fork {number}" for number in range(forks)} < {e.id for e in desk.ledger.entries()}
     assert desk.ledger.check() == ()
 
 

@@ -125,6 +125,7 @@ MEDDLING = {
 }
 
 
+@pytest.mark.shows("rewritten-ledger")
 @only_database
 @pytest.mark.parametrize("how", MEDDLING)
 def test_a_trigger_of_who_does_not_own_the_tables_is_refused(team, roles, how):
@@ -453,6 +454,7 @@ FILE = {
 }  # fmt: skip
 
 
+@pytest.mark.shows("rewritten-ledger")
 @pytest.mark.parametrize("home", ["files"], indirect=True)
 @pytest.mark.parametrize("what", FILE)
 def test_a_file_with_more_or_less_than_a_ledger_is_refused(opened, what):

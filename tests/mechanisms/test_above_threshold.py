@@ -50,6 +50,7 @@ def chances(values, first, each, hits):
     return found
 
 
+@pytest.mark.shows("curve of AboveThreshold")
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("hits", [1, 2])
 def test_every_sequence_of_answers_is_within_epsilon(monotone, hits):
@@ -69,6 +70,7 @@ def test_every_sequence_of_answers_is_within_epsilon(monotone, hits):
     assert float(epsilon) / 2 < worst <= float(epsilon) + 1e-6
 
 
+@pytest.mark.shows("draws of AboveThreshold", "twin of AboveThreshold")
 def test_the_draws_have_these_chances():
     first, each = _scales(Fraction(1), 1, 1, False)
     expected = chances((-12, -6, 9), first, each, 1)

@@ -159,6 +159,7 @@ def test_the_closed_calibrations_reach_their_own_parameter(calibrated, key, targ
         assert curve.outer_pure() == Fraction(1, 2)
 
 
+@pytest.mark.shows("draws of Gaussian of any covariance")
 def test_correlated_noise_is_drawn_and_calibrated_by_its_integer_map():
     integers = integer_map([[2, 1], [1, 2]], resolution=1000)
     moved = mapped_sensitivity(integers, MOVES, "add_remove")

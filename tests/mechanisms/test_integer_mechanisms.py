@@ -117,6 +117,7 @@ def test_discrete_gaussian_of_one_count_is_the_leaf():
     assert noise.tradeoff(sensitivity(l1=Fraction(1, 2))) == identity()
 
 
+@pytest.mark.shows("curve of DiscreteGaussian")
 def test_discrete_gaussian_of_a_vector_is_the_worst_of_its_moves():
     noise, asked = DiscreteGaussian(scale=3), sensitivity(l1=3, l2=5)
     one, two = discrete_gaussian(3), discrete_gaussian(3, sensitivity=2)
@@ -130,6 +131,7 @@ def test_discrete_gaussian_is_not_as_private_as_its_parameter_says():
     assert DiscreteGaussian(scale=1).tradeoff(ONE).mu() == pytest.approx(1.04576, abs=1e-5)
 
 
+@pytest.mark.shows("curve of DiscreteLaplace")
 def test_discrete_laplace_of_a_vector_is_that_of_one_coordinate():
     """The chain of steps by 1: every split of the move is above it."""
     noise = DiscreteLaplace(scale=2)
@@ -154,6 +156,7 @@ def test_whole_numbers_move_by_whole_numbers():
     assert DiscreteLaplace(scale=2).tradeoff(sensitivity(l1=Fraction(1, 2))) == identity()
 
 
+@pytest.mark.shows("curve of Staircase")
 def test_staircase_of_one_number_and_of_several():
     noise = Staircase(epsilon=1, period=5, width=2)
     one = sensitivity(l1=5, coordinates=1)
@@ -182,6 +185,7 @@ def test_canonical_noise_is_as_private_as_its_curve():
         noise.tradeoff(sensitivity(l1=6, coordinates=1))
 
 
+@pytest.mark.shows("curve of Canonical")
 def test_canonical_noise_by_brackets_says_what_it_set_aside():
     curve = discrete_gaussian(2)
     noise = Canonical(curve=curve, period=3)

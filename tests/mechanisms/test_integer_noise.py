@@ -87,6 +87,12 @@ def told_apart(law, row):
     )
 
 
+@pytest.mark.shows(
+    "draws of Canonical",
+    "draws of DiscreteGaussian",
+    "draws of DiscreteLaplace",
+    "draws of Staircase",
+)
 @EVERY
 def test_draws_follow_the_exact_cell_probabilities(row):
     law = law_of(row)
@@ -94,6 +100,7 @@ def test_draws_follow_the_exact_cell_probabilities(row):
     assert fits(law.draw(DRAWS // 10, SeededBits(12)), row)
 
 
+@pytest.mark.shows("twin of DiscreteGaussian", "twin of DiscreteLaplace", "twin of Staircase")
 @EVERY
 def test_broken_twin_a_little_too_wide_fails(row):
     assert told_apart(wider(row), row) == WRONG
@@ -355,6 +362,7 @@ CURVES = [
 ]
 
 
+@pytest.mark.shows("curve of Canonical")
 @pytest.mark.parametrize("period", [1, 3, 4])
 @pytest.mark.parametrize(("steps", "curve"), CURVES, ids=str)
 def test_a_shift_by_the_period_is_exactly_the_curve(steps, curve, period):
@@ -377,6 +385,7 @@ def test_smaller_shifts_are_above_the_curve(steps, curve):
         assert np.any(beta > curve.beta(alpha) + 1e-3)
 
 
+@pytest.mark.shows("twin of Canonical")
 def test_broken_twin_with_the_laws_mixed_up_is_not_the_curve():
     """N(0, 1) is another noise than the canonical one of G_1."""
     k, above = upper(FoldedCanonical(GaussianSteps(Fraction(1)), 4), 48)

@@ -78,6 +78,9 @@ CASES = [
 ]
 
 
+@pytest.mark.shows(
+    "curve of DiscreteLaplace", "curve of Gaussian", "curve of Laplace", "exact-noise"
+)
 @pytest.mark.parametrize(("mechanism", "power"), CASES, ids=lambda case: repr(case)[:40])
 @pytest.mark.parametrize("value", [0, 12345])
 def test_last_bits_keep_the_guarantee(mechanism, power, value):

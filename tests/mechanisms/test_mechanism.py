@@ -31,6 +31,7 @@ def mechanism_of(row):
     return {"gaussian": Gaussian, "laplace": Laplace}[row["law"]](scale=Fraction(row["scale"]))
 
 
+@pytest.mark.shows("S0.11", "S1.13", "approximate", "curve of Gaussian")
 @pytest.mark.parametrize("mu", [0.1, Fraction(1, 10), Decimal("0.1")])
 def test_gaussian_calibration_is_exact(mu):
     mechanism = Gaussian.calibrate(BOTH, mu)
@@ -38,6 +39,7 @@ def test_gaussian_calibration_is_exact(mu):
     assert mechanism.tradeoff(BOTH) == gdp(0.1)
 
 
+@pytest.mark.shows("S4.1", "curve of Laplace")
 @pytest.mark.parametrize("epsilon", [0.3, Fraction(3, 10), Decimal("0.3")])
 def test_laplace_calibration_is_exact(epsilon):
     mechanism = Laplace.calibrate(BOTH, epsilon)
@@ -45,6 +47,7 @@ def test_laplace_calibration_is_exact(epsilon):
     assert mechanism.tradeoff(BOTH) == laplace(Fraction(3, 10))
 
 
+@pytest.mark.shows("S3.1")
 def test_scale_and_variance_are_two_ways_to_say_one_thing():
     assert Gaussian(scale=0.5) == Gaussian(variance=0.25)
     assert hash(Gaussian(scale=10)) == hash(Gaussian(variance=100))
@@ -54,6 +57,7 @@ def test_scale_and_variance_are_two_ways_to_say_one_thing():
             Gaussian(**wrong)
 
 
+@pytest.mark.shows("S3.1", "e0.1", "e1.12")
 def test_the_norm_must_be_bounded():
     with pytest.raises(SensitivityMismatch, match="write Laplace noise"):
         Gaussian(scale=1).tradeoff(ONLY_L1)
@@ -65,6 +69,7 @@ def test_the_norm_must_be_bounded():
         Laplace.calibrate(ONLY_L2, 1)
 
 
+@pytest.mark.shows("no-budget")
 @pytest.mark.parametrize("budget", [0, -1, Fraction(-1, 2)])
 def test_budget_must_be_positive(budget):
     with pytest.raises(InvalidParameter, match=r"mu=.* not positive"):

@@ -56,6 +56,7 @@ def test_the_threshold_of_laplace_noise_by_hand():
         assert made(Laplace(scale=2), failure).threshold == expected
 
 
+@pytest.mark.shows("draws of ProposeTestRelease")
 @pytest.mark.parametrize("distance", [0, 3, 8])
 def test_yes_is_said_as_often_as_the_law_says(distance):
     mechanism, bits, runs = made(), SeededBits(11), 4000
@@ -96,6 +97,7 @@ def normal(law):
     return [x / sum(law) for x in law]
 
 
+@pytest.mark.shows("curve of ProposeTestRelease", "twin of ProposeTestRelease")
 def test_the_curve_holds_for_both_kinds_of_neighbours():
     """Within the bound by one move; beyond it, both distances are 0 and the failure pays."""
     mechanism = made(Laplace(scale=2), Fraction(1, 1000))

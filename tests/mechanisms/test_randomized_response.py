@@ -26,6 +26,7 @@ def chi_square(reports, truth, categories, code):
     return float(chdtrc(categories - 1, ((counts - expected) ** 2 / expected).sum()))
 
 
+@pytest.mark.shows("draws of RandomizedResponse")
 @pytest.mark.parametrize(("categories", "truth"), CASES)
 def test_reports_follow_the_rational_probabilities(categories, truth):
     response = RandomizedResponse(categories=categories, truth=truth)
@@ -35,6 +36,7 @@ def test_reports_follow_the_rational_probabilities(categories, truth):
         assert chi_square(reports, truth, categories, code) > ERROR_RATE
 
 
+@pytest.mark.shows("twin of RandomizedResponse")
 @pytest.mark.parametrize(("categories", "truth"), CASES)
 def test_broken_twin_two_percent_off_fails(categories, truth):
     # A thousand cells hide two percent of a tenth.
@@ -73,6 +75,7 @@ def test_an_edge_between_words_takes_more_bits():
     assert response.randomize(zero, Script(edge, follow, 2**64 - 1))[0] == 1
 
 
+@pytest.mark.shows("curve of RandomizedResponse")
 @pytest.mark.parametrize(("categories", "truth"), CASES)
 def test_the_curve_is_that_of_the_rows(categories, truth):
     if categories > 10:

@@ -65,6 +65,7 @@ EVERY = pytest.mark.parametrize("row", CELLS, ids=lambda row: f"{row['law']}-{ro
 
 
 @EVERY
+@pytest.mark.shows("S0.11", "e0.2", "draws of Gaussian", "draws of Laplace", "exact-noise")
 def test_draws_follow_the_exact_cell_probabilities(row):
     law = law_of(row["law"], Fraction(row["scale"]))
     assert told_apart(law, row) == RIGHT
@@ -72,6 +73,7 @@ def test_draws_follow_the_exact_cell_probabilities(row):
 
 
 @EVERY
+@pytest.mark.shows("twin of Gaussian", "twin of Laplace")
 def test_broken_twin_one_percent_too_wide_fails(row):
     assert told_apart(wider(row), row) == WRONG
 

@@ -48,6 +48,14 @@ def chances(kind):
     return [kind(epsilon=x, sensitivity=1).probabilities(SCORES) for x in (1.5, 1.8)]
 
 
+@pytest.mark.shows(
+    "draws of ExponentialMechanism",
+    "draws of PermuteAndFlip",
+    "draws of ReportNoisyMax",
+    "twin of ExponentialMechanism",
+    "twin of PermuteAndFlip",
+    "twin of ReportNoisyMax",
+)
 @ALL
 def test_draws_have_the_chances_of_the_formula(kind):
     """Sequentially: told from a fifth of the rate, and that from it, at 1e-9 either way."""
@@ -118,6 +126,9 @@ def test_words_that_are_not_fair_are_rejected():
     assert below(3 * 2**61, Counted()) == 5
 
 
+@pytest.mark.shows(
+    "curve of ExponentialMechanism", "curve of PermuteAndFlip", "curve of ReportNoisyMax"
+)
 @ALL
 @pytest.mark.parametrize("monotone", [False, True])
 def test_no_neighbour_gives_away_more_than_the_curve(kind, monotone):

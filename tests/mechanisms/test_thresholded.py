@@ -131,6 +131,7 @@ def lonely(threshold, rows, scale=1.0):
     return without, with_unit
 
 
+@pytest.mark.shows("curve of Thresholded", "twin of Thresholded")
 @pytest.mark.parametrize("rows", [1, 3])
 def test_the_curve_holds_exactly_and_twins_do_not(rows):
     """Neighbours by enumeration; a threshold one smaller, or w forgotten, breaks the claim."""
@@ -150,6 +151,7 @@ def test_the_curve_holds_exactly_and_twins_do_not(rows):
     assert rows == 1 or actual > float(forgotten)
 
 
+@pytest.mark.shows("draws of Thresholded", "unknown-groups")
 @pytest.mark.parametrize("noise", NOISES[:4], ids=lambda noise: type(noise).__name__)
 def test_a_lonely_unit_is_shown_as_rarely_as_claimed(noise):
     """Over 2 10^5 trials, error rate 1e-9: 6 standard deviations; the twin is 20 away and more."""

@@ -124,6 +124,7 @@ def test_a_public_table_is_joined_in_a_notebook_without_ipywidgets(book):
     assert book.printed("public") == "[5 5]\n"
 
 
+@pytest.mark.shows("notebooks")
 @pytest.mark.parametrize("name", [*SHOWN, "publication"])
 def test_every_object_that_a_cell_ends_in_is_shown_as_html_of_a_few_kilobytes(book, name):
     shown = book.shown(name)
@@ -131,6 +132,7 @@ def test_every_object_that_a_cell_ends_in_is_shown_as_html_of_a_few_kilobytes(bo
     assert len(shown["text/plain"]) < 3_000
 
 
+@pytest.mark.shows("notebooks")
 @pytest.mark.parametrize("name", [*(f"picture {name}" for name in PICTURES), "inline"])
 def test_every_plot_is_an_image_without_a_word_of_magic_and_only_one_with_it(book, name):
     shown = book.shown(name)

@@ -93,6 +93,7 @@ def tail(p, shift):
         return mp.ncdf(z + mp.mpf(float(shift)))
 
 
+@pytest.mark.shows("S1.11")
 def test_normal_tail_is_within_half_its_error():
     rng = np.random.default_rng(3)
     p = np.concatenate([10 ** rng.uniform(-300, 0, 700), rng.random(300)])
@@ -167,6 +168,7 @@ def test_quantile_gap():
             assert abs(error) < 16 * ULP / 2
 
 
+@pytest.mark.shows("S0.9")
 def test_tails_live_to_the_end_of_the_doubles():
     """SciPy's ndtr is 0 below 1e-308, which is no upper bound of 1e-311."""
     lower, upper = normal_tail(np.array([-37.7, -38.4, -50.0]), 0.0)

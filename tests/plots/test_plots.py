@@ -265,6 +265,7 @@ def test_a_mean_that_noise_alone_could_have_made_is_words_in_its_row(release):
     assert [text.get_text() for text in axes.texts] == ["too few rows to tell"]
 
 
+@pytest.mark.shows("faces")
 def test_true_values_are_drawn_only_when_handed_over_and_are_called_so(release):
     (axes,) = plots.released(release).axes
     assert not axes.figure.legends

@@ -33,6 +33,7 @@ def opened(source=PRIVATE, name="private"):
     return open_table(source, unit=unit, bounds={"x": Bounds(0, 10, 1)}, name=name)
 
 
+@pytest.mark.shows("bias")
 def test_sums_are_split_into_truncation_and_clamping():
     found = bias(lambda t: t.sum("x", by=KEYS), opened(), public()).columns
     assert found == {

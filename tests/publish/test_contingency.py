@@ -91,6 +91,7 @@ def test_least_squares_are_those_of_matrices(shape, data, seed):
         assert np.mean(folded / precision[index]) <= variance * (1 + 1e-12)
 
 
+@pytest.mark.shows("contingency")
 def test_margins_add_up_before_noise_and_after(released):
     releases, truth = released
     shape = (3, 2, 4)
@@ -238,6 +239,7 @@ def test_the_nearest_table_that_is_not_negative(shape, seed, total, margined):
     assert simple.sum() == pytest.approx(total, abs=1e-8)
 
 
+@pytest.mark.shows("contingency")
 @pytest.mark.parametrize("whole", [True, False])
 def test_without_negative_counts(released, whole):
     releases, _ = released

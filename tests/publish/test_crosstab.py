@@ -88,6 +88,7 @@ def test_one_unit_moves_it_no_more_than_is_said(seed):
     assert reached > 0.05
 
 
+@pytest.mark.shows("contingency")
 @pytest.mark.parametrize("shares", [[], SHARES])
 def test_what_is_shown_adds_up(tmp_path, shares):
     answer = released(tmp_path, asked(opened(), shares=shares), ny.Gaussian(scale=6))

@@ -42,6 +42,7 @@ def test_the_budget_is_spent_and_never_passed(wishes, mu):
     assert mu**2 * (1 - Fraction(1, 10**10)) <= spent(fitted) <= mu**2
 
 
+@pytest.mark.shows("fit")
 def test_half_widths_are_the_same_multiple_of_those_wanted():
     wishes = [Wish(QUESTIONS[0], 400), Wish(QUESTIONS[1], 2_000), Wish(QUESTIONS[2], 0.02)]
     fitted = fit(wishes, mu=0.05, records=1_000_000)

@@ -33,6 +33,7 @@ def table(unit=None, **options):
     return open_table(DATA, unit=Rows() if unit is None else unit, name="people", **options)
 
 
+@pytest.mark.shows("functions")
 @pytest.mark.parametrize(
     "domain",
     [Interval(-60, 180, outside="clip"), Interval(-60, 18, outside="drop"), Circle(24)],

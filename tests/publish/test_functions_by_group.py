@@ -153,6 +153,7 @@ def test_what_is_kept_comes_back(name, tmp_path: Path):
         functional.read_functions(record)
 
 
+@pytest.mark.shows("quantiles")
 def test_quantiles_of_each_group(tmp_path: Path):
     # By this rule a group of nobody is shown once in a thousand million releases.
     asked = quantiles(table(), "x", SHARES, by=WARDS)

@@ -39,6 +39,7 @@ def released(question, ledger, entry, mu=2):
     return ny.release(question, noise, ledger, entry=entry)
 
 
+@pytest.mark.shows("regression")
 def test_several_features_by_group(table, ledger):
     keys = ny.Keys({"g": ["a", "b"]})
     question = publish.linear_regression(table, "y", ["x", "z"], keys)

@@ -79,6 +79,7 @@ def ask(tmp_path):
     return planned
 
 
+@pytest.mark.shows("zcdp")
 @pytest.mark.parametrize(("query", "noise"), list(itertools.product(("count", "sum"), NOISES)))
 def test_the_noise_is_the_one_named_and_spends_its_share(ask, query, noise):
     (step,) = ask(query, noise).steps

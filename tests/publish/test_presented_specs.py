@@ -113,6 +113,7 @@ def test_a_word_of_a_page_is_no_part_of_a_question_even_if_it_is_the_name_of_a_c
         )  # fmt: skip
 
 
+@pytest.mark.shows("presentation")
 def test_a_changed_title_leaves_a_release_free_to_be_given_again(planned):
     first = publish.publish(planned(), progress=lambda *_: None)
     again = publish.publish(planned(**FULL), progress=lambda *_: None)

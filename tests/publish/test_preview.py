@@ -87,6 +87,7 @@ def noise_of(question, mu=1):
     return ny.Gaussian.calibrate(question.sensitivity, mu=mu)
 
 
+@pytest.mark.shows("preview")
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_no_row_is_touched(name):
     question = QUESTIONS[name](table(Entity("who", max_rows=2)))
@@ -282,6 +283,7 @@ def test_a_plan_is_foreseen_without_the_rows(spec, monkeypatch):
     assert json.loads(json.dumps(found.to_json()))["due"] == "97/100"
 
 
+@pytest.mark.shows("preview")
 def test_what_was_foreseen_is_what_is_released(spec):
     """The public rows are the very ones; by another name, for a test only."""
     prepared = plan(read_spec(spec), spec.parent)

@@ -82,6 +82,7 @@ def counts(release):
     return [release.columns[name] for name in ("count", "lower", "upper")]
 
 
+@pytest.mark.shows("reconciled")
 @pytest.mark.parametrize("draws", [150, pytest.param(2000, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("spent", [{"mu": 0.2}, {"epsilon": 0.3}], ids=["Gaussian", "Laplace"])
 def test_a_combined_count_has_the_variance_that_is_said_and_its_interval_holds(
@@ -112,6 +113,7 @@ def test_a_combined_count_has_the_variance_that_is_said_and_its_interval_holds(
         assert short < least * number
 
 
+@pytest.mark.shows("reconciled")
 def test_every_count_of_a_group_is_one_number(tmp_path):
     db = opened(tmp_path)
     page = published(
@@ -285,6 +287,7 @@ def test_units_and_rows_are_two_facts_unless_a_row_is_a_unit(tmp_path):
         assert (page["rows"].columns["count"] == page["units"].columns["count_units"]) is same
 
 
+@pytest.mark.shows("reconciled")
 @pytest.mark.parametrize("shares", [(), (4, 1, 1)])
 def test_a_crosstab_goes_on_adding_up_and_the_others_show_its_cells(tmp_path, shares):
     db = opened(tmp_path)

@@ -70,6 +70,7 @@ def rehearsed(tmp_path):
     return of
 
 
+@pytest.mark.shows("rehearsal")
 def test_a_limit_that_cuts_is_found_with_the_best_one(rehearsed):
     (row,) = rehearsed(COUNT, limit=1).rows
     (group,) = row.groups
@@ -261,6 +262,7 @@ ASKED = {
 }
 
 
+@pytest.mark.shows("rehearsal")
 @pytest.mark.parametrize("statistic", QUERIES)
 def test_every_statistic_can_be_rehearsed(rehearsed, statistic):
     query = f'[[query]]\nentry = "q"\nstatistic = "{statistic}"\nmu = 1\n{ASKED[statistic]}\n'

@@ -12,6 +12,7 @@ NUMBERS = st.floats(-1e18, 1e18).filter(lambda x: x == 0 or abs(x) > 1e-12)
 WIDTHS = st.floats(1e-9, 1e15)
 
 
+@pytest.mark.shows("presentation")
 @given(NUMBERS, WIDTHS)
 def test_a_printed_number_is_within_half_a_unit_of_its_last_place(value, width):
     lower, upper = value - width, value + width

@@ -98,6 +98,7 @@ def test_every_statistic_is_there_with_its_sentence_and_its_example():
         assert tomllib.loads(query.example).keys() <= query.model_fields.keys()
 
 
+@pytest.mark.shows("spec")
 @pytest.mark.parametrize("text", list(specs()))
 def test_good_specs_fit_the_schema(tmp_path, text):
     spec = tmp_path / "s.toml"

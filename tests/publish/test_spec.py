@@ -55,6 +55,7 @@ def test_a_good_spec_is_read_with_exact_decimals(tmp_path):
     assert spec.unit.entity == "who"
 
 
+@pytest.mark.shows("approximate")
 @pytest.mark.parametrize(
     ("cap", "curve"),
     [
@@ -67,6 +68,7 @@ def test_the_three_caps(tmp_path, cap, curve):
     assert read(tmp_path, GOOD.replace("mu = 1\n", cap + "\n", 1)).budget.cap == curve
 
 
+@pytest.mark.shows("errors")
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -105,6 +105,7 @@ mu = 0.1
 """
 
 
+@pytest.mark.shows("rest")
 def test_groups_of_the_rest_and_codes_are_those_of_python(spec):
     head, query = SPEC.split("[budget]")
     groups, asked = REST.split("[[query]]", 1)

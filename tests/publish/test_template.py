@@ -144,6 +144,7 @@ def test_places_left_and_mistakes_are_told_together(folder):
     assert all(line.isprintable() for line in said.splitlines())
 
 
+@pytest.mark.shows("spec")
 def test_nothing_of_a_row_is_in_it(folder):
     assert main(["init", "people.parquet"]) == 0
     text = (folder / "people.toml").read_text(encoding="utf-8")

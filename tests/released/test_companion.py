@@ -86,6 +86,7 @@ def coverage(noise, said):
     return held / DRAWS
 
 
+@pytest.mark.shows("companion")
 @pytest.mark.parametrize("name", NOISES)
 def test_intervals_hold_as_often_as_they_say(name):
     assert min(coverage(NOISES[name], NOISES[name])) >= CONFIDENCE - 0.015

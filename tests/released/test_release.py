@@ -132,6 +132,7 @@ def test_json_round_trip():
     assert alike(Release.from_json(json.loads(json.dumps(MADE.to_json()))), MADE)
 
 
+@pytest.mark.shows("formats")
 def test_arrow_and_parquet_round_trip(tmp_path):
     assert alike(Release.from_arrow(MADE.to_arrow()), MADE)
     MADE.to_parquet(tmp_path / "a.parquet")
@@ -164,6 +165,7 @@ def test_a_part_of_the_rows_is_no_release():
     assert Release.from_arrow(older) == MADE
 
 
+@pytest.mark.shows("formats")
 def test_frames():
     polars, pandas = MADE.to_polars(), MADE.to_pandas()
     assert polars["count"].to_list() == pandas["count"].to_list() == [3, -1]
@@ -285,6 +287,7 @@ def test_the_footer_says_what_the_interval_leaves_out_and_nothing_of_now():
     assert "now" not in text
 
 
+@pytest.mark.shows("formats")
 def test_other_libraries_read_a_release_as_it_is():
     table = MADE.to_arrow()
     assert pa.table(MADE).schema.equals(table.schema, check_metadata=True)

@@ -242,6 +242,7 @@ def test_margins_of_a_crosstab_are_ordered_each_by_itself_and_said_in_words():
     ]
 
 
+@pytest.mark.shows("presentation")
 @pytest.mark.parametrize(
     ("rule", "out", "word"),
     [

@@ -74,6 +74,7 @@ def read_back(language, name, text):
 # -- what is printed is what was found -------------------------------------------------------------
 
 
+@pytest.mark.shows("explanation")
 def test_every_number_in_the_text_is_the_number_of_the_record(named):
     for language, told in named[1].items():
         for said in sentences(told):

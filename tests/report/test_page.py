@@ -127,6 +127,7 @@ def pages(publication):
     return bare | {"ko": page_of(publication.in_language("ko"))}
 
 
+@pytest.mark.shows("page")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_screen_reader_finds_its_way(pages, language):
     page = Page(pages[language])
@@ -287,6 +288,7 @@ def downloads(text):
     }
 
 
+@pytest.mark.shows("page")
 def test_the_files_in_a_page_hold_what_it_shows_and_what_was_released(publication, pages):
     found = downloads(pages["en"])
     assert len(found) == 1 + 15 + 1  # the answer of two statistics has two tables
@@ -350,6 +352,7 @@ GIVEN = {
 }  # fmt: skip
 
 
+@pytest.mark.shows("page")
 @pytest.mark.parametrize("language", ["ko", "zh"])
 def test_no_english_is_left_unless_it_is_marked(pages, language):
     page = Page(pages[language])
@@ -510,6 +513,7 @@ def seen(page, probe, width, path):
     return json.loads(re.search("<title>(.*?)</title>", ran.stdout)[1])
 
 
+@pytest.mark.shows("page")
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no Chromium")
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_is_wider_than_the_screen(pages, tmp_path, width):

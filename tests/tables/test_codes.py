@@ -17,6 +17,7 @@ def opened(columns, unit=Rows()):  # noqa: B008
     return open_table(pa.table(columns), unit=unit, name="codes")
 
 
+@pytest.mark.shows("codes")
 @pytest.mark.parametrize("keys", [[1, 2], [1.0, 2.0], [1.0, 2]])
 def test_whole_floats_are_groups(keys):
     assert opened(CODES).count(Keys({"sex": keys})).compute().tolist() == [1, 2]

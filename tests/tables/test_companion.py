@@ -187,6 +187,7 @@ def has_groups(by, name):
     return by != GROUPS["unknown"] or name not in ("sum_per_unit",)
 
 
+@pytest.mark.shows("companion")
 @pytest.mark.parametrize("by", GROUPS.values(), ids=list(GROUPS))
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_four_integers_are_those_of_the_rule(fill, name, by):
@@ -301,6 +302,7 @@ def moved_by(fill, name, by, unit, rows, gone):
     return (before - after).tolist()
 
 
+@pytest.mark.shows("companion")
 @pytest.mark.parametrize("name", ["count", "mean", "mean_per_unit", "sum_per_unit"])
 def test_removing_a_unit_moves_them_by_no_more_than_is_declared(fill, name):
     draw, seen = Random(name), 0

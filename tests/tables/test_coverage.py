@@ -201,6 +201,7 @@ def quantiles_held(name, m, units, mu, runs=RUNS, unit_rows=None):
     return found
 
 
+@pytest.mark.shows("total-interval")
 @pytest.mark.parametrize(
     ("part", "name"),
     [

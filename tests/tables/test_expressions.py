@@ -59,6 +59,7 @@ def counted(condition) -> int:
     return int(opened().where(condition).count().compute()[0])
 
 
+@pytest.mark.shows("expressions")
 @pytest.mark.parametrize(
     ("condition", "rows"),
     [
@@ -115,6 +116,7 @@ def test_conditions_add_up_and_tables_stay_as_they_were():
         x.name = "y"
 
 
+@pytest.mark.shows("declared-bounds")
 def test_made_columns():
     table = opened().with_columns(x=x * 2, y=x + 1, late=x > 0, group=g.lower(), k=n // 2)
     assert list(table.bounds) == []

@@ -67,6 +67,7 @@ def test_a_row_counts_once_for_each_owner():
     assert one.protects == table.protects
 
 
+@pytest.mark.shows("foreign-keys")
 def test_keys_in_a_chain():
     accounts = pa.table({"account": ["x", "y", "y"], "customer": [7, 8, 9]})
     orders = {"order_id": [1, 2, 3, 3], "acc": ["x", "y", "z", None]}
@@ -161,6 +162,7 @@ def test_every_question_goes_over_joined_rows():
     assert table.countable("stars").describe()["made"][1]["join_public"]["rows"] == 2
 
 
+@pytest.mark.shows("join-public")
 @pytest.mark.parametrize(
     "form", ["mapping", "arrow", "pandas", "polars", "csv", "parquet", "duckdb"]
 )
@@ -437,6 +439,7 @@ def is_bounded(database, limits, how, units="abc"):
     return True
 
 
+@pytest.mark.shows("join-units")
 @settings(max_examples=15, deadline=None)
 @given(database=ROWS, limits=UNITS, how=st.sampled_from([None, "inner", "left"]))
 def test_removing_a_unit(database, limits, how):

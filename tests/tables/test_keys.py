@@ -29,6 +29,7 @@ def same(found: Keys, rows) -> None:
     assert found.to_columns() == written.to_columns()
 
 
+@pytest.mark.shows("declared-groups")
 @given(KEYS, KEYS)
 def test_union_intersection_and_difference_are_those_of_sets_in_order(a, b):
     left, right = a.rows(), b.rows()
@@ -56,6 +57,7 @@ def test_the_laws_of_sets(a, b, c):
         assert as_set((a - b) | (a & b)) == as_set(a)
 
 
+@pytest.mark.shows("declared-groups")
 @given(CELLS, CELLS)
 def test_products(a, b):
     left, right = Keys.tuples(("g", "m"), a), Keys.tuples(("h", "n"), b)
@@ -208,6 +210,7 @@ def test_refused_outside(outside):
         Bins([0, 1], outside=outside)
 
 
+@pytest.mark.shows("public-groups")
 def test_keys_of_a_public_table(tmp_path):
     days = [date(2020, 1, 2), date(2020, 1, 1), None, date(2020, 1, 2)]
     table = pa.table({"a": ["y", "x", "z", "y"], "n": [2, 1, 3, 2], "d": days, "f": [0.5] * 4})

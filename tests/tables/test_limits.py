@@ -37,6 +37,7 @@ def r_of(question) -> int:
     return question.sensitivity.largest
 
 
+@pytest.mark.shows("limits")
 @pytest.mark.parametrize(
     ("by", "rows", "squares"),
     [
@@ -190,6 +191,7 @@ claims = st.dictionaries(
 )
 
 
+@pytest.mark.shows("limits")
 @settings(max_examples=15, deadline=None)
 @given(
     rows=rows,

@@ -93,6 +93,7 @@ def repeated(which, noise, x, y, groups, seed=11):
     return aggregate.reading, law, noisy(exact, law, seed)
 
 
+@pytest.mark.shows("noise-interval")
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("n", [12, 60, 3000])
 @pytest.mark.parametrize("which", ["variance", "covariance", "correlation"])
@@ -117,6 +118,7 @@ def test_the_twin_that_thinks_of_a_third_of_the_noise_misses(which):
     assert missed(found["lower"], found["upper"], truths(x, y)[which]) > allowed(0.05)
 
 
+@pytest.mark.shows("regression")
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("n", [60, 3000])
 def test_noise_intervals_of_a_regression_hold_together(noise, n):
@@ -146,6 +148,7 @@ def sampled(which, n, groups, seed=2):
     return aggregate.reading.columns(noisy(aggregate.compute(), law, 12), law, 0.95)
 
 
+@pytest.mark.shows("total-interval")
 @pytest.mark.parametrize("n", [8, 40, 400])
 def test_total_intervals_of_moments_hold_the_laws_own(n):
     groups = 20_000 // n + 300

@@ -151,6 +151,7 @@ def test_a_row_at_the_upper_bounds_attains_it(fill, statistic):
     assert sum(x * x for x in change) == aggregate.sensitivity.l2_squared
 
 
+@pytest.mark.shows("moments")
 def test_readings_without_noise_are_those_of_numpy(fill):
     rng = np.random.default_rng(3)
     x = np.round(rng.uniform(-2, 3, 400) * 2) / 2

@@ -75,6 +75,7 @@ def mean_of(steps, bounds):
     return weight, math.floor((2 * sum(steps) + len(steps)) / (2 * len(steps))) - centre
 
 
+@pytest.mark.shows("per-unit")
 @pytest.mark.parametrize("bounds", ALL, ids=str)
 @pytest.mark.parametrize("keyed", [True, False])
 def test_a_mean_per_unit_is_the_sum_of_rounded_means(fill, bounds, keyed):
@@ -88,6 +89,7 @@ def test_a_mean_per_unit_is_the_sum_of_rounded_means(fill, bounds, keyed):
         assert found == answer(adds, keyed, 2)
 
 
+@pytest.mark.shows("per-unit")
 @pytest.mark.parametrize("bounds", ALL, ids=str)
 @pytest.mark.parametrize("keyed", [True, False])
 def test_a_sum_per_unit_is_the_sum_of_clamped_totals(fill, bounds, keyed):
@@ -141,6 +143,7 @@ STATISTICS = {
 }
 
 
+@pytest.mark.shows("per-unit")
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize(
     "unit", [Rows(), Entity("u", max_rows=1), Entity("u", max_rows=2)], ids=str

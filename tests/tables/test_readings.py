@@ -55,6 +55,7 @@ def test_sums_beyond_double_precision_do_not_overflow():
     assert found["sum"] == [2**62 * 1e250]
 
 
+@pytest.mark.shows("noise-interval")
 def test_means():
     # Steps -2..6, centre 2 (1.0), weight 4; n = 10, s = 5 steps: mean (2 + .5) / 2.
     mean = Mean(COLUMN)

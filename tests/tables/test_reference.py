@@ -153,6 +153,7 @@ def question(fill):
     return asked
 
 
+@pytest.mark.shows("limits")
 @pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
 @settings(max_examples=40, deadline=None)
 @given(rows=rows, unit=units, keyed=st.booleans())

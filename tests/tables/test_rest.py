@@ -36,6 +36,7 @@ def test_none_is_the_group_of_rows_without_a_value():
     assert keys.to_columns() == {"ward": ["north", "missing", "south"]}
 
 
+@pytest.mark.shows("rest")
 def test_a_typo_is_seen_among_the_others():
     keys = Keys({"ward": ["north", "south", None]}, other=True)
     assert counts(keys) == [2, 1, 2, 2]
@@ -55,6 +56,7 @@ def test_every_row_is_in_one_cell_of_several_columns():
     assert found == [1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 2]
 
 
+@pytest.mark.shows("rest")
 @pytest.mark.parametrize(
     ("cells", "type_", "keys", "expected"),
     [

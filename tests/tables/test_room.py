@@ -16,6 +16,7 @@ from neyman.tables import Entity, ForeignKey, Rows, open_table
 from neyman.tables._engines import _duckdb_session
 from neyman.tables._engines._duckdb_session import private_session
 from neyman.tables._engines._room import Room
+from neyman.tables._sources import _frames
 
 
 @pytest.fixture
@@ -97,6 +98,7 @@ def sources(folder: Path):
     return [(folder / "d.parquet", None), (folder / "d.csv", None), (table, "d"), (frame, "d")]
 
 
+@pytest.mark.shows("memory-limit")
 def test_every_question_of_files_and_frames_is_held_to_it(tmp_path, settings):
     unit = Entity("who", max_rows=1)
     for source, name in sources(tmp_path):
@@ -171,6 +173,7 @@ def test_a_connections_room_is_its_own(tmp_path):
             open_table((connection, "t"), unit=Rows(), name="d", **given)
 
 
+@pytest.mark.shows("versions")
 def test_a_private_connection_reads_nothing_but_its_file(tmp_path):
     for name in ("asked", "other"):
         pq.write_table(pa.table({"x": [1, 2]}), tmp_path / f"{name}.parquet")
@@ -205,6 +208,7 @@ def test_a_private_connection_reads_nothing_but_its_file(tmp_path):
 
 
 def test_a_setting_that_duckdb_refuses_is_said_and_not_taken_for_a_broken_table(monkeypatch):
+    _frames._described.cache_clear()
     monkeypatch.setitem(_duckdb_session._CLOSED, "memory_limit", "seven")
     with pytest.raises(InvalidTable, match=r"Memory must have a number .*neyman\[tables\]"):
         open_table(pa.table({"x": [1]}), unit=Rows(), name="d")

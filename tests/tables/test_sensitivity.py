@@ -70,6 +70,7 @@ def moved(before, after) -> tuple[int, int]:
     return sum(map(abs, change)), sum(part**2 for part in change)
 
 
+@pytest.mark.shows("unit")
 @pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
 @settings(max_examples=40, deadline=None)
 @given(table=rows, unit=units, keyed=st.booleans())
@@ -83,6 +84,7 @@ def test_removing_an_entity(fill, question, statistic, table, unit, keyed):
         assert l2_squared <= aggregate.sensitivity.l2_squared
 
 
+@pytest.mark.shows("unit")
 @pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
 @settings(max_examples=20, deadline=None)
 @given(table=rows.filter(bool), keyed=st.booleans())
@@ -124,6 +126,7 @@ def test_a_worst_case_attains_both_norms(fill, statistic, unit, rows, keyed):
     assert np.max(np.abs(full - empty)) == aggregate.sensitivity.largest
 
 
+@pytest.mark.shows("truncation")
 @pytest.mark.parametrize(
     ("unit", "groups"),
     [
@@ -171,6 +174,7 @@ def test_a_limit_of_groups_is_dominated_by_one_of_rows():
             assert sum(by_group[:groups]) <= min(limits.total, sum(by_group))
 
 
+@pytest.mark.shows("limits")
 def test_two_limits_of_rows_are_tighter_than_one(fill):
     keys = Keys({"g": [str(i) for i in range(10)]})
 
@@ -214,6 +218,7 @@ def test_a_limit_that_binds_nothing_is_free(fill, by):
     assert narrow.compute().sum() < whole.compute().sum()
 
 
+@pytest.mark.shows("counts")
 @given(table=rows, groups=st.integers(1, 5), keyed=st.booleans())
 @settings(max_examples=20, deadline=None)
 def test_distinct_units(fill, table, groups, keyed):
@@ -238,6 +243,7 @@ def test_distinct_units(fill, table, groups, keyed):
     assert rows_.count_units(by).compute().tolist() == rows_.count(by).compute().tolist()
 
 
+@pytest.mark.shows("counts")
 def test_formulas(fill):
     unit = Entity("u", max_rows=17, max_rows_per={"g": 7})
     bounds = Bounds(-60, 180, grid=1)

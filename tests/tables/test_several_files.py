@@ -40,6 +40,7 @@ def test_a_list_is_one_table(visits):
     assert table.sum("x").compute().tolist() == [4]
 
 
+@pytest.mark.shows("several-files")
 @pytest.mark.parametrize("given", ["", "year=*", "*/part.parquet", "**/*.parquet"])
 def test_folders_and_patterns_have_columns_of_their_names(visits, given):
     by_year = Keys({"year": [2024, 2025, 2026]})
@@ -133,6 +134,7 @@ def test_columns_of_one_name_in_one_file_are_refused(tmp_path):
         counts(tmp_path)
 
 
+@pytest.mark.shows("several-files")
 def test_the_same_contents_are_the_same_dataset(visits, tmp_path):
     def identity(source):
         return open_table(source, unit=Rows()).engine.identity

@@ -62,6 +62,7 @@ def sources(folder: Path):
     }
 
 
+@pytest.mark.shows("sources")
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_same_integers_from_every_source(tmp_path, unit):
     answers = {}
@@ -259,6 +260,7 @@ def test_a_users_connection_is_left_alone(tmp_path):
     assert connection.execute(objects).fetchall() == [("t",)]
 
 
+@pytest.mark.shows("memory-limit")
 def test_a_connections_limit_of_memory_holds():
     connection = duckdb.connect(config={"temp_directory": ""})
     connection.execute("CREATE TABLE t AS SELECT 'person ' || range AS who FROM range(400000)")

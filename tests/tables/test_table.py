@@ -122,6 +122,7 @@ def test_refusals_before_the_charge():
             flights(max_table_rows=bad)
 
 
+@pytest.mark.shows("errors")
 @pytest.mark.parametrize(
     ("ask", "write"),
     [
@@ -299,6 +300,7 @@ def test_interrupt_exceptions_are_ctrl_c(monkeypatch):
     assert stopped.value.__context__ is None
 
 
+@pytest.mark.shows("odd-values")
 def test_empty_tables_and_single_rows(fill):
     keys = Keys({"g": ["a", "b"]})
     bounds = {"x": Bounds(-1, 3, grid=1)}

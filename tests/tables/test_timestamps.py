@@ -38,6 +38,7 @@ def counted(table, *conditions) -> list[int]:
     return [int(table.where(condition).count().compute()[0]) for condition in conditions]
 
 
+@pytest.mark.shows("timestamps")
 @pytest.mark.parametrize("kind", ["frame", "parquet", "duckdb"])
 @pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
 @pytest.mark.parametrize("unit", UNITS)
@@ -50,6 +51,7 @@ def test_units_and_zones_are_read_alike(kind, unit, zone, tmp_path):
     assert counted(table, moment, exact, berlin, W.is_null()) == [1, 1, 1, 1]
 
 
+@pytest.mark.shows("timestamps")
 @pytest.mark.parametrize(
     ("unit", "zone", "kind"),
     [

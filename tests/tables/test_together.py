@@ -80,6 +80,7 @@ def test_removing_a_unit_moves_them_within_the_sensitivity(fill, rows, keyed, to
         assert sum(x * x for x in change) <= aggregate.sensitivity.l2_squared
 
 
+@pytest.mark.shows("together")
 def test_each_has_the_noise_of_a_question_of_its_own_for_its_share(fill):
     """Four questions of mu/2 each are one of mu: the same noise, to the 2 % of the weights."""
     table = opened(fill, [])

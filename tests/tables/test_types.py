@@ -31,6 +31,7 @@ def opened(fill, kind, cells, bounds=WIDE, unit=Rows()):  # noqa: B008
     )
 
 
+@pytest.mark.shows("odd-values")
 @pytest.mark.parametrize(
     ("kind", "cells", "total"),
     [
@@ -79,6 +80,7 @@ def test_columns_that_name_no_unit(database, kind):
         open_table((database, "no_units"), unit=Entity("x", max_rows=1), name="t")
 
 
+@pytest.mark.shows("codes")
 @pytest.mark.parametrize(
     ("kind", "cells", "units"),
     [

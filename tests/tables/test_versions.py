@@ -69,6 +69,7 @@ def test_versions_are_compared_by_their_numbers(found, is_outside):
     assert _extra.outside(found, "1.4", "2.1") is is_outside
 
 
+@pytest.mark.shows("versions")
 @pytest.mark.parametrize("package", ["duckdb", "sqlglot", "pyspark"])
 @pytest.mark.parametrize("found", ["0.9", "99.0"])
 def test_other_versions_are_refused_with_what_to_write(monkeypatch, package, found):

@@ -130,6 +130,7 @@ TAILS = [c for c in CASES if c["kind"] in BUILD and c["quantity"] in TAIL_OF]
 EACH_PAIR = pytest.mark.parametrize("cases", by_pair([*VIEWS, *TAILS]), ids=lambda c: c[0]["id"])
 
 
+@pytest.mark.shows("S1.20", "e4.9")
 @EACH_PAIR
 def test_the_truth_is_in_the_bracket(cases):
     assert missed(cases) == []

@@ -101,6 +101,7 @@ def allowed_width(view, at, truth, curve):
     return 1e-12
 
 
+@pytest.mark.shows("S0.9")
 @pytest.mark.parametrize("name", TRUTH)
 def test_brackets_hold_the_truth(name):
     assert misses(build(name), TRUTH[name]) == []
@@ -185,6 +186,7 @@ TIGHT_MU = [(pure_dp(1), 1.232035), (pure_dp(0.5), 0.623893)]
 TIGHT_MU += [(laplace(1), 1.030064), (laplace(2), 1.800905)]
 
 
+@pytest.mark.shows("S1.11")
 @pytest.mark.parametrize(("curve", "view", "at", "value"), PUBLISHED)
 def test_published_values(curve, view, at, value):
     lower, upper = getattr(curve, view)(at, bracket=True)
@@ -192,6 +194,7 @@ def test_published_values(curve, view, at, value):
     assert lower * (1 - 10.0 ** (1 - digits)) <= float(value) <= upper * (1 + 10.0 ** (1 - digits))
 
 
+@pytest.mark.shows("S1.15")
 @pytest.mark.parametrize("mu", EPSILONS)
 def test_published_epsilons(mu):
     for delta, value in zip((1e-3, 1e-5, 1e-6, 1e-9), EPSILONS[mu], strict=True):

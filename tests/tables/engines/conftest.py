@@ -6,15 +6,29 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
 
 
 class Store(ABC):
     """An engine that takes a table and gives what `open_table` takes."""
+
+    # Of the random tables, one in so many is tried.
+    dear: ClassVar[int] = 1
+
+    def try_tables(self, tables: int, check: Callable[..., None], **drawn: Any) -> None:
+        """Hold the check on random tables, at least two of them."""
+        # No shrinking: a cluster is slow, and the table is printed whole.
+        few = settings(
+            max_examples=max(2, tables // self.dear),
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        few(given(**drawn)(check))()
 
     @abstractmethod
     def fill(self, table: pa.Table, called: str = "t") -> dict[str, Any]:
@@ -32,6 +46,9 @@ class DuckDBStore(Store):
 
 
 class SparkStore(Store):
+    # A statement is planned and compiled for a second or two.
+    dear: ClassVar[int] = 4
+
     def __init__(self, session: Any):
         self.session = session
 

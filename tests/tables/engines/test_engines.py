@@ -34,6 +34,7 @@ NASTY = [
 ]
 
 
+@pytest.mark.shows("never-sql")
 def test_names_and_keys_are_never_sql(store):
     columns = {name: pa.array([name, "other", None]) for name in NASTY}
     given = store.fill(pa.table(columns | {"x": pa.array([1, 2, 3])}))

@@ -63,16 +63,26 @@ def kept(rows: list[tuple[str, str, float]], question: Any, unit: Entity) -> dic
     return answer
 
 
+UNITS = {
+    "1": Entity("u", max_rows=2, max_rows_per={"g": 1}),
+    "77": Entity("u", max_rows=154, max_rows_per={"g": 77}),
+    "400": Entity("u", max_rows=800, max_rows_per={"g": 400}),
+    "20 of 31": Entity("u", max_rows=31, max_rows_per={"g": 20}),
+    "31": Entity("u", max_rows=31),
+}
+# Many rows of a pair, and both cuts; the others in the long trials.
+ON_SPARK = {"400", "20 of 31"}
+
+
 @pytest.mark.parametrize(
-    "unit",
+    ("store", "unit"),
     [
-        Entity("u", max_rows=2, max_rows_per={"g": 1}),
-        Entity("u", max_rows=154, max_rows_per={"g": 77}),
-        Entity("u", max_rows=800, max_rows_per={"g": 400}),
-        Entity("u", max_rows=31, max_rows_per={"g": 20}),
-        Entity("u", max_rows=31),
+        pytest.param(engine, UNITS[name], id=f"{engine}-{name}", marks=marks)
+        for engine in ("duckdb", "postgres", "spark")
+        for name in UNITS
+        for marks in [() if engine != "spark" or name in ON_SPARK else pytest.mark.soak]
     ],
-    ids=["1", "77", "400", "20 of 31", "31"],
+    indirect=["store"],
 )
 def test_the_first_rows_are_kept(store, unit):
     rows = crowd()

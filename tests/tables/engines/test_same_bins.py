@@ -91,22 +91,24 @@ def counted(given, unit, edges, outside) -> list[int]:
 ONE = Entity("who", max_rows=4000).bounded(max_rows_per_group=1)
 
 
-@many(8)
-@given(question=NUMBERED, outside=OUTSIDE)
-def test_same_bins_of_numbers(store, question, outside):
-    edges, values = question
-    held, expected = store.fill(arrow(values, pa.float64())), plain(edges, values, outside)
-    assert counted(held, Rows(), edges, outside) == expected
-    assert counted(held, ONE, edges, outside) == [min(count, 1) for count in expected]
+def test_same_bins_of_numbers(store):
+    def same(question, outside):
+        edges, values = question
+        held, expected = store.fill(arrow(values, pa.float64())), plain(edges, values, outside)
+        assert counted(held, Rows(), edges, outside) == expected
+        assert counted(held, ONE, edges, outside) == [min(count, 1) for count in expected]
+
+    store.try_tables(8, same, question=NUMBERED, outside=OUTSIDE)
 
 
-@many(4)
-@given(question=DATED, outside=OUTSIDE)
-def test_same_bins_of_dates(store, question, outside):
-    edges, values = question
-    held, expected = store.fill(arrow(values, pa.date32())), plain(edges, values, outside)
-    assert counted(held, Rows(), edges, outside) == expected
-    assert counted(held, ONE, edges, outside) == [min(count, 1) for count in expected]
+def test_same_bins_of_dates(store):
+    def same(question, outside):
+        edges, values = question
+        held, expected = store.fill(arrow(values, pa.date32())), plain(edges, values, outside)
+        assert counted(held, Rows(), edges, outside) == expected
+        assert counted(held, ONE, edges, outside) == [min(count, 1) for count in expected]
+
+    store.try_tables(4, same, question=DATED, outside=OUTSIDE)
 
 
 @pytest.mark.soak
@@ -120,6 +122,7 @@ def test_same_bins_of_many_tables(store, question, outside):
     assert counted(held, ONE, edges, outside) == [min(count, 1) for count in expected]
 
 
+@pytest.mark.shows("histograms")
 def test_uniform_bins_of_two_columns_and_chosen_cells(store):
     values = [i / 64 for i in range(129)]
     given = store.fill(pa.table({"x": values, "y": values[::-1]}))

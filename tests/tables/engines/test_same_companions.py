@@ -40,6 +40,8 @@ QUESTIONS = {
         t, "x", domain=Interval(-1, 1, outside="clip"), bandwidth=0.2, by=KEYS
     ),
 }
+# Groups that are found, one number of each unit, and its functions; the others in the long trials.
+ON_SPARK = {"found", "sum_per_unit", "density"}
 
 
 def opened(given, unit=UNIT):
@@ -58,7 +60,16 @@ def answered(question):
     return own, found, beside.tolist()
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize(
+    ("store", "name"),
+    [
+        pytest.param(engine, name, marks=marks)
+        for engine in ("duckdb", "postgres", "spark")
+        for name in QUESTIONS
+        for marks in [() if engine != "spark" or name in ON_SPARK else pytest.mark.soak]
+    ],
+    indirect=["store"],
+)
 def test_companions_and_what_they_are_beside(store, name):
     here = QUESTIONS[name](opened({"source": rows(60), "name": "t"}))
     there = QUESTIONS[name](opened(store.fill(rows(60))))

@@ -131,13 +131,16 @@ def many(examples: int):
 QUESTION = {"rows": TABLES, "unit": UNITS, "by": KEYS, "column": st.sampled_from(list(BOUNDS))}
 
 
-@many(12)
-@given(**QUESTION)
-def test_same_integers(store, rows, unit, by, column):
-    found = answers(store.fill(arrow(rows)), unit, by, column)
-    assert found == answers(in_memory(rows), unit, by, column)
+@pytest.mark.shows("codes", "engines")
+def test_same_integers(store):
+    def same(rows, unit, by, column):
+        found = answers(store.fill(arrow(rows)), unit, by, column)
+        assert found == answers(in_memory(rows), unit, by, column)
+
+    store.try_tables(12, same, **QUESTION)
 
 
+@pytest.mark.shows("odd-values")
 @pytest.mark.soak
 @many(150)
 @given(**QUESTION)
@@ -170,11 +173,12 @@ def groups_of(given, unit, by, column) -> dict[str, list]:
     }
 
 
-@many(10)
-@given(**ASKED)
-def test_same_groups(store, rows, unit, by, column):
-    found = groups_of(store.fill(arrow(rows)), unit, by, column)
-    assert found == groups_of(in_memory(rows), unit, by, column)
+def test_same_groups(store):
+    def same(rows, unit, by, column):
+        found = groups_of(store.fill(arrow(rows)), unit, by, column)
+        assert found == groups_of(in_memory(rows), unit, by, column)
+
+    store.try_tables(10, same, **ASKED)
 
 
 @pytest.mark.soak

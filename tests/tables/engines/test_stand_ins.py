@@ -52,6 +52,7 @@ def second(a, b):
 
 
 class TestDuckDB:
+    @pytest.mark.shows("own-functions")
     def test_every_function_that_a_statement_calls_is_looked_for(self, connection):
         names = called(connection)
         assert {"least", "greatest", "floor", "+", "/", "||", "md5", "str_split"} <= set(names)
@@ -230,6 +231,7 @@ def in_spark(session):
     return lambda: table.sum("x")
 
 
+@pytest.mark.shows("own-functions")
 def test_functions_of_a_spark_session_are_refused(spark):
     session = spark.newSession()
     ask = in_spark(session)
@@ -275,6 +277,7 @@ def test_paths_and_temporary_functions_of_spark_are_refused(spark):
     assert ask().compute().tolist() == [11]
 
 
+@pytest.mark.shows("own-functions")
 def test_functions_and_casts_of_a_postgres_database_are_refused(postgres):
     postgres.execute("DROP TABLE IF EXISTS t CASCADE; DROP TYPE IF EXISTS ward CASCADE")
     postgres.execute("CREATE TYPE ward AS ENUM ('north', 'south'); CREATE TABLE t (w ward, x int)")

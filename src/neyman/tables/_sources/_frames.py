@@ -6,6 +6,7 @@ from collections.abc import Callable, Container
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import lru_cache
 from typing import Any, final
 
 import duckdb
@@ -97,15 +98,24 @@ class Frame(Source):
     def _schema(self) -> Schema:
         from neyman.tables._sources._timestamps import is_timestamp
 
-        with self.session(()) as connection:
-            inside = described(connection, self.relation).columns
-        types = self.table.schema.types
+        schema = self.table.schema.remove_metadata()
+        inside = _described(schema.serialize().to_pybytes()).columns
         return Schema(
             tuple(
                 Column(name, column.inside, TIMESTAMP if is_timestamp(type_) else column.kind)
-                for name, column, type_ in zip(self.names, inside, types, strict=True)
+                for name, column, type_ in zip(self.names, inside, schema.types, strict=True)
             )
         )
+
+
+@lru_cache(maxsize=256)
+def _described(schema: bytes) -> Schema:
+    """Return what DuckDB calls columns of an Arrow schema, asked of a table without rows."""
+    import pyarrow as pa
+
+    empty = pa.ipc.read_schema(pa.py_buffer(schema)).empty_table()
+    with Frame(empty, tuple(empty.column_names), "").session(()) as connection:
+        return described(connection, sql.relation(_NAME))
 
 
 def frame(data: object, name: str | None) -> Frame:
