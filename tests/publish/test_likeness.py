@@ -74,7 +74,7 @@ def noise_of(question, mu=0.5):
 
 def read_exactly(question, noise):
     """Half-widths of the answer without a draw, by the names of a preview."""
-    from neyman.publish._foreseen import _numbers
+    from neyman.publish._expected_noise import _numbers
 
     width = question.compute().size
     columns = question.reading.columns(question.compute(), noise, 0.95)

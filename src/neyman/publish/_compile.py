@@ -2,26 +2,25 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import cast
 
-from neyman.accounting import budget_for
+from neyman.accounting import Budget, budget_for
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.ledger import store_of
+from neyman.numerics import at_most
 from neyman.printable import printable
-from neyman.publish._asked import Asked, named
-from neyman.publish._bins_of import BinsOf, domain_of
-from neyman.publish._joins_of import JoinOf, PublicJoinOf
+from neyman.publish._data import JoinOf, PublicJoinOf
+from neyman.publish._groups import BinsOf, UnknownOf, ValuesOf, domain_of
 from neyman.publish._mistakes import Mistakes
 from neyman.publish._plan import Plan
 from neyman.publish._queries import Query
 from neyman.publish._queries._query import SHOWN
+from neyman.publish._query_on_table import Asked, named
 from neyman.publish._section import Cell
-from neyman.publish._shares import divided_by_shares
 from neyman.publish._spec import Spec
-from neyman.publish._unknown_of import UnknownOf
-from neyman.publish._values_of import ValuesOf
 from neyman.tables import (
     Bounds,
     Expression,
@@ -33,7 +32,38 @@ from neyman.tables import (
 )
 from neyman.tables._sources._several import files_of
 
-__all__ = ["asked_of", "plan", "private_files"]
+__all__ = ["asked_of", "divided_by_shares", "plan", "private_files"]
+
+
+def divided_by_shares(asked: Sequence[Asked], budget: Budget) -> tuple[Asked, ...]:
+    """Give each query with a share its part of what the others leave of the whole budget.
+
+    The parts do not depend on what was spent before, so the same spec asked again is free.
+
+    Raises:
+        SpecError: if the others leave nothing.
+    """
+    weights = [Fraction(one.query.share) for one in asked if one.query.share is not None]
+    if not weights:
+        return tuple(asked)
+    fixed = sum(
+        (budget.cost(one.step().curve).cost for one in asked if one.query.share is None),
+        Fraction(0),
+    )
+    rest = budget.filter.capacity - fixed
+    if rest <= 0:
+        taken = at_most(100 * fixed / budget.filter.capacity, 4)
+        raise SpecError(
+            f"queries with share divide what the others leave of the budget; those ask for {taken} "
+            "% of it. Give them less, or give all queries a share"
+        )
+    part, account = rest / sum(weights, Fraction(0)), budget.filter.account
+    return tuple(
+        one
+        if one.query.share is None
+        else replace(one, amount=(account, part * Fraction(one.query.share)))
+        for one in asked
+    )
 
 
 def plan(spec: Spec, folder: Path) -> Plan:

@@ -30,8 +30,7 @@ from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import Array
 from neyman.overriding import override
 from neyman.printable import listed
-from neyman.publish._contingency import put_together
-from neyman.publish._contingency_table import ContingencyTable, NonNegativeTable
+from neyman.publish._contingency import ContingencyTable, NonNegativeTable, put_together
 from neyman.publish._margins import MOST, folded, margin_index
 from neyman.released import called
 from neyman.sensitivity import Sensitivity

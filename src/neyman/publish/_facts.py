@@ -11,25 +11,30 @@ data in the same group, under contribution limits that leave the same of one uni
 
 A count beside a mean is of the rows where the column is known. That is another fact, unless the
 column was declared to be complete.
+
+`parts_of` takes a release apart into its statistics, each with its facts and its noisy integers.
 """
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, cast, final
 
+from neyman.aggregate import Columns, IntArray, Noise, SumsReading, Term
 from neyman.numerics import rational
 from neyman.released import Release, list_of, record_of
 
 __all__ = [
     "Fact",
+    "Part",
     "Rows",
     "Variable",
     "columns_in",
     "facts_of",
     "known_columns",
     "margin_fact",
+    "parts_of",
     "variable_of",
 ]
 
@@ -338,3 +343,83 @@ def _words(form: object) -> Iterator[str]:
                 yield from _words(part)
         case _:
             return
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Part:
+    """One statistic of one release.
+
+    Attributes:
+        place: of the release in its publication.
+        name: of the release.
+        release: itself.
+        query: of the statistic.
+        names: what its columns are called in the release, by what they are called alone.
+        reading: of its integers.
+        terms: what each is of.
+        integers: noisy, shape (groups, width).
+        noise: on each.
+        facts: the number of rows of each group.
+        variable: what it adds up; None of more columns, or none.
+    """
+
+    place: int
+    name: str
+    release: Release
+    query: Mapping[str, object]
+    names: Mapping[str, str]
+    reading: SumsReading
+    terms: tuple[Term | None, ...]
+    integers: IntArray = field(repr=False)
+    noise: Noise
+    facts: tuple[Fact, ...] = field(repr=False)
+    variable: Variable | None
+
+    @property
+    def law(self) -> str:
+        """What the noise is called in the ledger."""
+        return str(self.release.mechanism.get("mechanism"))
+
+    @property
+    def chosen(self) -> bool:
+        """Whether a group is shown because its own noisy count is large."""
+        return self.release.threshold is not None
+
+    @property
+    def counts(self) -> tuple[int, int] | None:
+        """Which integer is the number of rows, and times what; None where none is."""
+        rows = [(i, term.rows) for i, term in enumerate(self.terms) if term and not term.total]
+        return rows[0] if rows else None
+
+    def columns(self) -> Columns:
+        """The columns of the statistic, called as if it had been asked alone."""
+        return {own: self.release.columns[held] for own, held in self.names.items()}
+
+
+def parts_of(name: str, place: int, release: Release) -> Iterator[Part]:
+    """Yield the statistics of a release whose integers can be put together with others."""
+    drawn = release.drawn
+    if drawn is None:
+        return
+    readings = drawn.reading.apart()
+    width = sum(size for size, _ in readings)
+    if not width or not drawn.integers.size:
+        return
+    table, start = drawn.integers.reshape(-1, width), 0
+    for (size, reading), side in zip(readings, release.sides, strict=True):
+        if isinstance(reading, SumsReading):
+            yield Part(
+                place=place,
+                name=name,
+                release=release,
+                query=side.query,
+                names={own: held for own, held in side.names.items() if own not in release.keys},
+                reading=reading,
+                terms=reading.terms,
+                integers=table[:, start : start + size],
+                noise=drawn.noise,
+                facts=facts_of(release, side.query, len(table)),
+                variable=variable_of(release, side.query),
+            )
+        start += size

@@ -13,7 +13,7 @@ from neyman.divided import SHARE, divided
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Gaussian, Laplace, Mechanism
 from neyman.numerics import Real, exact_positive
-from neyman.publish._foreseen import Foreseen
+from neyman.publish._expected_noise import Foreseen
 from neyman.publish._likeness import Public, public_of
 from neyman.publish._preview import Preview, foreseen
 from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of

@@ -15,9 +15,8 @@ from neyman.door import held, released
 from neyman.ledger import Ledger, Store
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
-from neyman.publish._bill import Bill
 from neyman.publish._likeness import label_of, public_of
-from neyman.publish._plan_preview import ChargePreview, PlanPreview
+from neyman.publish._plan_preview import Bill, ChargePreview, PlanPreview
 from neyman.publish._presentation import Presentation
 from neyman.publish._preview import Preview, foreseen
 from neyman.publish._stand_ins import of_question, refuse_unknown, spreads_of

@@ -6,8 +6,7 @@ from typing import Any, cast, final
 
 from neyman.printable import listed
 from neyman.publish._facts import known_columns
-from neyman.publish._hidden_counts import HiddenCount, beside
-from neyman.publish._left_out import State, states_of
+from neyman.publish._left_out import HiddenCount, State, beside, states_of
 from neyman.publish._presentation import Display, Presentation, Suppression, key_text
 from neyman.released import Release, Side, called, columns_asked, columns_of, counts_units, units_of
 

@@ -1,19 +1,416 @@
-"""One answer for each fact of a publication, from everything that was released of it."""
+"""One answer for each fact of a publication: what is shown of it, and what is said of that."""
 
+import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import final
+from fractions import Fraction
+from typing import Final, cast, final
 
-from neyman.aggregate import Columns
-from neyman.publish._combined_said import Told, combined_notes, other_notes, table_note
-from neyman.publish._fitted import Fit, fitted
-from neyman.publish._parts import Part, parts_of
-from neyman.publish._solved import solved
-from neyman.publish._tables_agree import Tabled, tabled
-from neyman.released import Release
+import numpy as np
 
-__all__ = ["reconciled"]
+from neyman.aggregate import Columns, IntArray
+from neyman.printable import listed
+from neyman.publish._crosstab import CrosstabReading, Measured
+from neyman.publish._facts import Fact, Part, columns_in, facts_of, margin_fact, parts_of
+from neyman.publish._least_squares import Fixed, Numbers, Solved, System, solved
+from neyman.released import Drawn, Release, counted, limits_said, units_of
+
+__all__ = [
+    "Fit",
+    "Tabled",
+    "Told",
+    "combined_notes",
+    "fitted",
+    "other_notes",
+    "reconciled",
+    "table_facts",
+    "table_note",
+    "tabled",
+]
+
+_NORMAL, _LAPLACE = "gaussian", "laplace"
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Tabled:
+    """A contingency table, put together from all that is known of its cells and margins.
+
+    Attributes:
+        columns: without the keys.
+        names: of the releases that it is made of.
+        fixed: what it shows of each fact.
+    """
+
+    columns: Columns
+    names: tuple[str, ...]
+    fixed: Mapping[Fact, Fixed]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """A released table.
+
+    Attributes:
+        name: of the release.
+        release: itself.
+        drawn: its noisy integers.
+        reading: of them.
+        facts: of the cells, then of each margin, in the order of their rows.
+    """
+
+    name: str
+    release: Release
+    drawn: Drawn
+    reading: CrosstabReading
+    facts: tuple[tuple[Fact, ...], ...]
+
+    @staticmethod
+    def of(name: str, release: Release) -> "_Table | None":
+        drawn = release.drawn
+        if drawn is None or not isinstance(drawn.reading, CrosstabReading):
+            return None
+        by = drawn.reading.layout.by
+        columns, query = by.to_columns(), dict(release.query) | {"statistic": "count"}
+        cells = replace(release, columns=columns, keys=tuple(columns), query=query)
+        own = facts_of(cells, cells.query, len(by))
+        keys = cast("Mapping[str, object]", release.query["keys"])
+        margins: list[tuple[Fact, ...]] = []
+        for part in drawn.reading.layout.parts:
+            first: list[int] = np.unique(part.index, return_index=True)[1].tolist()
+            margins.append(tuple(margin_fact(own[cell], keys, part.names) for cell in first))
+        return _Table(name, release, drawn, drawn.reading, tuple(margins))
+
+    def own(self) -> list[Measured]:
+        """What the table itself counted."""
+        return self.reading.measured(self.drawn.integers, self.drawn.noise.stddev)
+
+    def more(self, part: Part) -> Measured | None:
+        """Return the counts of a statistic, if they are all those of the cells, or of a margin."""
+        if part.counts is None or part.chosen:
+            return None
+        at, weight = part.counts
+        places = {fact: place for place, fact in enumerate(part.facts)}
+        layout = self.reading.layout
+        for margin, facts in zip(layout.parts, self.facts, strict=True):
+            if not all(fact in places for fact in facts):
+                continue
+            axes = [layout.by.columns.index(name) for name in margin.names]
+            shape = [len(layout.by.domains[axis]) for axis in axes]
+            counts = part.integers[[places[fact] for fact in facts], at].reshape(shape) / weight
+            variance = (part.noise.stddev / weight) ** 2
+            return frozenset(axes), np.transpose(counts, np.argsort(axes)), variance
+        return None
+
+
+def table_facts(release: Release) -> tuple[Fact, ...]:
+    """Return what each row of a contingency table counts; nothing of any other answer."""
+    table = _Table.of("", release)
+    return () if table is None else tuple(fact for margin in table.facts for fact in margin)
+
+
+def tabled(named: Sequence[tuple[str, Release]], parts: Sequence[Part]) -> dict[str, Tabled]:
+    """Put each contingency table together with all that counts its cells, or one of its margins.
+
+    Counts of some of the cells are left out: with them the cells were no longer equally well known,
+    and least squares would have no closed form. Where they stand, the table's are shown.
+    """
+    found = [_Table.of(name, release) for name, release in named]
+    tables = [table for table in found if table is not None]
+    return {table.name: _put_together(table, tables, parts) for table in tables}
+
+
+def _put_together(table: _Table, tables: Sequence[_Table], parts: Sequence[Part]) -> Tabled:
+    release, reading = table.release, table.reading
+    same = [
+        other
+        for other in tables
+        if other.facts[0] == table.facts[0]
+        and other.reading.layout.by.columns == reading.layout.by.columns
+    ]
+    measured = [one for other in same for one in other.own()]
+    names, laws = [other.name for other in same], [_law(other.release) for other in same]
+    for part in parts:
+        more = table.more(part)
+        if more is not None:
+            measured.append(more)
+            names.append(part.name)
+            laws.append(part.law)
+    columns = {name: release.columns[name] for name in release.columns if name not in release.keys}
+    if len(measured) > len(table.own()):
+        whole = any(other.reading.whole for other in same)
+        normal = all(law == _NORMAL for law in laws)
+        columns = replace(reading, whole=whole).put_together(measured, release.confidence, normal)
+    told = tuple(dict.fromkeys(names))
+    # That of which least is known.
+    worst = max(laws, key=lambda law: (law != _NORMAL, law != _LAPLACE))
+    return Tabled(columns, told, dict(_shown(table, columns, worst, told)))
+
+
+def _shown(
+    table: _Table, columns: Columns, law: str, names: tuple[str, ...]
+) -> Iterator[tuple[Fact, Fixed]]:
+    facts = [fact for margin in table.facts for fact in margin]
+    cells = [cast("list[float]", columns[name]) for name in Fixed.columns]
+    for fact, row in zip(facts, zip(*cells, strict=True), strict=True):
+        count, lower, upper, unbiased, stddev = row
+        shown = int(count) if count == round(count) else count
+        yield fact, Fixed(shown, lower, upper, unbiased, stddev, law, names)
+
+
+def _law(release: Release) -> str:
+    return str(release.mechanism.get("mechanism"))
+
+
+_COUNTS: Final = ("count", "count_units")
+_MEANS: Final = ("mean", "mean_per_unit")
+
+Cells = dict[str, Sequence[object]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What is known of a group of a statistic.
+
+    Attributes:
+        group: which.
+        system: what it is known from.
+        numbers: themselves.
+        fixed: the number of rows, where a contingency table shows it.
+    """
+
+    group: int
+    system: System
+    numbers: Numbers
+    fixed: Fixed | None
+
+
+def fitted(part: Part, fits: Sequence[Fit]) -> Iterator[Mapping[str, Sequence[object]]]:
+    """Yield the columns of each group, called as if the statistic had been asked alone.
+
+    Intervals are around the estimates, and stretched to hold the numbers shown. Those of variances
+    and all else that is read from many integers together are as wide as with the statistic's own
+    noise: the noise on its integers is less in every direction (Anderson's inequality).
+    """
+    read = _together(part, fits) if part.reading.joint else [_alone(part, fit) for fit in fits]
+    for fit, found in zip(fits, read, strict=True):
+        yield found | _count(part, fit, found) | _mean(part, fit, found)
+
+
+def _alone(part: Part, fit: Fit) -> Cells:
+    """Read a group whose integers have noise of their own."""
+    integers = np.array(fit.system.integers(part, fit.numbers), np.int64)
+    noise = fit.system.noise(part, fit.numbers)
+    return cast("Cells", part.reading.columns(integers, noise, part.release.confidence))
+
+
+def _together(part: Part, fits: Sequence[Fit]) -> list[Cells]:
+    """Read groups with the noise of the statistic, if there is no more than that."""
+    values = part.integers[[fit.group for fit in fits]].astype(np.float64)
+    places = [i for i, term in enumerate(part.terms) if term is not None]
+    for row, fit in zip(values, fits, strict=True):
+        # Of other noise than Gaussian, a sum of less can be larger; and so can a count be that is
+        # not made of the statistic's own.
+        if part.noise.normal and fit.system.uses(part):
+            row[places] = (fit.system.forms(part) @ fit.numbers.estimates)[places]
+    # They stand for integers, and are read as such.
+    whole = cast("IntArray", values.reshape(-1))
+    columns = cast("Cells", part.reading.columns(whole, part.noise, part.release.confidence))
+    length = len(next(iter(columns.values()))) // len(fits)
+    return [
+        {name: cells[place * length :][:length] for name, cells in columns.items()}
+        for place in range(len(fits))
+    ]
+
+
+def _count(part: Part, fit: Fit, found: Cells) -> Cells:
+    """Return the number of rows; of a count with its interval."""
+    if part.counts is None:
+        return {}
+    count, fixed = fit.numbers.shown[0], fit.fixed
+    counts: Cells = {name: [count] * len(found[name]) for name in _COUNTS if name in found}
+    if part.query.get("statistic") not in _COUNTS:
+        return counts
+    if fixed is not None:
+        ends: Cells = {"stddev": [fixed.stddev], "lower": [fixed.lower], "upper": [fixed.upper]}
+    else:
+        low, high = fit.system.count_ends(part, fit.numbers)
+        ends = {"lower": [low], "upper": [high]}
+    for name, outer in (("lower", min), ("upper", max)):
+        if f"total_{name}" in found:
+            both = (ends[name][0], found[f"total_{name}"][0])
+            ends[f"total_{name}"] = [outer(cast("tuple[float, float]", both))]
+    return counts | ends
+
+
+def _mean(part: Part, fit: Fit, found: Cells) -> Cells:
+    """Return the mean of the numbers shown, with its intervals."""
+    name = next((name for name in _MEANS if name in found), None)
+    if name is None or part.variable is None or part.variable not in fit.system.variables:
+        return {}
+    shown = fit.numbers.shown
+    count, total = shown[0], shown[1 + fit.system.variables.index(part.variable)]
+    mean = part.variable.at(Fraction(total) / Fraction(count)) if count > 0 else math.nan
+    before = "mean_" if part.reading.joint else ""
+    low, high, total_low, total_high = (
+        cast("float", found[f"{before}{end}"][0])
+        for end in ("lower", "upper", "total_lower", "total_upper")
+    )
+    if part.reading.joint:
+        low, high = (part.variable.at(end) for end in fit.system.mean_ends(part, fit.numbers))
+    if count > 0:
+        low, high = min(low, mean), max(high, mean)
+    return {
+        name: [mean],
+        f"{before}lower": [low],
+        f"{before}upper": [high],
+        f"{before}total_lower": [min(total_low, low)],
+        f"{before}total_upper": [max(total_high, high)],
+    }
+
+
+@final
+@dataclass(slots=True)
+class Told:
+    """What the numbers of a statistic are combined from.
+
+    Attributes:
+        part: the statistic.
+        counts: the releases that the numbers of rows are made of, in order.
+        shown: those of them that show these numbers; the others show totals alone.
+        totals: those that tell the totals.
+        groups: how many groups are combined.
+        moved: in how many the number of rows was moved to fit that of others.
+    """
+
+    part: Part
+    counts: dict[str, None] = field(default_factory=dict[str, None])
+    shown: dict[str, None] = field(default_factory=dict[str, None])
+    totals: dict[str, None] = field(default_factory=dict[str, None])
+    groups: int = 0
+    moved: int = 0
+
+    def add(self, one: Solved) -> None:
+        """Add a group."""
+        self.moved += one.moved
+        if not (one.combined and one.system.changes(self.part)):
+            return
+        self.groups += 1
+        counts = [part.name for part in one.system.counted_from]
+        self.shown |= dict.fromkeys(part.name for part in one.system.telling)
+        if self.part.counts is not None:
+            self.counts |= dict.fromkeys(counts if one.fixed is None else one.fixed.names)
+            self.shown |= dict.fromkeys(() if one.fixed is None else one.fixed.names)
+        if self.part.variable in one.system.variables:
+            own = [part.name for part in one.system.parts if part.variable == self.part.variable]
+            self.totals |= dict.fromkeys(own)
+
+
+def table_note(name: str, table: Tabled | None) -> Iterator[str]:
+    """Say from which releases a contingency table is made, if there are others."""
+    if table is not None and table.names != (name,):
+        yield f"The counts are combined from {_releases(table.names)}, and add up."
+
+
+def combined_notes(told: Sequence[Told]) -> list[str]:
+    """Say it of each statistic of a release, each sentence once."""
+    return list(dict.fromkeys(sentence for one in told for sentence in _sentences(one)))
+
+
+def other_notes(parts: Sequence[Part]) -> dict[int, list[str]]:
+    """Say, by the identity of a statistic, which counts of its groups are of other rows, and why.
+
+    They are not combined; a reader who sees two numbers of a group must know it.
+    """
+    alike: defaultdict[object, dict[int, Part]] = defaultdict(dict)
+    for part in parts if len(parts) > 1 else ():
+        for fact in part.facts if part.counts is not None else ():
+            alike[fact.rows.data, counted(part.query), fact.group][id(part)] = part
+    met: defaultdict[int, dict[int, Part]] = defaultdict(dict)
+    for bundle in alike.values():
+        for own in bundle:
+            met[own] |= {other: part for other, part in bundle.items() if other != own}
+    return {id(part): list(_others(part, [*met[id(part)].values()])) for part in parts}
+
+
+def _others(part: Part, others: Sequence[Part]) -> Iterator[str]:
+    own, limits = part.facts[0].rows, limits_said(part.query)
+    under: defaultdict[str | None, dict[str, None]] = defaultdict(dict)
+    for other in others:
+        rows = other.facts[0].rows
+        if rows.known == own.known and rows.limits != own.limits:
+            under[limits_said(other.query)][other.name] = None
+    for said, names in under.items():
+        how = "beside other groups" if said == limits else said
+        yield (
+            f"The same groups are counted under other limits ({how}) by {_releases(tuple(names))}: "
+            "other rows count there, so the numbers are not combined."
+        )
+    chosen = [
+        other.name
+        for other in others
+        if replace(other.facts[0].rows, choice=own.choice) == own != other.facts[0].rows
+    ]
+    if chosen:
+        yield (
+            f"Limits cut rows of many {units_of(part.query)}, and "
+            f"{_releases(tuple(dict.fromkeys(chosen)))} can keep other rows of them: the numbers "
+            "are not combined. They would be with higher limits."
+        )
+    found = [(other.name, other.facts[0].rows) for other in others]
+    whole = [name for name, rows in found if not rows.known and rows.limits == own.limits]
+    if own.known and whole:
+        yield (
+            f"These counts are of {_rows(part)}; those of all {counted(part.query)} are in "
+            f"{listed(tuple(dict.fromkeys(whole)))}."
+        )
+
+
+def _sentences(told: Told) -> Iterator[str]:
+    part, some = told.part, _some(told.groups, told.part)
+    if told.counts:
+        yield f"The counts of {_rows(part)}{some} are {_from(told)}."
+    if len(told.totals) > 1:
+        column = listed(columns_in(part.query))
+        yield f"The total of {column}{some} is combined from {_releases(tuple(told.totals))}."
+    if told.moved:
+        where = _some(told.moved, part).strip() or ("in every group" if part.release.keys else "")
+        said = "noise made the count of rows with a known value larger than the count of all rows"
+        there = " there" if where else ""
+        sentence = f"{where}, {said}" if where else said
+        yield f"{sentence[0].upper()}{sentence[1:]}. Both show the same number{there}."
+
+
+def _from(told: Told) -> str:
+    """Return what counts are made of."""
+    names = tuple(told.counts)
+    if len(names) > 1:
+        same = ", which show the same number" if told.counts.keys() <= told.shown.keys() else ""
+        return f"combined from {_releases(names)}{same}"
+    if names == (told.part.name,):
+        return "combined from several statistics of this release"
+    return f"those of {_releases(names)}"
+
+
+def _some(groups: int, part: Part) -> str:
+    """Return which part of the groups is meant, if it is not all."""
+    return "" if groups == len(part.facts) else f" in {groups:,} of {len(part.facts):,} groups"
+
+
+def _rows(part: Part) -> str:
+    known = [name for name in columns_in(part.query) if name in part.facts[0].rows.known]
+    of = f" with a known {listed(known)}" if known else ""
+    what = units_of(part.query) if part.facts[0].rows.units else counted(part.query)
+    return f"{what}{of}"
+
+
+def _releases(names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return f"the release {names[0]}"
+    return f"{len(names):,} releases ({', '.join(names)})"
 
 
 def reconciled(names: Sequence[str], releases: Sequence[Release]) -> tuple[Release, ...]:
@@ -31,7 +428,7 @@ def reconciled(names: Sequence[str], releases: Sequence[Release]) -> tuple[Relea
 
     Guarantee: a function of public numbers; it costs nothing.
     Error: intervals are exact for Gaussian noise, but for rounding, and conservative for any other
-        (`neyman.publish._combined`). Where contribution limits cut rows, two statistics of one
+        (`neyman.publish._least_squares`). Where contribution limits cut rows, two statistics of one
         group may keep different rows of a unit; intervals do not cover that, nor did they before.
     """
     alone = [release.alone for release in releases]

@@ -8,10 +8,10 @@ from typing import Final
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.publish._compile import asked_of, private_files
+from neyman.publish._data import UnitOf
 from neyman.publish._rehearsal import Rehearsal
-from neyman.publish._rehearsed import rehearsed
+from neyman.publish._rehearsed_query import rehearsed
 from neyman.publish._spec import Spec
-from neyman.publish._unit_of import UnitOf
 from neyman.tables import Rows, open_table
 
 __all__ = ["rehearse"]

@@ -9,7 +9,6 @@ from typing import Final, final
 from neyman.printable import printable
 from neyman.publish import Presented
 from neyman.publish._left_out import State, hidden, word_of
-from neyman.publish._rounding import rounded, written
 from neyman.released import MARK, MARKED, TOO_FEW, Side, is_amount
 from neyman.report._asked import begun, what_of
 from neyman.report._columns import (
@@ -20,6 +19,7 @@ from neyman.report._columns import (
     number_of,
 )
 from neyman.report._functions import read_off
+from neyman.report._rounding import rounded, written
 
 __all__ = ["AnswerTable", "Row", "answer_tables", "function_table", "title_of"]
 

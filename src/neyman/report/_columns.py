@@ -7,8 +7,8 @@ from typing import Final, cast, final
 
 from neyman.publish import Presented
 from neyman.publish._left_out import COUNTS
-from neyman.publish._rounding import DOWN, NEAREST, UP, place_of, usual_place
 from neyman.released import Side
+from neyman.report._rounding import DOWN, NEAREST, UP, place_of, usual_place
 
 __all__ = ["Column", "Head", "columns_of_function", "columns_of_side", "number_of"]
 
