@@ -27,7 +27,7 @@ from neyman.released import Companion, Release
 from neyman.report import html, ledger_html
 from neyman.report._language import read_language
 from neyman.report._translated import translated
-from neyman.session._page import page_of
+from neyman.session import page_of
 from neyman.tables import Count, Mean
 
 LANGUAGES = ("en", "ko", "zh")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from neyman.publish._plan_preview import PlanPreview as PlanPreview
     from neyman.publish._presentation import Display as Display
     from neyman.publish._presentation import Presentation as Presentation
+    from neyman.publish._presentation import RowState as RowState
     from neyman.publish._presentation import Suppression as Suppression
     from neyman.publish._presented import Presented as Presented
     from neyman.publish._preview import Preview as Preview
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from neyman.publish._questions import regression as regression
     from neyman.publish._questions import survival as survival
     from neyman.publish._read import read_spec as read_spec
+    from neyman.publish._read import read_spec_file as read_spec_file
     from neyman.publish._rehearsal import NOTICE as NOTICE
     from neyman.publish._rehearsal import Rehearsal as Rehearsal
     from neyman.publish._rehearsal import RehearsedGroup as RehearsedGroup
@@ -59,12 +61,12 @@ _HOMES = {
     "_margins": ("margins",),
     "_plan": ("Charge", "Plan", "Step", "bill"),
     "_plan_preview": ("Bill", "ChargePreview", "PlanPreview"),
-    "_presentation": ("Display", "Presentation", "Suppression"),
+    "_presentation": ("Display", "Presentation", "RowState", "Suppression"),
     "_presented": ("Presented",),
     "_preview": ("Preview", "preview"),
     "_publish": ("Publication", "publish"),
     "_questions": ("density", "linear_regression", "quantiles", "regression", "survival"),
-    "_read": ("read_spec",),
+    "_read": ("read_spec", "read_spec_file"),
     "_rehearsal": ("NOTICE", "Rehearsal", "RehearsedGroup", "RehearsedNumber", "Searched"),
     "_rehearse": ("rehearse",),
     "_spec": ("Spec",),
@@ -93,6 +95,7 @@ __all__ = [
     "Rehearsal",
     "RehearsedGroup",
     "RehearsedNumber",
+    "RowState",
     "Searched",
     "Spec",
     "Step",
@@ -113,6 +116,7 @@ __all__ = [
     "publish",
     "quantiles",
     "read_spec",
+    "read_spec_file",
     "regression",
     "rehearse",
     "survival",

@@ -18,7 +18,7 @@ from neyman.publish._mistakes import Mistakes
 from neyman.publish._plan import Plan
 from neyman.publish._queries import Query
 from neyman.publish._queries._query import SHOWN
-from neyman.publish._query_on_table import Asked, named
+from neyman.publish._query_on_table import QueryOnTable, named
 from neyman.publish._section import Cell
 from neyman.publish._spec import Spec
 from neyman.tables import (
@@ -28,14 +28,14 @@ from neyman.tables import (
     Table,
     UnknownKeys,
     expression_of_text,
+    files_of,
     open_table,
 )
-from neyman.tables._sources._several import files_of
 
 __all__ = ["asked_of", "divided_by_shares", "plan", "private_files"]
 
 
-def divided_by_shares(asked: Sequence[Asked], budget: Budget) -> tuple[Asked, ...]:
+def divided_by_shares(asked: Sequence[QueryOnTable], budget: Budget) -> tuple[QueryOnTable, ...]:
     """Give each query with a share its part of what the others leave of the whole budget.
 
     The parts do not depend on what was spent before, so the same spec asked again is free.
@@ -97,7 +97,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
     )
 
 
-def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
+def asked_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
     """Return every query with the table and the groups that it is asked of.
 
     Raises:
@@ -119,7 +119,7 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
         mistakes.of(partial(_known, whole, name))
     groups = _groups(spec, mistakes)
 
-    def of(query: Query) -> Asked:
+    def of(query: Query) -> QueryOnTable:
         by = None if query.by is None else groups[query.by]
         for column, instead in query.bounds.items():
             unbounded = column in made.keys() - bounds.keys()
@@ -129,7 +129,7 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
         with named(f"query {query.entry!r}, by = {query.by!r}"):
             for column in () if by is None else by.columns:
                 whole.view.schema[column]
-        return Asked.of(query, _made(query, groups, table, made, usable), by)
+        return QueryOnTable.of(query, _made(query, groups, table, made, usable), by)
 
     # What a wrong part of the spec spoils is not told again of each query.
     wrong = bounds.keys() - usable.keys()

@@ -32,7 +32,7 @@ from neyman.overriding import override
 from neyman.printable import listed
 from neyman.publish._contingency import ContingencyTable, NonNegativeTable, put_together
 from neyman.publish._margins import MOST, folded, margin_index
-from neyman.released import called
+from neyman.released import group_name
 from neyman.sensitivity import Sensitivity
 from neyman.tables import Keys, Table
 
@@ -199,7 +199,7 @@ class Layout:
                 # A bin has two columns, its ends.
                 own = [key for key in (name, *ends[name]) if key in kept]
                 cells = zip(*(kept[key] for key in own), strict=True)
-                said = [called(dict(zip(own, cell, strict=True))) for cell in cells]
+                said = [group_name(dict(zip(own, cell, strict=True))) for cell in cells]
                 found[name] += said if name in part.names else [_ALL] * part.size
         return cast("Columns", found)
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias, cast, final
 
 from neyman.aggregate import Aggregate, Columns, FoundGroups, IntArray, Noise
 from neyman.errors import InvalidTable
-from neyman.publish._query_on_table import Asked
+from neyman.publish._query_on_table import QueryOnTable
 from neyman.tables import Bounds, Expression, Rows, Table, Unit, col
 
 __all__ = [
@@ -240,7 +240,7 @@ def _around(table: Table, name: str, bounds: Bounds) -> Bounds:
     raise InvalidTable(f"column {name!r} has values that no bounds on its grid reach")
 
 
-def share_kept(asked: Asked, own: IntArray | None) -> float | None:
+def share_kept(asked: QueryOnTable, own: IntArray | None) -> float | None:
     """Return the share of the rows that limits keep; None where there are no rows.
 
     Of a statistic of units it is that of the groups of a unit, on average.
@@ -260,7 +260,7 @@ def share_kept(asked: Asked, own: IntArray | None) -> float | None:
     return int(counted(table.count(asked.by))[0].sum()) / every if every else None
 
 
-def share_moved(asked: Asked, question: Aggregate, own: IntArray | None) -> float | None:
+def share_moved(asked: QueryOnTable, question: Aggregate, own: IntArray | None) -> float | None:
     """Return the share of the values that bounds move; None where there are none to tell.
 
     Where a unit has several rows it is the average over units, as a release tells it.

@@ -35,9 +35,9 @@ from typing import ClassVar, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.aggregate import Noise
 from neyman.numerics import ndtri
 from neyman.publish._facts import Fact, Part, Variable
-from neyman.publish._noise import Noise
 
 __all__ = [
     "Combination",

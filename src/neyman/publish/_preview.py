@@ -17,8 +17,7 @@ from neyman.printable import printable_lines
 from neyman.publish._expected_noise import Foreseen, foreseen_by
 from neyman.publish._likeness import Likeness, label_of, public_of
 from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of
-from neyman.released import counted
-from neyman.released._interval_notes import grid_notes
+from neyman.released import RecordedQuestion, grid_notes
 
 __all__ = ["Preview", "Shown", "foreseen", "preview", "shown_by"]
 
@@ -82,7 +81,7 @@ def shown_by(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> S
         delta=mechanism.failure(aggregate.sensitivity),
         surely=-(-least // weight),
         confidence=confidence,
-        noun=counted(aggregate.query),
+        noun=RecordedQuestion(aggregate.query).counted,
     )
 
 
@@ -134,6 +133,11 @@ class Preview(Displayed):
         return "\n".join(lines)
 
     @property
+    def question(self) -> RecordedQuestion:
+        """The question, read: what it is of, by which groups, under which limits."""
+        return RecordedQuestion(self.query)
+
+    @property
     def head(self) -> tuple[str, ...]:
         """What is asked with which noise, and which rows are assumed, for people."""
         noise = ", ".join(f"{name} {value}" for name, value in self._noise.items())
@@ -143,7 +147,7 @@ class Preview(Displayed):
             released += f" and {self.beside} of the companion"
         size = f"{many}, {released}" if self.groups else "groups that nobody declared"
         return (
-            f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}; "
+            f"{self.question.statistic}: {size}; {noise}; {self.curve}; "
             f"{100 * self.confidence:g} % noise intervals",
             *(() if self.shown is None else (str(self.shown),)),
             *self._assumed(),
@@ -157,7 +161,7 @@ class Preview(Displayed):
 
     def _assumed(self) -> Iterator[str]:
         """Say which rows the sizes of groups are those of, and what grid."""
-        yield from grid_notes(self.query)
+        yield from grid_notes(self.question)
         if self.like is not None:
             cut = "" if self.like.limited else ", which names no units: limits cut none of them"
             yield (
@@ -178,10 +182,7 @@ class Preview(Displayed):
 
     def _called(self, name: str) -> str:
         """Return the name of a number, with the columns that it is of."""
-        other = self.query.get("other")
-        second = cast("Mapping[str, object]", other).get("column") if other else None
-        columns = [column for column in (self.query.get("column"), second) if column]
-        return " ".join([name, ", ".join(map(str, columns))]).rstrip()
+        return " ".join([name, ", ".join(self.question.own_columns)]).rstrip()
 
     @property
     def _noise(self) -> Mapping[str, object]:

@@ -1,27 +1,40 @@
 """A query of a spec, with all that it is asked of."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Self, final
+from typing import Final, Self, final
 
 from neyman.aggregate import Aggregate
 from neyman.divided import SHARE, divided
-from neyman.errors import InvalidParameter, InvalidTable, SpecError
-from neyman.mechanisms import Mechanism, Thresholded
-from neyman.publish._noise import NOISES, USUAL, noise_for
+from neyman.errors import InvalidParameter, InvalidTable, SensitivityMismatch, SpecError
+from neyman.mechanisms import NOISES, USUAL_NOISES, Mechanism, Thresholded, noise_charged
 from neyman.publish._plan import Step
 from neyman.publish._queries import Query
 from neyman.publish._queries._query import Groups
+from neyman.sensitivity import Sensitivity
 from neyman.tables import Table
 
-__all__ = ["Asked", "named"]
+__all__ = ["QueryOnTable", "named"]
+
+
+_GAUSSIAN: Final = 'noise = "gaussian" with mu'
+_LAPLACE: Final = 'noise = "laplace" with epsilon'
+# What to write where a noise does not go with the integers of a query.
+_INSTEAD: Final[Mapping[str, str]] = {
+    "gaussian": _LAPLACE,
+    "laplace": _GAUSSIAN,
+    "discrete_gaussian": _GAUSSIAN,
+    "discrete_laplace": _GAUSSIAN,
+    "staircase": _LAPLACE,
+    "canonical": f"{_GAUSSIAN} or {_LAPLACE}",
+}
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryOnTable:
     """One query with its table, not compiled yet.
 
     Attributes:
@@ -66,15 +79,30 @@ class Asked:
         query, sensitivity = self.query, question.sensitivity
         if self.amount is not None:
             with named(f"query {query.entry!r}"):
-                noise = noise_for(sensitivity, *self.amount)
+                noise = noise_charged(sensitivity, *self.amount)
         else:
-            ((key, share),) = query.spends.items()
-            kind = NOISES[query.noise or USUAL[key]]
-            noise = kind.calibrated(query.entry, sensitivity, key, share)
+            noise = self._named_noise(sensitivity)
         if query.delta is None:
             return noise
         with named(f"query {query.entry!r}"):
             return Thresholded.calibrate(sensitivity, noise=noise, delta=query.delta)
+
+    def _named_noise(self, sensitivity: Sensitivity) -> Mechanism:
+        """Return the noise of the query's name, or the usual one for what it spends."""
+        ((key, share),) = self.query.spends.items()
+        name = self.query.noise or USUAL_NOISES[key]
+        if NOISES[name].one_integer and sensitivity.coordinates != 1:
+            raise SpecError(
+                f"query {self.query.entry!r}: this noise hides one integer, and one unit moves up "
+                f"to {sensitivity.coordinates} here, for a mean is two and each group is one; "
+                f"write {_INSTEAD[name]}, or a count or sum without by, or with max_rows = 1"
+            )
+        try:
+            return NOISES[name].makes[key](sensitivity, share)
+        except SensitivityMismatch as error:
+            raise SpecError(
+                f"query {self.query.entry!r}: {error}; in a spec, write {_INSTEAD[name]}"
+            ) from error
 
     def drawn(self, question: Aggregate) -> Mechanism:
         """Return the noise that is drawn: that of the budget which the companion leaves.

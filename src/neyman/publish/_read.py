@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -17,7 +17,7 @@ from neyman.publish._queries._query import SHOWN
 from neyman.publish._spec import Spec
 from neyman.publish._toml import MOST_BYTES, Unusable, read_toml, too_large
 
-__all__ = ["mended", "read_spec", "read_spec_text"]
+__all__ = ["read_spec", "read_spec_file"]
 
 # Of a spec with thousands of mistakes only the first are looked into, and told.
 # Mistakes behind mistakes: a statistic, its keys, what goes with them.
@@ -34,17 +34,16 @@ def read_spec(path: Path) -> Spec:
     """
     try:
         with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
+            return read_spec_file(file, path)
     except OSError as error:
         raise _refused(path, f"{error.strerror}; write the path of a TOML file") from error
-    return read_spec_text(raw, path)
 
 
-def read_spec_text(raw: bytes, path: Path | str) -> Spec:
-    """Read and check a spec that is read already.
+def read_spec_file(file: BinaryIO, path: Path | str) -> Spec:
+    """Read and check a spec from a file that is open, such as `sys.stdin.buffer`.
 
     Args:
-        raw: its text.
+        file: its text; of one that is too long no more is read than shows it.
         path: what it is called in an error.
 
     Raises:
@@ -53,7 +52,7 @@ def read_spec_text(raw: bytes, path: Path | str) -> Spec:
     fields: dict[str, Any] = {}
     lines: list[str] = []
     try:
-        fields = read_toml(raw)
+        fields = read_toml(file.read(MOST_BYTES + 1))
         large = list(too_large(fields))
         if large:
             raise _to_be_mended(path, [f"{place_of(place, fields)}: {why}" for place, why in large])
@@ -121,7 +120,7 @@ def _every_mistake(
         # What is left open may be the cause of whatever else there is.
         if unfinished or not any(problem["loc"] for problem in problems):
             return
-        fields = mended(fields, problems, near_name)
+        fields = _mended(fields, problems, near_name)
         try:
             Spec.model_validate(fields)
         except ValidationError as error:
@@ -146,7 +145,7 @@ _NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def mended(
+def _mended(
     fields: Mapping[str, Any],
     problems: Sequence[ErrorDetails],
     instead: Callable[[ErrorDetails], str | None],

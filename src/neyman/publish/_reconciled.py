@@ -12,9 +12,9 @@ import numpy as np
 from neyman.aggregate import Columns, IntArray
 from neyman.printable import listed
 from neyman.publish._crosstab import CrosstabReading, Measured
-from neyman.publish._facts import Fact, Part, columns_in, facts_of, margin_fact, parts_of
+from neyman.publish._facts import Fact, Part, facts_of, margin_fact, parts_of
 from neyman.publish._least_squares import Fixed, Numbers, Solved, System, solved
-from neyman.released import Drawn, Release, counted, limits_said, units_of
+from neyman.released import Drawn, Release
 
 __all__ = [
     "Fit",
@@ -75,12 +75,13 @@ class _Table:
         by = drawn.reading.layout.by
         columns, query = by.to_columns(), dict(release.query) | {"statistic": "count"}
         cells = replace(release, columns=columns, keys=tuple(columns), query=query)
-        own = facts_of(cells, cells.query, len(by))
-        keys = cast("Mapping[str, object]", release.query["keys"])
+        own = facts_of(cells, cells.question, len(by))
         margins: list[tuple[Fact, ...]] = []
         for part in drawn.reading.layout.parts:
             first: list[int] = np.unique(part.index, return_index=True)[1].tolist()
-            margins.append(tuple(margin_fact(own[cell], keys, part.names) for cell in first))
+            margins.append(
+                tuple(margin_fact(own[cell], cells.question.groups, part.names) for cell in first)
+            )
         return _Table(name, release, drawn, drawn.reading, tuple(margins))
 
     def own(self) -> list[Measured]:
@@ -232,7 +233,7 @@ def _count(part: Part, fit: Fit, found: Cells) -> Cells:
         return {}
     count, fixed = fit.numbers.shown[0], fit.fixed
     counts: Cells = {name: [count] * len(found[name]) for name in _COUNTS if name in found}
-    if part.query.get("statistic") not in _COUNTS:
+    if part.question.statistic not in _COUNTS:
         return counts
     if fixed is not None:
         ends: Cells = {"stddev": [fixed.stddev], "lower": [fixed.lower], "upper": [fixed.upper]}
@@ -328,7 +329,7 @@ def other_notes(parts: Sequence[Part]) -> dict[int, list[str]]:
     alike: defaultdict[object, dict[int, Part]] = defaultdict(dict)
     for part in parts if len(parts) > 1 else ():
         for fact in part.facts if part.counts is not None else ():
-            alike[fact.rows.data, counted(part.query), fact.group][id(part)] = part
+            alike[fact.rows.data, part.question.counted, fact.group][id(part)] = part
     met: defaultdict[int, dict[int, Part]] = defaultdict(dict)
     for bundle in alike.values():
         for own in bundle:
@@ -337,12 +338,12 @@ def other_notes(parts: Sequence[Part]) -> dict[int, list[str]]:
 
 
 def _others(part: Part, others: Sequence[Part]) -> Iterator[str]:
-    own, limits = part.facts[0].rows, limits_said(part.query)
+    own, limits = part.facts[0].rows, part.question.limits
     under: defaultdict[str | None, dict[str, None]] = defaultdict(dict)
     for other in others:
         rows = other.facts[0].rows
         if rows.known == own.known and rows.limits != own.limits:
-            under[limits_said(other.query)][other.name] = None
+            under[other.question.limits][other.name] = None
     for said, names in under.items():
         how = "beside other groups" if said == limits else said
         yield (
@@ -356,7 +357,7 @@ def _others(part: Part, others: Sequence[Part]) -> Iterator[str]:
     ]
     if chosen:
         yield (
-            f"Limits cut rows of many {units_of(part.query)}, and "
+            f"Limits cut rows of many {part.question.unit.many}, and "
             f"{_releases(tuple(dict.fromkeys(chosen)))} can keep other rows of them: the numbers "
             "are not combined. They would be with higher limits."
         )
@@ -364,7 +365,7 @@ def _others(part: Part, others: Sequence[Part]) -> Iterator[str]:
     whole = [name for name, rows in found if not rows.known and rows.limits == own.limits]
     if own.known and whole:
         yield (
-            f"These counts are of {_rows(part)}; those of all {counted(part.query)} are in "
+            f"These counts are of {_rows(part)}; those of all {part.question.counted} are in "
             f"{listed(tuple(dict.fromkeys(whole)))}."
         )
 
@@ -374,7 +375,7 @@ def _sentences(told: Told) -> Iterator[str]:
     if told.counts:
         yield f"The counts of {_rows(part)}{some} are {_from(told)}."
     if len(told.totals) > 1:
-        column = listed(columns_in(part.query))
+        column = listed(part.question.summed)
         yield f"The total of {column}{some} is combined from {_releases(tuple(told.totals))}."
     if told.moved:
         where = _some(told.moved, part).strip() or ("in every group" if part.release.keys else "")
@@ -401,9 +402,9 @@ def _some(groups: int, part: Part) -> str:
 
 
 def _rows(part: Part) -> str:
-    known = [name for name in columns_in(part.query) if name in part.facts[0].rows.known]
+    known = [name for name in part.question.summed if name in part.facts[0].rows.known]
     of = f" with a known {listed(known)}" if known else ""
-    what = units_of(part.query) if part.facts[0].rows.units else counted(part.query)
+    what = part.question.unit.many if part.facts[0].rows.units else part.question.counted
     return f"{what}{of}"
 
 

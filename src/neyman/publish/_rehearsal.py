@@ -7,8 +7,8 @@ from typing import Final, NamedTuple, final
 
 from neyman.aggregate import Columns
 from neyman.displayed import Displayed
-from neyman.publish._query_on_table import Asked
-from neyman.released import called, text_of
+from neyman.publish._query_on_table import QueryOnTable
+from neyman.released import group_name, text_of
 from neyman.tables import Entity
 
 __all__ = [
@@ -244,7 +244,9 @@ def _line(row: RehearsedNumber) -> dict[str, str]:
         "off/±": off,
         "held": held,
         "total held": _both((middle.total_held, worst.total_held)[: 1 + several]),
-        "middle; worst group": f"{called(middle.key)}; {called(worst.key)}" if several else "",
+        "middle; worst group": f"{group_name(middle.key)}; {group_name(worst.key)}"
+        if several
+        else "",
     }
 
 
@@ -295,7 +297,7 @@ class Judged(NamedTuple):
 
 
 def verdict(
-    asked: Asked, name: str, judged: Sequence[Judged], best: Searched | None, runs: int = 0
+    asked: QueryOnTable, name: str, judged: Sequence[Judged], best: Searched | None, runs: int = 0
 ) -> str:
     """Return what a reader has to know of one number, in all groups together, after some runs."""
     if not judged:
@@ -339,7 +341,7 @@ def _moved(one: float | None, other: float | None, half_width: float | None) -> 
     return abs(one - other) > max(half_width, 1e-9 * abs(other))
 
 
-def _limits(asked: Asked, name: str, best: Searched | None, where: str) -> str:
+def _limits(asked: QueryOnTable, name: str, best: Searched | None, where: str) -> str:
     unit = asked.table.unit
     if best is None or not isinstance(unit, Entity):
         return f"the limits {_CHANGE.format(name)}{where}"
@@ -355,14 +357,14 @@ def _of(some: int, every: int) -> str:
     return f" in {some} of {every} groups" if every > 1 else ""
 
 
-def _hidden(asked: Asked, name: str, one: Judged) -> bool:
+def _hidden(asked: QueryOnTable, name: str, one: Judged) -> bool:
     if one.half_width is None:
         return True
     scale = _scale(asked, name, one)
     return scale is not None and one.half_width > _ALL * scale
 
 
-def _scale(asked: Asked, name: str, one: Judged) -> float | None:
+def _scale(asked: QueryOnTable, name: str, one: Judged) -> float | None:
     """Return the half-width that says nothing; None where each finite one says something."""
     if name.startswith("correlation"):
         return 1.0

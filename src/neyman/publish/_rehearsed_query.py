@@ -27,7 +27,7 @@ from neyman.publish._exact_answers import (
     widened,
 )
 from neyman.publish._expected_noise import widths_of
-from neyman.publish._query_on_table import Asked
+from neyman.publish._query_on_table import QueryOnTable
 from neyman.publish._rehearsal import Judged, RehearsedGroup, RehearsedNumber, Searched, verdict
 from neyman.tables import Entity
 
@@ -39,7 +39,9 @@ _LADDER: Final = tuple(part * 10**power for power in range(13) for part in (1, 2
 _ONE: Final = 0.682689492137
 
 
-def searched(asked: Asked, truth: Mapping[Place, Number], limits: Sequence[int]) -> Searched | None:
+def searched(
+    asked: QueryOnTable, truth: Mapping[Place, Number], limits: Sequence[int]
+) -> Searched | None:
     """Return the RMSE of each limit; None where the statistic is none that is searched for.
 
     Args:
@@ -73,7 +75,7 @@ class _Trial(NamedTuple):
 class _Trials:
     """Limits that were tried, so that none is twice."""
 
-    asked: Asked
+    asked: QueryOnTable
     truth: Mapping[Place, Number]
     done: dict[int, _Trial]
 
@@ -122,7 +124,7 @@ _NOT_WIDER: Final = "truth within the same bounds"
 _Flags = npt.NDArray[np.bool_]
 
 
-def rehearsed(asked: Asked, runs: int, limits: Sequence[int]) -> list[RehearsedNumber]:
+def rehearsed(asked: QueryOnTable, runs: int, limits: Sequence[int]) -> list[RehearsedNumber]:
     """Return every number of a query.
 
     Args:
@@ -158,7 +160,7 @@ class _Answer:
         wide: whether the bounds of the truth move nothing.
     """
 
-    asked: Asked
+    asked: QueryOnTable
     question: Aggregate
     noise: Mechanism
     integers: IntArray
@@ -171,7 +173,7 @@ class _Answer:
     @classmethod
     def of(
         cls,
-        asked: Asked,
+        asked: QueryOnTable,
         question: Aggregate,
         noise: Mechanism,
         integers: IntArray,
@@ -311,7 +313,7 @@ def _value(numbers: Mapping[Place, Number], place: Place) -> float | None:
 
 
 def _function(
-    asked: Asked,
+    asked: QueryOnTable,
     question: Aggregate,
     noise: Mechanism,
     integers: IntArray,

@@ -8,7 +8,7 @@ from typing import Annotated, Self, cast
 
 from pydantic import Field, model_validator
 
-from neyman.accounting._budget import cap_of
+from neyman.accounting import cap_of
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.printable import printable

@@ -6,7 +6,6 @@ from math import isfinite
 from typing import Final, cast, final
 
 from neyman.publish import Presented
-from neyman.publish._left_out import COUNTS
 from neyman.released import Side
 from neyman.report._rounding import DOWN, NEAREST, UP, place_of, usual_place
 
@@ -81,7 +80,7 @@ def columns_of_side(shown: Presented, side: Side) -> list[Column]:
         unit = shown.unit_of(side) if own else _unit_beside(shown, side, name)
         before, said = ("", "") if own else (f"{name}_", f"{words}, ")
         scale = shown.scale if own else 1
-        whole = name in _WHOLE or (own and side.query.get("statistic") in COUNTS)
+        whole = name in _WHOLE or (own and side.question.counts)
         places = _places(held, name, (f"{before}lower", f"{before}upper"), scale, whole=whole)
         cells: Sequence[object] = held[name]
         if name == "count" and not own:
@@ -98,8 +97,7 @@ def columns_of_function(shown: Presented, read: Mapping[str, Sequence[object]]) 
     """Return the columns of what is read off a function."""
     release, names = shown.release, [name for name in read if name not in _LEFT_OUT]
     level = f"{100 * release.confidence:g} %"
-    described = [str(x) for x in cast("list[object]", release.query.get("columns", []))]
-    words = _read_words(shown, described)
+    words = _read_words(shown, release.question.columns)
     found: list[Column] = []
     for place, name in enumerate(names):
         if name in release.keys:
@@ -165,7 +163,7 @@ def _labels(shown: Presented, side: Side) -> list[Column]:
 
 def _unit_beside(shown: Presented, side: Side, name: str) -> str | None:
     """Return the unit of measure of a number beside the one that was asked for."""
-    return None if name in _WHOLE else shown.unit(str(side.query.get("column")))
+    return None if name in _WHOLE else shown.unit(", ".join(side.question.own_columns[:1]))
 
 
 def _places(

@@ -5,8 +5,8 @@ from typing import cast
 
 from neyman.ledger import Entry, Ledger
 from neyman.numerics import at_least, at_most
-from neyman.released import Guarantee
-from neyman.report._asked import what_of
+from neyman.released import Guarantee, RecordedQuestion
+from neyman.report._asked import statistic_text
 from neyman.report._audit import PRIORS, curve_section, explanation_html, said_unit
 from neyman.report._explain import explain
 from neyman.report._html import framed, labelled, safe, table_html
@@ -100,7 +100,11 @@ def _asked(entry: Entry, words: Language) -> str:
             held = cast("Mapping[str, object]", part)
             query = held.get("query")
             if isinstance(query, Mapping):
-                found.append(what_of(cast("Mapping[str, object]", query), language=words.name))
+                found.append(
+                    statistic_text(
+                        RecordedQuestion(cast("Mapping[str, object]", query)), language=words.name
+                    )
+                )
             else:
                 left += held.values()
         elif isinstance(part, list):

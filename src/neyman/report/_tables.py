@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, cast
 
-from neyman.publish._left_out import hidden
+from neyman.publish import RowState
 from neyman.report._answer_tables import AnswerTable
 from neyman.report._columns import Head
 from neyman.report._html import safe, table_html
@@ -57,7 +57,7 @@ def answer_html(
         [_cells(table, row, words) for row in range(len(table.rows))],
         texts=sum(head.key for head in table.heads),
         caption=caption,
-        quiet=[row.state != "shown" for row in table.rows],
+        quiet=[row.state != RowState.SHOWN for row in table.rows],
         hidden=hidden,
         above=["" if head.above is None else said(head.above, words) for head in table.heads],
     )
@@ -132,7 +132,7 @@ def _one_line(head: Head, words: Language, own: Collection[str]) -> str:
 def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:
     """Return the cells of a row, those that hold words of ours in the language."""
     found = table.rows[row]
-    left_out = hidden(found.state)
+    left_out = found.state.left_out
     return [
         said(cell, words) if head.name in _OURS or (head.value and left_out) else cell
         for head, cell in zip(table.heads, found.cells, strict=True)

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter
-from neyman.publish._noise import NOISES
+from neyman.mechanisms import NOISES
 from neyman.publish._presentation import Display, Order, Suppression
 from neyman.publish._section import (
     Count,
