@@ -31,7 +31,7 @@ def held(step, exact, flights, run):
     answer = Answer(step.aggregate.query, found)
     truth = np.array(run.true_values(answer, flights))
     inside = (np.array(found["lower"]) <= truth) & (truth <= np.array(found["upper"]))
-    side = Side(RecordedQuestion(answer.query), "", found, {})
+    side = Side(RecordedQuestion.of(answer.query), "", found, {})
     hidden = np.array(side.noise_alone) & (not side.question.amount)
     return inside[~hidden]
 

@@ -189,9 +189,9 @@ def test_what_was_asked_for_stays_in_the_record():
     assert fine.query["grid"] == "0.01"
     assert "grid" not in plain.query
     assert fine.query["basis"] == plain.query["basis"]
-    (said,) = grid_notes(RecordedQuestion(fine.query))
+    (said,) = grid_notes(RecordedQuestion.of(fine.query))
     assert "8,000 steps of 1.25: the grid of 0.01 has more steps" in said
-    assert grid_notes(RecordedQuestion(plain.query)) == []
+    assert grid_notes(RecordedQuestion.of(plain.query)) == []
 
 
 def test_intervals_hold_what_coarser_steps_rounded():

@@ -26,7 +26,7 @@ def release(tmp_path_factory):
 
 
 def noise_alone(record, columns):
-    return Side(RecordedQuestion(record), "", columns, {}).noise_alone
+    return Side(RecordedQuestion.of(record), "", columns, {}).noise_alone
 
 
 def mean(low, value, high):

@@ -17,7 +17,7 @@ def html(shown: object) -> str:
     match shown:
         case Aggregate():
             return card(
-                f"Question: {question_text(RecordedQuestion(shown.query))}", _question(shown)
+                f"Question: {question_text(RecordedQuestion.of(shown.query))}", _question(shown)
             )
         case _:
             return card(type(shown).__name__, [lines(str(shown))])

@@ -37,9 +37,10 @@ def lines(shown: Presented) -> Figure | None:
     (side,) = shown.release.sides
     rows = rows_of(shown, side)
     groups = len(rows.values) // 2
-    if question.response is None or len(question.features) > 1 or not 1 <= groups <= _MOST_PANELS:
+    feature, response = next(iter(question.features), None), question.response
+    several = len(question.features) > 1 or not 1 <= groups <= _MOST_PANELS
+    if several or feature is None or response is None:
         return None
-    (feature,), response = question.features, question.response
     low, high = feature.bounds or (Fraction(0), Fraction(1))
     x = np.linspace(float(low), float(high), _POINTS)
     across = min(groups, 3)

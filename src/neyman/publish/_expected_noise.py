@@ -161,7 +161,7 @@ def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tupl
     read = widths_of(rows.aggregate, mechanism, confidence)
     first = next(iter(rows.cases))
     # Of a curve its bands are read, and not where it lies.
-    curve = RecordedQuestion(rows.aggregate.query).statistic in _FUNCTIONS
+    curve = RecordedQuestion.of(rows.aggregate.query).statistic in _FUNCTIONS
     hidden = {} if curve else dict(read(rows.integers(first, 0)))
     sizes = list(dict.fromkeys(group.records for group in rows.groups))
     # Of one size alone nothing shows whether it makes a difference.
@@ -186,7 +186,7 @@ def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tupl
 def widths_of(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> _Read:
     """Return what reads the integers of one group as an answer would be read."""
     query = aggregate.query
-    numbers = _FUNCTIONS.get(RecordedQuestion(query).statistic)
+    numbers = _FUNCTIONS.get(RecordedQuestion.of(query).statistic)
 
     def read(integers: IntArray) -> Iterable[tuple[str, _Width]]:
         columns = aggregate.reading.columns(integers, mechanism, confidence)

@@ -151,7 +151,9 @@ def facts_of(release: Release, question: RecordedQuestion, number: int) -> tuple
     cut = most is not None and (among is None or most < among * each)
     used = {*groups.columns, *question.summed, str(unit.entity)}
     made = [_made(whole, used), statistic if statistic == "sum_per_unit" else ""]
-    limits = [unit.record, groups.record] if cut else [unit.entity, unit.through, each]
+    limits = (
+        [unit.record, groups.record] if cut else [unit.entity, unit.record.get("through"), each]
+    )
     rows = Rows(
         data=(
             None if release.drawn is None else release.drawn.source,
@@ -206,7 +208,7 @@ def _grouped(release: Release) -> Callable[[int], Iterator[tuple[str, ...]]]:
 def _keys_beside(release: Release, name: str) -> list[str]:
     """Return the keys of a column that may have a group of all others."""
     groups = release.question.groups
-    texts = set(map(str, groups.listed(name) or release.columns[name]))
+    texts = set(map(str, groups.listed_keys(name) or release.columns[name]))
     return sorted(texts - set(map(str, groups.rest[name].values())))
 
 

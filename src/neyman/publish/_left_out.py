@@ -114,7 +114,7 @@ def _counts_beside(release: Release, side: Side) -> list[HiddenCount]:
     starts = [row for row, group in enumerate(groups) if row == 0 or groups[row - 1] != group]
     # The same of the rows in the group, and of those with a value.
     counted = "count_units" if side.question.per_unit else "count"
-    facts = facts_of(release, RecordedQuestion({"statistic": counted}), len(starts))
+    facts = facts_of(release, RecordedQuestion.of({"statistic": counted}), len(starts))
     each = len(groups) // max(len(starts), 1)
     return [_alike(facts[row // each]) for row in range(len(groups))]
 

@@ -125,7 +125,7 @@ class Presented:
         """Return what the number of a statistic is called."""
         if self.display.label is not None:
             return self.display.label
-        if side.question.counts_units:
+        if side.question.statistic == "count_units":
             return f"number of {side.question.unit.many}"
         name = side.question.statistic
         return _NAMES.get(name, name.replace("_", " "))

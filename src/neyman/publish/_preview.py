@@ -81,7 +81,7 @@ def shown_by(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> S
         delta=mechanism.failure(aggregate.sensitivity),
         surely=-(-least // weight),
         confidence=confidence,
-        noun=RecordedQuestion(aggregate.query).counted,
+        noun=RecordedQuestion.of(aggregate.query).counted,
     )
 
 
@@ -135,7 +135,7 @@ class Preview(Displayed):
     @property
     def question(self) -> RecordedQuestion:
         """The question, read: what it is of, by which groups, under which limits."""
-        return RecordedQuestion(self.query)
+        return RecordedQuestion.of(self.query)
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -182,7 +182,7 @@ class Preview(Displayed):
 
     def _called(self, name: str) -> str:
         """Return the name of a number, with the columns that it is of."""
-        return " ".join([name, ", ".join(self.question.own_columns)]).rstrip()
+        return " ".join([name, ", ".join(column.name for column in self.question.own)]).rstrip()
 
     @property
     def _noise(self) -> Mapping[str, object]:

@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, cast, final
+from typing import Final, Self, cast, final
 
 from neyman.numerics import rational
 
 __all__ = ["RecordedColumn", "RecordedGroups", "RecordedQuestion", "RecordedUnit", "group_name"]
 
-_AMOUNTS: Final = ("count", "count_units", "crosstab", "sum", "sum_per_unit")
+_COUNTS: Final = ("count", "count_units", "crosstab")
+_AMOUNTS: Final = (*_COUNTS, "sum", "sum_per_unit")
 # Answers that a unit adds to once in each group.
 _PER_UNIT: Final = ("count_units", "mean_per_unit", "sum_per_unit")
 _ENDS: Final = ("_from", "_to")
@@ -36,6 +37,10 @@ def _record(written: object) -> Mapping[str, object]:
     return cast("Mapping[str, object]", written) if isinstance(written, Mapping) else {}
 
 
+def _records(written: object) -> dict[str, Mapping[str, object]]:
+    return {name: _record(part) for name, part in _record(written).items()}
+
+
 def _list(written: object) -> list[object]:
     return list(cast("list[object]", written)) if isinstance(written, list | tuple) else []
 
@@ -51,59 +56,56 @@ def _whole(written: object) -> int | None:
 @final
 @dataclass(frozen=True, slots=True)
 class RecordedColumn:
-    """A column of a table, with its bounds if it has some."""
+    """A column of a table.
 
-    record: Mapping[str, object]
+    Attributes:
+        name: its own; "" where a record has bounds alone.
+        bounds: lower and upper; None where it has none.
+    """
 
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return str(self.record.get("column"))
+    name: str
+    bounds: tuple[Fraction, Fraction] | None
 
-    @property
-    def bounds(self) -> tuple[Fraction, Fraction] | None:
-        """Lower and upper bound."""
-        found = [rational(end) for end in _list(self.record.get("bounds"))]
-        known = [end for end in found if end is not None]
-        return (known[0], known[1]) if len(known) == len(found) == 2 else None
-
-
-def _term(written: object) -> RecordedColumn:
-    return RecordedColumn(_record(written) or {"column": written})
+    @classmethod
+    def of(cls, written: object) -> Self:
+        """Read a record, or a name alone."""
+        record = _record(written) or {"column": written}
+        ends = [rational(end) for end in _list(record.get("bounds"))]
+        known = [end for end in ends if end is not None]
+        both = (known[0], known[1]) if len(known) == len(ends) == 2 else None
+        return cls(str(record.get("column", "")), both)
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedUnit:
-    """Who is protected, and how much of one counts."""
+    """Who is protected, and how much of one counts.
+
+    Attributes:
+        record: the record itself.
+        entity: the column that names the units; None where each row is one.
+        max_rows: the most rows of one that count, all groups together.
+        max_rows_per_group: the most in each group of the question.
+        max_rows_per: the most in each group by some columns.
+    """
 
     record: Mapping[str, object]
+    entity: str | None
+    max_rows: int | None
+    max_rows_per_group: int | None
+    max_rows_per: list[tuple[list[str], int]]
 
-    @property
-    def entity(self) -> str | None:
-        """The column that names the units; None where each row is one."""
-        entity = self.record.get("entity")
-        return entity if isinstance(entity, str) else None
-
-    @property
-    def through(self) -> object:
-        """The tables that rows find their unit by."""
-        return self.record.get("through")
-
-    @property
-    def max_rows(self) -> int | None:
-        """The most rows of one that count, all groups together."""
-        return _whole(self.record.get("max_rows"))
-
-    @property
-    def max_rows_per_group(self) -> int | None:
-        """The most rows of one that count in each group of the question."""
-        return _whole(self.record.get("max_rows_per_group"))
-
-    @property
-    def max_rows_per(self) -> list[tuple[list[str], int]]:
-        """The most rows of one that count in each group by some columns."""
-        return cast("list[tuple[list[str], int]]", self.record.get("max_rows_per") or [])
+    @classmethod
+    def of(cls, record: Mapping[str, object]) -> Self:
+        """Read a record."""
+        entity = record.get("entity")
+        return cls(
+            record=record,
+            entity=entity if isinstance(entity, str) else None,
+            max_rows=_whole(record.get("max_rows")),
+            max_rows_per_group=_whole(record.get("max_rows_per_group")),
+            max_rows_per=cast("list[tuple[list[str], int]]", record.get("max_rows_per") or []),
+        )
 
     @property
     def many(self) -> str:
@@ -112,50 +114,54 @@ class RecordedUnit:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedGroups:
-    """The groups of a question."""
+    """The groups of a question.
+
+    Attributes:
+        record: the record itself; empty where there is one answer for all rows.
+        columns: the grouping columns.
+        declared: whether somebody declared them.
+        types: of the keys, by column; empty in records that do not say it.
+        bins: by column that is cut in bins, their `edges`, and what becomes of rows `outside`.
+        rest: by column, what the groups of rows with no value, `missing`, or an `other` one, are
+            called.
+        listed: by column all its keys, where the groups are some combinations of them.
+        size: how many there are; None where it is not known.
+    """
 
     record: Mapping[str, object]
+    columns: tuple[str, ...]
+    declared: bool
+    types: dict[str, str]
+    bins: dict[str, Mapping[str, object]]
+    rest: dict[str, Mapping[str, object]]
+    listed: Mapping[str, object]
+    size: int | None
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The grouping columns."""
-        return _texts(self.record.get("columns", self.record.get("unknown")))
-
-    @property
-    def declared(self) -> bool:
-        """Whether somebody declared them."""
-        return "unknown" not in self.record
-
-    @property
-    def types(self) -> dict[str, str]:
-        """The type of the keys, by column; none in records that do not say it."""
-        return dict(zip(self.columns, _texts(self.record.get("types")), strict=False))
-
-    @property
-    def bins(self) -> dict[str, Mapping[str, object]]:
-        """The columns that are cut in bins: `edges`, and what becomes of rows `outside`."""
-        return {name: _record(bins) for name, bins in _record(self.record.get("bins")).items()}
+    @classmethod
+    def of(cls, record: Mapping[str, object]) -> Self:
+        """Read a record."""
+        columns = _texts(record.get("columns", record.get("unknown")))
+        values = record.get("values")
+        return cls(
+            record=record,
+            columns=columns,
+            declared="unknown" not in record,
+            types=dict(zip(columns, _texts(record.get("types")), strict=False)),
+            bins=_records(record.get("bins")),
+            rest=_records(record.get("rest")),
+            listed=_record(record.get("listed")),
+            size=_whole(record.get("count")) if values is None else len(_list(values)),
+        )
 
     def edges(self, column: str) -> list[object]:
         """Return the edges of a column's bins; none where it has keys."""
         return _list(self.bins.get(column, {}).get("edges"))
 
-    @property
-    def rest(self) -> dict[str, Mapping[str, object]]:
-        """What the groups of rows with no value, `missing`, or an `other` one, are called."""
-        return {name: _record(more) for name, more in _record(self.record.get("rest")).items()}
-
-    def listed(self, column: str) -> list[object]:
+    def listed_keys(self, column: str) -> list[object]:
         """Return all keys of a column, where the groups are some combinations of them."""
-        return _list(_record(self.record.get("listed")).get(column))
-
-    @property
-    def size(self) -> int | None:
-        """How many there are."""
-        values = self.record.get("values")
-        return len(_list(values)) if values is not None else _whole(self.record.get("count"))
+        return _list(self.listed.get(column))
 
     def keys_among(self, columns: Iterable[str]) -> tuple[str, ...]:
         """Return which columns of an answer are those of its groups."""
@@ -165,20 +171,70 @@ class RecordedGroups:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedQuestion:
     """What was asked, read from a record of the ledger.
 
     Attributes:
         record: the record itself.
+        statistic: what it is called, such as "mean".
+        unit: who is protected.
+        grouped: whether it has an answer for each of several groups.
+        groups: these.
+        own: the one or two columns that a statistic is of; none of a function.
+        other: the second of the two, with its bounds.
+        columns: the same, and those of a function in order.
+        bounds: of the first column, or of the grid of quantiles.
+        grid: the step between values that are told apart; of quantiles, that which was asked for.
+        basis_grid: the step between values that one release of quantiles tells apart.
+        response: the column that a linear regression explains.
+        features: those that it explains it by.
+        margins: what a contingency table shows beside its cells, each by its columns.
+        margin: the columns of the one margin that it is, of cells that others count.
+        steps: the filters, made columns and joins before it, in order.
     """
 
     record: Mapping[str, object]
+    statistic: str
+    unit: RecordedUnit
+    grouped: bool
+    groups: RecordedGroups
+    own: tuple[RecordedColumn, ...]
+    other: RecordedColumn | None
+    columns: tuple[str, ...]
+    bounds: tuple[Fraction, Fraction] | None
+    grid: Fraction | None
+    basis_grid: Fraction | None
+    response: RecordedColumn | None
+    features: tuple[RecordedColumn, ...]
+    margins: tuple[tuple[str, ...], ...]
+    margin: tuple[str, ...] | None
+    steps: tuple[Mapping[str, object], ...]
 
-    @property
-    def statistic(self) -> str:
-        """What it is called, such as "mean"."""
-        return str(self.record.get("statistic"))
+    @classmethod
+    def of(cls, record: Mapping[str, object]) -> Self:
+        """Read a record."""
+        basis, both = _record(record.get("basis")), (record, _record(record.get("other")))
+        own = tuple(RecordedColumn.of(one) for one in both if "column" in one)
+        ends = _list(record.get("bounds")) or [basis.get("lower"), basis.get("upper")]
+        return cls(
+            record=record,
+            statistic=str(record.get("statistic")),
+            unit=RecordedUnit.of(_record(record.get("unit"))),
+            grouped=record.get("keys") is not None,
+            groups=RecordedGroups.of(_record(record.get("keys"))),
+            own=own,
+            other=RecordedColumn.of(record["other"]) if "other" in record else None,
+            columns=tuple(one.name for one in own) or _texts(record.get("columns")),
+            bounds=RecordedColumn.of({"bounds": ends}).bounds,
+            grid=rational(record.get("grid")),
+            basis_grid=rational(basis.get("grid")),
+            response=RecordedColumn.of(record["response"]) if "response" in record else None,
+            features=tuple(map(RecordedColumn.of, _list(record.get("features")))),
+            margins=tuple(map(_texts, _list(record.get("margins")))),
+            margin=_texts(record["margin"]) if "margin" in record else None,
+            steps=tuple(map(_record, _list(record.get("made")))),
+        )
 
     @property
     def parts(self) -> "tuple[RecordedQuestion, ...]":
@@ -187,7 +243,7 @@ class RecordedQuestion:
             name: part for name, part in self.record.items() if name not in ("parts", "weights")
         }
         parts = [rest | dict(_record(part)) for part in _list(self.record.get("parts"))]
-        return tuple(map(RecordedQuestion, parts)) or (self,)
+        return tuple(map(RecordedQuestion.of, parts)) or (self,)
 
     @property
     def together(self) -> bool:
@@ -205,60 +261,14 @@ class RecordedQuestion:
         return self.statistic in _PER_UNIT
 
     @property
-    def counts_units(self) -> bool:
-        """Whether it counts units."""
-        return self.statistic == "count_units"
-
-    @property
     def counts(self) -> bool:
         """Whether it is a number of rows or units, or a table of such."""
-        return self.statistic in ("count", "count_units", "crosstab")
-
-    @property
-    def unit(self) -> RecordedUnit:
-        """Who is protected."""
-        return RecordedUnit(_record(self.record.get("unit")))
+        return self.statistic in _COUNTS
 
     @property
     def counted(self) -> str:
         """What its groups are counted in: "rows", or what the units are called."""
         return self.unit.many if self.per_unit else "rows"
-
-    @property
-    def grouped(self) -> bool:
-        """Whether it has an answer for each of several groups."""
-        return self.record.get("keys") is not None
-
-    @property
-    def groups(self) -> RecordedGroups:
-        """Its groups; without columns where it has one answer for all rows."""
-        return RecordedGroups(_record(self.record.get("keys")))
-
-    @property
-    def own_columns(self) -> tuple[str, ...]:
-        """The one or two columns that a statistic is of; none of a function."""
-        both = (self.record, self.other.record)
-        return tuple(str(one["column"]) for one in both if "column" in one)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that it is of: one or two of a statistic, those of a function in order."""
-        return self.own_columns or _texts(self.record.get("columns"))
-
-    @property
-    def other(self) -> "RecordedQuestion":
-        """The second column of a statistic of two."""
-        return RecordedQuestion(_record(self.record.get("other")))
-
-    @property
-    def response(self) -> RecordedColumn | None:
-        """The column that a linear regression explains."""
-        return _term(self.record["response"]) if "response" in self.record else None
-
-    @property
-    def features(self) -> tuple[RecordedColumn, ...]:
-        """The columns that a linear regression explains it by."""
-        return tuple(map(_term, _list(self.record.get("features"))))
 
     @property
     def summed(self) -> tuple[str, ...]:
@@ -270,38 +280,6 @@ class RecordedQuestion:
     def named_columns(self) -> set[str]:
         """Every column of a table that it names."""
         return {name for part in self.parts for name in part.summed}.union(self.groups.columns)
-
-    @property
-    def bounds(self) -> tuple[Fraction, Fraction] | None:
-        """The bounds of its column, or of the grid of quantiles."""
-        basis = _record(self.record.get("basis"))
-        ends = _list(self.record.get("bounds")) or [basis.get("lower"), basis.get("upper")]
-        return RecordedColumn({"bounds": ends}).bounds
-
-    @property
-    def grid(self) -> Fraction | None:
-        """The step between values that are told apart; of quantiles, where it was made coarser."""
-        return rational(self.record.get("grid"))
-
-    @property
-    def basis_grid(self) -> Fraction | None:
-        """The step between values that one release of quantiles tells apart."""
-        return rational(_record(self.record.get("basis")).get("grid"))
-
-    @property
-    def margins(self) -> tuple[tuple[str, ...], ...]:
-        """The margins that a contingency table shows, each by its columns."""
-        return tuple(map(_texts, _list(self.record.get("margins"))))
-
-    @property
-    def margin(self) -> tuple[str, ...] | None:
-        """The columns of the one margin that it is, of cells that others count."""
-        return _texts(self.record["margin"]) if "margin" in self.record else None
-
-    @property
-    def steps(self) -> list[Mapping[str, object]]:
-        """The filters, made columns and joins before it, in order."""
-        return [_record(step) for step in _list(self.record.get("made"))]
 
     @property
     def limits(self) -> str | None:

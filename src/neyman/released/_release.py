@@ -97,7 +97,7 @@ class Release(Tabular):
     @property
     def question(self) -> RecordedQuestion:
         """The question, read: what it is of, by which groups, under which limits."""
-        return RecordedQuestion(self.query)
+        return RecordedQuestion.of(self.query)
 
     @property
     def groups(self) -> list[str]:
@@ -343,7 +343,7 @@ def _whole(record: Mapping[str, object], name: str, least: int) -> int | None:
 def _keys(record: Mapping[str, object], columns: Columns) -> tuple[str, ...]:
     """Return the key columns; a record of before they were written says them in its question."""
     if "keys" not in record:
-        return RecordedQuestion(_mapping(record["query"])).groups.keys_among(columns)
+        return RecordedQuestion.of(_mapping(record["query"])).groups.keys_among(columns)
     found = _texts(record["keys"])
     if not columns.keys() >= set(found):
         raise _malformed()

@@ -12,6 +12,7 @@ An amount is shown and marked. Of the rest "too few rows to tell" is said in pla
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import nan
 from typing import Final, final
 
@@ -101,7 +102,9 @@ def sides_of(
     question: RecordedQuestion, columns: Columns, keys: tuple[str, ...]
 ) -> tuple[Side, ...]:
     """Return each statistic of an answer; none of a function, which has coefficients."""
-    heads = ["_".join([part.statistic, *part.own_columns]) for part in question.parts]
+    heads = [
+        "_".join([part.statistic, *(column.name for column in part.own)]) for part in question.parts
+    ]
     if question.together and all(head in columns for head in heads):
         return _side_by_side(question, columns, keys, heads)
     value = _value_of(question, columns)
@@ -140,7 +143,8 @@ def _numbers(cells: Sequence[object]) -> list[float]:
 
 def _range(question: RecordedQuestion) -> float:
     """Return how far apart two values of a statistic can be; infinite where no bounds say it."""
-    x, y = _width(question), _width(question.other)
+    x = _width(question.bounds)
+    y = math.inf if question.other is None else _width(question.other.bounds)
     match question.statistic:
         case "mean" | "mean_per_unit" | "quantile":
             return x
@@ -154,9 +158,8 @@ def _range(question: RecordedQuestion) -> float:
             return math.inf
 
 
-def _width(question: RecordedQuestion) -> float:
-    """Return upper - lower of the bounds of a column, or of the grid of quantiles."""
-    bounds = question.bounds
+def _width(bounds: tuple[Fraction, Fraction] | None) -> float:
+    """Return upper - lower, if they are known and a float can hold them."""
     if bounds is None or max(map(abs, bounds)) >= _LARGEST:
         return math.inf
     return float(bounds[1]) - float(bounds[0])

@@ -71,7 +71,7 @@ class _Sentence:
         words = self._words
         name = question.statistic if "statistic" in question.record else "answer"
         said = words.asked.get(name, name.replace("_", " "))
-        if question.counts_units:
+        if question.statistic == "count_units":
             units = question.unit.many
             return self._put("count_units", units=translated(units, words) or units)
         columns = list(question.columns)

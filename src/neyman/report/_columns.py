@@ -163,7 +163,11 @@ def _labels(shown: Presented, side: Side) -> list[Column]:
 
 def _unit_beside(shown: Presented, side: Side, name: str) -> str | None:
     """Return the unit of measure of a number beside the one that was asked for."""
-    return None if name in _WHOLE else shown.unit(", ".join(side.question.own_columns[:1]))
+    return (
+        None
+        if name in _WHOLE
+        else shown.unit(side.question.own[0].name if side.question.own else "")
+    )
 
 
 def _places(

@@ -102,7 +102,8 @@ def _asked(entry: Entry, words: Language) -> str:
             if isinstance(query, Mapping):
                 found.append(
                     statistic_text(
-                        RecordedQuestion(cast("Mapping[str, object]", query)), language=words.name
+                        RecordedQuestion.of(cast("Mapping[str, object]", query)),
+                        language=words.name,
                     )
                 )
             else:

@@ -40,8 +40,8 @@ class Question(Displayed):
     session: "Session" = field(repr=False)
 
     def __repr__(self) -> str:
-        question = RecordedQuestion(self.aggregate.query)
-        of = ", ".join(question.own_columns[:1] or question.columns)
+        question = RecordedQuestion.of(self.aggregate.query)
+        of = ", ".join(question.columns[:1] if question.own else question.columns)
         return (
             f"<{question.statistic}{of and f' of {of}'}, not asked yet; protects "
             f"{self.aggregate.unit}>"
