@@ -20,7 +20,7 @@ from neyman.publish import Display, Presentation, Presented, Publication, Suppre
 from neyman.released import Guarantee, Release, Spending
 from neyman.report import html
 from neyman.report._answer_tables import answer_tables, title_of
-from neyman.report._rounding import place_of
+from neyman.report._columns import place_of
 
 WORDS = Presentation(
     labels={"delay": "arrival delay", "month": "Month"},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neyman.report._rounding import DOWN, UP, place_of, rounded, usual_place, written
+from neyman.report._columns import DOWN, UP, place_of, rounded, usual_place, written
 
 NUMBERS = st.floats(-1e18, 1e18).filter(lambda x: x == 0 or abs(x) > 1e-12)
 WIDTHS = st.floats(1e-9, 1e15)

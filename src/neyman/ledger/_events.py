@@ -30,9 +30,9 @@ from neyman.ledger._records import (
 from neyman.ledger._schema import Meta, read_amount
 from neyman.ledger._store import Tables
 
-__all__ = ["Ask", "Asked", "Events", "History", "Kind"]
+__all__ = ["Ask", "Asked", "Events"]
 
-Kind: TypeAlias = Literal["reserve", "redraw", "commit"]
+_Kind: TypeAlias = Literal["reserve", "redraw", "commit"]
 
 _SELECT = (
     "SELECT r.entry, r.cost, r.payload, r.at, d.seq IS NOT NULL, c.payload, c.at FROM events AS r "
@@ -43,7 +43,7 @@ _ALL = ", ".join((*COLUMNS, "digest"))
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class _History:
     """What happened to one entry, as stored."""
 
     id: str
@@ -153,7 +153,7 @@ class Events:
     tables: Tables
     meta: Meta
 
-    def append(self, entry: str, kind: Kind, payload: str, *, cost: Amount | None = None) -> None:
+    def append(self, entry: str, kind: _Kind, payload: str, *, cost: Amount | None = None) -> None:
         """Add one event that happens now."""
         price = None if cost is None else str(cost)
         self.add(secrets.token_hex(16), entry, kind, price, payload, now())
@@ -194,7 +194,7 @@ class Events:
         """Return what may still be charged to both accounts."""
         return self.meta.budget().capacity - self.spent()
 
-    def entry(self, entry: str) -> History | None:
+    def entry(self, entry: str) -> _History | None:
         """Return one entry's history."""
         row = next(self.tables.select(f"{_SELECT} AND r.entry = ?", entry), None)
         return None if row is None else _history(row)
@@ -205,10 +205,10 @@ class Events:
         return tuple(_history(row).entry() for row in rows)
 
 
-def _history(row: tuple[Any, ...]) -> History:
+def _history(row: tuple[Any, ...]) -> _History:
     entry, cost, payload, reserved_at, redrawn, commit, committed_at = row
     record = read_payload(payload, entry)
-    return History(
+    return _History(
         entry, read_amount(cost), record, reserved_at, bool(redrawn), commit, committed_at
     )
 
@@ -231,7 +231,7 @@ class Asked:
         }
         return canonical(record)
 
-    def before(self, tables: Tables, meta: Meta) -> History | None:
+    def before(self, tables: Tables, meta: Meta) -> _History | None:
         """Return what was reserved under its id before; None if nothing was.
 
         Raises:

@@ -13,10 +13,10 @@ from neyman.ledger._schema import VERSION, differing, read_meta, relations
 from neyman.ledger._store import Table, Tables
 from neyman.overriding import override
 
-__all__ = ["APPLICATION", "OBJECTS", "SQLiteTables", "recognise", "update"]
+__all__ = ["OBJECTS", "SQLiteTables", "recognise", "update"]
 
 # "nymn", in the place of SQLite's header that tells programs' files apart.
-APPLICATION: Final = 0x6E796D6E
+_APPLICATION: Final = 0x6E796D6E
 
 
 def _append_only(table: str, change: str) -> str:
@@ -71,7 +71,7 @@ class SQLiteTables(Tables):
 
     @override
     def make(self) -> None:
-        self.connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        self.connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         self.connection.execute(f"PRAGMA user_version = {VERSION}")
         for statement in OBJECTS.values():
             self.connection.execute(statement)
@@ -132,7 +132,7 @@ def recognise(connection: sqlite3.Connection, path: Path) -> bool:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     objects = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     connection.execute("COMMIT")
-    if application != APPLICATION and (application or version or objects):
+    if application != _APPLICATION and (application or version or objects):
         raise LedgerCorrupt(
             f"{str(path)!r} is a SQLite file, but no ledger; write another path for the ledger"
         )

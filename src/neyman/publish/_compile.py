@@ -18,7 +18,7 @@ from neyman.publish._mistakes import Mistakes
 from neyman.publish._plan import Plan
 from neyman.publish._queries import Query
 from neyman.publish._queries._query import SHOWN
-from neyman.publish._query_on_table import QueryOnTable, named
+from neyman.publish._query_on_table import QueryOnTable, in_part
 from neyman.publish._section import Cell
 from neyman.publish._spec import Spec
 from neyman.tables import (
@@ -32,10 +32,10 @@ from neyman.tables import (
     open_table,
 )
 
-__all__ = ["asked_of", "divided_by_shares", "plan", "private_files"]
+__all__ = ["plan", "private_files", "queries_of"]
 
 
-def divided_by_shares(asked: Sequence[QueryOnTable], budget: Budget) -> tuple[QueryOnTable, ...]:
+def _divided_by_shares(asked: Sequence[QueryOnTable], budget: Budget) -> tuple[QueryOnTable, ...]:
     """Give each query with a share its part of what the others leave of the whole budget.
 
     The parts do not depend on what was spent before, so the same spec asked again is free.
@@ -75,7 +75,9 @@ def plan(spec: Spec, folder: Path) -> Plan:
         InvalidParameter: if a share of the budget calls for noise that cannot be drawn.
     """
     mistakes = Mistakes()
-    steps = [step for one in asked_of(spec, folder) if (step := mistakes.of(one.step)) is not None]
+    steps = [
+        step for one in queries_of(spec, folder) if (step := mistakes.of(one.step)) is not None
+    ]
     mistakes.tell()
     complete = frozenset(name for name, column in spec.columns.items() if column.complete)
     return Plan(
@@ -97,7 +99,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
     )
 
 
-def asked_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
+def queries_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
     """Return every query with the table and the groups that it is asked of.
 
     Raises:
@@ -108,7 +110,7 @@ def asked_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
     made = {name: expression_of_text(text) for name, text in spec.derive.items()}
     bounds = {name: held for name, column in spec.columns.items() if (held := column.bounds)}
     # Here that mistakes are found in what no query uses, too.
-    with named("derive"):
+    with in_part("derive"):
         whole = table.with_columns(**made) if made else table
     usable = {
         name: bound
@@ -126,7 +128,7 @@ def asked_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
             # The bounds of true and false are known.
             if unbounded and bool not in whole.view.schema[column].kind.keys:
                 raise SpecError(spec.no_bounds(query, column, instead))
-        with named(f"query {query.entry!r}, by = {query.by!r}"):
+        with in_part(f"query {query.entry!r}, by = {query.by!r}"):
             for column in () if by is None else by.columns:
                 whole.view.schema[column]
         return QueryOnTable.of(query, _made(query, groups, table, made, usable), by)
@@ -144,18 +146,18 @@ def asked_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
         # Told together with the mistakes of the others, before the budget is divided.
         mistakes.of(partial(one.question, one.table))
     mistakes.tell()
-    with named("budget"):
+    with in_part("budget"):
         budget = budget_for(spec.budget.cap, spec.budget.delta_for_groups)
-    return divided_by_shares(asked, budget)
+    return _divided_by_shares(asked, budget)
 
 
 def _bounded(table: Table, name: str, bounds: Bounds) -> Table:
-    with named("columns"):
+    with in_part("columns"):
         return table.with_bounds({name: bounds})
 
 
 def _known(table: Table, name: str) -> None:
-    with named("columns"):
+    with in_part("columns"):
         table.view.schema[name]
 
 
@@ -170,11 +172,11 @@ def _groups(spec: Spec, mistakes: Mistakes) -> dict[str, Keys | UnknownKeys]:
 
 def _opened(spec: Spec, folder: Path) -> Table:
     """Open the table, and join what is joined."""
-    with named("unit"):
+    with in_part("unit"):
         unit = spec.unit.unit(folder)
     data = spec.data
     spilled = data.temporary_directory
-    with named("[data] and [unit]"):
+    with in_part("[data] and [unit]"):
         table = open_table(
             folder / data.path
             if isinstance(data.path, str)
@@ -185,7 +187,7 @@ def _opened(spec: Spec, folder: Path) -> Table:
             temporary_directory=None if spilled is None else folder / spilled,
         )
     for place, join in _joins(spec):
-        with named(place):
+        with in_part(place):
             table = join.joined(table, folder)
     return table
 

@@ -14,7 +14,6 @@ from neyman.tables import Bounds, Expression, Rows, Table, Unit, col
 __all__ = [
     "NOISELESS",
     "UNLIMITED",
-    "Cell",
     "Key",
     "Number",
     "Place",
@@ -22,10 +21,7 @@ __all__ = [
     "free",
     "groups_of",
     "numbers_of",
-    "of_known_units",
-    "outside",
     "read",
-    "row_count",
     "share_kept",
     "share_moved",
     "widened",
@@ -62,8 +58,8 @@ class _Noiseless:
 NOISELESS: Final = _Noiseless()
 
 
-Cell: TypeAlias = str | int | float | bool
-Key: TypeAlias = tuple[tuple[str, Cell], ...]
+_Cell: TypeAlias = str | int | float | bool
+Key: TypeAlias = tuple[tuple[str, _Cell], ...]
 
 
 class Place(NamedTuple):
@@ -171,12 +167,12 @@ def free(table: Table, *, per_unit: bool) -> Table:
         per_unit: whether the question is of units and not of their rows.
     """
     if not per_unit or table.unit.entity is None:
-        return replace(of_known_units(table), unit=Rows())
+        return replace(_of_known_units(table), unit=Rows())
     unit: Unit = table.unit.without()
     return replace(table, unit=unit.bounded(max_rows=UNLIMITED, max_rows_per_group=UNLIMITED))
 
 
-def of_known_units(table: Table) -> Table:
+def _of_known_units(table: Table) -> Table:
     """Return the rows that are somebody's: no limit cuts those of nobody."""
     entity = table.unit.entity
     if entity is None or table.unit.through is not None:
@@ -187,14 +183,14 @@ def of_known_units(table: Table) -> Table:
     return table.where(~name.is_null())
 
 
-def row_count(table: Table, condition: Expression | None = None) -> int:
+def _row_count(table: Table, condition: Expression | None = None) -> int:
     """Count the rows of a public table, or those for which something is true."""
     rows = replace(table, unit=Rows())
     asked = rows if condition is None else rows.where(condition)
     return int(asked.count().compute()[0])
 
 
-def outside(column: str, bounds: Bounds) -> Expression:
+def _outside(column: str, bounds: Bounds) -> Expression:
     """Say that a value is moved to its bounds."""
     return _below(column, bounds) | _above(column, bounds)
 
@@ -222,16 +218,16 @@ def widened(table: Table, columns: Iterable[str]) -> Table:
     if wide == held:
         return table
     # As few as there are, so that sums of wide columns stay in the machine's integers.
-    return replace(table.with_bounds(wide), max_table_rows=max(row_count(table), 1))
+    return replace(table.with_bounds(wide), max_table_rows=max(_row_count(table), 1))
 
 
 def _around(table: Table, name: str, bounds: Bounds) -> Bounds:
     span = bounds.upper - bounds.lower
     for _ in range(_DOUBLINGS):
-        if not row_count(table, outside(name, bounds)):
+        if not _row_count(table, _outside(name, bounds)):
             return bounds
-        below = row_count(table, _below(name, bounds)) > 0
-        above = row_count(table, _above(name, bounds)) > 0
+        below = _row_count(table, _below(name, bounds)) > 0
+        above = _row_count(table, _above(name, bounds)) > 0
         try:
             bounds = Bounds(bounds.lower - below * span, bounds.upper + above * span, bounds.grid)
         except InvalidTable:
@@ -255,7 +251,7 @@ def share_kept(asked: QueryOnTable, own: IntArray | None) -> float | None:
         return (whole + kept) / (whole + kept + lost) if own[:3].any() else None
     for column in () if asked.query.statistic_name == "several" else asked.query.bounds:
         table = table.where(~col(column).as_number().is_null())
-    rows = replace(of_known_units(table), unit=Rows())
+    rows = replace(_of_known_units(table), unit=Rows())
     every = int(counted(rows.count(asked.by))[0].sum())
     return int(counted(table.count(asked.by))[0].sum()) / every if every else None
 
@@ -269,10 +265,10 @@ def share_moved(asked: QueryOnTable, question: Aggregate, own: IntArray | None) 
     if companion is not None and own is not None:
         units = int(own[:3].sum())
         return int(own[3]) / units if companion.record["bounds"] and units else None
-    held = [outside(name, asked.table.bounds[name]) for name in asked.query.bounds]
-    rows = row_count(asked.table)
+    held = [_outside(name, asked.table.bounds[name]) for name in asked.query.bounds]
+    rows = _row_count(asked.table)
     return (
-        row_count(asked.table, reduce(lambda one, other: one | other, held)) / rows
+        _row_count(asked.table, reduce(lambda one, other: one | other, held)) / rows
         if held and rows
         else None
     )

@@ -23,7 +23,7 @@ from neyman.mechanisms import Mechanism
 from neyman.publish._stand_ins import BEST, LIKE, SPREAD, TYPICAL, WORST, Group, StandIns
 from neyman.released import RecordedQuestion
 
-__all__ = ["Foreseen", "Known", "foreseen_by", "widths_of"]
+__all__ = ["ExpectedNumber", "expected_numbers", "widths_of"]
 
 # What a plan can rest on, from the first of these that there is; never on the best case, for rows
 # are worse than that in 99 of 100 public columns.
@@ -32,7 +32,7 @@ _PLANNED: Final = (LIKE, SPREAD, TYPICAL)
 
 @final
 @dataclass(frozen=True, slots=True)
-class Known:
+class _Known:
     """How much an answer says of one number, where rows are as in one case.
 
     Attributes:
@@ -59,7 +59,7 @@ class Known:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class ExpectedNumber:
     """One number of an answer: how far its noise moves it, in its own units.
 
     Attributes:
@@ -74,10 +74,10 @@ class Foreseen:
     name: str
     records: int | None
     group: str
-    cases: Mapping[str, Known]
+    cases: Mapping[str, _Known]
 
     @property
-    def planned(self) -> Known:
+    def planned(self) -> _Known:
         """What to plan with: as public rows, a given spread or, without these, typical rows do."""
         return next((self.cases[case] for case in _PLANNED if case in self.cases), _NOTHING)
 
@@ -125,7 +125,7 @@ class Foreseen:
         }
 
 
-_NOTHING: Final = Known(None, None)
+_NOTHING: Final = _Known(None, None)
 
 
 class _Answer(NamedTuple):
@@ -144,10 +144,12 @@ class _Width(NamedTuple):
 
 
 _Read: TypeAlias = Callable[[IntArray], Iterable[tuple[str, _Width]]]
-_Found: TypeAlias = dict[str, dict[tuple[str, int], Known]]
+_Found: TypeAlias = dict[str, dict[tuple[str, int], _Known]]
 
 
-def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tuple[Foreseen, ...]:
+def expected_numbers(
+    rows: StandIns, mechanism: Mechanism, confidence: float
+) -> tuple[ExpectedNumber, ...]:
     """Return every number for each group; once, where its noise is always the same.
 
     Args:
@@ -155,9 +157,9 @@ def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tupl
         mechanism: the noise.
         confidence: of the intervals.
     """
-    plain = Known(mechanism.stddev, float(mechanism.half_width(confidence)))
+    plain = _Known(mechanism.stddev, float(mechanism.half_width(confidence)))
     if not rows.cases:
-        return (Foreseen("integer", None, "", {TYPICAL: plain}),)
+        return (ExpectedNumber("integer", None, "", {TYPICAL: plain}),)
     read = widths_of(rows.aggregate, mechanism, confidence)
     first = next(iter(rows.cases))
     # Of a curve its bands are read, and not where it lies.
@@ -169,7 +171,7 @@ def foreseen_by(rows: StandIns, mechanism: Mechanism, confidence: float) -> tupl
     found: _Found = {}
     for size in (*sizes, *others):
         for case in (first,) if size in others else rows.cases:
-            seen: dict[str, list[Known]] = {}
+            seen: dict[str, list[_Known]] = {}
             for name, width in read(rows.integers(case, size)) if rows.cases[case] else ():
                 seen.setdefault(name, []).append(_known(width, hidden.get(name)))
             for name, known in seen.items():
@@ -204,51 +206,53 @@ def widths_of(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> 
     return read
 
 
-def _known(width: _Width, hidden: _Width | None) -> Known:
+def _known(width: _Width, hidden: _Width | None) -> _Known:
     half = (width.upper - width.lower) / 2
     if not math.isfinite(half):
-        return Known(width.stddev, None)
+        return _Known(width.stddev, None)
     same = hidden is not None and (width.lower, width.upper) == (hidden.lower, hidden.upper)
-    return Known(width.stddev, half, (width.lower, width.upper) if same else None)
+    return _Known(width.stddev, half, (width.lower, width.upper) if same else None)
 
 
 def _shown(
     name: str,
-    widths: Mapping[tuple[str, int], Known],
+    widths: Mapping[tuple[str, int], _Known],
     asked: Iterable[tuple[str, int]],
     groups: Iterable[Group],
     cases: Iterable[str],
-) -> Iterator[Foreseen]:
+) -> Iterator[ExpectedNumber]:
     """Leave the size out where neither it nor the rows make a difference."""
     every = [widths[one] for one in asked]
     # Without a deviation of its own it is a quotient or a quantile, alike by chance.
     told = every[0].stddev is not None and every[0].half_width
     if told and len({_digits(known) for known in every}) == 1:
-        yield Foreseen(name, None, "", {TYPICAL: Known(every[0].stddev, every[0].half_width)})
+        yield ExpectedNumber(
+            name, None, "", {TYPICAL: _Known(every[0].stddev, every[0].half_width)}
+        )
         return
     for group in groups:
         known = {case: widths.get((case, group.records), _NOTHING) for case in cases}
-        yield Foreseen(name, group.records, group.label, _sorted(known))
+        yield ExpectedNumber(name, group.records, group.label, _sorted(known))
 
 
-def _vagueness(known: Known) -> tuple[bool, float]:
+def _vagueness(known: _Known) -> tuple[bool, float]:
     """The larger, the less it says."""
     return known.half_width is None, known.half_width or 0.0
 
 
-def _sorted(known: dict[str, Known]) -> dict[str, Known]:
+def _sorted(known: dict[str, _Known]) -> dict[str, _Known]:
     """Let the best case be the best of those tried: in tiny groups rows spread evenly are not."""
     tried = [known[case] for case in (BEST, TYPICAL, WORST) if case in known]
     ends = {BEST: min(tried, key=_vagueness), WORST: max(tried, key=_vagueness)}
     return {case: ends.get(case, width) for case, width in known.items()}
 
 
-def _digits(known: Known) -> tuple[str, str]:
+def _digits(known: _Known) -> tuple[str, str]:
     """Return the numbers without what rounding does to them."""
     return f"{known.stddev or 0.0:.9g}", f"{known.half_width or 0.0:.9g}"
 
 
-def _told(known: Known, case: str) -> str:
+def _told(known: _Known, case: str) -> str:
     """Write one case; where an interval says nothing, what it is comes after the case."""
     said, colon, whole = str(known).partition(": ")
     called = "typically" if case == TYPICAL and not said.startswith("±") else case

@@ -24,17 +24,7 @@ from typing import Final, cast, final
 from neyman.aggregate import Columns, IntArray, Noise, SumsReading, Term
 from neyman.released import RecordedGroups, RecordedQuestion, RecordedUnit, Release
 
-__all__ = [
-    "Fact",
-    "Part",
-    "Rows",
-    "Variable",
-    "facts_of",
-    "known_columns",
-    "margin_fact",
-    "parts_of",
-    "variable_of",
-]
+__all__ = ["Fact", "Part", "Variable", "facts_of", "known_columns", "margin_fact", "parts_of"]
 
 # From this share of units on, limits cut rows of many.
 _MANY: Final = 0.01
@@ -44,8 +34,8 @@ _PER_UNIT: Final = ("count_units", "mean_per_unit")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows, or units, before they are put into groups.
+class _Rows:
+    """_Rows, or units, before they are put into groups.
 
     Attributes:
         data: of what, made how.
@@ -75,7 +65,7 @@ class Fact:
         group: by column its value, with its type; and what else a row must be in.
     """
 
-    rows: Rows
+    rows: _Rows
     group: frozenset[tuple[str, ...]]
 
 
@@ -89,7 +79,7 @@ class Variable:
         lower, upper, grid: of its bounds.
         centre: their middle, in grid steps.
         per: what is added up once, rows or units.
-        choice: as of `Rows`.
+        choice: as of `_Rows`.
     """
 
     name: str
@@ -107,7 +97,7 @@ class Variable:
         return float(min(max(value, self.lower), self.upper))
 
 
-def variable_of(release: Release, question: RecordedQuestion) -> Variable | None:
+def _variable_of(release: Release, question: RecordedQuestion) -> Variable | None:
     """Return the column that a statistic adds up; None where there is none, or more than one.
 
     Args:
@@ -154,7 +144,7 @@ def facts_of(release: Release, question: RecordedQuestion, number: int) -> tuple
     limits = (
         [unit.record, groups.record] if cut else [unit.entity, unit.record.get("through"), each]
     )
-    rows = Rows(
+    rows = _Rows(
         data=(
             None if release.drawn is None else release.drawn.source,
             json.dumps(made, sort_keys=True),
@@ -381,6 +371,6 @@ def parts_of(name: str, place: int, release: Release) -> Iterator[Part]:
                 integers=table[:, start : start + size],
                 noise=drawn.noise,
                 facts=facts_of(release, side.question, len(table)),
-                variable=variable_of(release, side.question),
+                variable=_variable_of(release, side.question),
             )
         start += size

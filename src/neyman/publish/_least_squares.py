@@ -39,18 +39,7 @@ from neyman.aggregate import Noise
 from neyman.numerics import ndtri
 from neyman.publish._facts import Fact, Part, Variable
 
-__all__ = [
-    "Combination",
-    "CombinedNoise",
-    "Fixed",
-    "Known",
-    "Numbers",
-    "Solved",
-    "System",
-    "combined",
-    "multiple",
-    "solved",
-]
+__all__ = ["Fixed", "Numbers", "Solved", "System", "solved"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -63,7 +52,7 @@ _SPARE: Final = 1e-6
 
 @final
 @dataclass(frozen=True, slots=True)
-class Known:
+class _Known:
     """A noisy number.
 
     Attributes:
@@ -79,19 +68,19 @@ class Known:
     law: str
 
 
-def known_of(form: np.ndarray[tuple[int], np.dtype[np.float64]], noise: Noise, law: str) -> Known:
+def known_of(form: np.ndarray[tuple[int], np.dtype[np.float64]], noise: Noise, law: str) -> _Known:
     """Return a noisy integer as a number of which something is known.
 
     The noise of a law that is drawn as an integer becomes unimodal, as the bounds of intervals
     need it, by adding a uniform number: that has a variance of 1/12, too.
     """
     more = 0.0 if law in _CONTINUOUS else 1 / 12
-    return Known(tuple(form.tolist()), noise.stddev**2 + more, 0.5, law)
+    return _Known(tuple(form.tolist()), noise.stddev**2 + more, 0.5, law)
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Combination:
+class _Combination:
     """The best estimates of n, T_1, ... from noisy numbers.
 
     Attributes:
@@ -114,7 +103,7 @@ class Combination:
         """Return the variance of each form in n, T_1, ..., a row each."""
         return np.einsum("ij,jk,ik->i", forms, self.covariance, forms)
 
-    def noise(self, forms: Floats, step: float, off: Floats) -> "CombinedNoise":
+    def noise(self, forms: Floats, step: float, off: Floats) -> "_CombinedNoise":
         """Return the noise on forms in the estimates, where they were moved to other numbers.
 
         Args:
@@ -124,17 +113,17 @@ class Combination:
         """
         covariance = forms @ self.covariance @ forms.T
         slack = np.abs(forms @ self.weights) @ self.rounded
-        return CombinedNoise(covariance, slack, off, step, self.laws)
+        return _CombinedNoise(covariance, slack, off, step, self.laws)
 
 
-def combined(known: Sequence[Known]) -> Combination:
+def _combined(known: Sequence[_Known]) -> _Combination:
     """Return the best estimates; every number must be known from something."""
     forms = np.array([one.of for one in known])
     deviations = np.sqrt([one.variance for one in known])
     scaled = forms / deviations[:, None]
     sizes = np.linalg.norm(scaled, axis=0)
     inverse = np.asarray(np.linalg.pinv(scaled / sizes), np.float64) / sizes[:, None]
-    return Combination(
+    return _Combination(
         weights=inverse / deviations,
         covariance=inverse @ inverse.T,
         rounded=np.array([one.rounded for one in known]),
@@ -142,7 +131,7 @@ def combined(known: Sequence[Known]) -> Combination:
     )
 
 
-def multiple(laws: frozenset[str], confidence: float) -> float:
+def _multiple(laws: frozenset[str], confidence: float) -> float:
     """Return how many standard deviations hold an estimate with a confidence, in (0, 1)."""
     p = 1 - confidence
     if laws <= {"gaussian"}:
@@ -158,7 +147,7 @@ def multiple(laws: frozenset[str], confidence: float) -> float:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class CombinedNoise:
+class _CombinedNoise:
     """The noise on one or two integers that were combined from others.
 
     Attributes:
@@ -187,13 +176,13 @@ class CombinedNoise:
 
     def half_width(self, confidence: float) -> int:
         """Return the half-width around the first integer: the true one is a multiple of a step."""
-        width = multiple(self.laws, confidence) * self.stddev + float(self.slack[0])
+        width = _multiple(self.laws, confidence) * self.stddev + float(self.slack[0])
         steps = math.floor((width + abs(float(self.off[0]))) / self.step + _SPARE)
         return round(self.step * steps)
 
     def ends(self, shown: int, confidence: float) -> tuple[int, int]:
         """Return the interval of the first integer, stretched to hold the one that is shown."""
-        width = multiple(self.laws, confidence) * self.stddev + float(self.slack[0])
+        width = _multiple(self.laws, confidence) * self.stddev + float(self.slack[0])
         middle, step = shown + float(self.off[0]), self.step
         low, high = (
             round(step * math.ceil((middle - width) / step - _SPARE)),
@@ -209,7 +198,7 @@ class CombinedNoise:
         |s - r n| <= t sqrt(var(s - r n)) + slack_s + |r| slack_n
         """
         top, bottom = numerator + float(self.off[1]), denominator + float(self.off[0])
-        times, (lower, upper) = multiple(self.laws, confidence), self.slack[:2]
+        times, (lower, upper) = _multiple(self.laws, confidence), self.slack[:2]
         (nn, ns), (_, ss) = self.covariance[:2, :2]
         if bottom <= times * math.sqrt(nn) + lower:
             return -math.inf, math.inf
@@ -305,7 +294,7 @@ class System:
     counted: bool
     variables: tuple[Variable, ...]
     used: tuple[tuple[int, ...], ...]
-    best: Combination = field(repr=False)
+    best: _Combination = field(repr=False)
     fixed: bool
 
     @staticmethod
@@ -325,8 +314,8 @@ class System:
         ]
         if fixed is not None:
             first = (1.0, *[0.0] * len(variables))
-            known = [Known(first, fixed.stddev**2, 0.5, fixed.law), *known]
-        best, whole = combined(known), fixed is not None
+            known = [_Known(first, fixed.stddev**2, 0.5, fixed.law), *known]
+        best, whole = _combined(known), fixed is not None
         return System(tuple(parts), tuple(telling), counted, variables, used, best, whole)
 
     def forms(self, part: Part) -> Floats:
@@ -412,7 +401,7 @@ class System:
             found.append(round(value))
         return found
 
-    def noise(self, part: Part, numbers: Numbers) -> CombinedNoise:
+    def noise(self, part: Part, numbers: Numbers) -> _CombinedNoise:
         """Return the noise on those integers."""
         forms = self.forms(part)
         first = part.terms[0]

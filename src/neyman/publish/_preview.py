@@ -14,17 +14,17 @@ from neyman.divided import SHARE, Part, divided
 from neyman.mechanisms import Mechanism, Thresholded
 from neyman.numerics import Real, at_most
 from neyman.printable import printable_lines
-from neyman.publish._expected_noise import Foreseen, foreseen_by
+from neyman.publish._expected_noise import ExpectedNumber, expected_numbers
 from neyman.publish._likeness import Likeness, label_of, public_of
 from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of
 from neyman.released import RecordedQuestion, grid_notes
 
-__all__ = ["Preview", "Shown", "foreseen", "preview", "shown_by"]
+__all__ = ["Preview", "preview", "preview_of"]
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class _ShownGroups:
     """What decides whether a group is shown. Public: no row has a part in it.
 
     Attributes:
@@ -62,7 +62,9 @@ class Shown:
         }
 
 
-def shown_by(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> Shown | None:
+def _shown_groups_of(
+    aggregate: Aggregate, mechanism: Mechanism, confidence: float
+) -> _ShownGroups | None:
     """Return what is shown, or None where all groups are declared.
 
         n rows are shown if w n + K >= threshold, which w n - h >= threshold makes at least as
@@ -75,7 +77,7 @@ def shown_by(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> S
     if not isinstance(mechanism, Thresholded) or weight is None:
         return None
     least = mechanism.threshold + mechanism.half_width(confidence)
-    return Shown(
+    return _ShownGroups(
         threshold=mechanism.threshold,
         weight=weight,
         delta=mechanism.failure(aggregate.sensitivity),
@@ -111,9 +113,9 @@ class Preview(Displayed):
     integers: int
     beside: int
     confidence: float
-    numbers: tuple[Foreseen, ...]
+    numbers: tuple[ExpectedNumber, ...]
     sql: str | None = field(repr=False)
-    shown: Shown | None = None
+    shown: _ShownGroups | None = None
     like: Likeness | None = None
 
     def __str__(self) -> str:
@@ -279,10 +281,10 @@ def preview(
     refuse_unknown(spreads, [aggregate])
     rows = of_question(aggregate, records, public, spreads, label)
     (part,) = divided([(aggregate, mechanism, companion)])
-    return foreseen(rows, part, confidence)
+    return preview_of(rows, part, confidence)
 
 
-def foreseen(rows: StandIns, part: Part, confidence: float) -> Preview:
+def preview_of(rows: StandIns, part: Part, confidence: float) -> Preview:
     """Return the preview of rows that stand for the private ones.
 
     Raises:
@@ -298,8 +300,8 @@ def foreseen(rows: StandIns, part: Part, confidence: float) -> Preview:
         integers=aggregate.size,
         beside=part.beside_size,
         confidence=confidence,
-        numbers=foreseen_by(rows, mechanism, confidence),
+        numbers=expected_numbers(rows, mechanism, confidence),
         sql=None if aggregate.sql is None else aggregate.sql(),
-        shown=shown_by(aggregate, mechanism, confidence),
+        shown=_shown_groups_of(aggregate, mechanism, confidence),
         like=rows.like,
     )

@@ -22,10 +22,10 @@ from neyman.publish._reconciled import reconciled, table_facts
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 
-__all__ = ["Bar", "Progress", "Publication", "publish"]
+__all__ = ["Bar", "Publication", "publish"]
 
-# Told the entry about to run, how many are done, and of how many.
-Progress: TypeAlias = Callable[[str, int, int], None]
+# Sources the entry about to run, how many are done, and of how many.
+_Progress: TypeAlias = Callable[[str, int, int], None]
 
 _CELLS: Final = 20
 _LONGEST: Final = 60
@@ -206,7 +206,7 @@ class Publication(Displayed):
     __repr__ = __str__
 
 
-def publish(plan: Plan, *, progress: Progress | None = None) -> Publication:
+def publish(plan: Plan, *, progress: _Progress | None = None) -> Publication:
     """Run a plan: every entry that the ledger does not hold yet is charged, drawn and stored.
 
     Run again, it returns the stored answers at no cost; stopped in between, it goes on.
@@ -227,7 +227,7 @@ def publish(plan: Plan, *, progress: Progress | None = None) -> Publication:
     return _published(plan, progress)
 
 
-def _published(plan: Plan, progress: Progress) -> Publication:
+def _published(plan: Plan, progress: _Progress) -> Publication:
     ledger, charges = plan.open_ledger(), plan.charges
     answers: dict[str, Release] = {}
     for done, charge in enumerate(charges):

@@ -16,7 +16,7 @@ from neyman.publish._queries._query import Groups
 from neyman.sensitivity import Sensitivity
 from neyman.tables import Table
 
-__all__ = ["QueryOnTable", "named"]
+__all__ = ["QueryOnTable", "in_part"]
 
 
 _GAUSSIAN: Final = 'noise = "gaussian" with mu'
@@ -52,7 +52,7 @@ class QueryOnTable:
     @classmethod
     def of(cls, query: Query, table: Table, by: Groups) -> Self:
         """Take only the rows that a query is about, and its own limits where it has some."""
-        with named(f"query {query.entry!r}"):
+        with in_part(f"query {query.entry!r}"):
             if query.where is not None:
                 table = table.where(query.where)
             if query.limited:
@@ -67,7 +67,7 @@ class QueryOnTable:
         Raises:
             SpecError, InvalidTable: if it does not go with the table.
         """
-        with named(f"query {self.query.entry!r}"):
+        with in_part(f"query {self.query.entry!r}"):
             return self.query.ask(table, self.by)
 
     def noise(self, question: Aggregate) -> Mechanism:
@@ -78,13 +78,13 @@ class QueryOnTable:
         """
         query, sensitivity = self.query, question.sensitivity
         if self.amount is not None:
-            with named(f"query {query.entry!r}"):
+            with in_part(f"query {query.entry!r}"):
                 noise = noise_charged(sensitivity, *self.amount)
         else:
             noise = self._named_noise(sensitivity)
         if query.delta is None:
             return noise
-        with named(f"query {query.entry!r}"):
+        with in_part(f"query {query.entry!r}"):
             return Thresholded.calibrate(sensitivity, noise=noise, delta=query.delta)
 
     def _named_noise(self, sensitivity: Sensitivity) -> Mechanism:
@@ -135,7 +135,7 @@ class QueryOnTable:
 
 
 @contextmanager
-def named(place: str) -> Generator[None]:
+def in_part(place: str) -> Generator[None]:
     """Say of a mistake which part of the spec it is in."""
     try:
         yield

@@ -16,25 +16,14 @@ from neyman.publish._facts import Fact, Part, facts_of, margin_fact, parts_of
 from neyman.publish._least_squares import Fixed, Numbers, Solved, System, solved
 from neyman.released import Drawn, Release
 
-__all__ = [
-    "Fit",
-    "Tabled",
-    "Told",
-    "combined_notes",
-    "fitted",
-    "other_notes",
-    "reconciled",
-    "table_facts",
-    "table_note",
-    "tabled",
-]
+__all__ = ["reconciled", "table_facts"]
 
 _NORMAL, _LAPLACE = "gaussian", "laplace"
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Tabled:
+class _ReconciledTable:
     """A contingency table, put together from all that is known of its cells and margins.
 
     Attributes:
@@ -112,7 +101,9 @@ def table_facts(release: Release) -> tuple[Fact, ...]:
     return () if table is None else tuple(fact for margin in table.facts for fact in margin)
 
 
-def tabled(named: Sequence[tuple[str, Release]], parts: Sequence[Part]) -> dict[str, Tabled]:
+def _reconciled_tables(
+    named: Sequence[tuple[str, Release]], parts: Sequence[Part]
+) -> dict[str, _ReconciledTable]:
     """Put each contingency table together with all that counts its cells, or one of its margins.
 
     Counts of some of the cells are left out: with them the cells were no longer equally well known,
@@ -123,7 +114,9 @@ def tabled(named: Sequence[tuple[str, Release]], parts: Sequence[Part]) -> dict[
     return {table.name: _put_together(table, tables, parts) for table in tables}
 
 
-def _put_together(table: _Table, tables: Sequence[_Table], parts: Sequence[Part]) -> Tabled:
+def _put_together(
+    table: _Table, tables: Sequence[_Table], parts: Sequence[Part]
+) -> _ReconciledTable:
     release, reading = table.release, table.reading
     same = [
         other
@@ -147,7 +140,7 @@ def _put_together(table: _Table, tables: Sequence[_Table], parts: Sequence[Part]
     told = tuple(dict.fromkeys(names))
     # That of which least is known.
     worst = max(laws, key=lambda law: (law != _NORMAL, law != _LAPLACE))
-    return Tabled(columns, told, dict(_shown(table, columns, worst, told)))
+    return _ReconciledTable(columns, told, dict(_shown(table, columns, worst, told)))
 
 
 def _shown(
@@ -173,7 +166,7 @@ Cells = dict[str, Sequence[object]]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Fit:
+class _GroupNumbers:
     """What is known of a group of a statistic.
 
     Attributes:
@@ -189,7 +182,9 @@ class Fit:
     fixed: Fixed | None
 
 
-def fitted(part: Part, fits: Sequence[Fit]) -> Iterator[Mapping[str, Sequence[object]]]:
+def _shown_columns(
+    part: Part, fits: Sequence[_GroupNumbers]
+) -> Iterator[Mapping[str, Sequence[object]]]:
     """Yield the columns of each group, called as if the statistic had been asked alone.
 
     Intervals are around the estimates, and stretched to hold the numbers shown. Those of variances
@@ -201,14 +196,14 @@ def fitted(part: Part, fits: Sequence[Fit]) -> Iterator[Mapping[str, Sequence[ob
         yield found | _count(part, fit, found) | _mean(part, fit, found)
 
 
-def _alone(part: Part, fit: Fit) -> Cells:
+def _alone(part: Part, fit: _GroupNumbers) -> Cells:
     """Read a group whose integers have noise of their own."""
     integers = np.array(fit.system.integers(part, fit.numbers), np.int64)
     noise = fit.system.noise(part, fit.numbers)
     return cast("Cells", part.reading.columns(integers, noise, part.release.confidence))
 
 
-def _together(part: Part, fits: Sequence[Fit]) -> list[Cells]:
+def _together(part: Part, fits: Sequence[_GroupNumbers]) -> list[Cells]:
     """Read groups with the noise of the statistic, if there is no more than that."""
     values = part.integers[[fit.group for fit in fits]].astype(np.float64)
     places = [i for i, term in enumerate(part.terms) if term is not None]
@@ -227,7 +222,7 @@ def _together(part: Part, fits: Sequence[Fit]) -> list[Cells]:
     ]
 
 
-def _count(part: Part, fit: Fit, found: Cells) -> Cells:
+def _count(part: Part, fit: _GroupNumbers, found: Cells) -> Cells:
     """Return the number of rows; of a count with its interval."""
     if part.counts is None:
         return {}
@@ -247,7 +242,7 @@ def _count(part: Part, fit: Fit, found: Cells) -> Cells:
     return counts | ends
 
 
-def _mean(part: Part, fit: Fit, found: Cells) -> Cells:
+def _mean(part: Part, fit: _GroupNumbers, found: Cells) -> Cells:
     """Return the mean of the numbers shown, with its intervals."""
     name = next((name for name in _MEANS if name in found), None)
     if name is None or part.variable is None or part.variable not in fit.system.variables:
@@ -275,7 +270,7 @@ def _mean(part: Part, fit: Fit, found: Cells) -> Cells:
 
 @final
 @dataclass(slots=True)
-class Told:
+class _Sources:
     """What the numbers of a statistic are combined from.
 
     Attributes:
@@ -310,18 +305,18 @@ class Told:
             self.totals |= dict.fromkeys(own)
 
 
-def table_note(name: str, table: Tabled | None) -> Iterator[str]:
+def _table_note(name: str, table: _ReconciledTable | None) -> Iterator[str]:
     """Say from which releases a contingency table is made, if there are others."""
     if table is not None and table.names != (name,):
         yield f"The counts are combined from {_releases(table.names)}, and add up."
 
 
-def combined_notes(told: Sequence[Told]) -> list[str]:
+def _combined_notes(told: Sequence[_Sources]) -> list[str]:
     """Say it of each statistic of a release, each sentence once."""
     return list(dict.fromkeys(sentence for one in told for sentence in _sentences(one)))
 
 
-def other_notes(parts: Sequence[Part]) -> dict[int, list[str]]:
+def _other_notes(parts: Sequence[Part]) -> dict[int, list[str]]:
     """Say, by the identity of a statistic, which counts of its groups are of other rows, and why.
 
     They are not combined; a reader who sees two numbers of a group must know it.
@@ -370,28 +365,32 @@ def _others(part: Part, others: Sequence[Part]) -> Iterator[str]:
         )
 
 
-def _sentences(told: Told) -> Iterator[str]:
-    part, some = told.part, _some(told.groups, told.part)
-    if told.counts:
-        yield f"The counts of {_rows(part)}{some} are {_from(told)}."
-    if len(told.totals) > 1:
+def _sentences(sources: _Sources) -> Iterator[str]:
+    part, some = sources.part, _some(sources.groups, sources.part)
+    if sources.counts:
+        yield f"The counts of {_rows(part)}{some} are {_from(sources)}."
+    if len(sources.totals) > 1:
         column = listed(part.question.summed)
-        yield f"The total of {column}{some} is combined from {_releases(tuple(told.totals))}."
-    if told.moved:
-        where = _some(told.moved, part).strip() or ("in every group" if part.release.keys else "")
+        yield f"The total of {column}{some} is combined from {_releases(tuple(sources.totals))}."
+    if sources.moved:
+        where = _some(sources.moved, part).strip() or (
+            "in every group" if part.release.keys else ""
+        )
         said = "noise made the count of rows with a known value larger than the count of all rows"
         there = " there" if where else ""
         sentence = f"{where}, {said}" if where else said
         yield f"{sentence[0].upper()}{sentence[1:]}. Both show the same number{there}."
 
 
-def _from(told: Told) -> str:
+def _from(sources: _Sources) -> str:
     """Return what counts are made of."""
-    names = tuple(told.counts)
+    names = tuple(sources.counts)
     if len(names) > 1:
-        same = ", which show the same number" if told.counts.keys() <= told.shown.keys() else ""
+        same = (
+            ", which show the same number" if sources.counts.keys() <= sources.shown.keys() else ""
+        )
         return f"combined from {_releases(names)}{same}"
-    if names == (told.part.name,):
+    if names == (sources.part.name,):
         return "combined from several statistics of this release"
     return f"those of {_releases(names)}"
 
@@ -452,28 +451,30 @@ def _made(named: Sequence[tuple[str, Release]]) -> list[Release]:
         for place, (name, release) in enumerate(named)
         for part in parts_of(name, place, _with_companion(release, named))
     ]
-    tables = tabled([(name, _with_companion(release, named)) for name, release in named], parts)
+    tables = _reconciled_tables(
+        [(name, _with_companion(release, named)) for name, release in named], parts
+    )
     facts = {fact: fixed for table in tables.values() for fact, fixed in table.fixed.items()}
     answers = [_Answer.of(release, tables.get(name)) for name, release in named]
-    told: dict[int, Told] = {}
-    fits: defaultdict[int, list[Fit]] = defaultdict(list)
+    told: dict[int, _Sources] = {}
+    fits: defaultdict[int, list[_GroupNumbers]] = defaultdict(list)
     for one in solved(parts, facts):
         numbers = one.system.numbers(one.estimates, one.count)
         for part, group in one.held:
             if one.moved or one.system.changes(part):
-                fits[id(part)].append(Fit(group, one.system, numbers, one.fixed))
-                told.setdefault(id(part), Told(part)).add(one)
+                fits[id(part)].append(_GroupNumbers(group, one.system, numbers, one.fixed))
+                told.setdefault(id(part), _Sources(part)).add(one)
     for part in parts:
         own = fits[id(part)]
-        for fit, cells in zip(own, fitted(part, own) if own else (), strict=True):
+        for fit, cells in zip(own, _shown_columns(part, own) if own else (), strict=True):
             answers[part.place].put(part, fit.group, cells)
-    others = other_notes(parts)
+    others = _other_notes(parts)
     for place, (name, _) in enumerate(named):
         own = [part for part in parts if part.place == place]
-        combined = combined_notes([told[id(part)] for part in own if id(part) in told])
+        combined = _combined_notes([told[id(part)] for part in own if id(part) in told])
         notes = [note for part in own for note in others[id(part)]]
         answers[place].notes += dict.fromkeys(
-            [*table_note(name, tables.get(name)), *combined, *notes]
+            [*_table_note(name, tables.get(name)), *combined, *notes]
         )
     return [answer.release() for answer in answers]
 
@@ -497,7 +498,7 @@ class _Answer:
     notes: list[str] = field(default_factory=list[str])
 
     @staticmethod
-    def of(release: Release, table: Tabled | None) -> "_Answer":
+    def of(release: Release, table: _ReconciledTable | None) -> "_Answer":
         columns = release.columns | ({} if table is None else table.columns)
         return _Answer(release, {name: list[object](cells) for name, cells in columns.items()})
 

@@ -12,7 +12,6 @@ from neyman.released import group_name, text_of
 from neyman.tables import Entity
 
 __all__ = [
-    "NEAR",
     "NOTICE",
     "Judged",
     "Rehearsal",
@@ -24,7 +23,7 @@ __all__ = [
 
 NOTICE: Final = "REHEARSAL: not private. Public rows only."
 # Limits whose error is at most so many times the least are as good.
-NEAR: Final = 1.05
+_NEAR: Final = 1.05
 
 
 @final
@@ -94,7 +93,7 @@ class Searched:
     def flat(self) -> tuple[int, ...]:
         """The limits within 5 % of the best."""
         least = self.rmse[self.best]
-        return tuple(limit for limit, error in self.rmse.items() if error <= NEAR * least)
+        return tuple(limit for limit, error in self.rmse.items() if error <= _NEAR * least)
 
     @property
     def times(self) -> float:
@@ -303,7 +302,7 @@ def verdict(
     if not judged:
         return "there are no groups"
     hidden = [_hidden(asked, name, one) for one in judged]
-    better = best is not None and best.times > NEAR
+    better = best is not None and best.times > _NEAR
     said: list[str] = []
     if all(hidden):
         return f"the noise hides the {name} at this budget" + (f"; {best}" if better else "")

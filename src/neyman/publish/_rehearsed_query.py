@@ -31,7 +31,7 @@ from neyman.publish._query_on_table import QueryOnTable
 from neyman.publish._rehearsal import Judged, RehearsedGroup, RehearsedNumber, Searched, verdict
 from neyman.tables import Entity
 
-__all__ = ["rehearsed", "searched"]
+__all__ = ["rehearsed"]
 
 _STATISTICS: Final = ("count", "sum", "mean")
 _LADDER: Final = tuple(part * 10**power for power in range(13) for part in (1, 2, 3, 5))
@@ -39,7 +39,7 @@ _LADDER: Final = tuple(part * 10**power for power in range(13) for part in (1, 2
 _ONE: Final = 0.682689492137
 
 
-def searched(
+def _best_limits(
     asked: QueryOnTable, truth: Mapping[Place, Number], limits: Sequence[int]
 ) -> Searched | None:
     """Return the RMSE of each limit; None where the statistic is none that is searched for.
@@ -207,7 +207,7 @@ class _Answer:
         """Return a row for each number, with all its groups."""
         held = self._held(runs)
         widths = read(self.question, self.integers, self.keys, self.noise, _CONFIDENCE)
-        best = searched(self.asked, self.bounded, limits)
+        best = _best_limits(self.asked, self.bounded, limits)
         found: dict[str, dict[Key, tuple[RehearsedGroup, Judged]]] = {}
         for place, number in self.limited.items():
             group = self._group(place, number, widths[place], held)

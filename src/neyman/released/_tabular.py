@@ -14,21 +14,13 @@ from neyman.aggregate import Columns
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter, MissingExtra
 
-__all__ = [
-    "Tabular",
-    "arrow_columns",
-    "arrow_table",
-    "pandas_frame",
-    "polars_frame",
-    "read_parquet",
-    "write_parquet",
-]
+__all__ = ["Tabular", "arrow_columns", "pandas_frame", "read_parquet"]
 
 # Where Arrow and pandas keep what is said of the columns.
 _PLACE: Final = "neyman.release"
 
 
-def arrow_table(columns: Columns, metadata: dict[str, object]) -> Any:
+def _arrow_table(columns: Columns, metadata: dict[str, object]) -> Any:
     """Return a `pyarrow.Table` with its metadata as JSON text.
 
     Raises:
@@ -70,7 +62,7 @@ def pandas_frame(columns: Columns, metadata: dict[str, object]) -> Any:
     return frame
 
 
-def polars_frame(columns: Columns) -> Any:
+def _polars_frame(columns: Columns) -> Any:
     """Return a `polars.DataFrame`.
 
     Raises:
@@ -103,7 +95,7 @@ def read_parquet(path: str | Path) -> Any:
         ) from error
 
 
-def write_parquet(table: Any, path: str | Path) -> None:
+def _write_parquet(table: Any, path: str | Path) -> None:
     """Write a `pyarrow.Table` to a Parquet file."""
     from pyarrow import parquet
 
@@ -136,7 +128,7 @@ class Tabular(Displayed, ABC):
         Raises:
             MissingExtra: if pyarrow is not installed.
         """
-        return arrow_table(*self.framed())
+        return _arrow_table(*self.framed())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         """Hand over what `to_arrow` returns to any library that speaks Arrow's C interface.
@@ -166,7 +158,7 @@ class Tabular(Displayed, ABC):
         Raises:
             MissingExtra: if polars is not installed.
         """
-        return polars_frame(self.framed()[0])
+        return _polars_frame(self.framed()[0])
 
     def to_parquet(self, path: str | Path) -> None:
         """Write `to_arrow()` to a Parquet file, metadata included.
@@ -174,4 +166,4 @@ class Tabular(Displayed, ABC):
         Raises:
             MissingExtra: if pyarrow is not installed.
         """
-        write_parquet(self.to_arrow(), path)
+        _write_parquet(self.to_arrow(), path)

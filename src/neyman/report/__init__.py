@@ -9,7 +9,6 @@ from neyman.report._explanation import Explanation, Section, Sentence
 if TYPE_CHECKING:
     from neyman.report._answer_tables import answer_tables as answer_tables
     from neyman.report._answer_tables import function_table as function_table
-    from neyman.report._asked import question_text as question_text
     from neyman.report._crosstabs import crosstab_of as crosstab_of
     from neyman.report._functions import ReadOff as ReadOff
     from neyman.report._functions import figures as figures
@@ -18,8 +17,11 @@ if TYPE_CHECKING:
     from neyman.report._language import Language as Language
     from neyman.report._language import Numeral as Numeral
     from neyman.report._language import read_language as read_language
+    from neyman.report._language import relation as relation
+    from neyman.report._language import translated as translated
     from neyman.report._ledger_page import ledger_html as ledger_html
     from neyman.report._page import html as html
+    from neyman.report._question_text import question_text as question_text
     from neyman.report._records import csv_of as csv_of
     from neyman.report._records import recorded as recorded
     from neyman.report._records import records_of as records_of
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from neyman.report._tables import answer_html as answer_html
     from neyman.report._tables import rows_table as rows_table
     from neyman.report._tables import table_of as table_of
-    from neyman.report._translated import translated as translated
-    from neyman.report._words import relation as relation
 
 __all__ = [
     "Explanation",
@@ -62,18 +62,16 @@ __all__ = [
 # Loaded at their first use: what shows releases comes from `publish`.
 _HOMES = {
     "_answer_tables": ("answer_tables", "function_table"),
-    "_asked": ("question_text",),
     "_crosstabs": ("crosstab_of",),
     "_functions": ("ReadOff", "figures", "read_off"),
     "_html": ("safe",),
-    "_language": ("Language", "Numeral", "read_language"),
+    "_language": ("Language", "Numeral", "read_language", "relation", "translated"),
     "_ledger_page": ("ledger_html",),
     "_page": ("html",),
+    "_question_text": ("question_text",),
     "_records": ("csv_of", "recorded", "records_of"),
     "_rehearsal": ("rehearsal_html",),
     "_tables": ("answer_html", "rows_table", "table_of"),
-    "_translated": ("translated",),
-    "_words": ("relation",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -9,16 +9,17 @@ from typing import Final, final
 from neyman.printable import printable
 from neyman.publish import Presented, RowState
 from neyman.released import MARK, MARKED, TOO_FEW, Side
-from neyman.report._asked import begun, statistic_text
 from neyman.report._columns import (
     Column,
     Head,
     columns_of_function,
     columns_of_side,
     number_of,
+    rounded,
+    written,
 )
 from neyman.report._functions import read_off
-from neyman.report._rounding import rounded, written
+from neyman.report._question_text import begun, statistic_text
 
 __all__ = ["AnswerTable", "Row", "answer_tables", "function_table", "title_of"]
 

@@ -8,15 +8,12 @@ from typing import Final, cast, final
 from neyman.publish import Presented, Publication
 from neyman.released import Release
 from neyman.report._answer_tables import AnswerTable, answer_tables, title_of
-from neyman.report._asked import begun, question_text
 from neyman.report._crosstabs import crosstab_of
-from neyman.report._downloads import csv_link
-from neyman.report._html import labelled, safe
-from neyman.report._language import Language, read_language
-from neyman.report._pictures import pictured
-from neyman.report._records import recorded
+from neyman.report._html import labelled, pictured, safe
+from neyman.report._language import Language, read_language, translated
+from neyman.report._question_text import begun, question_text
+from neyman.report._records import csv_link, recorded
 from neyman.report._tables import answer_html, crosstab_cells, told
-from neyman.report._translated import translated
 
 __all__ = ["Answer", "answers_of"]
 

@@ -6,14 +6,12 @@ from typing import cast
 from neyman.ledger import Entry, Ledger
 from neyman.numerics import at_least, at_most
 from neyman.released import Guarantee, RecordedQuestion
-from neyman.report._asked import statistic_text
 from neyman.report._audit import PRIORS, curve_section, explanation_html, said_unit
 from neyman.report._explain import explain
 from neyman.report._html import framed, labelled, safe, table_html
-from neyman.report._language import Language, read_language
+from neyman.report._language import Language, read_language, relation, translated
+from neyman.report._question_text import statistic_text
 from neyman.report._tables import exactly
-from neyman.report._translated import translated
-from neyman.report._words import relation
 
 __all__ = ["ledger_html"]
 

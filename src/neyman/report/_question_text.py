@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from neyman.released import RecordedQuestion
-from neyman.report._language import Language, read_language
-from neyman.report._translated import translated
+from neyman.report._language import Language, read_language, translated
 
 __all__ = ["begun", "question_text", "statistic_text"]
 
