@@ -39,7 +39,7 @@ from neyman.aggregate import Noise
 from neyman.numerics import ndtri
 from neyman.publish._facts import Fact, Part, Variable
 
-__all__ = ["Fixed", "Numbers", "Solved", "System", "solved"]
+__all__ = ["Fixed", "SolvedGroup", "System", "solved"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -262,20 +262,6 @@ class Fixed:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
-    """What is known of one group.
-
-    Attributes:
-        estimates: of n, if it is known, and of each total.
-        shown: the same, as whole numbers that fit each other.
-    """
-
-    estimates: Floats
-    shown: tuple[int | float, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
 class System:
     """Statistics about the same rows, and what they tell of n and of totals.
 
@@ -368,61 +354,10 @@ class System:
             given = [fixed.unbiased, *given]
         return self.best.of(given)
 
-    def numbers(self, estimates: Floats, count: float | None) -> Numbers:
-        """Return the numbers to be shown.
-
-        Args:
-            estimates: of the group.
-            count: n as it is shown; None where it is not known.
-        """
-        if count is None:
-            return Numbers(estimates, tuple(round(total) for total in estimates.tolist()))
-        first = float(estimates[0])
-        # What the totals are expected to be beside this count.
-        moved = self.best.covariance[:, 0] / self.best.covariance[0, 0] * (count - first)
-        totals = [round(total) for total in (estimates + moved)[1:].tolist()]
-        return Numbers(estimates, (count, *totals))
-
     @property
     def variance(self) -> float:
         """Of the estimate of n."""
         return float(self.best.covariance[0, 0])
-
-    def integers(self, part: Part, numbers: Numbers) -> list[int]:
-        """Return the integers of a part that fit the numbers shown; of no term its own are 0."""
-        found: list[int] = []
-        for term in part.terms:
-            value = Fraction(0)
-            if term is not None and self.counted:
-                value += term.rows * Fraction(numbers.shown[0])
-            if term is not None and term.total and part.variable is not None:
-                place = self.counted + self.variables.index(part.variable)
-                value += term.total * Fraction(numbers.shown[place])
-            found.append(round(value))
-        return found
-
-    def noise(self, part: Part, numbers: Numbers) -> _CombinedNoise:
-        """Return the noise on those integers."""
-        forms = self.forms(part)
-        first = part.terms[0]
-        step = 1 if first is None else first.total or first.rows
-        off = forms @ numbers.estimates - np.array(self.integers(part, numbers), np.float64)
-        return self.best.noise(forms, float(step), off)
-
-    def count_ends(self, part: Part, numbers: Numbers) -> tuple[int, int]:
-        """Return the noise interval of n, of a part that is a count."""
-        (first,) = self.integers(part, numbers)
-        low, high = self.noise(part, numbers).ends(first, part.release.confidence)
-        weight = 1 if part.counts is None else part.counts[1]
-        return low // weight, high // weight
-
-    def mean_ends(self, part: Part, numbers: Numbers) -> tuple[float, float]:
-        """Return the noise interval of T / n, of a part with n and T first among its integers."""
-        (rows, _), (_, total) = ((t.rows, t.total) for t in part.terms[:2] if t is not None)
-        first, second, *_ = self.integers(part, numbers)
-        ends = self.noise(part, numbers).ratio_interval(second, first, part.release.confidence)
-        low, high = (end * rows / total for end in ends)
-        return low, high
 
 
 def _used(part: Part, *, told: bool) -> Iterator[int]:
@@ -446,7 +381,7 @@ def _forms(part: Part, variables: Sequence[Variable], *, counted: bool) -> Float
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Solved:
+class SolvedGroup:
     """One group.
 
     Attributes:
@@ -472,8 +407,55 @@ class Solved:
         """Whether more than one statistic is about it, or a table."""
         return len(self.held) > 1 or self.fixed is not None
 
+    @property
+    def shown(self) -> tuple[int | float, ...]:
+        """The count, if it is known, and each total: whole numbers that fit each other."""
+        if self.count is None:
+            return tuple(round(total) for total in self.estimates.tolist())
+        covariance = self.system.best.covariance
+        # What the totals are expected to be beside this count.
+        beside = covariance[:, 0] / covariance[0, 0] * (self.count - float(self.estimates[0]))
+        return (self.count, *(round(total) for total in (self.estimates + beside)[1:].tolist()))
 
-def solved(parts: Sequence[Part], facts: Mapping[Fact, Fixed]) -> list[Solved]:
+    def integers(self, part: Part) -> list[int]:
+        """Return the integers of a part that fit the numbers shown; of no term its own are 0."""
+        found: list[int] = []
+        shown = self.shown
+        for term in part.terms:
+            value = Fraction(0)
+            if term is not None and self.system.counted:
+                value += term.rows * Fraction(shown[0])
+            if term is not None and term.total and part.variable is not None:
+                place = self.system.counted + self.system.variables.index(part.variable)
+                value += term.total * Fraction(shown[place])
+            found.append(round(value))
+        return found
+
+    def noise(self, part: Part) -> _CombinedNoise:
+        """Return the noise on those integers."""
+        forms = self.system.forms(part)
+        first = part.terms[0]
+        step = 1 if first is None else first.total or first.rows
+        off = forms @ self.estimates - np.array(self.integers(part), np.float64)
+        return self.system.best.noise(forms, float(step), off)
+
+    def count_ends(self, part: Part) -> tuple[int, int]:
+        """Return the noise interval of n, of a part that is a count."""
+        (first,) = self.integers(part)
+        low, high = self.noise(part).ends(first, part.release.confidence)
+        weight = 1 if part.counts is None else part.counts[1]
+        return low // weight, high // weight
+
+    def mean_ends(self, part: Part) -> tuple[float, float]:
+        """Return the noise interval of T / n, of a part with n and T first among its integers."""
+        (rows, _), (_, total) = ((t.rows, t.total) for t in part.terms[:2] if t is not None)
+        first, second, *_ = self.integers(part)
+        ends = self.noise(part).ratio_interval(second, first, part.release.confidence)
+        low, high = (end * rows / total for end in ends)
+        return low, high
+
+
+def solved(parts: Sequence[Part], facts: Mapping[Fact, Fixed]) -> list[SolvedGroup]:
     """Return the groups of which more is known than one statistic tells.
 
     Args:
@@ -491,7 +473,7 @@ def solved(parts: Sequence[Part], facts: Mapping[Fact, Fixed]) -> list[Solved]:
         if fact not in places and _bundle(fact) in nested:
             nested[_bundle(fact)].append(fact)
     systems: dict[object, System] = {}
-    found: list[Solved] = []
+    found: list[SolvedGroup] = []
     for bundle in nested.values():
         groups = [
             _solve(fact, places.get(fact, []), facts.get(fact), systems)
@@ -513,7 +495,7 @@ def _solve(
     held: Sequence[tuple[Part, int]],
     fixed: Fixed | None,
     systems: dict[object, System],
-) -> Solved:
+) -> SolvedGroup:
     alike = (tuple(id(part) for part, _ in held), fixed and (fixed.stddev, fixed.law))
     if alike not in systems:
         systems[alike] = System.of([part for part, _ in held], fixed)
@@ -522,10 +504,10 @@ def _solve(
     count = None
     if system.counted:
         count = round(float(estimates[0])) if fixed is None else fixed.count
-    return Solved(fact, tuple(held), system, estimates, fixed, count)
+    return SolvedGroup(fact, tuple(held), system, estimates, fixed, count)
 
 
-def _nested(groups: Sequence[Solved]) -> Iterator[Solved]:
+def _nested(groups: Sequence[SolvedGroup]) -> Iterator[SolvedGroup]:
     """Yield them with counts of which none is larger than that of rows that include its own."""
     blocks = [[one] for one in groups if one.count is not None]
     while True:
@@ -546,12 +528,12 @@ def _nested(groups: Sequence[Solved]) -> Iterator[Solved]:
         yield from (replace(one, count=whole, moved=True) for one in block)
 
 
-def _within(first: Sequence[Solved], second: Sequence[Solved]) -> bool:
+def _within(first: Sequence[SolvedGroup], second: Sequence[SolvedGroup]) -> bool:
     """Whether rows of the first are among those of the second."""
     return any(x.fact.rows.known > y.fact.rows.known for x in first for y in second)
 
 
-def _level(block: Sequence[Solved]) -> float:
+def _level(block: Sequence[SolvedGroup]) -> float:
     """Return the mean of the estimates, weighted; what a table shows stands."""
     fixed = [one.fixed.count for one in block if one.fixed is not None]
     if fixed:

@@ -2,10 +2,10 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Final, cast, final
+from typing import Final, Self, cast, final
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from neyman.aggregate import Columns, IntArray
 from neyman.printable import listed
 from neyman.publish._crosstab import CrosstabReading, Measured
 from neyman.publish._facts import Fact, Part, facts_of, margin_fact, parts_of
-from neyman.publish._least_squares import Fixed, Numbers, Solved, System, solved
+from neyman.publish._least_squares import Fixed, SolvedGroup, solved
 from neyman.released import Drawn, Release
 
 __all__ = ["reconciled", "table_facts"]
@@ -164,76 +164,59 @@ _MEANS: Final = ("mean", "mean_per_unit")
 Cells = dict[str, Sequence[object]]
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _GroupNumbers:
-    """What is known of a group of a statistic.
-
-    Attributes:
-        group: which.
-        system: what it is known from.
-        numbers: themselves.
-        fixed: the number of rows, where a contingency table shows it.
-    """
-
-    group: int
-    system: System
-    numbers: Numbers
-    fixed: Fixed | None
-
-
-def _shown_columns(
-    part: Part, fits: Sequence[_GroupNumbers]
-) -> Iterator[Mapping[str, Sequence[object]]]:
+def _shown_columns(part: Part, groups: Mapping[int, SolvedGroup]) -> Iterator[tuple[int, Cells]]:
     """Yield the columns of each group, called as if the statistic had been asked alone.
 
     Intervals are around the estimates, and stretched to hold the numbers shown. Those of variances
     and all else that is read from many integers together are as wide as with the statistic's own
     noise: the noise on its integers is less in every direction (Anderson's inequality).
+
+    Args:
+        part: the statistic.
+        groups: by their places in it.
     """
-    read = _together(part, fits) if part.reading.joint else [_alone(part, fit) for fit in fits]
-    for fit, found in zip(fits, read, strict=True):
-        yield found | _count(part, fit, found) | _mean(part, fit, found)
+    read = _read_together(part, groups) if part.reading.joint else _read_alone(part, groups)
+    for (group, one), found in zip(groups.items(), read, strict=True):
+        yield group, found | _count(part, one, found) | _mean(part, one, found)
 
 
-def _alone(part: Part, fit: _GroupNumbers) -> Cells:
-    """Read a group whose integers have noise of their own."""
-    integers = np.array(fit.system.integers(part, fit.numbers), np.int64)
-    noise = fit.system.noise(part, fit.numbers)
-    return cast("Cells", part.reading.columns(integers, noise, part.release.confidence))
+def _read_alone(part: Part, groups: Mapping[int, SolvedGroup]) -> Iterator[Cells]:
+    """Read groups whose integers have noise of their own."""
+    for one in groups.values():
+        integers = np.array(one.integers(part), np.int64)
+        found = part.reading.columns(integers, one.noise(part), part.release.confidence)
+        yield cast("Cells", found)
 
 
-def _together(part: Part, fits: Sequence[_GroupNumbers]) -> list[Cells]:
+def _read_together(part: Part, groups: Mapping[int, SolvedGroup]) -> Iterator[Cells]:
     """Read groups with the noise of the statistic, if there is no more than that."""
-    values = part.integers[[fit.group for fit in fits]].astype(np.float64)
+    values = part.integers[list(groups)].astype(np.float64)
     places = [i for i, term in enumerate(part.terms) if term is not None]
-    for row, fit in zip(values, fits, strict=True):
+    for row, one in zip(values, groups.values(), strict=True):
         # Of other noise than Gaussian, a sum of less can be larger; and so can a count be that is
         # not made of the statistic's own.
-        if part.noise.normal and fit.system.uses(part):
-            row[places] = (fit.system.forms(part) @ fit.numbers.estimates)[places]
+        if part.noise.normal and one.system.uses(part):
+            row[places] = (one.system.forms(part) @ one.estimates)[places]
     # They stand for integers, and are read as such.
     whole = cast("IntArray", values.reshape(-1))
     columns = cast("Cells", part.reading.columns(whole, part.noise, part.release.confidence))
-    length = len(next(iter(columns.values()))) // len(fits)
-    return [
-        {name: cells[place * length :][:length] for name, cells in columns.items()}
-        for place in range(len(fits))
-    ]
+    length = len(next(iter(columns.values()))) // len(groups)
+    for place in range(len(groups)):
+        yield {name: cells[place * length :][:length] for name, cells in columns.items()}
 
 
-def _count(part: Part, fit: _GroupNumbers, found: Cells) -> Cells:
+def _count(part: Part, one: SolvedGroup, found: Cells) -> Cells:
     """Return the number of rows; of a count with its interval."""
     if part.counts is None:
         return {}
-    count, fixed = fit.numbers.shown[0], fit.fixed
+    count, fixed = one.shown[0], one.fixed
     counts: Cells = {name: [count] * len(found[name]) for name in _COUNTS if name in found}
     if part.question.statistic not in _COUNTS:
         return counts
     if fixed is not None:
         ends: Cells = {"stddev": [fixed.stddev], "lower": [fixed.lower], "upper": [fixed.upper]}
     else:
-        low, high = fit.system.count_ends(part, fit.numbers)
+        low, high = one.count_ends(part)
         ends = {"lower": [low], "upper": [high]}
     for name, outer in (("lower", min), ("upper", max)):
         if f"total_{name}" in found:
@@ -242,13 +225,13 @@ def _count(part: Part, fit: _GroupNumbers, found: Cells) -> Cells:
     return counts | ends
 
 
-def _mean(part: Part, fit: _GroupNumbers, found: Cells) -> Cells:
+def _mean(part: Part, one: SolvedGroup, found: Cells) -> Cells:
     """Return the mean of the numbers shown, with its intervals."""
     name = next((name for name in _MEANS if name in found), None)
-    if name is None or part.variable is None or part.variable not in fit.system.variables:
+    if name is None or part.variable is None or part.variable not in one.system.variables:
         return {}
-    shown = fit.numbers.shown
-    count, total = shown[0], shown[1 + fit.system.variables.index(part.variable)]
+    shown = one.shown
+    count, total = shown[0], shown[1 + one.system.variables.index(part.variable)]
     mean = part.variable.at(Fraction(total) / Fraction(count)) if count > 0 else math.nan
     before = "mean_" if part.reading.joint else ""
     low, high, total_low, total_high = (
@@ -256,7 +239,7 @@ def _mean(part: Part, fit: _GroupNumbers, found: Cells) -> Cells:
         for end in ("lower", "upper", "total_lower", "total_upper")
     )
     if part.reading.joint:
-        low, high = (part.variable.at(end) for end in fit.system.mean_ends(part, fit.numbers))
+        low, high = (part.variable.at(end) for end in one.mean_ends(part))
     if count > 0:
         low, high = min(low, mean), max(high, mean)
     return {
@@ -289,7 +272,15 @@ class _Sources:
     groups: int = 0
     moved: int = 0
 
-    def add(self, one: Solved) -> None:
+    @classmethod
+    def of(cls, part: Part, groups: Iterable[SolvedGroup]) -> Self:
+        """Collect them from the groups that are shown otherwise than alone."""
+        found = cls(part)
+        for one in groups:
+            found.add(one)
+        return found
+
+    def add(self, one: SolvedGroup) -> None:
         """Add a group."""
         self.moved += one.moved
         if not (one.combined and one.system.changes(self.part)):
@@ -456,22 +447,19 @@ def _made(named: Sequence[tuple[str, Release]]) -> list[Release]:
     )
     facts = {fact: fixed for table in tables.values() for fact, fixed in table.fixed.items()}
     answers = [_Answer.of(release, tables.get(name)) for name, release in named]
-    told: dict[int, _Sources] = {}
-    fits: defaultdict[int, list[_GroupNumbers]] = defaultdict(list)
+    changed: defaultdict[int, dict[int, SolvedGroup]] = defaultdict(dict)
     for one in solved(parts, facts):
-        numbers = one.system.numbers(one.estimates, one.count)
         for part, group in one.held:
             if one.moved or one.system.changes(part):
-                fits[id(part)].append(_GroupNumbers(group, one.system, numbers, one.fixed))
-                told.setdefault(id(part), _Sources(part)).add(one)
+                changed[id(part)][group] = one
     for part in parts:
-        own = fits[id(part)]
-        for fit, cells in zip(own, _shown_columns(part, own) if own else (), strict=True):
-            answers[part.place].put(part, fit.group, cells)
+        groups = changed[id(part)]
+        for group, cells in _shown_columns(part, groups) if groups else ():
+            answers[part.place].put(part, group, cells)
     others = _other_notes(parts)
     for place, (name, _) in enumerate(named):
         own = [part for part in parts if part.place == place]
-        combined = _combined_notes([told[id(part)] for part in own if id(part) in told])
+        combined = _combined_notes([_Sources.of(part, changed[id(part)].values()) for part in own])
         notes = [note for part in own for note in others[id(part)]]
         answers[place].notes += dict.fromkeys(
             [*_table_note(name, tables.get(name)), *combined, *notes]
