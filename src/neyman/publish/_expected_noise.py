@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import takewhile
 from statistics import NormalDist
 from typing import Final, NamedTuple, TypeAlias, final
 
@@ -20,10 +19,11 @@ from neyman.functional import (
     function,
 )
 from neyman.mechanisms import Mechanism
+from neyman.publish._numbers import Number, numbers_in
 from neyman.publish._stand_ins import BEST, LIKE, SPREAD, TYPICAL, WORST, Group, StandIns
 from neyman.released import RecordedQuestion
 
-__all__ = ["ExpectedNumber", "expected_numbers", "widths_of"]
+__all__ = ["ExpectedNoise", "ExpectedNumber", "expected_numbers", "widths_of"]
 
 # What a plan can rest on, from the first of these that there is; never on the best case, for rows
 # are worse than that in 99 of 100 public columns.
@@ -32,7 +32,7 @@ _PLANNED: Final = (LIKE, SPREAD, TYPICAL)
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Known:
+class ExpectedNoise:
     """How much an answer says of one number, where rows are as in one case.
 
     Attributes:
@@ -74,10 +74,10 @@ class ExpectedNumber:
     name: str
     records: int | None
     group: str
-    cases: Mapping[str, _Known]
+    cases: Mapping[str, ExpectedNoise]
 
     @property
-    def planned(self) -> _Known:
+    def planned(self) -> ExpectedNoise:
         """What to plan with: as public rows, a given spread or, without these, typical rows do."""
         return next((self.cases[case] for case in _PLANNED if case in self.cases), _NOTHING)
 
@@ -125,7 +125,7 @@ class ExpectedNumber:
         }
 
 
-_NOTHING: Final = _Known(None, None)
+_NOTHING: Final = ExpectedNoise(None, None)
 
 
 class _Answer(NamedTuple):
@@ -135,16 +135,8 @@ class _Answer(NamedTuple):
     columns: Columns
 
 
-class _Width(NamedTuple):
-    """An interval, with the deviation of its noise; infinite or NaN where it is not known."""
-
-    stddev: float | None
-    lower: float
-    upper: float
-
-
-_Read: TypeAlias = Callable[[IntArray], Iterable[tuple[str, _Width]]]
-_Found: TypeAlias = dict[str, dict[tuple[str, int], _Known]]
+_Read: TypeAlias = Callable[[IntArray], Iterable[tuple[str, Number]]]
+_Found: TypeAlias = dict[str, dict[tuple[str, int], ExpectedNoise]]
 
 
 def expected_numbers(
@@ -157,7 +149,7 @@ def expected_numbers(
         mechanism: the noise.
         confidence: of the intervals.
     """
-    plain = _Known(mechanism.stddev, float(mechanism.half_width(confidence)))
+    plain = ExpectedNoise(mechanism.stddev, float(mechanism.half_width(confidence)))
     if not rows.cases:
         return (ExpectedNumber("integer", None, "", {TYPICAL: plain}),)
     read = widths_of(rows.aggregate, mechanism, confidence)
@@ -171,7 +163,7 @@ def expected_numbers(
     found: _Found = {}
     for size in (*sizes, *others):
         for case in (first,) if size in others else rows.cases:
-            seen: dict[str, list[_Known]] = {}
+            seen: dict[str, list[ExpectedNoise]] = {}
             for name, width in read(rows.integers(case, size)) if rows.cases[case] else ():
                 seen.setdefault(name, []).append(_known(width, hidden.get(name)))
             for name, known in seen.items():
@@ -190,12 +182,12 @@ def widths_of(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> 
     query = aggregate.query
     numbers = _FUNCTIONS.get(RecordedQuestion.of(query).statistic)
 
-    def read(integers: IntArray) -> Iterable[tuple[str, _Width]]:
+    def read(integers: IntArray) -> Iterable[tuple[str, Number]]:
         columns = aggregate.reading.columns(integers, mechanism, confidence)
         if numbers is None:
-            return _numbers(columns)
+            return ((name, number) for name, _, number in numbers_in(columns))
         # Of one group, which is made up.
-        answer, found = _Answer({**query, "keys": None}, columns), dict[str, _Width]()
+        answer, found = _Answer({**query, "keys": None}, columns), dict[str, Number]()
         for name, of in numbers.items():
             found[name] = _UNKNOWN
             # Where noise hides so few rows, nothing is known of the curve, and that is said.
@@ -206,17 +198,17 @@ def widths_of(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> 
     return read
 
 
-def _known(width: _Width, hidden: _Width | None) -> _Known:
-    half = (width.upper - width.lower) / 2
+def _known(width: Number, hidden: Number | None) -> ExpectedNoise:
+    half = width.half_width
     if not math.isfinite(half):
-        return _Known(width.stddev, None)
+        return ExpectedNoise(width.stddev, None)
     same = hidden is not None and (width.lower, width.upper) == (hidden.lower, hidden.upper)
-    return _Known(width.stddev, half, (width.lower, width.upper) if same else None)
+    return ExpectedNoise(width.stddev, half, (width.lower, width.upper) if same else None)
 
 
 def _shown(
     name: str,
-    widths: Mapping[tuple[str, int], _Known],
+    widths: Mapping[tuple[str, int], ExpectedNoise],
     asked: Iterable[tuple[str, int]],
     groups: Iterable[Group],
     cases: Iterable[str],
@@ -227,7 +219,7 @@ def _shown(
     told = every[0].stddev is not None and every[0].half_width
     if told and len({_digits(known) for known in every}) == 1:
         yield ExpectedNumber(
-            name, None, "", {TYPICAL: _Known(every[0].stddev, every[0].half_width)}
+            name, None, "", {TYPICAL: ExpectedNoise(every[0].stddev, every[0].half_width)}
         )
         return
     for group in groups:
@@ -235,24 +227,24 @@ def _shown(
         yield ExpectedNumber(name, group.records, group.label, _sorted(known))
 
 
-def _vagueness(known: _Known) -> tuple[bool, float]:
+def _vagueness(known: ExpectedNoise) -> tuple[bool, float]:
     """The larger, the less it says."""
     return known.half_width is None, known.half_width or 0.0
 
 
-def _sorted(known: dict[str, _Known]) -> dict[str, _Known]:
+def _sorted(known: dict[str, ExpectedNoise]) -> dict[str, ExpectedNoise]:
     """Let the best case be the best of those tried: in tiny groups rows spread evenly are not."""
     tried = [known[case] for case in (BEST, TYPICAL, WORST) if case in known]
     ends = {BEST: min(tried, key=_vagueness), WORST: max(tried, key=_vagueness)}
     return {case: ends.get(case, width) for case, width in known.items()}
 
 
-def _digits(known: _Known) -> tuple[str, str]:
+def _digits(known: ExpectedNoise) -> tuple[str, str]:
     """Return the numbers without what rounding does to them."""
     return f"{known.stddev or 0.0:.9g}", f"{known.half_width or 0.0:.9g}"
 
 
-def _told(known: _Known, case: str) -> str:
+def _told(known: ExpectedNoise, case: str) -> str:
     """Write one case; where an interval says nothing, what it is comes after the case."""
     said, colon, whole = str(known).partition(": ")
     called = "typically" if case == TYPICAL and not said.startswith("±") else case
@@ -263,47 +255,22 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
 
 
-def _numbers(columns: Columns) -> Iterator[tuple[str, _Width]]:
-    """Tell every column that has ends, lower and upper or x_lower and x_upper, row by row."""
-    for low in columns:
-        prefix = low.removesuffix("lower")
-        high = f"{prefix}upper"
-        # Total ends are those of sampling too, which rests on what the rows are like.
-        if prefix == low or high not in columns or prefix.endswith("total_"):
-            continue
-        labels = _labels(columns, low)
-        for i, (lower, upper) in enumerate(zip(columns[low], columns[high], strict=True)):
-            spread = columns.get(f"{prefix}stddev")
-            stddev = None if spread is None else float(spread[i])
-            yield labels[i], _Width(stddev, float(lower), float(upper))
+_UNKNOWN: Final = Number(0.0, -math.inf, math.inf)
 
 
-def _labels(columns: Columns, low: str) -> list[str]:
-    """Return what the number of each row is called: its column, and the marks before it."""
-    rows = len(columns[low])
-    if low != "lower":
-        return [low.removesuffix("_lower")] * rows
-    before = takewhile(lambda column: column != low, columns)
-    *marks, name = [column for column in before if column != "stddev"]
-    return [" ".join([name, *(str(columns[mark][i]) for mark in marks)]) for i in range(rows)]
-
-
-_UNKNOWN: Final = _Width(None, -math.inf, math.inf)
-
-
-def _pointwise(stddev: float, confidence: float) -> _Width:
+def _pointwise(stddev: float, confidence: float) -> Number:
     return _about(stddev, NormalDist().inv_cdf((1 + confidence) / 2) * stddev)
 
 
-def _about(stddev: float, width: float) -> _Width:
-    return _Width(stddev, -width, width)
+def _about(stddev: float, width: float) -> Number:
+    return Number(0.0, -width, width, stddev)
 
 
-def _density_rows(answer: _Answer, confidence: float) -> _Width:
+def _density_rows(answer: _Answer, confidence: float) -> Number:
     return _pointwise(function(answer, ReleasedFunction).count_sd, confidence)
 
 
-def _density(answer: _Answer, confidence: float) -> _Width:
+def _density(answer: _Answer, confidence: float) -> Number:
     released = function(answer, ReleasedFunction)
     band = released.band(confidence, "noise")
     middle = band.x.size // 2
@@ -311,25 +278,25 @@ def _density(answer: _Answer, confidence: float) -> _Width:
     return _about(float(released.noise_sd(band.x[middle])), width)
 
 
-def _field_rows(answer: _Answer, confidence: float) -> _Width:
+def _field_rows(answer: _Answer, confidence: float) -> Number:
     return _pointwise(function(answer, ReleasedField).count_sd, confidence)
 
 
-def _field(answer: _Answer, confidence: float) -> _Width:
+def _field(answer: _Answer, confidence: float) -> Number:
     released = function(answer, ReleasedField)
     middle = [side.start + float(side.length) / 2 for side in released.basis.sides]
     return _pointwise(float(released.noise_sd(np.array(middle))), confidence)
 
 
-def _at_risk(answer: _Answer, confidence: float) -> _Width:
+def _at_risk(answer: _Answer, confidence: float) -> Number:
     return _pointwise(float(function(answer, SurvivalCurve).at_risk_sd(0.0)), confidence)
 
 
-def _regression_rows(answer: _Answer, confidence: float) -> _Width:
+def _regression_rows(answer: _Answer, confidence: float) -> Number:
     return _pointwise(function(answer, RegressionCurve).density.count_sd, confidence)
 
 
-def _regression(answer: _Answer, confidence: float) -> _Width:
+def _regression(answer: _Answer, confidence: float) -> Number:
     curve = function(answer, RegressionCurve)
     domain = curve.channels.domain
     fit = curve.nadaraya_watson(curve.channels.bandwidth)
@@ -338,7 +305,7 @@ def _regression(answer: _Answer, confidence: float) -> _Width:
 
 
 # What a curve is read off its coefficients for; all else has its ends among its columns.
-_FUNCTIONS: Final[Mapping[str, Mapping[str, Callable[[_Answer, float], _Width]]]] = {
+_FUNCTIONS: Final[Mapping[str, Mapping[str, Callable[[_Answer, float], Number]]]] = {
     name: read
     for kind, read in (
         (

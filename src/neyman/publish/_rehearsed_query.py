@@ -14,19 +14,15 @@ from neyman.mechanisms import Mechanism
 from neyman.publish._exact_answers import (
     NOISELESS,
     UNLIMITED,
-    Key,
-    Number,
-    Place,
     counted,
     free,
-    groups_of,
-    numbers_of,
     read,
     share_kept,
     share_moved,
     widened,
 )
 from neyman.publish._expected_noise import widths_of
+from neyman.publish._numbers import Key, Number, Place, groups_of, numbers_of
 from neyman.publish._query_on_table import QueryOnTable
 from neyman.publish._rehearsal import Judged, RehearsedGroup, RehearsedNumber, Searched, verdict
 from neyman.tables import Entity
@@ -326,8 +322,7 @@ def _function(
     found: dict[str, list[RehearsedGroup]] = {}
     for key, part in zip(keys, np.split(integers, len(keys)), strict=True):
         for name, width in widths_of(question, noise, _CONFIDENCE)(part):
-            half = (width.upper - width.lower) / 2
-            known = half if math.isfinite(half) else None
+            known = width.half_width if math.isfinite(width.half_width) else None
             group = RehearsedGroup(key=dict(key), half_width=known)
             found.setdefault(name, []).append(group)
     return [
