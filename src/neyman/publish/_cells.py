@@ -17,7 +17,7 @@ estimate of least variance of every linear function (Gauss and Markov).
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Final, Self, TypeVar, final
+from typing import Final, Self, TypeAlias, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,15 +29,20 @@ from neyman.tables import Keys
 __all__ = [
     "Cells",
     "Floats",
+    "NoisyMargin",
     "cosines",
     "in_order",
     "least_squares",
+    "noisy_margin",
     "nonnegative",
     "on_simplex",
     "slab",
 ]
 
 Floats = npt.NDArray[np.float64]
+
+NoisyMargin: TypeAlias = tuple[frozenset[int], Floats, float]
+"""The axes of a margin, its counts with these axes in their order, the variance of their noise."""
 
 _Number = TypeVar("_Number", np.int64, np.float64)
 
@@ -114,6 +119,22 @@ class Cells:
         return tuple(domain.find(named[name], name) for name, domain in parts)
 
 
+def noisy_margin(
+    by: Keys, names: Sequence[str], counts: npt.ArrayLike, variance: float
+) -> NoisyMargin:
+    """Return counts of a margin, or of the cells, as `least_squares` takes them.
+
+    Args:
+        by: the cells.
+        names: of the margin's columns, the last one running fastest.
+        counts: of its groups.
+        variance: of the noise on each.
+    """
+    axes = [by.columns.index(name) for name in names]
+    table = np.asarray(counts, np.float64).reshape([len(by.domains[axis]) for axis in axes])
+    return frozenset(axes), np.transpose(table, np.argsort(axes)), variance
+
+
 def in_order(table: npt.NDArray[_Number], axes: list[int]) -> npt.NDArray[_Number]:
     """Return a table whose axes, once sorted, stand as they were asked for."""
     return np.transpose(table, np.argsort(np.argsort(axes)))
@@ -142,15 +163,12 @@ def slab(axes: Set[int], dimensions: int) -> tuple[slice | int, ...]:
     return tuple(slice(None) if i in axes else 0 for i in range(dimensions))
 
 
-def least_squares(
-    shape: Sequence[int], margins: Sequence[tuple[frozenset[int], Floats, float]]
-) -> tuple[Floats, Floats]:
+def least_squares(shape: Sequence[int], margins: Sequence[NoisyMargin]) -> tuple[Floats, Floats]:
     """Return the table and its precision A, both of `shape`.
 
     Args:
         shape: of the table.
-        margins: the axes S, the margin with its axes in their order, the variance of its noise;
-            one of them of all axes.
+        margins: one of them of all axes.
 
     Error: relatively some 1e-15 log(cells), of the largest cell.
     """

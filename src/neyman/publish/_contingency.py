@@ -4,7 +4,7 @@ import math
 from abc import ABC
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast, final
+from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,17 @@ from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import ndtri
 from neyman.overriding import override
-from neyman.publish._cells import Cells, Floats, cosines, in_order, least_squares, nonnegative, slab
+from neyman.publish._cells import (
+    Cells,
+    Floats,
+    NoisyMargin,
+    cosines,
+    in_order,
+    least_squares,
+    noisy_margin,
+    nonnegative,
+    slab,
+)
 from neyman.released import Release, Tabular, text_of
 from neyman.tables import Keys
 
@@ -298,9 +308,8 @@ def contingency(
         )
     listed = list(releases)
     _check(listed, by)
-    shape = tuple(map(len, by.domains))
-    margins = [_margin(release, by, shape) for release in listed]
-    if not any(len(axes) == len(shape) for axes, _, _ in margins):
+    margins = [_margin(release, by) for release in listed]
+    if not any(len(axes) == len(by.columns) for axes, _, _ in margins):
         raise InvalidTable(
             f"no release of the cells, {', '.join(by.columns)}, is among {len(listed)} releases; "
             "release them too, or write `by` of fewer columns"
@@ -311,7 +320,7 @@ def contingency(
 
 def put_together(
     by: Keys,
-    margins: Sequence[tuple[frozenset[int], Floats, float]],
+    margins: Sequence[NoisyMargin],
     confidence: float,
     normal: bool,
 ) -> ContingencyTable:
@@ -348,12 +357,8 @@ def _check(releases: Sequence[Release], by: Keys) -> None:
                 raise InvalidTable(f"release {release.entry!r} was given twice; write it once")
 
 
-def _margin(
-    release: Release, by: Keys, shape: tuple[int, ...]
-) -> tuple[frozenset[int], Floats, float]:
-    named = cast("Sequence[str]", release.query.get("margin", by.columns))
-    axes = [by.columns.index(name) for name in named]
-    counts = np.array(release.columns["count"], np.float64)
-    counts = counts.reshape([shape[i] for i in axes])
+def _margin(release: Release, by: Keys) -> NoisyMargin:
+    names = release.question.margin
     (stddev,) = set(release.columns["stddev"])
-    return frozenset(axes), np.transpose(counts, np.argsort(axes)), float(stddev) ** 2
+    counts = np.array(release.columns["count"], np.float64)
+    return noisy_margin(by, by.columns if names is None else names, counts, float(stddev) ** 2)

@@ -109,7 +109,7 @@ class ExpectedNumber:
             return [str(self.planned), spread]
         names = {SPREAD: SPREAD, LIKE: f"like = {like}"}
         return [
-            f"({names[case]}: {known})" if case in names else _told(known, case)
+            f"({names[case]}: {known})" if case in names else _with_case(known, case)
             for case, known in self.cases.items()
         ]
 
@@ -165,7 +165,7 @@ def expected_numbers(
         for case in (first,) if size in others else rows.cases:
             seen: dict[str, list[ExpectedNoise]] = {}
             for name, width in read(rows.integers(case, size)) if rows.cases[case] else ():
-                seen.setdefault(name, []).append(_known(width, hidden.get(name)))
+                seen.setdefault(name, []).append(_noise_of(width, hidden.get(name)))
             for name, known in seen.items():
                 found.setdefault(name, {})[case, size] = max(known, key=_vagueness)
     asked = [(case, size) for size in sizes for case in rows.cases if rows.cases[case]]
@@ -173,7 +173,7 @@ def expected_numbers(
     return tuple(
         number
         for name, widths in found.items()
-        for number in _shown(name, widths, asked, rows.groups, tuple(rows.cases))
+        for number in _by_group(name, widths, asked, rows.groups, tuple(rows.cases))
     )
 
 
@@ -198,7 +198,7 @@ def widths_of(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> 
     return read
 
 
-def _known(width: Number, hidden: Number | None) -> ExpectedNoise:
+def _noise_of(width: Number, hidden: Number | None) -> ExpectedNoise:
     half = width.half_width
     if not math.isfinite(half):
         return ExpectedNoise(width.stddev, None)
@@ -206,7 +206,7 @@ def _known(width: Number, hidden: Number | None) -> ExpectedNoise:
     return ExpectedNoise(width.stddev, half, (width.lower, width.upper) if same else None)
 
 
-def _shown(
+def _by_group(
     name: str,
     widths: Mapping[tuple[str, int], ExpectedNoise],
     asked: Iterable[tuple[str, int]],
@@ -244,7 +244,7 @@ def _digits(known: ExpectedNoise) -> tuple[str, str]:
     return f"{known.stddev or 0.0:.9g}", f"{known.half_width or 0.0:.9g}"
 
 
-def _told(known: ExpectedNoise, case: str) -> str:
+def _with_case(known: ExpectedNoise, case: str) -> str:
     """Write one case; where an interval says nothing, what it is comes after the case."""
     said, colon, whole = str(known).partition(": ")
     called = "typically" if case == TYPICAL and not said.startswith("±") else case

@@ -11,7 +11,8 @@ import numpy as np
 
 from neyman.aggregate import Columns, IntArray
 from neyman.printable import listed
-from neyman.publish._crosstab import CrosstabReading, Measured
+from neyman.publish._cells import NoisyMargin, noisy_margin
+from neyman.publish._crosstab import CrosstabReading
 from neyman.publish._facts import Fact, Part, facts_of, margin_fact, parts_of
 from neyman.publish._least_squares import Fixed, SolvedGroup, solved
 from neyman.released import Drawn, Release
@@ -73,11 +74,11 @@ class _Table:
             )
         return _Table(name, release, drawn, drawn.reading, tuple(margins))
 
-    def own(self) -> list[Measured]:
+    def own(self) -> list[NoisyMargin]:
         """What the table itself counted."""
         return self.reading.measured(self.drawn.integers, self.drawn.noise.stddev)
 
-    def more(self, part: Part) -> Measured | None:
+    def more(self, part: Part) -> NoisyMargin | None:
         """Return the counts of a statistic, if they are all those of the cells, or of a margin."""
         if part.counts is None or part.chosen:
             return None
@@ -87,11 +88,8 @@ class _Table:
         for margin, facts in zip(layout.parts, self.facts, strict=True):
             if not all(fact in places for fact in facts):
                 continue
-            axes = [layout.by.columns.index(name) for name in margin.names]
-            shape = [len(layout.by.domains[axis]) for axis in axes]
-            counts = part.integers[[places[fact] for fact in facts], at].reshape(shape) / weight
-            variance = (part.noise.stddev / weight) ** 2
-            return frozenset(axes), np.transpose(counts, np.argsort(axes)), variance
+            counts = part.integers[[places[fact] for fact in facts], at] / weight
+            return noisy_margin(layout.by, margin.names, counts, (part.noise.stddev / weight) ** 2)
         return None
 
 
