@@ -60,7 +60,6 @@ class Release(Tabular):
         drawn: the noisy integers, and how they are read; None of an answer that was read from a
             file, and of a function.
         complete: columns that somebody declared to have a value in every row.
-        question: the query, read: what it is of, by which groups, under which limits.
     """
 
     entry: str
@@ -78,11 +77,9 @@ class Release(Tabular):
     notes: tuple[str, ...] = ()
     drawn: Drawn | None = field(default=None, compare=False)
     complete: frozenset[str] = field(default=frozenset(), compare=False)
-    question: RecordedQuestion = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Have one NaN alone, which a list finds equal to itself, so that answers compare."""
-        object.__setattr__(self, "question", RecordedQuestion.of(self.query))
         object.__setattr__(
             self,
             "columns",
@@ -96,6 +93,11 @@ class Release(Tabular):
         return self.to_text(rows=_SHOWN)
 
     __repr__ = __str__
+
+    @property
+    def question(self) -> RecordedQuestion:
+        """The query, read: what it is of, by which groups, under which limits."""
+        return RecordedQuestion.of(self.query)
 
     @property
     def groups(self) -> list[str]:
