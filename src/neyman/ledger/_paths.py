@@ -9,6 +9,7 @@ from neyman.errors import InvalidParameter, LedgerUnavailable
 __all__ = [
     "LOCAL",
     "file_system",
+    "file_system_of",
     "plain_path",
     "real_path",
     "require_one_name",
@@ -50,7 +51,7 @@ def file_system(mountinfo: str, path: PurePosixPath) -> str | None:
     return found
 
 
-def _file_system_of(path: Path) -> str | None:
+def file_system_of(path: Path) -> str | None:
     """Return the type of the file system under a resolved path; None off Linux, unchecked."""
     try:
         table = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
@@ -103,7 +104,7 @@ def _refusal(place: Path) -> str | None:
         return f"needs the directory {str(place.parent)!r}, which does not exist; make it first"
     if place.exists() and not place.is_file():
         return "is no regular file; write another path"
-    kind = _file_system_of(place)
+    kind = file_system_of(place)
     if kind is not None and kind not in LOCAL:
         return (
             f"lies on a file system ({kind}) that is not known as local, so its locks and flushes "

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 from enum import StrEnum
+from itertools import chain
 from typing import Final, Literal, TypeAlias, cast, final, get_args
 
 from neyman.arguments import brief, check_list, check_type, given, whole
@@ -272,7 +273,8 @@ class Presentation:
             key = display.of_one_number
             if key is not None and releases[name].question.statistic in _SEVERAL_NUMBERS:
                 raise InvalidParameter(f"{key} of {brief(name)!r} was given{SEVERAL}")
-        known = set(columns).union(*(one.question.named_columns for one in releases.values()))
+        asked = (sorted(one.question.named_columns) for one in releases.values())
+        known = dict.fromkeys([*columns, *chain.from_iterable(asked)])
         for what in ("labels", "values", "units"):
             for name in getattr(self, what):
                 if name not in known:
