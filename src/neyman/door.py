@@ -299,8 +299,8 @@ def _require_sound(integers: IntArray, shape: tuple[int, ...]) -> None:
 
 
 def _spending(ledger: Ledger, reservation: Reservation) -> Spending:
-    """Return what was charged, and what is left at one moment."""
-    left = ledger.left()
+    """Return what was charged, and what was left at that moment."""
+    left = reservation.left
     return Spending(
         account=ledger.account,
         cost=reservation.cost,

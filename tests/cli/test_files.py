@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from neyman.report._files import replace_whole
+from neyman.files import replace_whole
 
 
 def test_a_link_of_the_old_fixed_name_leads_nowhere(tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from neyman.publish import plan, read_spec
-from neyman.released import is_amount, noise_alone
+from neyman.released import RecordedQuestion, Side
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights"
 RUNS = 200
@@ -31,7 +31,8 @@ def held(step, exact, flights, run):
     answer = Answer(step.aggregate.query, found)
     truth = np.array(run.true_values(answer, flights))
     inside = (np.array(found["lower"]) <= truth) & (truth <= np.array(found["upper"]))
-    hidden = np.array(noise_alone(answer.query, found)) & (not is_amount(answer.query))
+    side = Side(RecordedQuestion.of(answer.query), "", found, {})
+    hidden = np.array(side.noise_alone) & (not side.question.amount)
     return inside[~hidden]
 
 

@@ -12,7 +12,7 @@ from neyman.functional import quantiles
 from neyman.functional._quantiles._quantiles import QuantileReading
 from neyman.functional._quantiles._step_basis import StepBasis, told_apart
 from neyman.functional._quantiles._step_counts import StepCounts
-from neyman.released._interval_notes import grid_notes
+from neyman.released import RecordedQuestion, grid_notes
 
 DECLARED = {"unit": "one row", "name": "delays"}
 SHARES = tuple(Fraction(k, 20) for k in (0, 1, 2, 5, 10, 15, 18, 19, 20))
@@ -190,9 +190,9 @@ def test_what_was_asked_for_stays_in_the_record():
     assert fine.query["grid"] == "0.01"
     assert "grid" not in plain.query
     assert fine.query["basis"] == plain.query["basis"]
-    (said,) = grid_notes(fine.query)
+    (said,) = grid_notes(RecordedQuestion.of(fine.query))
     assert "8,000 steps of 1.25: the grid of 0.01 has more steps" in said
-    assert grid_notes(plain.query) == []
+    assert grid_notes(RecordedQuestion.of(plain.query)) == []
 
 
 def test_intervals_hold_what_coarser_steps_rounded():

@@ -23,7 +23,7 @@ from neyman.errors import (
     NeymanError,
 )
 from neyman.ledger import Ledger, _paths, _sqlite
-from neyman.ledger._mounts import LOCAL, file_system
+from neyman.ledger._paths import LOCAL, file_system
 from neyman.ledger._schema import VERSION
 
 MOUNTS = r"""

@@ -12,7 +12,7 @@ import pytest
 
 from neyman.curves import gdp, laplace
 from neyman.errors import LedgerCorrupt, LedgerUnavailable
-from neyman.ledger import Ledger, _format, _paths, _sqlite
+from neyman.ledger import Ledger, _paths, _sqlite, _sqlite_tables
 
 HEAD = "2fbb203e75dcfedd4f6c7b9f9759c1bf86fc689a9cb2e82fa5e42398bc251a12"
 # Written by the release that had the first format: `Connection.iterdump` of a ledger.
@@ -136,7 +136,7 @@ def test_a_failure_on_the_way_changes_nothing(first, monkeypatch):
         raise sqlite3.OperationalError("disk I/O error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(_format, "link", fails)
+        patch.setattr(_sqlite_tables, "link", fails)
         with pytest.raises(LedgerCorrupt):
             Ledger.existing(first)
     assert (version(first), rows(first)) == (1, before)

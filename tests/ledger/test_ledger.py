@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from neyman.accounting import Amount
 from neyman.curves import Pair, TradeOff, approx_dp, compose, gdp, identity, laplace, pure_dp
 from neyman.errors import (
     BudgetExceeded,
@@ -314,7 +315,7 @@ def test_arrays_of_integers_are_values(opened):
 
 def test_only_what_was_reserved_is_committed(opened):
     desk = opened()
-    forged = Reservation(entry="q", curve=gdp(1), cost=Fraction(0))
+    forged = Reservation(entry="q", curve=gdp(1), cost=Fraction(0), left=Amount(Fraction(1)))
     with pytest.raises(EntryConflict, match="never reserved"):
         desk.ledger.commit(forged, [1])
     assert desk.ledger.entries() == ()

@@ -16,8 +16,8 @@ from neyman.curves import gdp, pure_dp
 from neyman.errors import BudgetExceeded, EntryConflict, LedgerUnavailable
 from neyman.ledger import Ledger, _sqlite
 from neyman.ledger._events import Events
-from neyman.ledger._meta import read_meta
 from neyman.ledger._records import canonical
+from neyman.ledger._schema import read_meta
 
 WRITERS = 16
 COST = Fraction(1, 30)

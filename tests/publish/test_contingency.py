@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import neyman as ny
 from neyman import publish
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.publish._cells import Cells
-from neyman.publish._spectrum import least_squares, nonnegative, on_simplex
+from neyman.publish._cells import Cells, least_squares, nonnegative, on_simplex
 from neyman.tables import Bins, Entity, Keys, Rows, open_table
 
 BY = Keys({"a": ["x", "y", "z"], "b": [True, False], "c": Bins([0, 1, 2, 3, 4], outside="drop")})

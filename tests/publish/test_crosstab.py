@@ -11,7 +11,7 @@ import neyman as ny
 from neyman import plots, publish
 from neyman.cli import main
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
-from neyman.publish._noiseless import NOISELESS
+from neyman.publish._exact_answers import NOISELESS
 from neyman.tables import Bins, Entity, Keys, Rows, UnknownKeys, open_table
 
 BY = Keys({"a": ["x", "y", "z"], "b": [True, False], "c": Bins([0, 1, 2, 3, 4], outside="drop")})

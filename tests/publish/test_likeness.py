@@ -74,12 +74,12 @@ def noise_of(question, mu=0.5):
 
 def read_exactly(question, noise):
     """Half-widths of the answer without a draw, by the names of a preview."""
-    from neyman.publish._foreseen import _numbers
+    from neyman.publish._numbers import numbers_in
 
     width = question.compute().size
     columns = question.reading.columns(question.compute(), noise, 0.95)
     assert width == question.size
-    return [(name, (seen.upper - seen.lower) / 2) for name, seen in _numbers(columns)]
+    return [(name, seen.half_width) for name, _, seen in numbers_in(columns)]
 
 
 @pytest.mark.shows("likeness")

@@ -1,11 +1,13 @@
 """How a publication is presented: what can be said, and what is refused."""
 
 import datetime as dt
+from types import SimpleNamespace
 
 import pytest
 
 from neyman.errors import InvalidParameter
 from neyman.publish import Display, Presentation, Suppression
+from neyman.released import RecordedQuestion
 
 
 def test_what_is_said_of_a_value_is_found_by_its_text():
@@ -60,13 +62,18 @@ def test_what_is_no_presentation_is_refused_in_words(make, said):
         make()
 
 
+def asked(statistic):
+    """What stands for a release of this statistic."""
+    return SimpleNamespace(question=RecordedQuestion.of({"statistic": statistic}))
+
+
 def test_words_for_what_is_not_there_are_refused():
     made = Presentation(data_date=dt.date(2026, 5, 1), labels={"wiat": "waiting time"})
     with pytest.raises(InvalidParameter, match=r"labels has 'wiat'.*such column.*: wait, ward"):
         made.check({}, ["wait", "ward"])
     made = Presentation(answers={"visit": Display()})
     with pytest.raises(InvalidParameter, match=r"answers has 'visit'.*such id.*: visits"):
-        made.check({"visits": False}, [])
+        made.check({"visits": asked("count")}, [])
 
 
 @pytest.mark.parametrize(
@@ -74,8 +81,8 @@ def test_words_for_what_is_not_there_are_refused():
 )
 def test_words_for_one_number_are_refused_where_there_are_several(display):
     made = Presentation(answers={"visits": display})
-    made.check({"visits": False}, [])
+    made.check({"visits": asked("count")}, [])
     with pytest.raises(
         InvalidParameter, match="of 'visits' was given, whose answer has several numbers"
     ):
-        made.check({"visits": True}, [])
+        made.check({"visits": asked("together")}, [])

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from neyman.publish._progress import Bar
+from neyman.publish._publish import Bar
 
 
 class Terminal(io.StringIO):

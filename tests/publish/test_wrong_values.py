@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from neyman.errors import SpecError
 from neyman.publish import read_spec
-from neyman.publish._read import _sentences
+from neyman.publish._mistakes import sentences
 from neyman.publish._spec import Spec
 
 # Every kind of value that a spec can hold.
@@ -115,7 +115,7 @@ def mistakes(fields):
     try:
         Spec.model_validate(fields)
     except ValidationError as error:
-        return list(_sentences(error.errors(include_url=False), fields, unfinished=False))
+        return list(sentences(error.errors(include_url=False), fields, unfinished=False))
     return []
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from neyman import gdp
 from neyman.errors import InvalidParameter
-from neyman.released import Guarantee, Release, Spending, limits_said
+from neyman.released import Guarantee, Release, Spending
 
 MADE = Release(
     entry="a",
@@ -95,7 +95,7 @@ PER_YEAR = PATIENT | {"max_rows_per": [[["year"], 1]]}
 )
 def test_a_release_says_first_how_much_of_one_unit_counts(query, said):
     release = replace(MADE, query={"statistic": "sum"} | query)
-    assert limits_said(release.query) == said
+    assert release.question.limits == said
     first = str(release).splitlines()[0]
     assert first == f"counted: {said}" if said else "counted: " not in str(release)
     # The guarantee and the cost alone say nothing of the answer.

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import neyman as ny
-from neyman.released import Release, noise_alone
+from neyman.released import RecordedQuestion, Release, Side
 from neyman.tables import Count, Mean
 
 
@@ -23,6 +23,10 @@ def release(tmp_path_factory):
     question = table.statistics([Count(), Mean(table.measured("x"))], keys)
     noise = ny.Gaussian.calibrate(question.sensitivity, mu=0.3)
     return ny.release(question, noise, ledger, entry="a")
+
+
+def noise_alone(record, columns):
+    return Side(RecordedQuestion.of(record), "", columns, {}).noise_alone
 
 
 def mean(low, value, high):

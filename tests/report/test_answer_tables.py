@@ -17,10 +17,10 @@ import neyman as ny
 from neyman import plots
 from neyman.ledger import store_of
 from neyman.publish import Display, Presentation, Presented, Publication, Suppression
-from neyman.publish._rounding import place_of
 from neyman.released import Guarantee, Release, Spending
 from neyman.report import html
 from neyman.report._answer_tables import answer_tables, title_of
+from neyman.report._columns import place_of
 
 WORDS = Presentation(
     labels={"delay": "arrival delay", "month": "Month"},

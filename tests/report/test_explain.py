@@ -17,7 +17,7 @@ from neyman.errors import InvalidParameter, NotCertified, RelationMismatch
 from neyman.numerics import exact
 from neyman.released import Guarantee
 from neyman.report import _language, explain
-from neyman.report._attacks import Attacks
+from neyman.report._explained_numbers import Attacks
 from neyman.report._language import read_language
 
 LANGUAGES = ("en", "ko", "zh")

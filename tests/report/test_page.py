@@ -25,9 +25,8 @@ from neyman.plots import _style
 from neyman.publish import Display, Presentation, Suppression
 from neyman.released import Companion, Release
 from neyman.report import html, ledger_html
-from neyman.report._language import read_language
-from neyman.report._translated import translated
-from neyman.session._page import page_of
+from neyman.report._language import read_language, translated
+from neyman.session import page_of
 from neyman.tables import Count, Mean
 
 LANGUAGES = ("en", "ko", "zh")

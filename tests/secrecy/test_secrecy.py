@@ -427,9 +427,7 @@ def stopped(ledger, drawn, leaks, lines):
 
 
 DOOR = ("door.py", "sealed.py", "aggregate/", "mechanisms/")
-COMMIT = tuple(
-    f"ledger/_{file}" for file in ("ledger", "sqlite", "records", "events", "trust", "views")
-)
+COMMIT = tuple(f"ledger/_{file}" for file in ("ledger", "sqlite", "records", "events", "trust"))
 
 
 def declared(lines):

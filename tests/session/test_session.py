@@ -13,10 +13,10 @@ import neyman as ny
 from neyman.errors import BudgetExceeded, EntryConflict, InvalidParameter, LedgerMismatch
 from neyman.functional import Circle, Interval, ProjectedDensity, RegressionFit, SurvivalCurve
 from neyman.publish import Display, Presentation, Suppression
-from neyman.publish._page_of import PageOf, SuppressionOf
+from neyman.publish._data import Column
 from neyman.publish._queries import QUERIES
-from neyman.publish._queries._query import SHOWN
-from neyman.publish._spec import Column
+from neyman.publish._queries._query import SHOWN, SuppressionOf
+from neyman.publish._spec import PageOf
 from neyman.session import FunctionRelease, FunctionReleases, Session
 from neyman.tables import Bins, Bounds, Keys, UnknownKeys
 

@@ -1,6 +1,6 @@
 """From what was run to a guarantee: training, samplers, events, calibration, filters."""
 
-from neyman.accounting._budget import Amount, Budget, budget_for
+from neyman.accounting._budget import Amount, Budget, budget_for, cap_of
 from neyman.accounting._calibrate import Calibration, calibrate
 from neyman.accounting._central_limit import central_limit, central_limit_band
 from neyman.accounting._classic import (
@@ -137,6 +137,7 @@ __all__ = [
     "bun_steinke_delta",
     "bun_steinke_epsilon",
     "calibrate",
+    "cap_of",
     "central_limit",
     "central_limit_band",
     "classic_gaussian_sigma",

@@ -16,12 +16,9 @@ from neyman.functional import Circle, Interval, Side
 from neyman.ledger import Ledger, Store, store_of
 from neyman.mechanisms import Mechanism
 from neyman.publish import Plan, PlanPreview, Preview, Step
-from neyman.session import Question, Session
+from neyman.session import By, Ends, Question, Session, Spends, cap_given, check_share
 from neyman.session import open as open_session
-from neyman.session._declared import By, Ends, cap_given
-from neyman.session._spends import Spends, check_share
-from neyman.tables import Bins, Keys, Rows
-from neyman.tables._sources._several import files_of
+from neyman.tables import Bins, Keys, Rows, files_of
 
 __all__ = ["Asked", "asked_of"]
 

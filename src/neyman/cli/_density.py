@@ -15,6 +15,7 @@ from neyman.cli._numbers import WrongUsage
 from neyman.cli._output import check_output, give, give_csv, give_json
 from neyman.cli._question import foresee, to_release
 from neyman.errors import InvalidParameter, NeymanError
+from neyman.files import check_target, replace_whole, write_text
 from neyman.functional import (
     ReleasedFunction,
     function,
@@ -24,8 +25,7 @@ from neyman.functional._curves._select import selected
 from neyman.functional._records import write_to
 from neyman.publish import publish
 from neyman.released import Release
-from neyman.report._files import check_target, replace_whole, write_text
-from neyman.report._records import csv_of
+from neyman.report import csv_of
 
 __all__ = ["run"]
 

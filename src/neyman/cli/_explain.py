@@ -13,8 +13,7 @@ from neyman.cli._say import say, say_json
 from neyman.curves import TradeOff, compose
 from neyman.numerics import text
 from neyman.released import Guarantee
-from neyman.report import explain
-from neyman.report._language import Language, Numeral, read_language
+from neyman.report import Language, Numeral, explain, read_language
 
 __all__ = ["run"]
 

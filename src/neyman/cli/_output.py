@@ -8,8 +8,8 @@ from pathlib import Path
 
 from neyman.cli._after import NotMade, shown_first
 from neyman.cli._say import say, say_json, text_of_json
+from neyman.files import check_target, write_text
 from neyman.printable import printable
-from neyman.report._files import check_target, write_text
 
 __all__ = ["check_output", "give", "give_csv", "give_json"]
 

@@ -9,7 +9,7 @@ from neyman.cli._parser import WrongUsage
 from neyman.cli._say import say, say_json
 from neyman.publish import Plan, Preview, publish
 from neyman.released import Release
-from neyman.report._records import csv_of, recorded
+from neyman.report import csv_of, recorded
 
 __all__ = ["foresee", "run", "to_release"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from neyman.cli._numbers import WrongUsage, whole
 from neyman.cli._say import say, say_json
+from neyman.files import check_page, write_text
 from neyman.publish import Rehearsal, read_spec, rehearse
-from neyman.report._files import check_page, write_text
 
 __all__ = ["run"]
 

@@ -11,11 +11,9 @@ from neyman.cli._numbers import WrongUsage, number, whole
 from neyman.cli._output import check_output, give, give_csv, give_json
 from neyman.cli._price import price
 from neyman.cli._say import say, say_json
-from neyman.publish import Plan, Publication, Spec, plan, publish, read_spec
-from neyman.publish._read import read_spec_text
-from neyman.publish._toml import MOST_BYTES
-from neyman.report._files import check_page, write_text
-from neyman.report._records import csv_of, records_of
+from neyman.files import check_page, write_text
+from neyman.publish import Plan, Publication, Spec, plan, publish, read_spec, read_spec_file
+from neyman.report import csv_of, records_of
 
 __all__ = ["run"]
 
@@ -60,8 +58,7 @@ def _check_together(options: argparse.Namespace) -> None:
 def spec_of(options: argparse.Namespace) -> tuple[Spec, Path, set[Path]]:
     """Return the spec, the folder that its paths are relative to, and the file it was read from."""
     if options.spec == "-":
-        written = sys.stdin.buffer.read(MOST_BYTES + 1)
-        return read_spec_text(written, "-"), options.folder or Path.cwd(), set()
+        return read_spec_file(sys.stdin.buffer, "-"), options.folder or Path.cwd(), set()
     path = Path(options.spec)
     return read_spec(path), options.folder or path.resolve().parent, {path}
 
@@ -94,7 +91,7 @@ def _foresee(prepared: Plan, options: argparse.Namespace) -> int:
 def _reporter(path: Path, inputs: Set[Path], language: str | None) -> Callable[[Publication], None]:
     """Return what writes the report; whatever stands in its way is found before the charge."""
     # Imported now, so that a missing extra is told before anything is charged.
-    from neyman.session._page import page_of
+    from neyman.session import page_of
 
     check_page("--report", path, inputs)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from neyman.cli._say import say
 from neyman.errors import InvalidParameter
+from neyman.files import check_page, write_text
 from neyman.ledger import Ledger, Store, store_of
 from neyman.publish import Plan, bill, plan, publish, read_spec
-from neyman.report._files import check_page, write_text
 
 __all__ = ["run"]
 
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         prepared = plan(read_spec(spec), spec.resolve().parent)
         check_page("-o", path, {spec, *prepared.files, *prepared.ledger.files})
         _require_released(prepared)
-        from neyman.session._page import page_of
+        from neyman.session import page_of
 
         text = page_of(publish(prepared).in_language(options.language))
     write_text(path, text)

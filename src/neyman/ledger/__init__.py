@@ -19,10 +19,9 @@ calls only, so threads, forks and kills need no care from the caller. A store gu
 accidents, not against its owner: whoever can write it can replace it.
 """
 
-from neyman.ledger._inspect import inspect
-from neyman.ledger._ledger import Ledger
+from neyman.ledger._ledger import Ledger, inspect
+from neyman.ledger._opening import store_of
 from neyman.ledger._records import Entry, Groups, Reservation
 from neyman.ledger._store import Store
-from neyman.ledger._stores import store_of
 
 __all__ = ["Entry", "Groups", "Ledger", "Reservation", "Store", "inspect", "store_of"]

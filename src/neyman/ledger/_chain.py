@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from neyman.ledger._meta import Meta
+from neyman.ledger._schema import Meta
 
 __all__ = ["COLUMNS", "genesis", "inherited_event", "link"]
 

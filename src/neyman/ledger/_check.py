@@ -8,8 +8,8 @@ from neyman.arguments import brief
 from neyman.errors import NeymanError
 from neyman.ledger._chain import genesis, link
 from neyman.ledger._events import Events
-from neyman.ledger._meta import Meta
 from neyman.ledger._records import Entry, read_curve, read_payload, shown
+from neyman.ledger._schema import Meta
 from neyman.ledger._store import Tables
 
 __all__ = ["damage", "findings"]

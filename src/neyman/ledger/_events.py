@@ -1,36 +1,38 @@
 """The append-only table of events, read and written inside one transaction."""
 
 import secrets
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, cast
 
-from neyman.accounting import Amount
+from neyman.accounting import Amount, Budget
 from neyman.arguments import brief
 from neyman.curves import TradeOff
-from neyman.errors import EntryConflict, LedgerCorrupt
+from neyman.errors import BudgetExceeded, EntryConflict, InvalidParameter, LedgerCorrupt
 from neyman.ledger._chain import COLUMNS, genesis, link
 from neyman.ledger._differences import budgets, differences, only_companions, same_budget
-from neyman.ledger._meta import Meta, read_amount
 from neyman.ledger._records import (
     Entry,
     Groups,
     Reservation,
     State,
     canonical,
+    fingerprint,
     garbled,
     now,
     read_curve,
     read_groups,
     read_payload,
     read_values,
+    shown,
 )
+from neyman.ledger._schema import Meta, read_amount
 from neyman.ledger._store import Tables
 
-__all__ = ["Events", "History", "Kind"]
+__all__ = ["Ask", "Asked", "Events"]
 
-Kind: TypeAlias = Literal["reserve", "redraw", "commit"]
+_Kind: TypeAlias = Literal["reserve", "redraw", "commit"]
 
 _SELECT = (
     "SELECT r.entry, r.cost, r.payload, r.at, d.seq IS NOT NULL, c.payload, c.at FROM events AS r "
@@ -41,7 +43,7 @@ _ALL = ", ".join((*COLUMNS, "digest"))
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class _History:
     """What happened to one entry, as stored."""
 
     id: str
@@ -151,7 +153,7 @@ class Events:
     tables: Tables
     meta: Meta
 
-    def append(self, entry: str, kind: Kind, payload: str, *, cost: Amount | None = None) -> None:
+    def append(self, entry: str, kind: _Kind, payload: str, *, cost: Amount | None = None) -> None:
         """Add one event that happens now."""
         price = None if cost is None else str(cost)
         self.add(secrets.token_hex(16), entry, kind, price, payload, now())
@@ -188,7 +190,11 @@ class Events:
             )
         return sum((amount.times(count) for amount, count in amounts), Amount(Fraction(0)))
 
-    def entry(self, entry: str) -> History | None:
+    def left(self) -> Amount:
+        """Return what may still be charged to both accounts."""
+        return self.meta.budget().capacity - self.spent()
+
+    def entry(self, entry: str) -> _History | None:
         """Return one entry's history."""
         row = next(self.tables.select(f"{_SELECT} AND r.entry = ?", entry), None)
         return None if row is None else _history(row)
@@ -199,9 +205,99 @@ class Events:
         return tuple(_history(row).entry() for row in rows)
 
 
-def _history(row: tuple[Any, ...]) -> History:
+def _history(row: tuple[Any, ...]) -> _History:
     entry, cost, payload, reserved_at, redrawn, commit, committed_at = row
     record = read_payload(payload, entry)
-    return History(
+    return _History(
         entry, read_amount(cost), record, reserved_at, bool(redrawn), commit, committed_at
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What an entry would stand for."""
+
+    entry: str
+    request: Mapping[str, object]
+    source: str = field(repr=False)
+    curve: TradeOff
+
+    def payload(self, meta: Meta) -> str:
+        """Return it as the ledger records it."""
+        record: dict[str, object] = {
+            "curve": self.curve.to_json(),
+            "request": self.request,
+            "source": fingerprint(meta.secret, self.source),
+        }
+        return canonical(record)
+
+    def before(self, tables: Tables, meta: Meta) -> _History | None:
+        """Return what was reserved under its id before; None if nothing was.
+
+        Raises:
+            EntryConflict: if that was something else, or has used up its redraw.
+        """
+        found = Events(tables, meta).entry(self.entry)
+        if found is None:
+            return None
+        found.require_same(read_payload(self.payload(meta), self.entry), self.curve)
+        if found.commit is None:
+            found.require_redraw_left()
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What a caller wants to be charged for."""
+
+    asked: Asked
+    cost: Amount
+    cap: TradeOff
+
+    def reserved(self, tables: Tables, meta: Meta) -> Reservation:
+        """Charge it, or find it charged before; the caller's transaction makes it durable."""
+        events, spending = Events(tables, meta), meta.budget()
+        entry, curve = self.asked.entry, self.asked.curve
+        before = self.asked.before(tables, meta)
+        if before is None:
+            if TradeOff.from_json(curve.to_json()) != curve:
+                raise InvalidParameter(
+                    f"{brief(str(curve))} cannot be read back from its JSON, so it cannot be "
+                    "recorded; charge a curve of this library's leaves"
+                )
+            remaining = events.left()
+            self._require_room(remaining, spending)
+            events.append(entry, "reserve", self.asked.payload(meta), cost=self.cost)
+            return Reservation(
+                entry=entry,
+                curve=curve,
+                cost=self.cost.cost,
+                left=remaining - self.cost,
+                delta=self.cost.delta,
+            )
+        if before.commit is None:
+            events.append(entry, "redraw", "{}")
+        return before.answered(
+            Reservation(entry=entry, curve=curve, cost=Fraction(0), left=events.left())
+        )
+
+    def _require_room(self, remaining: Amount, spending: Budget) -> None:
+        capacity = spending.capacity
+        if self.cost.fits(remaining):
+            return
+        if min(remaining.cost, remaining.delta) < 0:
+            over = Amount(max(-remaining.cost, Fraction(0)), max(-remaining.delta, Fraction(0)))
+            left = f"the cap is exceeded by {shown(over)} since another copy was merged in"
+        else:
+            left = f"{shown(remaining)} {'remain' if spending.delta else 'remains'}"
+        instead = "more noise" if self.cost.cost > remaining.cost else "a smaller delta"
+        if self.cost.cost > remaining.cost and self.cost.delta > remaining.delta:
+            instead = "more noise and a smaller delta"
+        raise BudgetExceeded(
+            f"entry {self.asked.entry!r} with {brief(str(self.asked.curve))} asks "
+            f"{spending.filter.account} = {shown(self.cost)}; of {shown(capacity)} under "
+            f"cap={brief(str(self.cap))}, "
+            f"{shown(capacity - remaining)} {'are' if spending.delta else 'is'} spent and {left}, "
+            f"so {spending.largest(remaining)}. "
+            f"Nothing was charged; ask with {instead}, or not at all"
+        )

@@ -5,8 +5,8 @@ import json
 
 from neyman.ledger._chain import COLUMNS
 from neyman.ledger._events import Events
-from neyman.ledger._meta import Meta
 from neyman.ledger._records import Entry
+from neyman.ledger._schema import Meta
 from neyman.ledger._store import Tables
 
 __all__ = ["ledger_record"]

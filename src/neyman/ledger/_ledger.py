@@ -1,19 +1,22 @@
-"""The ledger: what opens, charges, answers and merges one."""
+"""The ledger: what opens, charges, answers, checks and merges one."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import final
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from typing import Final, TypeVar, final
 
-from neyman.accounting import budget_for
+from neyman.accounting import Amount, Budget, budget_for, filter_from
 from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
-from neyman.errors import EntryConflict
-from neyman.ledger._ask import Ask, Asked
-from neyman.ledger._events import Events
+from neyman.displayed import Displayed
+from neyman.errors import EntryConflict, LedgerMismatch
+from neyman.ledger._check import findings
+from neyman.ledger._events import Ask, Asked, Events
+from neyman.ledger._export import ledger_record
 from neyman.ledger._merge import copied, merged
-from neyman.ledger._meta import Meta, new_meta
 from neyman.ledger._opening import (
     found_or_created,
     known,
@@ -21,12 +24,15 @@ from neyman.ledger._opening import (
     relation_of,
     require_relation,
     require_same,
+    store_of,
 )
 from neyman.ledger._records import (
+    Entry,
     Groups,
     Reservation,
     canonical,
     check_curve,
+    check_digest,
     check_name,
     check_type,
     now,
@@ -34,15 +40,17 @@ from neyman.ledger._records import (
     read_payload,
     values_text,
 )
+from neyman.ledger._schema import Meta, new_meta
 from neyman.ledger._store import Store, Tables
-from neyman.ledger._stores import store_of
 from neyman.ledger._trust import trusted
-from neyman.ledger._views import UNCHANGED, Views
 from neyman.numerics import Real, text
 from neyman.sensitivity import Neighbors, check_neighbors
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "inspect"]
 
+T = TypeVar("T")
+
+_UNCHANGED: Final = "Nothing was changed."
 _NOTHING_CHARGED = "Nothing was charged."
 _NOTHING_COPIED = "Nothing was copied."
 _NOTHING_DRAWN = (
@@ -57,7 +65,7 @@ _NOT_REVEALED = (
 @plain_calls_of
 @final
 @dataclass(frozen=True, slots=True)
-class Ledger(Views):
+class Ledger(Displayed):
     """A cap for one dataset and everything that was charged to it, in one store.
 
         sum of costs of all reserved entries <= capacity,   exactly, in fractions
@@ -79,6 +87,15 @@ class Ledger(Views):
     Guarantee: a charge is on the disk before `reserve` returns and never leaves; values are on the
         disk before `commit` returns them. A kill at any instant loses unrevealed draws at most.
     """
+
+    store: Store
+    cap: TradeOff
+    unit: str
+    neighbors: Neighbors
+    account: str = field(repr=False)
+    capacity: Fraction = field(repr=False)
+    delta_for_groups: Fraction = field(repr=False)
+    _identity: str = field(repr=False)
 
     @classmethod
     def open(
@@ -142,7 +159,7 @@ class Ledger(Views):
             LedgerUnavailable, LedgerCorrupt: if there is none, or it cannot be used.
         """
         store = store_of(place).settled()
-        return cls._of(store, store.read(trusted(known, UNCHANGED), consequence=UNCHANGED))
+        return cls._of(store, store.read(trusted(known, _UNCHANGED), consequence=_UNCHANGED))
 
     @classmethod
     def _of(cls, store: Store, meta: Meta) -> "Ledger":
@@ -260,7 +277,7 @@ class Ledger(Views):
             if before.commit is None:
                 events.append(reservation.entry, "commit", payload)
                 before = events.entry(reservation.entry) or before
-            return before.answered(reservation)
+            return before.answered(replace(reservation, left=events.left()))
 
         return self._write(committed, _NOT_REVEALED)
 
@@ -325,3 +342,115 @@ class Ledger(Views):
             {"unit": self.unit, "neighbors": self.neighbors},
             {"unit": unit, "neighbors": neighbors},
         )
+
+    # -- what it tells, each answer from one snapshot ---------------------------------------------
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return all entries, in the order in which they were reserved."""
+        return self._read(lambda tables, meta: Events(tables, meta).entries())
+
+    def spent(self) -> Fraction:
+        """Return the exact sum of all charges, in the unit of the account."""
+        return self._spent().cost
+
+    def spent_delta(self) -> Fraction:
+        """Return the exact sum of what was charged of the delta that was set aside."""
+        return self._spent().delta
+
+    def left(self) -> Amount:
+        """Return what may still be charged to both accounts, as they stand at one moment."""
+        return self._budget.capacity - self._spent()
+
+    def remaining(self) -> Fraction:
+        """Return what may still be charged, in the unit of the account."""
+        return self.left().cost
+
+    def remaining_delta(self) -> Fraction:
+        """Return what may still be charged of the delta that was set aside."""
+        return self.left().delta
+
+    def total(self) -> TradeOff:
+        """Return the guarantee of everything charged so far, revealed or not."""
+        return self._read(
+            lambda tables, meta: meta.budget().spent_curve(Events(tables, meta).spent())
+        )
+
+    def export(self) -> dict[str, object]:
+        """Return everything that the ledger holds, JSON-able, with the rows of its chain.
+
+        Answers are in it, and are public; the secret that keys the datasets' fingerprints is not.
+        """
+        return self._read(ledger_record)
+
+    def head(self) -> str:
+        """Return the digest of the last row, which covers all that was ever charged and stored.
+
+        Note it elsewhere: `check(head)` then finds rows cut off the end, and a chain written anew.
+        """
+        return self._read(lambda tables, meta: Events(tables, meta).head())
+
+    def check(self, head: str | None = None) -> tuple[str, ...]:
+        """Return everything that is wrong with the ledger; empty when nothing is.
+
+        Args:
+            head: what `head()` gave once; without it a shortened or rewritten chain is not found.
+
+        Raises:
+            InvalidParameter: if the head is no digest.
+        """
+        if head is not None:
+            check_digest(head)
+        return self.store.read(
+            lambda tables: findings(tables, partial(self._known, tables), head),
+            consequence=_UNCHANGED,
+        )
+
+    # -- transactions --------------------------------------------------------------------------
+
+    @property
+    def _budget(self) -> Budget:
+        return Budget(filter_from(self.account, self.capacity), self.delta_for_groups)
+
+    def _spent(self) -> Amount:
+        return self._read(lambda tables, meta: Events(tables, meta).spent())
+
+    def _read(self, view: Callable[[Tables, Meta], T]) -> T:
+        return self.store.read(self._trusting(view, _UNCHANGED), consequence=_UNCHANGED)
+
+    def _write(self, work: Callable[[Tables, Meta], T], consequence: str) -> T:
+        return self.store.write(self._trusting(work, consequence), consequence=consequence)
+
+    def _trusting(
+        self, work: Callable[[Tables, Meta], T], consequence: str
+    ) -> Callable[[Tables], T]:
+        return trusted(lambda tables: work(tables, self._known(tables)), consequence)
+
+    def _known(self, tables: Tables) -> Meta:
+        meta = known(tables)
+        if meta.ledger != self._identity:
+            raise LedgerMismatch(
+                f"{str(self.store)!r} was replaced by another ledger since it was opened; "
+                "open it again, or restore what was there"
+            )
+        return meta
+
+
+def inspect(store: Store, head: str | None = None) -> tuple[str, ...]:
+    """Return everything that is wrong with the ledger in a store; empty when nothing is.
+
+    A ledger whose tables were altered is not opened; this says all that was found.
+
+    Args:
+        store: from `store_of(place).settled()`.
+        head: what `head()` gave once; without it a shortened or rewritten chain is not found.
+
+    Raises:
+        InvalidParameter: if the head is no digest.
+        LedgerUnavailable, LedgerCorrupt: if there is no ledger, or no opening row to go by.
+    """
+    if head is not None:
+        check_digest(head)
+    return store.read(
+        lambda tables: findings(tables, partial(known, tables), head),
+        consequence=_UNCHANGED,
+    )

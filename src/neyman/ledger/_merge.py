@@ -14,7 +14,7 @@ from neyman.errors import EntryConflict, LedgerCorrupt, LedgerMismatch
 from neyman.ledger._chain import inherited_event
 from neyman.ledger._check import damage
 from neyman.ledger._events import Events
-from neyman.ledger._meta import Meta
+from neyman.ledger._schema import Meta
 from neyman.ledger._store import Tables
 
 __all__ = ["Copy", "copied", "merged"]

@@ -79,6 +79,7 @@ class Reservation:
         entry: the id.
         curve: what was charged.
         cost: in the unit of the ledger's account.
+        left: what may still be charged to both accounts, as they stood at that moment.
         delta: charged beside it, to the delta that was set aside.
         values: the stored answer, or None where a draw is due.
         groups: of each question about groups that nobody declared, the keys of those shown, in
@@ -88,6 +89,7 @@ class Reservation:
     entry: str
     curve: TradeOff
     cost: Fraction
+    left: Amount = field(compare=False)
     delta: Fraction = Fraction(0)
     values: tuple[int, ...] | None = field(default=None, repr=False)
     groups: Groups = field(default=(), repr=False)

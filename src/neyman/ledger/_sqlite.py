@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Final, TypeVar, final
 
 from neyman.errors import LedgerCorrupt, LedgerUnavailable, NeymanError
-from neyman.ledger._format import recognise, update
 from neyman.ledger._paths import real_path, require_one_name, require_present, unwritable
-from neyman.ledger._sqlite_tables import SQLiteTables
+from neyman.ledger._sqlite_tables import SQLiteTables, recognise, update
 from neyman.ledger._store import Store, Tables
 from neyman.ledger._turns import turn
 from neyman.overriding import override

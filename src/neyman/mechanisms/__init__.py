@@ -11,6 +11,7 @@ from neyman.mechanisms._gaussian import Gaussian
 from neyman.mechanisms._laplace import Laplace
 from neyman.mechanisms._law import NoiseLaw
 from neyman.mechanisms._mechanism import Mechanism
+from neyman.mechanisms._named import NOISES, USUAL_NOISES, NamedNoise, noise_charged
 from neyman.mechanisms._noisy_max import ReportNoisyMax
 from neyman.mechanisms._permute_and_flip import PermuteAndFlip
 from neyman.mechanisms._propose_test_release import ProposeTestRelease
@@ -21,7 +22,9 @@ from neyman.mechanisms._tabled import TabledLaw
 from neyman.mechanisms._thresholded import Thresholded
 
 __all__ = [
+    "NOISES",
     "OPERATING_SYSTEM",
+    "USUAL_NOISES",
     "AboveThreshold",
     "BitSource",
     "Canonical",
@@ -33,6 +36,7 @@ __all__ = [
     "Gaussian",
     "Laplace",
     "Mechanism",
+    "NamedNoise",
     "NoiseLaw",
     "OperatingSystem",
     "PermuteAndFlip",
@@ -43,4 +47,5 @@ __all__ = [
     "Staircase",
     "TabledLaw",
     "Thresholded",
+    "noise_charged",
 ]

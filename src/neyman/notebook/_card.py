@@ -5,8 +5,7 @@ from typing import Final, cast
 
 from neyman.aggregate import Columns
 from neyman.printable import shortened
-from neyman.report._html import safe
-from neyman.report._tables import rows_table
+from neyman.report import rows_table, safe
 
 __all__ = [
     "ROWS",

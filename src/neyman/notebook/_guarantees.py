@@ -14,7 +14,7 @@ from neyman.notebook._card import card, facts, lines, listed, quiet
 from neyman.notebook._drawn import curve
 from neyman.numerics import at_most
 from neyman.released import Guarantee
-from neyman.report._words import relation
+from neyman.report import relation
 
 __all__ = ["guarantee_facts", "html", "numbers"]
 

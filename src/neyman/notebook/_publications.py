@@ -23,9 +23,7 @@ from neyman.publish import (
     Publication,
     Rehearsal,
 )
-from neyman.report._asked import asked
-from neyman.report._html import safe
-from neyman.report._tables import table_of
+from neyman.report import question_text, safe, table_of
 
 __all__ = ["html"]
 
@@ -34,7 +32,7 @@ def html(shown: object) -> str:
     """Return what a notebook shows of what `publish` makes."""
     match shown:
         case Preview():
-            return card(f"Preview: {asked(shown.query)}", _preview(shown))
+            return card(f"Preview: {question_text(shown.question)}", _preview(shown))
         case PlanPreview():
             return card(f"Preview: {shown.title}", _plan(shown))
         case Publication():
@@ -75,7 +73,7 @@ def _publication(shown: Publication) -> Iterator[str]:
     protects = f"{shown.unit} ({shown.neighbors})"
     yield facts({"Spent": shown.total, "Cap": shown.cap, "Protects": protects})
     for one in shown.presented():
-        title, said = safe(one.display.title or one.name), safe(asked(one.release.query))
+        title, said = safe(one.display.title or one.name), safe(question_text(one.release.question))
         yield f"<p><strong>{title}</strong>: {said}</p>{''.join(answer(one))}"
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from neyman.aggregate import Aggregate
 from neyman.notebook._card import card, facts, first_rows, lines, more, quiet
 from neyman.numerics import at_most
-from neyman.report._asked import asked
-from neyman.report._tables import table_of
+from neyman.released import RecordedQuestion
+from neyman.report import question_text, table_of
 from neyman.sensitivity import Sensitivity
 
 __all__ = ["html"]
@@ -16,7 +16,9 @@ def html(shown: object) -> str:
     """Return what a notebook shows of a question."""
     match shown:
         case Aggregate():
-            return card(f"Question: {asked(shown.query)}", _question(shown))
+            return card(
+                f"Question: {question_text(RecordedQuestion.of(shown.query))}", _question(shown)
+            )
         case _:
             return card(type(shown).__name__, [lines(str(shown))])
 

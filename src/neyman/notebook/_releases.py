@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from neyman.errors import InvalidParameter
 from neyman.functional import (
@@ -17,10 +17,7 @@ from neyman.notebook._functions import Labels, parts
 from neyman.notebook._guarantees import guarantee_facts, numbers
 from neyman.publish import Presented
 from neyman.released import Guarantee, Release
-from neyman.report._answer_tables import answer_tables, function_table
-from neyman.report._asked import asked
-from neyman.report._functions import read_off
-from neyman.report._tables import answer_html
+from neyman.report import answer_html, answer_tables, function_table, question_text, read_off
 
 __all__ = ["answer", "html"]
 
@@ -32,7 +29,7 @@ def html(shown: object) -> str:
     """Return what a notebook shows of a release or its guarantee."""
     match shown:
         case Release():
-            return card(f"{shown.entry}: {asked(shown.query)}", _release(shown))
+            return card(f"{shown.entry}: {question_text(shown.question)}", _release(shown))
         case Guarantee():
             about = [*guarantee_facts(shown), *numbers(shown.curve)]
             return card(f"Guarantee: {shown.curve}", about)
@@ -104,5 +101,5 @@ def _read(found: Function) -> Function:
 
 
 def _labels(shown: Release) -> Labels:
-    names = cast("list[str]", shown.query.get("columns", []))
+    names = shown.question.columns
     return Labels(names[0] if names else "x", f"mean of {names[1] if len(names) > 1 else 'y'}")

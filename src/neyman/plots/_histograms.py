@@ -27,8 +27,7 @@ from neyman.plots._style import (
     turned,
     words,
 )
-from neyman.publish import Presented
-from neyman.publish._left_out import State, hidden, word_of
+from neyman.publish import Presented, RowState
 from neyman.released import Side
 
 __all__ = ["bars", "bins_of", "heat"]
@@ -65,8 +64,8 @@ def bars(
     """Draw a bar for each bin, of equal widths, with the noise interval; the edges are written."""
     ((column, marks),) = edges.items()
     states = shown.states(side)
-    gone = np.array([hidden(state) for state in states], bool)
-    marked = np.array([state == "marked" for state in states], bool)
+    gone = np.array([state.left_out for state in states], bool)
+    marked = np.array([state == RowState.MARKED for state in states], bool)
     heights, lower, upper = (
         np.where(gone, np.nan, numbers_of(shown, side, name))
         for name in (side.value, "lower", "upper")
@@ -99,7 +98,7 @@ def heat(shown: Presented, side: Side, edges: dict[str, Edges]) -> Figure:
     """Draw a cell for each pair of bins; the title says how wide the noise intervals are."""
     (across, x), (up, y) = edges.items()
     states = shown.states(side)
-    gone = np.array([hidden(state) for state in states], bool)
+    gone = np.array([state.left_out for state in states], bool)
     held = np.where(gone, np.nan, numbers_of(shown, side, side.value))
     values = held.reshape(len(x) - 1, len(y) - 1)
     picture = figure(5.8, 4.4)
@@ -115,7 +114,7 @@ def heat(shown: Presented, side: Side, edges: dict[str, Edges]) -> Figure:
     width = numbers_of(shown, side, "upper") - numbers_of(shown, side, "lower")
     known = width[np.isfinite(width) & ~gone]
     said = f"{interval_of(shown)}s are at most {known.max():,.4g} wide" if known.size else ""
-    few = states.count("marked")
+    few = states.count(RowState.MARKED)
     if np.any(gone):
         said += f"\nblank: {_left_out(shown, states)}"
     elif few:
@@ -124,9 +123,11 @@ def heat(shown: Presented, side: Side, edges: dict[str, Edges]) -> Figure:
     return picture
 
 
-def _left_out(shown: Presented, states: Sequence[State]) -> str:
+def _left_out(shown: Presented, states: Sequence[RowState]) -> str:
     """Return why rows are left out, each reason once."""
-    return ", ".join(dict.fromkeys(word_of(state, shown.rule) for state in states if hidden(state)))
+    return ", ".join(
+        dict.fromkeys(shown.rule.instead_of(state) for state in states if state.left_out)
+    )
 
 
 def _grey(axes: Axes, left_out: str, *, marked: bool) -> None:

@@ -4,7 +4,7 @@
 # pyright: reportUnknownMemberType=false
 
 from fractions import Fraction
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -33,19 +33,19 @@ def lines(shown: Presented) -> Figure | None:
     Returns:
         None of several features, or too many groups for a panel each.
     """
-    query = shown.release.query
-    features = cast("list[dict[str, object]]", query["features"])
+    question = shown.release.question
     (side,) = shown.release.sides
     rows = rows_of(shown, side)
     groups = len(rows.values) // 2
-    if len(features) > 1 or not 1 <= groups <= _MOST_PANELS:
+    feature, response = next(iter(question.features), None), question.response
+    several = len(question.features) > 1 or not 1 <= groups <= _MOST_PANELS
+    if several or feature is None or response is None:
         return None
-    low, high = (float(Fraction(end)) for end in cast("list[str]", features[0]["bounds"]))
-    x = np.linspace(low, high, _POINTS)
+    low, high = feature.bounds or (Fraction(0), Fraction(1))
+    x = np.linspace(float(low), float(high), _POINTS)
     across = min(groups, 3)
     size = (6.4, 4.0) if groups == 1 else (3.2 * max(across, 2), 2.6 * -(-groups // across) + 0.6)
     picture = figure(*size)
-    response = str(cast("dict[str, object]", query["response"])["column"])
     level = f"{100 * shown.release.confidence:g}"
     first: Axes | None = None
     for group, axes in enumerate(panels(picture, groups)):
@@ -54,11 +54,11 @@ def lines(shown: Presented) -> Figure | None:
             first = axes
         else:
             axes.sharey(first)
-        if query.get("keys") is not None:
+        if question.grouped:
             axes.set_title(rows.labels[2 * group], color=INK, fontsize=9, loc="left")
         _draw(clean(axes), x, rows.at([2 * group, 2 * group + 1]), level)
-        axes.set_xlabel(words(shown.with_unit(str(features[0]["column"]))), color=INK)
-        axes.set_ylabel(f"mean of {words(shown.with_unit(response))}", color=INK)
+        axes.set_xlabel(words(shown.with_unit(feature.name)), color=INK)
+        axes.set_ylabel(f"mean of {words(shown.with_unit(response.name))}", color=INK)
     legend(picture)
     return picture
 

@@ -4,7 +4,6 @@
 # pyright: reportUnknownMemberType=false
 
 from collections.abc import Iterator, Mapping
-from typing import cast
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -33,7 +32,7 @@ def coefficients(shown: Presented) -> Figure:
     names = [str(name) for name in side.columns["term"]]
     terms = list(dict.fromkeys(names))
     rows = rows_of(shown, side)
-    response = str(cast("dict[str, object]", shown.release.query["response"])["column"])
+    response = shown.release.question.response
     drawn = {
         f"{'' if term == _INTERCEPT else 'slope of '}{words(shown.term(term))}": rows.at(
             range(place, len(names), len(terms))
@@ -43,7 +42,8 @@ def coefficients(shown: Presented) -> Figure:
     picture = _side_by_side(drawn, same_rows=True)
     for axes in picture.axes:
         axes.axvline(0, color=QUIET, linewidth=0.8)
-    _say(picture, f"{words(shown.label(response))}: coefficients, with {rows.interval}s")
+    what = "" if response is None else words(shown.label(response.name))
+    _say(picture, f"{what}: coefficients, with {rows.interval}s")
     return picture
 
 

@@ -25,7 +25,6 @@ from neyman.plots._style import (
     words,
 )
 from neyman.publish import Presented
-from neyman.publish._left_out import hidden, word_of
 from neyman.released import Release
 
 __all__ = ["quantiles"]
@@ -45,15 +44,15 @@ def quantiles(release: Release | Presented) -> Figure:
         InvalidParameter: if it is a release of something else.
     """
     shown = release if isinstance(release, Presented) else Presented(release.entry, release)
-    query = shown.release.query
-    if query.get("statistic") != "quantile":
+    question = shown.release.question
+    if question.statistic != "quantile":
         raise InvalidParameter(
-            f"a release of {query.get('statistic')!r} was to be drawn; write "
+            f"a release of {question.statistic!r} was to be drawn; write "
             "plots.quantiles(release) for one of publish.quantiles"
         )
     (side,) = shown.release.sides
     states = shown.states(side)
-    gone = np.array([hidden(state) for state in states], bool)
+    gone = np.array([state.left_out for state in states], bool)
     read = {
         name: np.where(gone, np.nan, numbers_of(shown, side, name))
         for name in ("quantile", "lower", "upper", "total_lower", "total_upper")
@@ -65,7 +64,7 @@ def quantiles(release: Release | Presented) -> Figure:
     picture = figure(6.4, 1.0 + max(0.5 * groups, 1.5))
     axes = clean(picture.add_subplot())
     for group in np.flatnonzero(gone.reshape(groups, len(shares)).all(axis=1)):
-        say_instead(axes, float(group), word_of(states[group * len(shares)], shown.rule))
+        say_instead(axes, float(group), shown.rule.instead_of(states[group * len(shares)]))
     # Up within the row of a group, as a distribution function goes.
     rows = np.repeat(np.arange(groups), len(shares)) - 0.4 * (2 * probability - 1)
     for lower, upper, alpha, width in (
@@ -80,8 +79,9 @@ def quantiles(release: Release | Presented) -> Figure:
         axes.axhline(edge - 0.5, color=QUIET, alpha=0.3, linewidth=0.6)
     axes.grid(axis="x", color=QUIET, alpha=0.25)
     number_axis(axes.xaxis)
-    described = cast("list[str]", query.get("columns", ["the values"]))
-    what = shown.display.label or shown.with_unit(described[0])
+    what = shown.display.label or shown.with_unit(
+        question.columns[0] if question.columns else "the values"
+    )
     axes.set_xlabel(
         turned(
             f"{words(what, SENTENCE)}: {len(shares)} quantiles, {interval_of(shown)}s "

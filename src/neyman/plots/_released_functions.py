@@ -4,7 +4,7 @@
 # pyright: reportUnknownMemberType=false
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -42,7 +42,7 @@ _MOST_PANELS: Final = 12
 def _drawn(shown: Presented, draw: Draw) -> Figure:
     """Draw the function of a release, or those of its groups, one panel each."""
     release = shown.release
-    if release.query.get("keys") is None:
+    if not release.question.grouped:
         picture = figure(6.4, 4.0)
         axes = clean(picture.add_subplot())
         found = function(release)
@@ -120,7 +120,7 @@ def _bands(curve: SurvivalCurve | RegressionCurve, release: Release) -> tuple[Ba
 
 def _named(shown: Presented, place: int, otherwise: str) -> str:
     """Return what a column of the question is called, with its unit; an array has no columns."""
-    names = cast("list[str]", shown.release.query.get("columns", []))
+    names = shown.release.question.columns
     return shown.with_unit(names[place]) if place < len(names) else otherwise
 
 
@@ -135,7 +135,7 @@ def _field(shown: Presented) -> Figure:
     """Draw the nearest proper density of two columns; of three, of the first two of them."""
     release = shown.release
     labels = _named(shown, 0, "first coordinate"), _named(shown, 1, "second coordinate")
-    if release.query.get("keys") is None:
+    if not release.question.grouped:
         found = function(release)
         found.require_records(release.confidence)
         return heatmap(_proper(found), labels=labels)

@@ -55,7 +55,7 @@ def released(release: Release | Presented, *, truth: Sequence[float] | None = No
             true values are given for what has no place for them.
     """
     shown = release if isinstance(release, Presented) else Presented(release.entry, release)
-    statistic, sides = str(shown.release.query["statistic"]), shown.release.sides
+    statistic, sides = shown.release.question.statistic, shown.release.sides
     several = statistic == "together"
     if truth is not None and (several or statistic in _PICTURES):
         raise InvalidParameter(

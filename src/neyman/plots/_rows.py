@@ -14,8 +14,7 @@ from matplotlib.axes import Axes
 from neyman.numerics import Array
 from neyman.plots._axes import number_axis
 from neyman.plots._style import ACCENT, INK, QUIET, TRUTH, clean, inches, say_instead, tick_of
-from neyman.publish import Presented
-from neyman.publish._left_out import word_of
+from neyman.publish import Presented, RowState
 from neyman.released import Side
 
 __all__ = [
@@ -122,8 +121,8 @@ def rows_of(shown: Presented, side: Side) -> Rows:
         tick_labels(shown),
         numbers_of(shown, side, side.value),
         (numbers_of(shown, side, "lower"), numbers_of(shown, side, "upper")),
-        np.array([state == "marked" for state in states], bool),
-        [word_of(state, shown.rule) for state in states],
+        np.array([state == RowState.MARKED for state in states], bool),
+        [shown.rule.instead_of(state) for state in states],
         interval_of(shown),
     )
 

@@ -7,7 +7,7 @@ from typing import final
 from neyman.aggregate import Aggregate, Columns
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.publish._noiseless import NOISELESS
+from neyman.publish._exact_answers import NOISELESS
 from neyman.released import text_of
 from neyman.tables import Bounds, Rows, Table
 

@@ -2,26 +2,25 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import cast
 
-from neyman.accounting import budget_for
+from neyman.accounting import Budget, budget_for
 from neyman.errors import InvalidParameter, InvalidTable, SpecError
 from neyman.ledger import store_of
+from neyman.numerics import at_most
 from neyman.printable import printable
-from neyman.publish._asked import Asked, named
-from neyman.publish._bins_of import BinsOf, domain_of
-from neyman.publish._joins_of import JoinOf, PublicJoinOf
+from neyman.publish._data import JoinOf, PublicJoinOf
+from neyman.publish._groups import BinsOf, UnknownOf, ValuesOf, domain_of
 from neyman.publish._mistakes import Mistakes
 from neyman.publish._plan import Plan
 from neyman.publish._queries import Query
 from neyman.publish._queries._query import SHOWN
+from neyman.publish._query_on_table import QueryOnTable, in_part
 from neyman.publish._section import Cell
-from neyman.publish._shares import divided_by_shares
 from neyman.publish._spec import Spec
-from neyman.publish._unknown_of import UnknownOf
-from neyman.publish._values_of import ValuesOf
 from neyman.tables import (
     Bounds,
     Expression,
@@ -29,11 +28,42 @@ from neyman.tables import (
     Table,
     UnknownKeys,
     expression_of_text,
+    files_of,
     open_table,
 )
-from neyman.tables._sources._several import files_of
 
-__all__ = ["asked_of", "plan", "private_files"]
+__all__ = ["plan", "private_files", "queries_of"]
+
+
+def _divided_by_shares(asked: Sequence[QueryOnTable], budget: Budget) -> tuple[QueryOnTable, ...]:
+    """Give each query with a share its part of what the others leave of the whole budget.
+
+    The parts do not depend on what was spent before, so the same spec asked again is free.
+
+    Raises:
+        SpecError: if the others leave nothing.
+    """
+    weights = [Fraction(one.query.share) for one in asked if one.query.share is not None]
+    if not weights:
+        return tuple(asked)
+    fixed = sum(
+        (budget.cost(one.step().curve).cost for one in asked if one.query.share is None),
+        Fraction(0),
+    )
+    rest = budget.filter.capacity - fixed
+    if rest <= 0:
+        taken = at_most(100 * fixed / budget.filter.capacity, 4)
+        raise SpecError(
+            f"queries with share divide what the others leave of the budget; those ask for {taken} "
+            "% of it. Give them less, or give all queries a share"
+        )
+    part, account = rest / sum(weights, Fraction(0)), budget.filter.account
+    return tuple(
+        one
+        if one.query.share is None
+        else replace(one, amount=(account, part * Fraction(one.query.share)))
+        for one in asked
+    )
 
 
 def plan(spec: Spec, folder: Path) -> Plan:
@@ -45,7 +75,9 @@ def plan(spec: Spec, folder: Path) -> Plan:
         InvalidParameter: if a share of the budget calls for noise that cannot be drawn.
     """
     mistakes = Mistakes()
-    steps = [step for one in asked_of(spec, folder) if (step := mistakes.of(one.step)) is not None]
+    steps = [
+        step for one in queries_of(spec, folder) if (step := mistakes.of(one.step)) is not None
+    ]
     mistakes.tell()
     complete = frozenset(name for name, column in spec.columns.items() if column.complete)
     return Plan(
@@ -67,7 +99,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
     )
 
 
-def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
+def queries_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
     """Return every query with the table and the groups that it is asked of.
 
     Raises:
@@ -78,7 +110,7 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
     made = {name: expression_of_text(text) for name, text in spec.derive.items()}
     bounds = {name: held for name, column in spec.columns.items() if (held := column.bounds)}
     # Here that mistakes are found in what no query uses, too.
-    with named("derive"):
+    with in_part("derive"):
         whole = table.with_columns(**made) if made else table
     usable = {
         name: bound
@@ -89,17 +121,17 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
         mistakes.of(partial(_known, whole, name))
     groups = _groups(spec, mistakes)
 
-    def of(query: Query) -> Asked:
+    def of(query: Query) -> QueryOnTable:
         by = None if query.by is None else groups[query.by]
         for column, instead in query.bounds.items():
             unbounded = column in made.keys() - bounds.keys()
             # The bounds of true and false are known.
             if unbounded and bool not in whole.view.schema[column].kind.keys:
                 raise SpecError(spec.no_bounds(query, column, instead))
-        with named(f"query {query.entry!r}, by = {query.by!r}"):
+        with in_part(f"query {query.entry!r}, by = {query.by!r}"):
             for column in () if by is None else by.columns:
                 whole.view.schema[column]
-        return Asked.of(query, _made(query, groups, table, made, usable), by)
+        return QueryOnTable.of(query, _made(query, groups, table, made, usable), by)
 
     # What a wrong part of the spec spoils is not told again of each query.
     wrong = bounds.keys() - usable.keys()
@@ -114,18 +146,18 @@ def asked_of(spec: Spec, folder: Path) -> tuple[Asked, ...]:
         # Told together with the mistakes of the others, before the budget is divided.
         mistakes.of(partial(one.question, one.table))
     mistakes.tell()
-    with named("budget"):
+    with in_part("budget"):
         budget = budget_for(spec.budget.cap, spec.budget.delta_for_groups)
-    return divided_by_shares(asked, budget)
+    return _divided_by_shares(asked, budget)
 
 
 def _bounded(table: Table, name: str, bounds: Bounds) -> Table:
-    with named("columns"):
+    with in_part("columns"):
         return table.with_bounds({name: bounds})
 
 
 def _known(table: Table, name: str) -> None:
-    with named("columns"):
+    with in_part("columns"):
         table.view.schema[name]
 
 
@@ -140,11 +172,11 @@ def _groups(spec: Spec, mistakes: Mistakes) -> dict[str, Keys | UnknownKeys]:
 
 def _opened(spec: Spec, folder: Path) -> Table:
     """Open the table, and join what is joined."""
-    with named("unit"):
+    with in_part("unit"):
         unit = spec.unit.unit(folder)
     data = spec.data
     spilled = data.temporary_directory
-    with named("[data] and [unit]"):
+    with in_part("[data] and [unit]"):
         table = open_table(
             folder / data.path
             if isinstance(data.path, str)
@@ -155,7 +187,7 @@ def _opened(spec: Spec, folder: Path) -> Table:
             temporary_directory=None if spilled is None else folder / spilled,
         )
     for place, join in _joins(spec):
-        with named(place):
+        with in_part(place):
             table = join.joined(table, folder)
     return table
 

@@ -1,18 +1,274 @@
 """Contingency tables: noisy counts of cells and margins, made to add up. Post-processing, free."""
 
+import math
+from abc import ABC
 from collections.abc import Iterable, Sequence
-from typing import Final, cast
+from dataclasses import dataclass, field
+from typing import Final, final
 
 import numpy as np
+import numpy.typing as npt
 
+from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.publish._cells import Cells, Floats
-from neyman.publish._contingency_table import ContingencyTable
-from neyman.publish._spectrum import least_squares
-from neyman.released import Release
+from neyman.numerics import ndtri
+from neyman.overriding import override
+from neyman.publish._cells import (
+    Cells,
+    Floats,
+    NoisyMargin,
+    cosines,
+    in_order,
+    least_squares,
+    noisy_margin,
+    nonnegative,
+    slab,
+)
+from neyman.released import Release, Tabular, text_of
 from neyman.tables import Keys
 
-__all__ = ["contingency", "put_together"]
+__all__ = ["ContingencyTable", "NonNegativeTable", "contingency", "put_together"]
+
+_SHOWN: Final = 20
+
+
+class _OfCells(Tabular, ABC):
+    """What both tables show of their counts."""
+
+    __slots__ = ()
+
+    cells: Cells
+
+    @property
+    def keys(self) -> Keys:
+        """The cells, every combination."""
+        return self.cells.keys
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many keys each column has."""
+        return self.cells.shape
+
+    @property
+    def values(self) -> Floats:
+        """The counts, of `shape`."""
+        return self.cells.values
+
+    @property
+    def total(self) -> float:
+        """The sum of all cells."""
+        return self.cells.total
+
+    def to_json(self) -> dict[str, object]:
+        """Return everything that is shown, JSON-able."""
+        columns, record = self.framed()
+        return record | {"columns": columns}
+
+    def _record(self, confidence: float, method: str) -> dict[str, object]:
+        return {
+            "format": "neyman.contingency",
+            "version": 1,
+            "keys": self.keys.describe(),
+            "method": method,
+            "confidence": confidence,
+        }
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class ContingencyTable(_OfCells):
+    """Counts of cells by least squares, unbiased, whose margins are sums of them.
+
+    Sums of cells are margins exactly, as doubles and in any order. All cells of one table or margin
+    have one standard deviation.
+
+    Attributes:
+        cells: the counts.
+        precision: the reciprocals of the covariance's eigenvalues, in the cosine basis.
+        confidence: of the intervals.
+        normal: whether all noise is Gaussian.
+    """
+
+    cells: Cells
+    precision: Floats = field(repr=False)
+    confidence: float
+    normal: bool
+
+    @property
+    def stddev(self) -> float:
+        """Standard deviation of the noise in each cell."""
+        return math.sqrt(float(np.mean(1 / self.precision)))
+
+    @property
+    def half_width(self) -> float:
+        """Half of the width of each cell's interval.
+
+        Gaussian noise: z sd + 1/2, the half for noise that is whole. Other noise: by Chebyshev's
+        inequality, sd / sqrt(1 - confidence).
+        """
+        return self.half_width_of(self.stddev)
+
+    def half_width_of(self, stddev: float) -> float:
+        """Return the same of a combination of cells with this standard deviation."""
+        if not self.normal:
+            return stddev / math.sqrt(1 - self.confidence)
+        z = float(ndtri(np.array((1 + self.confidence) / 2)))
+        return z * stddev + 0.5
+
+    def combination(self, weights: npt.ArrayLike) -> tuple[float, float]:
+        """Return the sum of weight times count over all cells, and its standard deviation.
+
+        Args:
+            weights: of `shape`: a difference of two cells, a slope, a share.
+
+        Raises:
+            InvalidParameter: if they are of another shape, or not finite.
+        """
+        given = np.asarray(weights, np.float64)
+        if given.shape != self.shape or not np.all(np.isfinite(given)):
+            raise InvalidParameter(
+                f"weights of shape {given.shape} were given; write finite ones, of {self.shape}"
+            )
+        variance = float(np.sum(cosines(given) ** 2 / self.precision))
+        return math.fsum((given * self.values).ravel().tolist()), math.sqrt(variance)
+
+    def margin(self, *columns: str) -> "ContingencyTable":
+        """Return sums over all other columns, with the intervals that they have.
+
+        Raises:
+            InvalidTable: if there is no such column, or none is named: that is `total`.
+        """
+        below, axes = self.cells.margin(columns), self.cells.axes(columns)
+        folded = self.cells.counts.size // below.counts.size
+        kept = self.precision[slab(frozenset(axes), len(self.shape))]
+        return ContingencyTable(below, in_order(kept, axes) / folded, self.confidence, self.normal)
+
+    def cell(self, **keys: object) -> dict[str, float]:
+        """Return count, stddev, lower and upper of one cell; a bin is named by its two edges.
+
+        Raises:
+            InvalidTable: if not every column is named, or has no such key.
+        """
+        value = float(self.values[self.cells.place(keys)])
+        width = self.half_width
+        return {
+            "count": value,
+            "stddev": self.stddev,
+            "lower": value - width,
+            "upper": value + width,
+        }
+
+    def to_columns(self) -> Columns:
+        """Return the keys, count, stddev, lower and upper, columns of equal length."""
+        values, width = self.values.ravel(), self.half_width
+        return self.keys.to_columns() | {
+            "count": values.tolist(),
+            "stddev": [self.stddev] * len(values),
+            "lower": (values - width).tolist(),
+            "upper": (values + width).tolist(),
+        }
+
+    def __str__(self) -> str:
+        return _text(self.to_columns(), self.confidence)
+
+    __repr__ = __str__
+
+    @override
+    def framed(self) -> tuple[Columns, dict[str, object]]:
+        return self.to_columns(), self._record(self.confidence, "least squares")
+
+    def nonnegative(self, *, whole: bool) -> "NonNegativeTable":
+        """Return the nearest table without negative cells, of the same total if that is positive.
+
+        Nearest in the metric of the covariance, so that margins that are known well move little.
+
+        Args:
+            whole: whether its counts are whole numbers; their total is rounded then.
+        """
+        target = max(int(self.cells.counts.sum()), 0)
+        digits = self.cells.digits
+        if whole:
+            target, digits = (target + (1 << digits >> 1)) >> digits, 0
+        total = math.ldexp(target, -digits)
+        found = np.ldexp(nonnegative(self.values, self.precision, total).ravel(), digits)
+        return NonNegativeTable(self, Cells(self.keys, _rounded(found, target), digits))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class NonNegativeTable(_OfCells):
+    """Counts of cells that are not negative and add up; no longer unbiased, of lower error.
+
+    An interval is that of the unbiased count, cut at 0 and stretched to hold the count here. The
+    true count is not negative, so that the cut loses no cover: it holds at least as often. A
+    standard deviation of these counts depends on the true ones, and is not given.
+
+    Attributes:
+        unbiased: the table that it was made of.
+        cells: the counts.
+    """
+
+    unbiased: ContingencyTable
+    cells: Cells
+
+    def margin(self, *columns: str) -> "NonNegativeTable":
+        """Return sums over all other columns.
+
+        Raises:
+            InvalidTable: if there is no such column, or none is named: that is `total`.
+        """
+        return NonNegativeTable(self.unbiased.margin(*columns), self.cells.margin(columns))
+
+    def cell(self, **keys: object) -> dict[str, float]:
+        """Return count, lower and upper of one cell; a bin is named by its two edges.
+
+        Raises:
+            InvalidTable: if not every column is named, or has no such key.
+        """
+        place = int(np.ravel_multi_index(self.cells.place(keys), self.shape))
+        parts = self._parts()
+        return {name: float(part[place]) for name, part in parts.items()}
+
+    def to_columns(self) -> Columns:
+        """Return the keys, count, lower and upper, columns of equal length."""
+        return self.keys.to_columns() | {n: part.tolist() for n, part in self._parts().items()}
+
+    def __str__(self) -> str:
+        return _text(self.to_columns(), self.unbiased.confidence)
+
+    __repr__ = __str__
+
+    @override
+    def framed(self) -> tuple[Columns, dict[str, object]]:
+        method = "least squares, not negative"
+        return self.to_columns(), self._record(self.unbiased.confidence, method)
+
+    def _parts(self) -> dict[str, Floats]:
+        values, centre = self.values.ravel(), self.unbiased.values.ravel()
+        width = self.unbiased.half_width
+        return {
+            "count": values,
+            "lower": np.minimum(np.maximum(centre - width, 0), values),
+            "upper": np.maximum(np.maximum(centre + width, 0), values),
+        }
+
+
+def _rounded(values: Floats, total: int) -> IntArray:
+    """Round to whole numbers of a given sum: down, and up where the most is missing."""
+    found = np.floor(values).astype(np.int64)
+    up = min(max(total - int(found.sum()), 0), len(values))
+    found[np.argsort(found - values, kind="stable")[:up]] += 1
+    # What floating point lost of the sum is far below the largest cell.
+    found[np.argmax(found)] += total - int(found.sum())
+    return found
+
+
+def _text(columns: Columns, confidence: float) -> str:
+    return (
+        f"{text_of(columns, rows=_SHOWN)}\n"
+        f"lower, upper: {100 * confidence:g} % interval for the noise of each cell only"
+    )
+
 
 # Noise whose sums are normal, but for rounding.
 _NORMAL: Final = "gaussian"
@@ -52,9 +308,8 @@ def contingency(
         )
     listed = list(releases)
     _check(listed, by)
-    shape = tuple(map(len, by.domains))
-    margins = [_margin(release, by, shape) for release in listed]
-    if not any(len(axes) == len(shape) for axes, _, _ in margins):
+    margins = [_margin(release, by) for release in listed]
+    if not any(len(axes) == len(by.columns) for axes, _, _ in margins):
         raise InvalidTable(
             f"no release of the cells, {', '.join(by.columns)}, is among {len(listed)} releases; "
             "release them too, or write `by` of fewer columns"
@@ -65,7 +320,7 @@ def contingency(
 
 def put_together(
     by: Keys,
-    margins: Sequence[tuple[frozenset[int], Floats, float]],
+    margins: Sequence[NoisyMargin],
     confidence: float,
     normal: bool,
 ) -> ContingencyTable:
@@ -102,12 +357,8 @@ def _check(releases: Sequence[Release], by: Keys) -> None:
                 raise InvalidTable(f"release {release.entry!r} was given twice; write it once")
 
 
-def _margin(
-    release: Release, by: Keys, shape: tuple[int, ...]
-) -> tuple[frozenset[int], Floats, float]:
-    named = cast("Sequence[str]", release.query.get("margin", by.columns))
-    axes = [by.columns.index(name) for name in named]
-    counts = np.array(release.columns["count"], np.float64)
-    counts = counts.reshape([shape[i] for i in axes])
+def _margin(release: Release, by: Keys) -> NoisyMargin:
+    names = release.question.margin
     (stddev,) = set(release.columns["stddev"])
-    return frozenset(axes), np.transpose(counts, np.argsort(axes)), float(stddev) ** 2
+    counts = np.array(release.columns["count"], np.float64)
+    return noisy_margin(by, by.columns if names is None else names, counts, float(stddev) ** 2)

@@ -4,10 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, TypeAlias, cast, final
+from typing import Final, cast, final
 
 import numpy as np
-import numpy.typing as npt
 
 from neyman.aggregate import (
     Aggregate,
@@ -30,17 +29,15 @@ from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import Array
 from neyman.overriding import override
 from neyman.printable import listed
-from neyman.publish._contingency import put_together
-from neyman.publish._contingency_table import ContingencyTable, NonNegativeTable
+from neyman.publish._cells import NoisyMargin, noisy_margin
+from neyman.publish._contingency import ContingencyTable, NonNegativeTable, put_together
 from neyman.publish._margins import MOST, folded, margin_index
-from neyman.released import called
+from neyman.released import group_name
 from neyman.sensitivity import Sensitivity
 from neyman.tables import Keys, Table
 
 __all__ = ["CrosstabReading", "crosstab"]
 
-# The axes, the counts with these axes in their order, the variance of their noise.
-Measured: TypeAlias = tuple[frozenset[int], npt.NDArray[np.float64], float]
 
 _ALL: Final = "all"
 # Weights are whole: 3 % off at most.
@@ -200,7 +197,7 @@ class Layout:
                 # A bin has two columns, its ends.
                 own = [key for key in (name, *ends[name]) if key in kept]
                 cells = zip(*(kept[key] for key in own), strict=True)
-                said = [called(dict(zip(own, cell, strict=True))) for cell in cells]
+                said = [group_name(dict(zip(own, cell, strict=True))) for cell in cells]
                 found[name] += said if name in part.names else [_ALL] * part.size
         return cast("Columns", found)
 
@@ -338,7 +335,7 @@ class CrosstabReading(SumsReading):
         return self.put_together(self.measured(noisy, noise.stddev), confidence, noise.normal)
 
     def put_together(
-        self, measured: Sequence[Measured], confidence: float, normal: bool
+        self, measured: Sequence[NoisyMargin], confidence: float, normal: bool
     ) -> Columns:
         """Return the columns of counts of cells and margins, from wherever they are known.
 
@@ -357,18 +354,15 @@ class CrosstabReading(SumsReading):
                 found[name] += column
         return cast("Columns", found)
 
-    def measured(self, noisy: IntArray, stddev: float) -> list[Measured]:
+    def measured(self, noisy: IntArray, stddev: float) -> list[NoisyMargin]:
         """Return the counts that the noisy integers are of, for `put_together`."""
-        columns = self.layout.by.columns
-        shape = tuple(map(len, self.layout.by.domains))
-        found: list[Measured] = []
+        found: list[NoisyMargin] = []
         start = 0
         for part, weight in zip(self.layout.parts, self.weights, strict=True):
             if weight:
-                axes = [columns.index(name) for name in part.names]
-                counts = noisy[start : start + part.size].reshape([shape[i] for i in axes]) / weight
+                counts = noisy[start : start + part.size] / weight
                 variance = (max(stddev, _LEAST) / weight) ** 2
-                found.append((frozenset(axes), np.transpose(counts, np.argsort(axes)), variance))
+                found.append(noisy_margin(self.layout.by, part.names, counts, variance))
                 start += part.size
         return found
 

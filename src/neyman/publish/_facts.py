@@ -11,27 +11,20 @@ data in the same group, under contribution limits that leave the same of one uni
 
 A count beside a mean is of the rows where the column is known. That is another fact, unless the
 column was declared to be complete.
+
+`parts_of` takes a release apart into its statistics, each with its facts and its noisy integers.
 """
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, cast, final
 
-from neyman.numerics import rational
-from neyman.released import Release, list_of, record_of
+from neyman.aggregate import Columns, IntArray, Noise, SumsReading, Term
+from neyman.released import RecordedGroups, RecordedQuestion, RecordedUnit, Release
 
-__all__ = [
-    "Fact",
-    "Rows",
-    "Variable",
-    "columns_in",
-    "facts_of",
-    "known_columns",
-    "margin_fact",
-    "variable_of",
-]
+__all__ = ["Fact", "Part", "Variable", "facts_of", "known_columns", "margin_fact", "parts_of"]
 
 # From this share of units on, limits cut rows of many.
 _MANY: Final = 0.01
@@ -41,8 +34,8 @@ _PER_UNIT: Final = ("count_units", "mean_per_unit")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows, or units, before they are put into groups.
+class _Rows:
+    """_Rows, or units, before they are put into groups.
 
     Attributes:
         data: of what, made how.
@@ -72,7 +65,7 @@ class Fact:
         group: by column its value, with its type; and what else a row must be in.
     """
 
-    rows: Rows
+    rows: _Rows
     group: frozenset[tuple[str, ...]]
 
 
@@ -86,7 +79,7 @@ class Variable:
         lower, upper, grid: of its bounds.
         centre: their middle, in grid steps.
         per: what is added up once, rows or units.
-        choice: as of `Rows`.
+        choice: as of `_Rows`.
     """
 
     name: str
@@ -104,108 +97,94 @@ class Variable:
         return float(min(max(value, self.lower), self.upper))
 
 
-def columns_in(query: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the columns that a statistic is of, all of which a row must have a value in."""
-    parts = [query, query.get("other"), query.get("response"), *list_of(query.get("features"))]
-    found = (record_of(part).get("column") for part in parts)
-    return tuple(name for name in found if isinstance(name, str))
-
-
-def variable_of(release: Release, query: Mapping[str, object]) -> Variable | None:
+def _variable_of(release: Release, question: RecordedQuestion) -> Variable | None:
     """Return the column that a statistic adds up; None where there is none, or more than one.
 
     Args:
         release: the answer.
-        query: of the statistic, which may be one of several.
+        question: of the statistic, which may be one of several.
     """
-    names, bounds = columns_in(query), [rational(end) for end in list_of(query.get("bounds"))]
-    grid = rational(query.get("grid"))
-    if len(names) != 1 or len(bounds) != 2 or grid is None or None in bounds:
+    names, grid = question.summed, question.grid
+    if len(names) != 1 or question.bounds is None or grid is None:
         return None
-    lower, upper = cast("list[Fraction]", bounds)
-    statistic = str(query.get("statistic"))
-    per = statistic if statistic.endswith("per_unit") else "rows"
-    if "total" in query:
-        per += json.dumps(query["total"])
+    lower, upper = question.bounds
+    per = question.statistic if question.statistic.endswith("per_unit") else "rows"
+    if "total" in question.record:
+        per += json.dumps(question.record["total"])
     centre = int(lower / grid + upper / grid) // 2
     return Variable(names[0], lower, upper, grid, centre, per, _choice(release))
 
 
-def known_columns(release: Release, query: Mapping[str, object]) -> frozenset[str]:
+def known_columns(release: Release, question: RecordedQuestion) -> frozenset[str]:
     """Return the columns that rows must have a value in, which some in a group may not have.
 
     Args:
         release: the answer.
-        query: of the statistic, which may be one of several.
+        question: of the statistic, which may be one of several.
     """
-    sure = _numbers_in(record_of(release.query.get("keys")))
-    of = (*columns_in(query), *map(str, list_of(query.get("columns"))))
-    return frozenset(of) - sure - release.complete
+    return frozenset(question.summed) - _numbers_in(release.question.groups) - release.complete
 
 
-def facts_of(release: Release, query: Mapping[str, object], groups: int) -> tuple[Fact, ...]:
+def facts_of(release: Release, question: RecordedQuestion, number: int) -> tuple[Fact, ...]:
     """Return the number of rows that a statistic has of each group.
 
     Args:
         release: the answer, with what it was read from.
-        query: of the statistic, which may be one of several.
-        groups: how many there are.
+        question: of the statistic, which may be one of several.
+        number: how many groups there are.
     """
-    keys, columns = record_of(release.query.get("keys")), columns_in(query)
-    named = [str(name) for name in list_of(keys.get("columns", keys.get("unknown")))]
-    known = known_columns(release, query)
-    statistic = query.get("statistic")
-    each, among = _each(release.query), _among(keys, groups)
-    most = record_of(release.query.get("unit")).get("max_rows")
-    cut = isinstance(most, int) and (among is None or most < among * each)
-    together = release.query.get("statistic") == "together"
-    of_units = _unit(release.query) is not None
-    made = [
-        _made(release.query, {*named, *columns, str(_unit(release.query))}),
-        statistic if statistic == "sum_per_unit" else "",
-    ]
-    source = None if release.drawn is None else release.drawn.source
-    rows = Rows(
-        data=(source, json.dumps(made, sort_keys=True)),
-        limits=json.dumps(_limits(release.query, keys, each, cut=cut), sort_keys=True),
+    whole, statistic = release.question, question.statistic
+    groups, unit = whole.groups, whole.unit
+    known = known_columns(release, question)
+    each, among = _most_in_a_group(unit), _most_groups(whole, number)
+    most = unit.max_rows
+    cut = most is not None and (among is None or most < among * each)
+    used = {*groups.columns, *question.summed, str(unit.entity)}
+    made = [_made(whole, used), statistic if statistic == "sum_per_unit" else ""]
+    limits = (
+        [unit.record, groups.record] if cut else [unit.entity, unit.record.get("through"), each]
+    )
+    rows = _Rows(
+        data=(
+            None if release.drawn is None else release.drawn.source,
+            json.dumps(made, sort_keys=True),
+        ),
+        limits=json.dumps(limits, sort_keys=True),
         # With one row in a group, a unit is counted once.
-        units=of_units and (statistic in _PER_UNIT or each == 1),
+        units=unit.entity is not None and (statistic in _PER_UNIT or each == 1),
         known=known,
-        of_all=together and bool(known) and of_units,
+        of_all=whole.together and bool(known) and unit.entity is not None,
         choice=_choice(release) if cut else "",
     )
-    within = _margin(release.query, keys)
-    length = max(map(len, release.columns.values()), default=0) // max(groups, 1)
-    parts = _grouped(release, keys)
-    return tuple(Fact(rows, frozenset({*parts(i * length), *within})) for i in range(groups))
+    within = [] if whole.margin is None else _within(groups, whole.margin)
+    length = max(map(len, release.columns.values()), default=0) // max(number, 1)
+    parts = _grouped(release)
+    return tuple(Fact(rows, frozenset({*parts(i * length), *within})) for i in range(number))
 
 
-def margin_fact(fact: Fact, keys: Mapping[str, object], names: Collection[str]) -> Fact:
+def margin_fact(fact: Fact, groups: RecordedGroups, names: Collection[str]) -> Fact:
     """Return the fact of a margin by some of the columns, from that of one of its cells."""
     kept = frozenset(part for part in fact.group if part[0] in names)
-    return Fact(fact.rows, kept | frozenset(_within(keys, names)))
+    return Fact(fact.rows, kept | frozenset(_within(groups, names)))
 
 
-def _grouped(
-    release: Release, keys: Mapping[str, object]
-) -> Callable[[int], Iterator[tuple[str, ...]]]:
+def _grouped(release: Release) -> Callable[[int], Iterator[tuple[str, ...]]]:
     """Return what yields a part for each column of the group in a row; a bin is its two ends.
 
     The group of rows without a value is one, whatever it is called. That of all other values is
     another with other keys of its column.
     """
-    bins, rest = record_of(keys.get("bins")), record_of(keys.get("rest"))
-    names = [str(name) for name in list_of(keys.get("columns", keys.get("unknown")))]
-    kinds = dict(zip(names, list_of(keys.get("types")), strict=False))
-    held = {name: (f"{name}_from", f"{name}_to") if name in bins else (name,) for name in names}
+    groups = release.question.groups
+    bins, rest, kinds = groups.bins, groups.rest, groups.types
+    held = {n: (f"{n}_from", f"{n}_to") if n in bins else (n,) for n in groups.columns}
     held = {name: ends for name, ends in held.items() if {*ends} <= {*release.keys}}
     edges = {name: json.dumps(bins.get(name)) for name in held}
-    beside = {name: _keys_beside(release, keys, name) for name in held if name in rest}
+    beside = {name: _keys_beside(release, name) for name in held if name in rest}
 
     def parts(row: int) -> Iterator[tuple[str, ...]]:
         for name, ends in held.items():
             cells = [release.columns[end][row] for end in ends]
-            more, kind = record_of(rest.get(name)), str(kinds.get(name, type(cells[0]).__name__))
+            more, kind = rest.get(name, {}), kinds.get(name, type(cells[0]).__name__)
             if cells == [more.get("missing")]:
                 yield name, "missing"
             elif cells == [more.get("other")]:
@@ -216,60 +195,53 @@ def _grouped(
     return parts
 
 
-def _keys_beside(release: Release, keys: Mapping[str, object], name: str) -> list[str]:
+def _keys_beside(release: Release, name: str) -> list[str]:
     """Return the keys of a column that may have a group of all others."""
-    listed = record_of(keys.get("listed")).get(name)
-    texts = set(map(str, list_of(listed) or release.columns[name]))
-    return sorted(texts - set(map(str, record_of(record_of(keys.get("rest")).get(name)).values())))
+    groups = release.question.groups
+    texts = set(map(str, groups.listed_keys(name) or release.columns[name]))
+    return sorted(texts - set(map(str, groups.rest[name].values())))
 
 
-def _numbers_in(keys: Mapping[str, object]) -> frozenset[str]:
+def _numbers_in(groups: RecordedGroups) -> frozenset[str]:
     """Return the columns in which every row that is in a group surely has a number.
 
     A key that is a number, and a bin of numbers. Text need not be one, nor what a group of all
     other values holds.
     """
-    names, kinds = list_of(keys.get("columns")), list_of(keys.get("types"))
-    bins, rest = record_of(keys.get("bins")), record_of(keys.get("rest"))
     found: set[str] = set()
-    for name, kind in zip(map(str, names), kinds, strict=False):
-        edges = list_of(record_of(bins.get(name)).get("edges"))
+    for name, kind in groups.types.items() if groups.declared else ():
+        edges = groups.edges(name)
         whole = bool(edges) and all("0x" in str(edge) for edge in edges)
-        if (kind in _NUMBERS or whole) and name not in rest:
+        if (kind in _NUMBERS or whole) and name not in groups.rest:
             found.add(name)
     return frozenset(found)
 
 
-def _margin(query: Mapping[str, object], keys: Mapping[str, object]) -> list[tuple[str, ...]]:
-    """Return what rows of a margin must be in: one of the groups that it adds up."""
-    if "margin" not in query:
+def _within(groups: RecordedGroups, names: Collection[str]) -> list[tuple[str, ...]]:
+    """Return the groups that rows of a margin must be in: one of those that it adds up.
+
+    None where the columns left out have a group for every row.
+    """
+    whole = {name for name, more in groups.rest.items() if {"missing", "other"} <= more.keys()}
+    if {*names, *whole} >= {*groups.columns}:
         return []
-    return _within(keys, [str(name) for name in list_of(query["margin"])])
+    return [("", json.dumps(groups.record, sort_keys=True))]
 
 
-def _within(keys: Mapping[str, object], names: Collection[str]) -> list[tuple[str, ...]]:
-    """Return the groups that rows must be in, where the columns left out do not have all rows."""
-    rest = record_of(keys.get("rest"))
-    whole = {name for name, more in rest.items() if {"missing", "other"} <= record_of(more).keys()}
-    if {*names, *whole} >= {str(name) for name in list_of(keys.get("columns"))}:
-        return []
-    return [("", json.dumps(keys, sort_keys=True))]
-
-
-def _each(query: Mapping[str, object]) -> int:
+def _most_in_a_group(unit: RecordedUnit) -> int:
     """Return the most rows of a unit in a group."""
-    unit = record_of(query.get("unit"))
-    known = cast("list[tuple[object, int]]", unit.get("max_rows_per", []))
-    limits = [unit.get("max_rows"), unit.get("max_rows_per_group"), *(most for _, most in known)]
-    return min([most for most in limits if isinstance(most, int)], default=1)
+    limits = [unit.max_rows, unit.max_rows_per_group, *(most for _, most in unit.max_rows_per)]
+    return min([most for most in limits if most is not None], default=1)
 
 
-def _limits(
-    query: Mapping[str, object], keys: Mapping[str, object], each: int, *, cut: bool
-) -> object:
-    """Return what decides how many rows of a unit are left in a group."""
-    unit = record_of(query.get("unit"))
-    return [unit, keys] if cut else [unit.get("entity"), unit.get("through"), each]
+def _most_groups(question: RecordedQuestion, number: int) -> int | None:
+    """Return how many groups limits are of; None where nobody declared them."""
+    groups = question.groups
+    if not groups.record:
+        return 1
+    if not groups.declared:
+        return None
+    return number if groups.size is None else groups.size
 
 
 def _choice(release: Release) -> str:
@@ -278,47 +250,31 @@ def _choice(release: Release) -> str:
     Of a unit with too many rows a pseudo-random part is kept, which depends on the columns that a
     question is of.
     """
-    companion = release.companion
+    companion, question = release.companion, release.question
     if companion is None:
         return ""
     # At twice the half-width, for it decides silently, and of each release.
     surely = companion.cut - 2 * companion.cut_half_width
     if companion.of is None or surely <= _MANY * max(companion.units, 1):
         return ""
-    query = release.query
-    parts = [record_of(part) for part in list_of(query.get("parts"))] or [query]
-    columns = dict.fromkeys(name for part in parts for name in columns_in(part))
-    per_unit = str(query.get("statistic")).endswith(("units", "per_unit"))
-    return json.dumps([*columns, per_unit, bool(query.get("parts"))])
+    columns = dict.fromkeys(name for part in question.parts for name in part.summed)
+    return json.dumps([*columns, question.per_unit, "parts" in question.record])
 
 
-def _among(keys: Mapping[str, object], groups: int) -> int | None:
-    """Return how many groups limits are of; None where nobody declared them."""
-    if not keys:
-        return 1
-    if "unknown" in keys:
-        return None
-    values, count = keys.get("values"), keys.get("count")
-    return len(list_of(values)) if values is not None else count if type(count) is int else groups
-
-
-def _unit(query: Mapping[str, object]) -> object:
-    return record_of(query.get("unit")).get("entity")
-
-
-def _made(query: Mapping[str, object], used: set[str]) -> list[object]:
+def _made(question: RecordedQuestion, used: set[str]) -> list[object]:
     """Return the steps that decide which rows there are, and what is in the columns used.
 
     A column that is made and has no part in the question is left out, so that it may be there or
     not.
     """
     kept: list[object] = []
-    for step in reversed([record_of(step) for step in list_of(query.get("made"))]):
+    for step in reversed(question.steps):
         if step.get("step") != "with_columns":
             kept.append(dict(step))
             used |= set(_words(step))
             continue
-        made = {name: form for name, form in record_of(step.get("columns")).items() if name in used}
+        columns = cast("Mapping[str, object]", step.get("columns") or {})
+        made = {name: form for name, form in columns.items() if name in used}
         if made:
             kept.append({"columns": made, "version": step.get("version")})
             used |= set(_words(made))
@@ -338,3 +294,83 @@ def _words(form: object) -> Iterator[str]:
                 yield from _words(part)
         case _:
             return
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Part:
+    """One statistic of one release.
+
+    Attributes:
+        place: of the release in its publication.
+        name: of the release.
+        release: itself.
+        question: of the statistic.
+        names: what its columns are called in the release, by what they are called alone.
+        reading: of its integers.
+        terms: what each is of.
+        integers: noisy, shape (groups, width).
+        noise: on each.
+        facts: the number of rows of each group.
+        variable: what it adds up; None of more columns, or none.
+    """
+
+    place: int
+    name: str
+    release: Release
+    question: RecordedQuestion
+    names: Mapping[str, str]
+    reading: SumsReading
+    terms: tuple[Term | None, ...]
+    integers: IntArray = field(repr=False)
+    noise: Noise
+    facts: tuple[Fact, ...] = field(repr=False)
+    variable: Variable | None
+
+    @property
+    def law(self) -> str:
+        """What the noise is called in the ledger."""
+        return str(self.release.mechanism.get("mechanism"))
+
+    @property
+    def chosen(self) -> bool:
+        """Whether a group is shown because its own noisy count is large."""
+        return self.release.threshold is not None
+
+    @property
+    def counts(self) -> tuple[int, int] | None:
+        """Which integer is the number of rows, and times what; None where none is."""
+        rows = [(i, term.rows) for i, term in enumerate(self.terms) if term and not term.total]
+        return rows[0] if rows else None
+
+    def columns(self) -> Columns:
+        """The columns of the statistic, called as if it had been asked alone."""
+        return {own: self.release.columns[held] for own, held in self.names.items()}
+
+
+def parts_of(name: str, place: int, release: Release) -> Iterator[Part]:
+    """Yield the statistics of a release whose integers can be put together with others."""
+    drawn = release.drawn
+    if drawn is None:
+        return
+    readings = drawn.reading.apart()
+    width = sum(size for size, _ in readings)
+    if not width or not drawn.integers.size:
+        return
+    table, start = drawn.integers.reshape(-1, width), 0
+    for (size, reading), side in zip(readings, release.sides, strict=True):
+        if isinstance(reading, SumsReading):
+            yield Part(
+                place=place,
+                name=name,
+                release=release,
+                question=side.question,
+                names={own: held for own, held in side.names.items() if own not in release.keys},
+                reading=reading,
+                terms=reading.terms,
+                integers=table[:, start : start + size],
+                noise=drawn.noise,
+                facts=facts_of(release, side.question, len(table)),
+                variable=_variable_of(release, side.question),
+            )
+        start += size

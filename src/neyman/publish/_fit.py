@@ -13,9 +13,9 @@ from neyman.divided import SHARE, divided
 from neyman.errors import InvalidParameter
 from neyman.mechanisms import Gaussian, Laplace, Mechanism
 from neyman.numerics import Real, exact_positive
-from neyman.publish._foreseen import Foreseen
+from neyman.publish._expected_noise import ExpectedNumber
 from neyman.publish._likeness import Public, public_of
-from neyman.publish._preview import Preview, foreseen
+from neyman.publish._preview import Preview, preview_of
 from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of
 from neyman.sensitivity import Sensitivity
 
@@ -134,7 +134,7 @@ def fit(
             for wish, share in zip(wishes, shares, strict=True)
         ]
         previews = [
-            foreseen(one.rows, part, confidence)
+            preview_of(one.rows, part, confidence)
             for one, part in zip(
                 wanted,
                 divided([(*pair, SHARE) for pair in zip(asked, noises, strict=True)]),
@@ -198,7 +198,7 @@ class _Wanted:
             )
         return first.planned.half_width / self.half_width
 
-    def _found(self, seen: Preview) -> Foreseen:
+    def _found(self, seen: Preview) -> ExpectedNumber:
         """Return the number, of the smallest group."""
         numbers = [number for number in seen.numbers if self.number in (None, number.name)]
         if not numbers:

@@ -1,40 +1,22 @@
 """Which rows of a statistic are shown, and why others are not: one rule for every output."""
 
 import math
-from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias, cast
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeAlias, cast
 
-from neyman.publish._presentation import Suppression
-from neyman.released import TOO_FEW, Release, Side, is_amount, noise_alone
+from neyman.publish._facts import Fact, facts_of
+from neyman.publish._presentation import RowState, Suppression
+from neyman.released import RecordedQuestion, Release, Side
 
-__all__ = ["COUNTS", "State", "hidden", "states_of", "word_of"]
-
-State: TypeAlias = Literal["shown", "marked", "too_few", "too_uncertain", "below"]
-"""Of a row. Shown; shown and marked, for noise alone could have made it; and left out: for noise
-alone could have made it, for its interval is too wide, for its count is too small."""
-
-COUNTS: Final = ("count", "count_units", "crosstab")
-
-
-def hidden(state: State) -> bool:
-    """Return whether the numbers of a row are left out."""
-    return state not in ("shown", "marked")
+__all__ = [
+    "HiddenCount",
+    "beside",
+    "hidden_counts",
+    "states_of",
+]
 
 
-def word_of(state: State, rule: Suppression) -> str:
-    """Return what stands in the place of a number that is left out."""
-    match state:
-        case "too_few":
-            return TOO_FEW
-        case "too_uncertain":
-            return "too uncertain"
-        case "below":
-            return f"fewer than {rule.count_below:,}"
-        case _:
-            return ""
-
-
-def states_of(release: Release, side: Side, rule: Suppression, scale: int = 1) -> list[State]:
+def states_of(release: Release, side: Side, rule: Suppression, scale: int = 1) -> list[RowState]:
     """Return the state of each row of a statistic.
 
     Args:
@@ -44,20 +26,20 @@ def states_of(release: Release, side: Side, rule: Suppression, scale: int = 1) -
         scale: by how much numbers are multiplied before they are shown: 100 in percent.
     """
     rows = len(release.groups)
-    flags = noise_alone(side.query, side.columns) or [False] * rows
+    flags = side.noise_alone or [False] * rows
     least, counts = rule.count_below, _counts(release, side)
-    amount = is_amount(side.query)
-    found: list[State] = []
+    amount = side.question.amount
+    found: list[RowState] = []
     for row in range(rows):
         count = None if counts is None else counts[row]
         if least is not None and count is not None and not count >= least:
-            found.append("below")
+            found.append(RowState.BELOW)
         elif flags[row] and not amount:
-            found.append("too_few")
+            found.append(RowState.TOO_FEW)
         elif _too_wide(side, row, rule, scale):
-            found.append("too_uncertain")
+            found.append(RowState.TOO_UNCERTAIN)
         else:
-            found.append("marked" if flags[row] else "shown")
+            found.append(RowState.MARKED if flags[row] else RowState.SHOWN)
     return found
 
 
@@ -81,14 +63,61 @@ def _too_wide(side: Side, row: int, rule: Suppression, scale: int) -> bool:
 
 def _counts(release: Release, side: Side) -> Sequence[float] | None:
     """Return the noisy count of each row: its own, or that of a count beside it."""
-    own = side.value if side.query.get("statistic") in COUNTS else "count"
+    own = side.value if side.question.counts else "count"
     if own in side.columns:
         return [_float(cell) for cell in side.columns[own]]
     for other in release.sides:
-        if other.query.get("statistic") in COUNTS:
+        if other.question.counts:
             return [_float(cell) for cell in other.columns[other.value]]
     return None
 
 
 def _float(cell: object) -> float:
     return float(cast("float", cell))
+
+
+HiddenCount: TypeAlias = tuple[object, ...]
+"""The number of rows, or units, of a group; also of those of them that have a value."""
+
+
+def hidden_counts(
+    release: Release, side: Side, states: Sequence[RowState], table: Sequence[Fact]
+) -> Iterator[HiddenCount]:
+    """Yield the counts that a table leaves out.
+
+    Args:
+        release: as it was released, in its own order.
+        side: one of its statistics.
+        states: of its rows.
+        table: what each row of a contingency table counts; none of any other answer.
+    """
+    if side.question.counts:
+        counts = list(map(_alike, table)) or _counts_beside(release, side)
+        for count, state in zip(counts, states, strict=False):
+            if state.left_out:
+                yield count
+
+
+def beside(release: Release, side: Side, found: Collection[HiddenCount]) -> list[bool]:
+    """Return for each row of a statistic whether the count beside it is left out elsewhere."""
+    if not found or "count" not in side.columns or side.value == "count":
+        return [False] * len(release.groups)
+    return [count in found for count in _counts_beside(release, side)]
+
+
+def _counts_beside(release: Release, side: Side) -> list[HiddenCount]:
+    """Return the count of the group of each row."""
+    groups = [
+        tuple(release.columns[key][row] for key in release.keys)
+        for row in range(len(release.groups))
+    ]
+    starts = [row for row, group in enumerate(groups) if row == 0 or groups[row - 1] != group]
+    # The same of the rows in the group, and of those with a value.
+    counted = "count_units" if side.question.per_unit else "count"
+    facts = facts_of(release, RecordedQuestion.of({"statistic": counted}), len(starts))
+    each = len(groups) // max(len(starts), 1)
+    return [_alike(facts[row // each]) for row in range(len(groups))]
+
+
+def _alike(fact: Fact) -> HiddenCount:
+    return fact.rows.data[1], fact.rows.limits, fact.rows.units, fact.group

@@ -138,7 +138,7 @@ def likeness_of(question: Aggregate, public: Public, label: str) -> Likeness:
         found = next((one for one in public if one.question == digest), None)
         if found is None:
             raise InvalidParameter(
-                f"like= must know the question {question.query.get('statistic')!r} as it is asked "
+                f"like= must know the question {question.query['statistic']!r} as it is asked "
                 "here, with its columns, bounds, groups and limits; it is of other questions. Make "
                 "a new one: publish.likeness(question, table)"
             )
@@ -146,7 +146,7 @@ def likeness_of(question: Aggregate, public: Public, label: str) -> Likeness:
     if question.imagined is None:
         raise InvalidParameter(
             "like= needs a question whose number of rows is private; that of "
-            f"{question.query.get('statistic')!r} is public. Leave like= out"
+            f"{question.query['statistic']!r} is public. Leave like= out"
         )
     try:
         counted = question.imagined.counted(public)

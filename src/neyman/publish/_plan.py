@@ -15,11 +15,10 @@ from neyman.door import held, released
 from neyman.ledger import Ledger, Store
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
-from neyman.publish._bill import Bill
 from neyman.publish._likeness import label_of, public_of
-from neyman.publish._plan_preview import ChargePreview, PlanPreview
+from neyman.publish._plan_preview import Bill, ChargePreview, PlanPreview
 from neyman.publish._presentation import Presentation
-from neyman.publish._preview import Preview, foreseen
+from neyman.publish._preview import Preview, preview_of
 from neyman.publish._stand_ins import of_question, refuse_unknown, spreads_of
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
@@ -178,7 +177,7 @@ class Plan:
 
         def seen(part: Part) -> Preview:
             rows = of_question(part.aggregate, records, public, spreads, label)
-            return foreseen(rows, part, confidence)
+            return preview_of(rows, part, confidence)
 
         priced = bill(self)
         return PlanPreview(

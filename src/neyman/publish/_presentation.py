@@ -4,15 +4,18 @@ Nothing here is part of a question: what the ledger holds is the same under any 
 public, so all of it is free and can be changed at any time.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
+from enum import StrEnum
+from itertools import chain
 from typing import Final, Literal, TypeAlias, cast, final, get_args
 
 from neyman.arguments import brief, check_list, check_type, given, whole
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact
+from neyman.released import TOO_FEW, Release
 
 __all__ = [
     "MOST_DECIMALS",
@@ -21,6 +24,7 @@ __all__ = [
     "Language",
     "Order",
     "Presentation",
+    "RowState",
     "Suppression",
     "key_text",
 ]
@@ -34,6 +38,30 @@ SEVERAL: Final = (
 )
 # No float64 holds more digits after the point that mean anything.
 MOST_DECIMALS: Final = 15
+
+
+# Answers with several numbers, each of its own kind.
+_SEVERAL_NUMBERS: Final = ("together", "linear_regression")
+
+
+@final
+class RowState(StrEnum):
+    """Whether a row of a statistic is shown; if it is left out, why."""
+
+    SHOWN = "shown"
+    MARKED = "marked"
+    """Shown and marked, for noise alone could have made it."""
+    TOO_FEW = "too_few"
+    """Left out, for noise alone could have made it."""
+    TOO_UNCERTAIN = "too_uncertain"
+    """Left out, for its noise interval is wider than the rule allows."""
+    BELOW = "below"
+    """Left out, for its count is smaller than the rule allows."""
+
+    @property
+    def left_out(self) -> bool:
+        """Whether its numbers are left out."""
+        return self not in (RowState.SHOWN, RowState.MARKED)
 
 
 @final
@@ -88,6 +116,18 @@ class Suppression:
         if self.count_below is not None:
             said.append(f"Groups whose noisy count is below {self.count_below:,} are not shown.")
         return tuple(said)
+
+    def instead_of(self, state: RowState) -> str:
+        """Return what stands in the place of a number that is left out."""
+        match state:
+            case RowState.TOO_FEW:
+                return TOO_FEW
+            case RowState.TOO_UNCERTAIN:
+                return "too uncertain"
+            case RowState.BELOW:
+                return f"fewer than {self.count_below:,}"
+            case _:
+                return ""
 
 
 @final
@@ -216,27 +256,29 @@ class Presentation:
         """Return what is said of the answer with this id alone."""
         return self.answers.get(name) or Display()
 
-    def check(self, several: Mapping[str, bool], columns: Collection[str]) -> None:
+    def check(self, releases: Mapping[str, Release], columns: Iterable[str]) -> None:
         """Refuse words for what is not there.
 
         Args:
-            several: the ids of all answers, and whether each holds several statistics.
-            columns: all columns that an answer can be of.
+            releases: the answers, by id.
+            columns: of the table; those that a question names are known anyway.
 
         Raises:
             InvalidParameter: if an id or a column is unknown, or words for one number were given to
                 several.
         """
         for name, display in self.answers.items():
-            if name not in several:
-                raise InvalidParameter(f"answers has {brief(name)!r}, {_none_such('id', several)}")
-            key = display.of_one_number if several[name] else None
-            if key is not None:
+            if name not in releases:
+                raise InvalidParameter(f"answers has {brief(name)!r}, {_none_such('id', releases)}")
+            key = display.of_one_number
+            if key is not None and releases[name].question.statistic in _SEVERAL_NUMBERS:
                 raise InvalidParameter(f"{key} of {brief(name)!r} was given{SEVERAL}")
+        asked = (sorted(one.question.named_columns) for one in releases.values())
+        known = dict.fromkeys([*columns, *chain.from_iterable(asked)])
         for what in ("labels", "values", "units"):
             for name in getattr(self, what):
-                if name not in columns:
-                    found = _none_such("column", columns)
+                if name not in known:
+                    found = _none_such("column", known)
                     raise InvalidParameter(f"{what} has {brief(name)!r}, {found}")
 
 

@@ -1,17 +1,20 @@
 """A release with the words that it is shown with. All of it is post-processing, and free."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast, final
+from typing import Any, final
 
 from neyman.printable import listed
 from neyman.publish._facts import known_columns
-from neyman.publish._hidden_counts import HiddenCount, beside
-from neyman.publish._left_out import State, states_of
-from neyman.publish._presentation import Display, Presentation, Suppression, key_text
-from neyman.released import Release, Side, called, columns_asked, columns_of, counts_units, units_of
+from neyman.publish._left_out import HiddenCount, beside, states_of
+from neyman.publish._presentation import Display, Presentation, RowState, Suppression, key_text
+from neyman.released import (
+    Release,
+    Side,
+    group_name,
+)
 
-__all__ = ["Presented", "check_presentation"]
+__all__ = ["Presented"]
 
 _NAMES = {
     "crosstab": "count",
@@ -19,15 +22,9 @@ _NAMES = {
     "mean_per_unit": "mean",
     "sum_per_unit": "sum",
 }
-# Answers with several numbers, each of its own kind.
-_SEVERAL = ("together", "linear_regression")
 _ENDS = ("_from", "_to")
 # Statistics in the units of their column.
 _OF_THE_COLUMN = ("mean", "sum", "quantile", "mean_per_unit", "sum_per_unit")
-
-
-def _strings(listed: object) -> list[str]:
-    return [str(name) for name in cast("list[object]", listed or [])]
 
 
 def _joined(
@@ -35,25 +32,6 @@ def _joined(
 ) -> list[int]:
     """Return the rows of all blocks, sorted within each margin."""
     return [row for margin in blocks for block in sorted(margin, key=by) for row in block]
-
-
-def check_presentation(
-    presentation: Presentation, releases: Mapping[str, Release], columns: Iterable[str]
-) -> None:
-    """Refuse words for what is not there.
-
-    Args:
-        presentation: of these answers.
-        releases: by id.
-        columns: of the table; those that a question names are known anyway.
-
-    Raises:
-        InvalidParameter: if an id or a column is unknown, or words for one number were given to
-            several.
-    """
-    several = {name: one.query.get("statistic") in _SEVERAL for name, one in releases.items()}
-    asked = (columns_asked(one.query) for one in releases.values())
-    presentation.check(several, set(columns).union(*asked))
 
 
 @final
@@ -131,7 +109,7 @@ class Presented:
             column: [self.word(column, cell) for cell in columns[held[0]]]
             if len(held) == 1
             else [
-                called(dict(zip(held, ends, strict=True)))
+                group_name(dict(zip(held, ends, strict=True)))
                 for ends in zip(*(columns[name] for name in held), strict=True)
             ]
             for column, held in self.key_columns.items()
@@ -147,9 +125,9 @@ class Presented:
         """Return what the number of a statistic is called."""
         if self.display.label is not None:
             return self.display.label
-        if counts_units(side.query):
-            return f"number of {units_of(side.query)}"
-        name = str(side.query.get("statistic"))
+        if side.question.statistic == "count_units":
+            return f"number of {side.question.unit.many}"
+        name = side.question.statistic
         return _NAMES.get(name, name.replace("_", " "))
 
     def unit_of(self, side: Side) -> str | None:
@@ -158,9 +136,9 @@ class Presented:
             return "%"
         if self.display.unit is not None:
             return self.display.unit
-        of = columns_of(side.query) or tuple(_strings(side.query.get("columns")))
+        of = side.question.columns
         unit = self.unit(of[0]) if of else None
-        statistic = side.query.get("statistic")
+        statistic = side.question.statistic
         if statistic == "variance":
             return None if unit is None else f"{unit}²"
         return unit if statistic in _OF_THE_COLUMN else None
@@ -169,14 +147,14 @@ class Presented:
         """Return what a statistic is, for an axis, such as "mean of delay (minutes)"."""
         unit, name = self.unit_of(side), self.number(side)
         if self.display.label is None:
-            of = columns_of(side.query) or tuple(_strings(side.query.get("columns")))
+            of = side.question.columns
             name += f" of {listed(map(self.label, of))}" if of else ""
         return name if unit is None else f"{name} ({unit})"
 
     def term(self, name: str) -> str:
         """Return what a term of a linear regression is called, with the unit of its coefficient."""
-        response = cast("Mapping[str, object]", self.release.query["response"])
-        over, under = self.unit(str(response["column"])), self.unit(name)
+        response = self.release.question.response
+        over, under = None if response is None else self.unit(response.name), self.unit(name)
         if name == "(intercept)":
             return "intercept" if over is None else f"intercept ({over})"
         label = self.label(name)
@@ -186,16 +164,14 @@ class Presented:
     def margins(self) -> list[str]:
         """What the rows of a contingency table are of, such as "by month" or "in total"."""
         held = [str(cell) for cell in self.release.columns["margin"]]
-        query = self.release.query
-        keys = cast("Mapping[str, object]", query.get("keys") or {})
-        margins = cast("Sequence[object]", query.get("margins") or [])
-        named = map(_strings, [keys.get("columns"), *margins])
+        question = self.release.question
+        named = [question.groups.columns, *question.margins]
         # As the release names them, in the same order.
         said = [f"by {listed(map(self.label, names))}" if names else "in total" for names in named]
-        words = dict(zip(dict.fromkeys(held), said, strict=False)) if keys else {}
+        words = dict(zip(dict.fromkeys(held), said, strict=False)) if question.grouped else {}
         return [words.get(one, one) for one in held]
 
-    def states(self, side: Side) -> list[State]:
+    def states(self, side: Side) -> list[RowState]:
         """Return for each row of a statistic whether it is shown, and if not, why."""
         return states_of(self.release, side, self.rule, self.scale)
 
@@ -205,9 +181,9 @@ class Presented:
 
     def count(self, side: Side) -> str:
         """Return what the count beside a number is called."""
-        if not known_columns(self.release, side.query):
+        if not known_columns(self.release, side.question):
             return "count"
-        per_unit = str(side.query.get("statistic")).endswith("per_unit")
+        per_unit = side.question.statistic.endswith("per_unit")
         return "units with a value" if per_unit else "rows with a value"
 
     @property
@@ -225,7 +201,7 @@ class Presented:
         sign = -1 if order == "largest" else 1
 
         def size(block: Sequence[int]) -> tuple[bool, float]:
-            told = [row for row in block if states[row] in ("shown", "marked")]
+            told = [row for row in block if not states[row].left_out]
             return not told, sign * float(values[told[0]]) if told else 0.0
 
         return _joined(blocks, size)

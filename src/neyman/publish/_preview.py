@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from types import MappingProxyType
 from typing import cast, final
 
@@ -10,16 +11,80 @@ from neyman.arguments import check_type
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.divided import SHARE, Part, divided
-from neyman.mechanisms import Mechanism
-from neyman.numerics import Real
+from neyman.mechanisms import Mechanism, Thresholded
+from neyman.numerics import Real, at_most
 from neyman.printable import printable_lines
-from neyman.publish._foreseen import Foreseen, foreseen_by
+from neyman.publish._expected_noise import ExpectedNumber, expected_numbers
 from neyman.publish._likeness import Likeness, label_of, public_of
-from neyman.publish._shown import Shown, shown_by
 from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of
-from neyman.released._interval_notes import grid_notes
+from neyman.released import RecordedQuestion, grid_notes
 
-__all__ = ["Preview", "foreseen", "preview"]
+__all__ = ["Preview", "preview", "preview_of"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ShownGroups:
+    """What decides whether a group is shown. Public: no row has a part in it.
+
+    Attributes:
+        threshold: the least noisy count that is shown, in lattice units.
+        weight: how much each row adds to that count; 1 of a count.
+        delta: the most that one unit's own groups are shown with.
+        surely: a group of so many rows or more is shown with at least `confidence`.
+        confidence: of that.
+        noun: what is counted, for people: rows, or units.
+    """
+
+    threshold: int
+    weight: int
+    delta: Fraction
+    surely: int
+    confidence: float
+    noun: str
+
+    def __str__(self) -> str:
+        """Write it for people, in what is counted."""
+        return (
+            f"shown: groups whose noisy count is {self.threshold / self.weight:,.6g} {self.noun} "
+            f"or more; a group of {self.surely:,} {self.noun} or more with at least "
+            f"{100 * self.confidence:g} % probability; what one unit alone is in "
+            f"with at most delta {at_most(self.delta, 4)}"
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Return it, JSON-able."""
+        return {
+            "threshold": self.threshold,
+            "weight": self.weight,
+            "delta": str(self.delta),
+            "surely_shown_rows": self.surely,
+        }
+
+
+def _shown_groups_of(
+    aggregate: Aggregate, mechanism: Mechanism, confidence: float
+) -> _ShownGroups | None:
+    """Return what is shown, or None where all groups are declared.
+
+        n rows are shown if w n + K >= threshold, which w n - h >= threshold makes at least as
+        likely as |K| <= h
+
+    Raises:
+        SensitivityMismatch: if one unit passes the threshold without any noise.
+    """
+    weight = aggregate.count_weight
+    if not isinstance(mechanism, Thresholded) or weight is None:
+        return None
+    least = mechanism.threshold + mechanism.half_width(confidence)
+    return _ShownGroups(
+        threshold=mechanism.threshold,
+        weight=weight,
+        delta=mechanism.failure(aggregate.sensitivity),
+        surely=-(-least // weight),
+        confidence=confidence,
+        noun=RecordedQuestion.of(aggregate.query).counted,
+    )
 
 
 @final
@@ -48,9 +113,9 @@ class Preview(Displayed):
     integers: int
     beside: int
     confidence: float
-    numbers: tuple[Foreseen, ...]
+    numbers: tuple[ExpectedNumber, ...]
     sql: str | None = field(repr=False)
-    shown: Shown | None = None
+    shown: _ShownGroups | None = None
     like: Likeness | None = None
 
     def __str__(self) -> str:
@@ -70,6 +135,11 @@ class Preview(Displayed):
         return "\n".join(lines)
 
     @property
+    def question(self) -> RecordedQuestion:
+        """The question, read: what it is of, by which groups, under which limits."""
+        return RecordedQuestion.of(self.query)
+
+    @property
     def head(self) -> tuple[str, ...]:
         """What is asked with which noise, and which rows are assumed, for people."""
         noise = ", ".join(f"{name} {value}" for name, value in self._noise.items())
@@ -79,7 +149,7 @@ class Preview(Displayed):
             released += f" and {self.beside} of the companion"
         size = f"{many}, {released}" if self.groups else "groups that nobody declared"
         return (
-            f"{self.query.get('statistic')}: {size}; {noise}; {self.curve}; "
+            f"{self.question.statistic}: {size}; {noise}; {self.curve}; "
             f"{100 * self.confidence:g} % noise intervals",
             *(() if self.shown is None else (str(self.shown),)),
             *self._assumed(),
@@ -93,7 +163,7 @@ class Preview(Displayed):
 
     def _assumed(self) -> Iterator[str]:
         """Say which rows the sizes of groups are those of, and what grid."""
-        yield from grid_notes(self.query)
+        yield from grid_notes(self.question)
         if self.like is not None:
             cut = "" if self.like.limited else ", which names no units: limits cut none of them"
             yield (
@@ -114,10 +184,7 @@ class Preview(Displayed):
 
     def _called(self, name: str) -> str:
         """Return the name of a number, with the columns that it is of."""
-        other = self.query.get("other")
-        second = cast("Mapping[str, object]", other).get("column") if other else None
-        columns = [column for column in (self.query.get("column"), second) if column]
-        return " ".join([name, ", ".join(map(str, columns))]).rstrip()
+        return " ".join([name, ", ".join(column.name for column in self.question.own)]).rstrip()
 
     @property
     def _noise(self) -> Mapping[str, object]:
@@ -214,10 +281,10 @@ def preview(
     refuse_unknown(spreads, [aggregate])
     rows = of_question(aggregate, records, public, spreads, label)
     (part,) = divided([(aggregate, mechanism, companion)])
-    return foreseen(rows, part, confidence)
+    return preview_of(rows, part, confidence)
 
 
-def foreseen(rows: StandIns, part: Part, confidence: float) -> Preview:
+def preview_of(rows: StandIns, part: Part, confidence: float) -> Preview:
     """Return the preview of rows that stand for the private ones.
 
     Raises:
@@ -233,8 +300,8 @@ def foreseen(rows: StandIns, part: Part, confidence: float) -> Preview:
         integers=aggregate.size,
         beside=part.beside_size,
         confidence=confidence,
-        numbers=foreseen_by(rows, mechanism, confidence),
+        numbers=expected_numbers(rows, mechanism, confidence),
         sql=None if aggregate.sql is None else aggregate.sql(),
-        shown=shown_by(aggregate, mechanism, confidence),
+        shown=_shown_groups_of(aggregate, mechanism, confidence),
         like=rows.like,
     )

@@ -1,28 +1,97 @@
 """From a plan to releases: everything is priced before the first charge."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Final, final
+from types import TracebackType
+from typing import Any, Final, TypeAlias, final
 
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.errors import BudgetExceeded, NeymanError
 from neyman.ledger import Entry, Ledger, Store
 from neyman.numerics import at_least, at_most
-from neyman.printable import printable
-from neyman.publish._bill import Bill
-from neyman.publish._hidden_counts import hidden_counts
+from neyman.printable import printable, shortened, width
+from neyman.publish._left_out import hidden_counts
 from neyman.publish._plan import Plan, bill
+from neyman.publish._plan_preview import Bill
 from neyman.publish._presentation import Presentation
 from neyman.publish._presented import Presented
-from neyman.publish._progress import Bar, Progress
-from neyman.publish._reconciled import reconciled
-from neyman.publish._tables_agree import table_facts
+from neyman.publish._reconciled import reconciled, table_facts
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 
-__all__ = ["Publication", "publish"]
+__all__ = ["Bar", "Publication", "publish"]
+
+# Sources the entry about to run, how many are done, and of how many.
+_Progress: TypeAlias = Callable[[str, int, int], None]
+
+_CELLS: Final = 20
+_LONGEST: Final = 60
+_ERASE: Final = "\x1b[K"
+
+
+@final
+class Bar:
+    """A line that is drawn anew with each entry.
+
+    A terminal gets it on stderr, and it is gone at the end. A notebook cannot take a line away: it
+    gets plain text on stdout, and at the end the line says that all is done. Wherever else the
+    output goes, nothing is drawn.
+    """
+
+    def __init__(self) -> None:
+        self._notebook = _in_kernel()
+        self._drawn = 0
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __call__(self, entry: str, done: int, total: int) -> None:
+        """Draw it."""
+        self._line(done, total, f"{min(done + 1, total)}/{total} {shortened(entry, _LONGEST)}")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the line, or take it away."""
+        if not self._drawn:
+            return
+        if self._notebook:
+            if kind is None:
+                self._line(1, 1, "done")
+            self._write("\n")
+        else:
+            self._write(f"\r{_ERASE}")
+
+    def _line(self, done: int, total: int, said: str) -> None:
+        if not (self._notebook or sys.stderr.isatty()):
+            return
+        filled = _CELLS * done // total
+        line = f"[{'#' * filled}{'.' * (_CELLS - filled)}] {said}"
+        if self._notebook:
+            # Spaces cover what is left of a longer line: not every notebook knows how to erase.
+            self._write(f"\r{line}{' ' * max(self._drawn - width(line), 0)}")
+        else:
+            self._write(f"\r{_ERASE}{line}")
+        self._drawn = width(line)
+
+    def _write(self, text: str) -> None:
+        stream = sys.stdout if self._notebook else sys.stderr
+        stream.write(text)
+        stream.flush()
+
+
+def _in_kernel() -> bool:
+    """Return whether a notebook shows what is printed."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
 
 # Entries that a refusal names.
 _NAMED: Final = 3
@@ -137,7 +206,7 @@ class Publication(Displayed):
     __repr__ = __str__
 
 
-def publish(plan: Plan, *, progress: Progress | None = None) -> Publication:
+def publish(plan: Plan, *, progress: _Progress | None = None) -> Publication:
     """Run a plan: every entry that the ledger does not hold yet is charged, drawn and stored.
 
     Run again, it returns the stored answers at no cost; stopped in between, it goes on.
@@ -158,7 +227,7 @@ def publish(plan: Plan, *, progress: Progress | None = None) -> Publication:
     return _published(plan, progress)
 
 
-def _published(plan: Plan, progress: Progress) -> Publication:
+def _published(plan: Plan, progress: _Progress) -> Publication:
     ledger, charges = plan.open_ledger(), plan.charges
     answers: dict[str, Release] = {}
     for done, charge in enumerate(charges):

@@ -1,49 +1,24 @@
 """Reading a spec: every mistake is told at once, by its key and its fix."""
 
-import difflib
-import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from decimal import Decimal
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
+from typing import Any, BinaryIO, Final, cast
 
-from pydantic import Tag, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from neyman.errors import SpecError
 from neyman.printable import printable
-from neyman.publish._mended import mended
-from neyman.publish._mistakes import to_mend
-from neyman.publish._queries import QUERIES
-from neyman.publish._said import said
-from neyman.publish._section import Section
+from neyman.publish._mistakes import FILL_IN, near_key, near_name, place_of, sentences, to_mend
+from neyman.publish._queries._query import SHOWN
 from neyman.publish._spec import Spec
 from neyman.publish._toml import MOST_BYTES, Unusable, read_toml, too_large
 
-__all__ = ["FILL_IN", "read_spec", "read_spec_text"]
+__all__ = ["read_spec", "read_spec_file"]
 
-# What begins so was written by `neyman init`, to be replaced.
-FILL_IN: Final = "FILL IN: "
-
-# What others call statistics that are asked by another name.
-_MEANT: Final = {
-    "median": "quantiles, with probabilities = [0.5]",
-    **dict.fromkeys(
-        ("min", "max", "minimum", "maximum", "range"),
-        "quantiles, with probabilities = [0.01, 0.99]",
-    ),
-    **dict.fromkeys(
-        ("histogram", "hist"), "count, with by = the NAME of [keys.NAME] that cuts a column in bins"
-    ),
-    **dict.fromkeys(("std", "stddev"), "variance, whose answer has the standard deviation"),
-    **dict.fromkeys(("contingency", "margins", "table"), "crosstab"),
-    **dict.fromkeys(("average", "avg"), "mean"),
-    **dict.fromkeys(("distinct", "count_distinct", "n_unique"), "count_units"),
-    **dict.fromkeys(("kde", "map", "field"), "density"),
-}
-# Steps to a query; its parts lie deeper, and know fewer statistics.
-_QUERY: Final = 2
 # Of a spec with thousands of mistakes only the first are looked into, and told.
 # Mistakes behind mistakes: a statistic, its keys, what goes with them.
 _MOST_ROUNDS: Final = 8
@@ -59,17 +34,16 @@ def read_spec(path: Path) -> Spec:
     """
     try:
         with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
+            return read_spec_file(file, path)
     except OSError as error:
         raise _refused(path, f"{error.strerror}; write the path of a TOML file") from error
-    return read_spec_text(raw, path)
 
 
-def read_spec_text(raw: bytes, path: Path | str) -> Spec:
-    """Read and check a spec that is read already.
+def read_spec_file(file: BinaryIO, path: Path | str) -> Spec:
+    """Read and check a spec from a file that is open, such as `sys.stdin.buffer`.
 
     Args:
-        raw: its text.
+        file: its text; of one that is too long no more is read than shows it.
         path: what it is called in an error.
 
     Raises:
@@ -78,11 +52,11 @@ def read_spec_text(raw: bytes, path: Path | str) -> Spec:
     fields: dict[str, Any] = {}
     lines: list[str] = []
     try:
-        fields = read_toml(raw)
+        fields = read_toml(file.read(MOST_BYTES + 1))
         large = list(too_large(fields))
         if large:
-            raise _to_mend(path, [f"{_place(place, fields)}: {why}" for place, why in large])
-        lines = list(_left(fields))
+            raise _to_be_mended(path, [f"{place_of(place, fields)}: {why}" for place, why in large])
+        lines = list(_unfinished(fields))
         if not lines:
             return Spec.model_validate(fields)
         Spec.model_validate(fields)
@@ -91,11 +65,11 @@ def read_spec_text(raw: bytes, path: Path | str) -> Spec:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise _refused(path, f"it is no TOML: {error}") from error
     except ValidationError as error:
-        lines += _all(_problems(error), fields, bool(lines))
-    raise _to_mend(path, lines)
+        lines += _every_mistake(_problems(error), fields, bool(lines))
+    raise _to_be_mended(path, lines)
 
 
-def _to_mend(path: Path | str, lines: Sequence[str]) -> SpecError:
+def _to_be_mended(path: Path | str, lines: Sequence[str]) -> SpecError:
     return _refused(path, to_mend(lines))
 
 
@@ -103,14 +77,16 @@ def _refused(path: Path | str, reason: str) -> SpecError:
     return SpecError(f"the spec {path} cannot be used: {reason}")
 
 
-def _left(value: object, steps: tuple[int | str, ...] = (), root: object = None) -> Iterator[str]:
+def _unfinished(
+    value: object, steps: tuple[int | str, ...] = (), root: object = None
+) -> Iterator[str]:
     """Tell every place that `neyman init` left to be filled in."""
     fields = cast("Mapping[str, Any]", value if root is None else root)
     inside: Iterator[tuple[int | str, object]] = iter(())
     match value:
         case str() if value.startswith(FILL_IN):
             told = value.removeprefix(FILL_IN)
-            yield f"{_place(steps, fields)}: is not filled in; write {printable(told)}"
+            yield f"{place_of(steps, fields)}: is not filled in; write {printable(told)}"
         case dict():
             inside = iter(cast("dict[str, object]", value).items())
         case list():
@@ -118,33 +94,33 @@ def _left(value: object, steps: tuple[int | str, ...] = (), root: object = None)
         case _:
             pass
     for step, part in inside:
-        yield from _left(part, (*steps, step), fields)
+        yield from _unfinished(part, (*steps, step), fields)
 
 
 def _problems(error: ValidationError) -> list[ErrorDetails]:
     found = error.errors(include_url=False)[:_MOST_LOOKED_AT]
     # What stands there by a wrong name is not missing as well.
     there = {
-        (*problem["loc"][:-1], _near_key(problem["loc"]))
+        (*problem["loc"][:-1], near_key(problem["loc"]))
         for problem in found
         if problem["type"] == "extra_forbidden"
     }
     return [one for one in found if one["type"] != "missing" or one["loc"] not in there]
 
 
-def _all(
+def _every_mistake(
     problems: list[ErrorDetails], fields: Mapping[str, Any], unfinished: bool
 ) -> Iterator[str]:
     """Tell every mistake: also those that are seen only when others are mended."""
     told: set[str] = set()
     for _ in range(_MOST_ROUNDS):
-        lines = list(_sentences(problems, fields, unfinished))
+        lines = list(sentences(problems, fields, unfinished))
         yield from (line for line in lines if line not in told)
         told |= set(lines)
         # What is left open may be the cause of whatever else there is.
         if unfinished or not any(problem["loc"] for problem in problems):
             return
-        fields = mended(fields, problems, _instead)
+        fields = _mended(fields, problems, near_name)
         try:
             Spec.model_validate(fields)
         except ValidationError as error:
@@ -153,167 +129,112 @@ def _all(
             return
 
 
-def _instead(problem: ErrorDetails) -> str | None:
-    """Return the key or the statistic that was meant by one that is not there."""
-    steps, found = problem["loc"], problem["input"]
-    if problem["type"] == "union_tag_invalid":
-        tag = str(cast("Mapping[str, object]", found)["statistic"])
-        return next(iter(difflib.get_close_matches(tag, _tags(steps), n=1)), None)
-    return _near_key(steps) if problem["type"] == "extra_forbidden" else None
+_ASKED: Final = {"entry": "\0", "statistic": "count", "mu": 1}
+# What stands in for a section that cannot be mended: nothing is wrong with it.
+_STAND_INS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "data": {"path": "data.csv"},
+    "unit": {"entity": "unit", "max_rows": 1},
+    "budget": {"ledger": "ledger", "mu": 1, "delta_for_groups": Decimal("1e-6")},
+}
+_SPENDS: Final = ("mu", "epsilon", "rho", "share", "noise", "companion")
+_REPLACED: Final = SHOWN.union(_SPENDS)
+_NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
+    "columns": {"lower": 0, "upper": 1, "grid": 1},
+    "keys": {"column": ["value"]},
+    "unknown": {"columns": ["column"]},
+}
 
 
-def _sentences(
-    problems: Sequence[ErrorDetails], fields: Mapping[str, Any], unfinished: bool
-) -> Iterator[str]:
-    places: dict[str, list[ErrorDetails]] = {}
+def _mended(
+    fields: Mapping[str, Any],
+    problems: Sequence[ErrorDetails],
+    instead: Callable[[ErrorDetails], str | None],
+) -> dict[str, Any]:
+    """Return the fields of a spec without the problems that were told.
+
+    A key or a statistic that is close to one that there is becomes that one, an unknown key goes.
+    What else is wrong with a query may be what it spends or how it is displayed, which is replaced;
+    if it is neither, the query is left out the next time. A section that is right stands in for a
+    wrong one, so that what refers to it stays right, too.
+
+    Args:
+        fields: of a spec.
+        problems: what is told.
+        instead: what was meant by an unknown key or statistic.
+    """
+    found = deepcopy(dict(fields))
+    dropped: set[int] = set()
     for problem in problems:
-        left = str(problem["input"]).startswith(FILL_IN)
-        # What is left open is told already, and what does not fit together may follow from it.
-        if unfinished and (left or not problem["loc"]):
-            continue
         steps = problem["loc"]
-        where = _place(steps if problem["type"] != "missing" else steps[:-1], fields)
-        if problem["type"] == "missing":
-            where = str(steps[-1]) if where == "spec" else f"{where}.{steps[-1]}"
-        places.setdefault(where, []).append(problem)
-    for where, here in places.items():
-        # Of the kinds that may stand here, that which was meant is the one with a mistake within.
-        if any(other.startswith((f"{where}[", f"{where}.")) for other in places):
+        if not steps or _rewritten(found, problem, instead(problem)):
             continue
-        first, *more = _sentence(here, where).split("\n")
-        yield first
-        yield from (f"{where}: {each}" for each in more)
+        if steps[0] == "query" and len(steps) > 1 and isinstance(steps[1], int):
+            if not _paid_anew(found["query"], steps[1]):
+                dropped.add(steps[1])
+        else:
+            _replace(found, steps)
+    if isinstance(found.get("query"), list):
+        asked = cast("list[Any]", found["query"])
+        kept = [query for i, query in enumerate(asked) if i not in dropped]
+        found["query"] = kept or [dict(_ASKED)]
+    return found
 
 
-def _sentence(problems: Sequence[ErrorDetails], where: str) -> str:
-    """Say what is wrong in one place, where it is none of the kinds that may stand there."""
-    problem = problems[0]
-    steps, found = problem["loc"], problem["input"]
-    match problem["type"]:
-        case "extra_forbidden":
-            return f"{where}: no such key; {_known(steps)}"
-        case "missing":
-            takes = _section_at(steps[:-1])
-            also = takes.sentence if takes is not None else ""
-            return f"{where}: is missing; {also or 'write it'}"
-        case "union_tag_not_found":
-            return f"{where}.statistic: is missing; write one of {', '.join(_tags(steps))}"
-        case "union_tag_invalid":
-            tag = str(cast("Mapping[str, object]", found)["statistic"])
-            meant = _MEANT.get(tag) if steps[0] == "query" and len(steps) <= _QUERY else None
-            instead = f"write {meant}" if meant else _near(tag, _tags(steps))
-            return f"{where}.statistic: no such statistic {tag!r}; {instead}"
-        case "value_error":
-            return f"{where}: {problem['msg'].removeprefix('Value error, ')}"
-        case _:
-            return f"{where}: {said(problems)}"
+def _rewritten(fields: dict[str, Any], problem: ErrorDetails, meant: str | None) -> bool:
+    """Write what was meant in place of a key or of a statistic; return whether that mends it."""
+    steps = problem["loc"]
+    if problem["type"] == "extra_forbidden":
+        holder, key = _at(fields, steps[:-1]), steps[-1]
+        if not isinstance(holder, dict) or key not in holder:
+            return False
+        value = cast("dict[Any, Any]", holder).pop(key)
+        if meant is not None:
+            cast("dict[Any, Any]", holder).setdefault(meant, value)
+        return True
+    if problem["type"] == "union_tag_invalid" and meant is not None:
+        holder = _at(fields, steps)
+        if isinstance(holder, dict):
+            holder["statistic"] = meant
+            return True
+    return False
 
 
-def _near(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"write {near[0]}" if near else f"write one of {', '.join(known)}"
+def _paid_anew(queries: Any, number: int) -> bool:
+    """Have a query spend and show what is right; return whether it is another one then."""
+    query: object = queries[number]
+    if not isinstance(query, dict):
+        return False
+    held = cast("dict[str, Any]", query)
+    kept = {name: value for name, value in held.items() if name not in _REPLACED} | {"mu": 1}
+    changed = kept != held
+    held.clear()
+    held.update(kept)
+    return changed
 
 
-def _known(steps: tuple[int | str, ...]) -> str:
-    """Say what could be meant by a key that is not there."""
-    section = _section_at(steps[:-1])
-    if section is None:
-        return "delete it"
-    known = sorted(section.model_fields)
-    near = _near_key(steps)
-    if near is not None:
-        return f"write {near}"
-    also = f"{section.sentence}; " if section.sentence else ""
-    return f"{also}known keys are {', '.join(known)}"
-
-
-def _near_key(steps: tuple[int | str, ...]) -> str | None:
-    section = _section_at(steps[:-1])
-    known = [] if section is None else sorted(section.model_fields)
-    near = difflib.get_close_matches(str(steps[-1]), known, n=1)
-    # A key of another statistic is no slip of the pen.
-    if not near or any(steps[-1] in query.model_fields for query in QUERIES.values()):
-        return None
-    return near[0]
-
-
-def _place(steps: tuple[int | str, ...], fields: Mapping[str, Any]) -> str:
-    """Write where a mistake is, a query by its entry; of the way there only what was written."""
+def _at(fields: Any, steps: Sequence[int | str]) -> Any:
+    """Return what lies at a place; of the way there only what was written."""
     value: Any = fields
-    text = ""
-    for i, step in enumerate(steps):
-        if not _holds(value, step):
-            continue
-        value = value[step]
-        if i == 1 and steps[0] == "query" and isinstance(step, int):
-            text = _query(value, step)
-        else:
-            text += f"[{step}]" if isinstance(step, int) else f".{_key(step)}"
-    return text.lstrip(".") or "spec"
-
-
-def _key(name: str) -> str:
-    return name if name == printable(name) else json.dumps(name)
-
-
-def _holds(value: Any, step: int | str) -> bool:
-    return (
-        step in value
-        if isinstance(value, dict)
-        else isinstance(value, list) and isinstance(step, int)
-    )
-
-
-def _query(written: object, number: int) -> str:
-    held = cast("dict[str, object]", written) if isinstance(written, dict) else {}
-    entry = held.get("entry")
-    if isinstance(entry, str) and entry and not entry.startswith(FILL_IN):
-        return f"query {entry!r}"
-    return f"query number {number + 1}"
-
-
-def _section_at(steps: tuple[int | str, ...]) -> type[Section] | None:
-    """Return the section of the spec at this place."""
-    kind = _kind_at(steps)
-    return kind if isinstance(kind, type) and issubclass(kind, Section) else None
-
-
-def _kind_at(steps: tuple[int | str, ...]) -> Any:
-    kind: Any = Spec
     for step in steps:
-        if isinstance(kind, type) and issubclass(kind, Section):
-            kind = kind.model_fields[str(step)].annotation
-        else:
-            kind = _inside(kind, step)
-        kind = _plain(kind)
-    return kind
+        if isinstance(value, dict):
+            value = cast("dict[Any, Any]", value).get(step, value)
+        elif isinstance(value, list) and isinstance(step, int):
+            value = cast("list[Any]", value)[step]
+    return cast("Any", value)
 
 
-def _inside(kind: Any, step: int | str) -> Any:
-    """Step into a list, a mapping, or the one of several kinds that a name tells."""
-    if get_origin(kind) not in (Union, UnionType):
-        return get_args(kind)[-1]
-    tagged = (part for part in get_args(kind) if Tag(str(step)) in get_args(part))
-    return _statistics(kind).get(str(step)) or next(tagged, None)
-
-
-def _tags(steps: tuple[int | str, ...]) -> list[str]:
-    """Return the statistics that can stand at this place."""
-    return list(_statistics(_kind_at(steps)))
-
-
-def _statistics(kind: Any) -> dict[str, type[Section]]:
-    """Return the sections of a union that a statistic tells apart."""
-    parts = (part for part in get_args(kind) if isinstance(part, type))
-    sections = [part for part in parts if issubclass(part, Section)]
-    told = [part for part in sections if "statistic" in part.model_fields]
-    return {get_args(part.model_fields["statistic"].annotation)[0]: part for part in told}
-
-
-def _plain(kind: Any) -> Any:
-    """Leave out what is said beside a type, and that it may be None."""
-    while True:
-        union = get_origin(kind) in (Union, UnionType)
-        if get_origin(kind) is not Annotated and not (union and type(None) in get_args(kind)):
-            return kind
-        kind = get_args(kind)[0]
+def _replace(fields: dict[str, Any], steps: Sequence[int | str]) -> None:
+    """Put a right section in the place of a wrong one."""
+    section = str(steps[0])
+    if section == "query":
+        fields["query"] = [dict(_ASKED)]
+    elif section in _STAND_INS:
+        fields[section] = dict(_STAND_INS[section])
+    elif section in _NAMED and len(steps) > 1 and isinstance(fields.get(section), dict):
+        fields[section][steps[1]] = dict(_NAMED[section])
+    elif section in ("join", "join_public"):
+        # The ones name the others.
+        fields.pop("join", None)
+        fields.pop("join_public", None)
+    else:
+        fields.pop(section, None)

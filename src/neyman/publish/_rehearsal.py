@@ -1,18 +1,29 @@
 """What a rehearsal finds: every number of a spec on public rows, and a verdict."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 from neyman.aggregate import Columns
 from neyman.displayed import Displayed
-from neyman.released import called, text_of
+from neyman.publish._query_on_table import QueryOnTable
+from neyman.released import group_name, text_of
+from neyman.tables import Entity
 
-__all__ = ["NEAR", "NOTICE", "Rehearsal", "RehearsedGroup", "RehearsedNumber", "Searched"]
+__all__ = [
+    "NOTICE",
+    "Judged",
+    "Rehearsal",
+    "RehearsedGroup",
+    "RehearsedNumber",
+    "Searched",
+    "verdict",
+]
 
 NOTICE: Final = "REHEARSAL: not private. Public rows only."
 # Limits whose error is at most so many times the least are as good.
-NEAR: Final = 1.05
+_NEAR: Final = 1.05
 
 
 @final
@@ -82,7 +93,7 @@ class Searched:
     def flat(self) -> tuple[int, ...]:
         """The limits within 5 % of the best."""
         least = self.rmse[self.best]
-        return tuple(limit for limit, error in self.rmse.items() if error <= NEAR * least)
+        return tuple(limit for limit, error in self.rmse.items() if error <= _NEAR * least)
 
     @property
     def times(self) -> float:
@@ -232,7 +243,9 @@ def _line(row: RehearsedNumber) -> dict[str, str]:
         "off/±": off,
         "held": held,
         "total held": _both((middle.total_held, worst.total_held)[: 1 + several]),
-        "middle; worst group": f"{called(middle.key)}; {called(worst.key)}" if several else "",
+        "middle; worst group": f"{group_name(middle.key)}; {group_name(worst.key)}"
+        if several
+        else "",
     }
 
 
@@ -252,3 +265,113 @@ def _times(value: float) -> str:
 
 def _share(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.3g} %"
+
+
+# Of the intervals.
+_LEVEL = 0.95
+# From here on an interval says nothing beside what was known before.
+_ALL = 0.9
+# Numbers whose own size tells whether the noise is large.
+_SIZED = ("count", "sum", "units", "variance", "standard_deviation")
+_BOUNDED = ("mean", "quantile")
+_CHANGE = "change the {} by more than its noise interval covers"
+
+
+class Judged(NamedTuple):
+    """A number of one group.
+
+    Attributes:
+        limited: under limits and bounds.
+        bounded: without limits.
+        truth: without bounds, too.
+        half_width: of the noise; None where nothing is known.
+        held: the share of the runs whose interval held the truth; None where there is none.
+    """
+
+    limited: float | None
+    bounded: float | None
+    truth: float | None
+    half_width: float | None
+    held: float | None = None
+
+
+def verdict(
+    asked: QueryOnTable, name: str, judged: Sequence[Judged], best: Searched | None, runs: int = 0
+) -> str:
+    """Return what a reader has to know of one number, in all groups together, after some runs."""
+    if not judged:
+        return "there are no groups"
+    hidden = [_hidden(asked, name, one) for one in judged]
+    better = best is not None and best.times > _NEAR
+    said: list[str] = []
+    if all(hidden):
+        return f"the noise hides the {name} at this budget" + (f"; {best}" if better else "")
+    cut = sum(_moved(one.limited, one.bounded, one.half_width) for one in judged)
+    if cut:
+        said.append(_limits(asked, name, best, _of(cut, len(judged))))
+    elif best is not None and better:
+        said.append(
+            f"max_rows = {best.now:,} has {best.times:.2g} times the error of the best limit; "
+            f"{best}"
+        )
+    bound = sum(_moved(one.bounded, one.truth, one.half_width) for one in judged)
+    if bound:
+        said.append(f"the bounds {_CHANGE.format(name)}{_of(bound, len(judged))}")
+    missed = [one.held for one in judged if one.held is not None and _misses(one.held, runs)]
+    if missed and not (cut or bound):
+        said.append(
+            f"limits and bounds move the {name} so far that its interval held the truth in only "
+            f"{100 * min(missed):.0f} % of the runs{_of(len(missed), len(judged))}"
+        )
+    if any(hidden):
+        said.append(f"too few rows to tell in {sum(hidden)} of {len(judged)} groups")
+    return "; ".join(said) or "ok"
+
+
+def _misses(held: float, runs: int) -> bool:
+    """Whether so few intervals hold the truth that chance alone does not explain it."""
+    return held < _LEVEL - 3 * math.sqrt(_LEVEL * (1 - _LEVEL) / max(runs, 1))
+
+
+def _moved(one: float | None, other: float | None, half_width: float | None) -> bool:
+    if one is None or other is None or half_width is None:
+        return False
+    # Two readings of the same rows differ by their rounding.
+    return abs(one - other) > max(half_width, 1e-9 * abs(other))
+
+
+def _limits(asked: QueryOnTable, name: str, best: Searched | None, where: str) -> str:
+    unit = asked.table.unit
+    if best is None or not isinstance(unit, Entity):
+        return f"the limits {_CHANGE.format(name)}{where}"
+    if best.now < best.most:
+        return (
+            f"the limits cut too much{where}: one {unit.entity} has up to {best.most:,} rows, and "
+            f"at most {best.now:,} of them count; {best}"
+        )
+    return f"the limit of rows in each group cuts too much{where}, whatever max_rows is; {best}"
+
+
+def _of(some: int, every: int) -> str:
+    return f" in {some} of {every} groups" if every > 1 else ""
+
+
+def _hidden(asked: QueryOnTable, name: str, one: Judged) -> bool:
+    if one.half_width is None:
+        return True
+    scale = _scale(asked, name, one)
+    return scale is not None and one.half_width > _ALL * scale
+
+
+def _scale(asked: QueryOnTable, name: str, one: Judged) -> float | None:
+    """Return the half-width that says nothing; None where each finite one says something."""
+    if name.startswith("correlation"):
+        return 1.0
+    if name.startswith(_BOUNDED):
+        bounds = asked.table.bounds
+        held = [column for column in asked.query.bounds if column in bounds]
+        named = [column for column in held if name.endswith(f"_{column}")] or held
+        return float(bounds[named[0]].upper - bounds[named[0]].lower) / 2 if named else None
+    if name.startswith(_SIZED) and one.limited is not None:
+        return abs(one.limited)
+    return None

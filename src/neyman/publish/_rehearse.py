@@ -7,11 +7,11 @@ from typing import Final
 
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
-from neyman.publish._compile import asked_of, private_files
+from neyman.publish._compile import private_files, queries_of
+from neyman.publish._data import UnitOf
 from neyman.publish._rehearsal import Rehearsal
-from neyman.publish._rehearsed import rehearsed
+from neyman.publish._rehearsed_query import rehearsed
 from neyman.publish._spec import Spec
-from neyman.publish._unit_of import UnitOf
 from neyman.tables import Rows, open_table
 
 __all__ = ["rehearse"]
@@ -64,7 +64,7 @@ def rehearse(
     replaced = {name: Path(path).resolve() for name, path in joins.items()}
     public = _public(spec, Path(data).resolve(), replaced)
     notes = _refuse_private(spec, public, folder)
-    found = [row for asked in asked_of(public, folder) for row in rehearsed(asked, runs, limits)]
+    found = [row for asked in queries_of(public, folder) for row in rehearsed(asked, runs, limits)]
     return Rehearsal(title=spec.title, rows=tuple(found), notes=notes)
 
 

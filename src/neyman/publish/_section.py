@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, 
 from neyman.arguments import refuse_large_delta
 from neyman.errors import MissingExtra
 from neyman.publish._presentation import MOST_DECIMALS
-from neyman.tables import expression_of_text
-from neyman.tables._key import whole_of
+from neyman.tables import expression_of_text, whole_of
 
 try:
     from pydantic import (

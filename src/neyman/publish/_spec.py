@@ -2,94 +2,87 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import date
 from difflib import get_close_matches
-from typing import Annotated, Self
+from typing import Annotated, Self, cast
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from neyman.accounting import cap_of
+from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter, InvalidTable
-from neyman.printable import listed, printable
-from neyman.publish._bins_of import Domain
-from neyman.publish._budget_of import Budget
-from neyman.publish._joins_of import JoinOf, PublicJoinOf
-from neyman.publish._page_of import PageOf
-from neyman.publish._presentation import SEVERAL, Presentation
+from neyman.printable import printable
+from neyman.publish._data import Column, Data, JoinOf, PublicJoinOf, UnitOf
+from neyman.publish._groups import Domain, UnknownOf
+from neyman.publish._presentation import SEVERAL, Language, Presentation
 from neyman.publish._queries import AnyQuery, Query
-from neyman.publish._section import Count, Form, Number, Positive, Section
-from neyman.publish._unit_of import UnitOf
-from neyman.publish._unknown_of import UnknownOf
-from neyman.tables import Bounds
+from neyman.publish._queries._query import SuppressionOf
+from neyman.publish._section import Delta, Form, Positive, Section
 
-__all__ = ["Column", "Data", "Spec"]
+__all__ = ["Budget", "PageOf", "Spec"]
 
 
-class Data(Section):
-    """Where the table lies."""
+class Budget(Section):
+    """The ledger and its cap."""
 
-    path: str | Annotated[list[str], Field(min_length=1)]
-    """A .parquet or .csv file, a pattern such as "visits/*.parquet", a folder, or a list of them;
-    relative to the spec."""
-    max_table_rows: Count = 2**40
-    """Rows of one group beyond which an answer is clamped."""
-    memory_limit: str | None = None
-    """The most that the process holds, such as "2GB"; at least "500MB"."""
-    temporary_directory: str | None = None
-    """A folder, relative to the spec; private rows that memory does not hold go under it."""
-    like: str | None = None
-    """A public table like this one, for previews: .parquet, .csv, or the .json of a likeness."""
-
-
-class Column(Section):
-    """Public bounds of a column and the grid of its values; and the words it is shown with."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "dependentRequired": {
-                "lower": ["upper", "grid"],
-                "upper": ["lower", "grid"],
-                "grid": ["lower", "upper"],
-                "spread": ["lower", "upper", "grid"],
-            }
-        }
-    )
-
-    lower: Number | None = None
-    """The least that counts; what is below is moved here."""
-    upper: Number | None = None
-    """The most that counts; what is above is moved here."""
-    grid: Positive | None = None
-    """The step between values that are told apart; divides both bounds."""
-    complete: bool = False
-    """Whether every row has a value: then a count beside a mean is that of all rows of a group."""
-    spread: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
-    """For previews: [mean, standard deviation], a public guess, of values within the bounds."""
-    label: str | None = None
-    """What the column is called where people read it."""
-    unit: str | None = None
-    """Its unit of measure, such as "minutes"."""
-    values: dict[str, str] = Field(default={})
-    """What its values are called, such as { 1 = "January", 2 = "February" }."""
+    ledger: str
+    """The ledger's file, relative to the spec; or the URL of a PostgreSQL server."""
+    mu: Positive | None = None
+    """All that it may ever spend, in Gaussian differential privacy."""
+    epsilon: Positive | None = None
+    """All that it may ever spend, in place of mu; with delta or alone."""
+    delta: Delta | None = None
+    """With epsilon; without it, epsilon is pure and only Laplace noise and the like is charged."""
+    delta_for_groups: Delta | None = None
+    """What unknown groups may ever spend: beside mu, or of delta; all of delta leaves epsilon."""
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
-        ends = {"lower": self.lower, "upper": self.upper, "grid": self.grid}
-        missing = [name for name, end in ends.items() if end is None]
-        if missing and (len(missing) < len(ends) or self.spread is not None):
+    def _one_cap(self) -> Self:
+        if (self.mu is None) == (self.epsilon is None):
+            raise ValueError("the cap is mu, epsilon, or epsilon and delta; give one of the three")
+        if self.mu is not None and self.delta is not None:
+            raise ValueError("delta goes with epsilon; delete it, or write epsilon in place of mu")
+        return self
+
+    @model_validator(mode="after")
+    def _part_of_delta(self) -> Self:
+        apart, whole = self.delta_for_groups, self.delta
+        if apart is not None and self.epsilon is not None and (whole is None or apart > whole):
             raise ValueError(
-                f"bounds are lower, upper and grid together; write {listed(missing)} also"
+                "delta_for_groups is a part of the delta that goes with epsilon; write delta, at "
+                "least as large: an equal one leaves epsilon to spend, for Laplace noise, a larger "
+                "one mu^2, for Gaussian noise"
             )
         return self
 
     @property
-    def bounds(self) -> Bounds | None:
-        """Its bounds; None where only words are given.
+    def cap(self) -> TradeOff:
+        """The most that the ledger spends."""
+        made = cap_of(
+            mu=self.mu,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            delta_for_groups=self.delta_for_groups,
+        )
+        # One of mu and epsilon is there.
+        return cast("TradeOff", made)
 
-        Raises:
-            InvalidParameter, InvalidTable: if they are none.
-        """
-        if self.lower is None or self.upper is None or self.grid is None:
-            return None
-        return Bounds(self.lower, self.upper, grid=self.grid)
+
+class PageOf(Section):
+    """What is said of the whole page. No question has a part in it: it can change at any time."""
+
+    subtitle: str | None = None
+    """Below the title."""
+    notes: list[str] = Field(default=[])
+    """Sentences above all answers."""
+    contact: str | None = None
+    """Who answers questions."""
+    data_date: str | date | None = None
+    """The day that the data are of, as a date or in words."""
+    language: Language = "en"
+    """Of the page."""
+    suppress: SuppressionOf | None = None
+    """What is left out of every answer whose query says nothing else."""
 
 
 class Spec(Section):

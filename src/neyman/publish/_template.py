@@ -1,17 +1,18 @@
-"""A spec to be filled in, written from the schema of a table: no value is looked at."""
+"""What helps to write a spec: one to be filled in, and the JSON schema for editors."""
 
 import json
 import re
 from collections.abc import Mapping
 from datetime import date
 from textwrap import fill
-from typing import Final
+from typing import Any, Final, cast
 
 from neyman.printable import printable
 from neyman.publish._queries import QUERIES
+from neyman.publish._spec import Spec
 from neyman.tables import Key, Schema
 
-__all__ = ["template"]
+__all__ = ["json_schema", "template"]
 
 _HEAD: Final = """\
 # A spec of private statistics. Replace what begins with "FILL IN", the quotes of numbers too. No
@@ -171,3 +172,36 @@ def _quoted(text: str) -> str:
         sign if printable(sign) == sign else f"\\U{ord(sign):08x}"
         for sign in json.dumps(text, ensure_ascii=False)
     )
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of a spec, JSON-able.
+
+    Error: what depends on several keys at once is not in it; `read_spec` tells those mistakes.
+
+    >>> sorted(json_schema()["required"])
+    ['budget', 'data', 'query', 'unit']
+    """
+    made = Spec.model_json_schema()
+    for section in cast("dict[str, dict[str, Any]]", made["$defs"]).values():
+        _plain(section)
+    _plain(made)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A spec of private statistics, for neyman",
+        **{key: part for key, part in made.items() if key != "title"},
+    }
+
+
+def _plain(section: dict[str, Any]) -> None:
+    """Leave out what a TOML file cannot say: null, and titles that repeat the key."""
+    for part in cast("dict[str, dict[str, Any]]", section.get("properties", {})).values():
+        part.pop("title", None)
+        if part.get("default", 0) is None:
+            del part["default"]
+        kinds = [kind for kind in part.get("anyOf", ()) if kind.get("type") != "null"]
+        if len(kinds) == 1:
+            del part["anyOf"]
+            part.update(kinds[0])
+        elif kinds:
+            part["anyOf"] = kinds

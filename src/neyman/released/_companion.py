@@ -8,9 +8,9 @@ from typing import Final, NamedTuple, final
 
 from neyman.aggregate import COMPANION, PARTS, Noise
 from neyman.errors import InvalidParameter
-from neyman.released._entities import many_of
+from neyman.released._question import many_of
 
-__all__ = ["Companion"]
+__all__ = ["Companion", "told_by_another"]
 
 # No number is larger; of NaN every comparison is false.
 _MOST: Final = 1e300
@@ -259,3 +259,17 @@ def _down(value: int) -> int:
     """Keep three digits, rounded down."""
     scale = 10 ** max(len(str(value)) - 3, 0)
     return value // scale * scale
+
+
+def told_by_another(at: int, batch: Sequence[str]) -> str:
+    """Say which question of a batch tells what limits and bounds did to this one, too.
+
+    Args:
+        at: its place, from 0.
+        batch: what the questions are called, in order; those beyond go by their number.
+    """
+    where = f"'{batch[at]}'" if at < len(batch) else f"question {at + 1} of the batch"
+    return (
+        f"For the effect of limits and bounds, see {where}, where the same rows count under the "
+        "same limits."
+    )

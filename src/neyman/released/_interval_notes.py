@@ -1,10 +1,9 @@
 """What the intervals of an answer cover, and what they do not, in sentences."""
 
-from collections.abc import Collection, Mapping
-from fractions import Fraction
-from typing import Final, cast
+from collections.abc import Collection
+from typing import Final
 
-from neyman.released._counted import entity_of, units_of
+from neyman.released._question import RecordedQuestion
 
 __all__ = ["grid_notes", "interval_notes"]
 
@@ -32,23 +31,23 @@ _CALLED: Final = {"linear_regression": "coefficient"}
 
 
 def interval_notes(
-    query: Mapping[str, object], names: Collection[str], confidence: float
+    question: RecordedQuestion, names: Collection[str], confidence: float
 ) -> list[str]:
     """Return the sentences, those on one pair of columns in one text.
 
     Args:
-        query: the question, as the ledger records it.
+        question: what was asked.
         names: of the columns of the answer.
         confidence: of its intervals.
     """
-    units, one = units_of(query), entity_of(query)
-    share, asked = f"{100 * confidence:g} % interval for", _statistics(query)
-    beyond = _beyond(query, sampling=True)
+    units, one = question.unit.many, question.unit.entity
+    share, asked = f"{100 * confidence:g} % interval for", _statistics(question)
+    beyond = _beyond(question, sampling=True)
     notes = [f"lower, upper: {share} the noise only. It does not cover {beyond}."]
     if any(name.endswith("total_lower") for name in names):
         sampled = "rows" if one is None else units
         alike = "" if one is None else f"; rows of one {one} may be alike"
-        beyond = _beyond(query, sampling=False)
+        beyond = _beyond(question, sampling=False)
         notes.append(
             f"total_lower, total_upper: {share} noise and sampling: for the population, if the "
             f"{sampled} are an independent sample of it{alike}."
@@ -62,30 +61,28 @@ def interval_notes(
             notes.append(_WIDE.format(""))
     without = [name for name in asked if _without_total(name, names)]
     reasons = [_reason(name, units) for name in dict.fromkeys(without)]
-    return [*notes, *reasons, *grid_notes(query), *_others(query), *_clipped(query)]
+    return [*notes, *reasons, *grid_notes(question), *_others(question), *_clipped(question)]
 
 
-def grid_notes(query: Mapping[str, object]) -> list[str]:
+def grid_notes(question: RecordedQuestion) -> list[str]:
     """Say where values are told apart by larger steps than were asked for."""
-    asked, basis = query.get("grid"), query.get("basis")
-    if query.get("statistic") != _QUANTILE or asked is None or not isinstance(basis, Mapping):
+    step, bounds = question.basis_grid, question.bounds
+    if question.statistic != _QUANTILE or question.grid is None or step is None or bounds is None:
         return []
-    told = cast("Mapping[str, str]", basis)
-    step = Fraction(told["grid"])
-    steps = (Fraction(told["upper"]) - Fraction(told["lower"])) / step
+    steps = (bounds[1] - bounds[0]) / step
     return [
-        f"Values are rounded to {int(steps):,} steps of {float(step):.10g}: the grid of {asked} "
-        "has more steps than one release of quantiles tells apart. The intervals allow for half a "
-        "step. Narrower bounds have finer steps."
+        f"Values are rounded to {int(steps):,} steps of {float(step):.10g}: the grid of "
+        f"{question.record['grid']} has more steps than one release of quantiles tells apart. The "
+        "intervals allow for half a step. Narrower bounds have finer steps."
     ]
 
 
-def _beyond(query: Mapping[str, object], *, sampling: bool) -> str:
+def _beyond(question: RecordedQuestion, *, sampling: bool) -> str:
     """Return what an interval does not cover, sampling error among it or not."""
+    limited, asked = question.unit.entity is not None, _statistics(question)
     parts = ["sampling error"] if sampling else []
-    parts += ["rows dropped by contribution limits"] if entity_of(query) is not None else []
-    asked = _statistics(query)
-    if entity_of(query) is not None or not set(asked) <= {"count", "crosstab"}:
+    parts += ["rows dropped by contribution limits"] if limited else []
+    if limited or not set(asked) <= {"count", "crosstab"}:
         parts.append("values clipped to the bounds")
     if _QUANTILE in asked:
         parts.append("values rounded to the grid")
@@ -93,16 +90,13 @@ def _beyond(query: Mapping[str, object], *, sampling: bool) -> str:
     return f"{', '.join(some)}, or {last}" if some else last
 
 
-def _others(query: Mapping[str, object]) -> list[str]:
+def _others(question: RecordedQuestion) -> list[str]:
     """Say which rows are in none of the groups that somebody declared."""
-    keys = query.get("keys")
-    record = cast("Mapping[str, object]", keys if isinstance(keys, Mapping) else {})
-    columns = cast("list[str]", record.get("columns") or [])
-    if not columns or "types" not in record or "bins" in record:
+    groups = question.groups
+    if not (groups.declared and groups.columns and groups.types) or groups.bins:
         return []
-    rest = cast("Mapping[str, Mapping[str, object]]", record.get("rest") or {})
     another, without = (
-        [name for name in columns if group not in rest.get(name, {})]
+        [name for name in groups.columns if group not in groups.rest.get(name, {})]
         for group in ("other", "missing")
     )
     said = [f"with another {' or '.join(another)}"] if another else []
@@ -115,21 +109,17 @@ def _others(query: Mapping[str, object]) -> list[str]:
     )
 
 
-def _clipped(query: Mapping[str, object]) -> list[str]:
+def _clipped(question: RecordedQuestion) -> list[str]:
     """Say which bins have rows beyond their edges."""
-    keys = query.get("keys")
-    record = cast("Mapping[str, object]", keys if isinstance(keys, Mapping) else {})
-    bins = cast("Mapping[str, Mapping[str, object]]", record.get("bins") or {})
     return [
         f"The first and last bin of {name} also count the rows beyond them."
-        for name, told in bins.items()
-        if told.get("outside") == "clip"
+        for name, bins in question.groups.bins.items()
+        if bins.get("outside") == "clip"
     ]
 
 
-def _statistics(query: Mapping[str, object]) -> list[str]:
-    parts = cast("list[Mapping[str, object]]", query.get("parts") or [query])
-    return [str(part.get("statistic")) for part in parts]
+def _statistics(question: RecordedQuestion) -> list[str]:
+    return [part.statistic for part in question.parts]
 
 
 def _without_total(statistic: str, names: Collection[str]) -> bool:

@@ -10,23 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
 from neyman.overriding import override
-from neyman.released._companion import Companion
-from neyman.released._counted import in_counted
+from neyman.released._companion import Companion, told_by_another
 from neyman.released._drawn import Drawn
-from neyman.released._frames import arrow_columns, read_parquet
 from neyman.released._guarantee import Guarantee, Spending
 from neyman.released._interval_notes import interval_notes
-from neyman.released._keys_asked import called, keys_asked
-from neyman.released._limits_said import said_elsewhere
-from neyman.released._release_text import release_text
-from neyman.released._side_by_side import Side, side_by_side
-from neyman.released._tabular import Tabular
-from neyman.released._too_few import (
-    hidden,
-    is_amount,
-    noise_alone,
-    value_of,
-)
+from neyman.released._question import RecordedQuestion, group_name
+from neyman.released._sides import Side, sides_of
+from neyman.released._tabular import Tabular, arrow_columns, read_parquet
+from neyman.released._text import release_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,12 +95,19 @@ class Release(Tabular):
     __repr__ = __str__
 
     @property
+    def question(self) -> RecordedQuestion:
+        """The query, read: what it is of, by which groups, under which limits."""
+        return RecordedQuestion.of(self.query)
+
+    @property
     def groups(self) -> list[str]:
         """What each row's group is called; "all" where there is one of all."""
         rows = self._rows
         if not self.keys:
             return ["all"] * rows
-        return [called({key: self.columns[key][row] for key in self.keys}) for row in range(rows)]
+        return [
+            group_name({key: self.columns[key][row] for key in self.keys}) for row in range(rows)
+        ]
 
     @property
     def threshold(self) -> int | None:
@@ -130,7 +128,7 @@ class Release(Tabular):
             return None
         if self.count_weight is None:
             return f"{self.threshold:,} steps of the noise"
-        return in_counted(self.query, self.threshold, self.count_weight)
+        return f"{self.threshold / self.count_weight:,.6g} {self.question.counted}"
 
     @property
     def too_few(self) -> dict[str, list[bool]]:
@@ -141,12 +139,12 @@ class Release(Tabular):
         holds the noisy numbers all the same; text, JSON, pages and pictures say "too few rows to
         tell" instead, and mark counts and sums. A function has no such rows.
         """
-        return {side.name: noise_alone(side.query, side.columns) for side in self.sides}
+        return {side.name: side.noise_alone for side in self.sides}
 
     @property
     def interval_notes(self) -> list[str]:
         """The `notes`; what the intervals cover, what they do not; why there is none, if so."""
-        return [*self.notes, *interval_notes(self.query, tuple(self.columns), self.confidence)]
+        return [*self.notes, *interval_notes(self.question, tuple(self.columns), self.confidence)]
 
     def declared(self, complete: Collection[str]) -> "Release":
         """Return the same answer, where these columns have a value in every row.
@@ -173,7 +171,7 @@ class Release(Tabular):
         if self.companion is not None:
             return self.companion.sentences
         at = self.companion_at
-        return () if at is None else (said_elsewhere(at, batch),)
+        return () if at is None else (told_by_another(at, batch),)
 
     def to_text(self, *, rows: int | None = None, batch: Sequence[str] = ()) -> str:
         """Return a table for people, with the guarantee and the cost.
@@ -191,12 +189,7 @@ class Release(Tabular):
     @property
     def sides(self) -> tuple[Side, ...]:
         """Each statistic of the answer by itself; none of a function."""
-        several = side_by_side(self.query, self.columns, self.keys)
-        value = value_of(self.query, self.columns)
-        if several or value is None:
-            return several
-        names = {name: name for name in self.columns}
-        return (Side(self.query, value, self.columns, names),)
+        return sides_of(self.question, self.columns, self.keys)
 
     def to_json(self) -> dict[str, object]:
         """Return everything, JSON-able; what is not finite is null.
@@ -229,8 +222,8 @@ class Release(Tabular):
         columns = {name: [_finite(x) for x in cells] for name, cells in self.columns.items()}
         noisy: dict[str, dict[str, object]] = {}
         for side in self.sides:
-            few = [i for i, flag in enumerate(noise_alone(side.query, side.columns)) if flag]
-            for name in hidden(side.names, self.keys) if not is_amount(side.query) else ():
+            few = [i for i, flag in enumerate(side.noise_alone) if flag]
+            for name in side.left_out(self.keys):
                 held = {str(i): columns[name][i] for i in few if columns[name][i] is not None}
                 if held:
                     noisy[name] = held
@@ -350,7 +343,7 @@ def _whole(record: Mapping[str, object], name: str, least: int) -> int | None:
 def _keys(record: Mapping[str, object], columns: Columns) -> tuple[str, ...]:
     """Return the key columns; a record of before they were written says them in its question."""
     if "keys" not in record:
-        return keys_asked(_mapping(record["query"]), columns)
+        return RecordedQuestion.of(_mapping(record["query"])).groups.keys_among(columns)
     found = _texts(record["keys"])
     if not columns.keys() >= set(found):
         raise _malformed()

@@ -1,14 +1,116 @@
 """What can be had as a table of other libraries."""
 
+# pyarrow and pandas carry no types of their own.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+import json
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, Final
 
 from neyman.aggregate import Columns
 from neyman.displayed import Displayed
-from neyman.released._frames import arrow_table, pandas_frame, polars_frame, write_parquet
+from neyman.errors import InvalidParameter, MissingExtra
 
-__all__ = ["Tabular"]
+__all__ = ["Tabular", "arrow_columns", "pandas_frame", "read_parquet"]
+
+# Where Arrow and pandas keep what is said of the columns.
+_PLACE: Final = "neyman.release"
+
+
+def _arrow_table(columns: Columns, metadata: dict[str, object]) -> Any:
+    """Return a `pyarrow.Table` with its metadata as JSON text.
+
+    Raises:
+        MissingExtra: if pyarrow is not installed.
+    """
+    return _pyarrow().table(dict(columns)).replace_schema_metadata({_PLACE: json.dumps(metadata)})
+
+
+def arrow_columns(table: Any) -> tuple[Columns, object]:
+    """Return the columns and the metadata of what `arrow_table` made.
+
+    Raises:
+        InvalidParameter: if it has none.
+    """
+    known = getattr(getattr(table, "schema", None), "metadata", None) or {}
+    written = known.get(_PLACE.encode())
+    if written is None:
+        raise InvalidParameter(
+            f"a {type(table).__name__} without the metadata of a release was given; write what "
+            "Release.to_arrow or Release.to_parquet gives"
+        )
+    return table.to_pydict(), json.loads(written)
+
+
+def pandas_frame(columns: Columns, metadata: dict[str, object]) -> Any:
+    """Return a `pandas.DataFrame` with its metadata in `attrs`.
+
+    Raises:
+        MissingExtra: if pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtra(
+            "a pandas data frame was asked for and pandas is not installed; run pip install pandas"
+        ) from error
+    frame = pd.DataFrame(dict(columns))
+    frame.attrs[_PLACE] = metadata
+    return frame
+
+
+def _polars_frame(columns: Columns) -> Any:
+    """Return a `polars.DataFrame`.
+
+    Raises:
+        MissingExtra: if polars is not installed.
+    """
+    try:
+        import polars as pl
+    except ImportError as error:
+        raise MissingExtra(
+            "a Polars data frame was asked for and polars is not installed; run pip install polars"
+        ) from error
+    return pl.DataFrame(dict(columns), strict=False)
+
+
+def read_parquet(path: str | Path) -> Any:
+    """Return the `pyarrow.Table` of a Parquet file.
+
+    Raises:
+        InvalidParameter: if it cannot be read.
+        MissingExtra: if pyarrow is not installed.
+    """
+    pa = _pyarrow()
+    from pyarrow import parquet
+
+    try:
+        return parquet.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise InvalidParameter(
+            f"{path} cannot be read as Parquet; write the path that to_parquet wrote to"
+        ) from error
+
+
+def _write_parquet(table: Any, path: str | Path) -> None:
+    """Write a `pyarrow.Table` to a Parquet file."""
+    from pyarrow import parquet
+
+    parquet.write_table(table, path)
+
+
+def _pyarrow() -> ModuleType:
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtra(
+            "an Arrow table was asked for and pyarrow is not installed; "
+            "run pip install 'neyman[tables]'"
+        ) from error
+    return pa
 
 
 class Tabular(Displayed, ABC):
@@ -26,7 +128,7 @@ class Tabular(Displayed, ABC):
         Raises:
             MissingExtra: if pyarrow is not installed.
         """
-        return arrow_table(*self.framed())
+        return _arrow_table(*self.framed())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         """Hand over what `to_arrow` returns to any library that speaks Arrow's C interface.
@@ -56,7 +158,7 @@ class Tabular(Displayed, ABC):
         Raises:
             MissingExtra: if polars is not installed.
         """
-        return polars_frame(self.framed()[0])
+        return _polars_frame(self.framed()[0])
 
     def to_parquet(self, path: str | Path) -> None:
         """Write `to_arrow()` to a Parquet file, metadata included.
@@ -64,4 +166,4 @@ class Tabular(Displayed, ABC):
         Raises:
             MissingExtra: if pyarrow is not installed.
         """
-        write_parquet(self.to_arrow(), path)
+        _write_parquet(self.to_arrow(), path)

@@ -1,11 +1,16 @@
-"""Columns as people read them."""
+"""Columns, and a whole release, as people read them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from textwrap import wrap
+from typing import TYPE_CHECKING, Final
 
-from neyman.printable import shortened, width
+from neyman.printable import printable, shortened, width
+from neyman.released._sides import MARKED, TOO_FEW
 
-__all__ = ["text_of"]
+if TYPE_CHECKING:
+    from neyman.released._release import Release
+
+__all__ = ["release_text", "text_of"]
 
 _WIDEST: Final = 100
 _BETWEEN: Final = 2
@@ -69,3 +74,62 @@ def _cell(value: object) -> str:
     if not isinstance(value, float):
         return shortened(value, _LONGEST)
     return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
+
+
+_NO_ROWS: Final = (
+    "the interval is wider than half of what the bounds allow, so noise alone could have made the "
+    "number; .columns holds it"
+)
+
+
+def release_text(release: "Release", *, rows: int | None, batch: Sequence[str]) -> str:
+    """Return a table for people, with the guarantee and the cost; as `Release.to_text`."""
+    lines = []
+    if rows != 0:
+        lines = [*_counted(release), *_tables(release, rows), *_notes(release, batch)]
+    lines += [
+        f"guarantee: {printable(release.guarantee.curve)}, "
+        f"unit: {printable(release.guarantee.unit)} ({release.guarantee.neighbors})",
+        f"entry '{printable(release.entry)}': {printable(release.spending)}"
+        + ("; a stored answer, not charged again" if release.replayed else ""),
+    ]
+    return "\n".join(lines)
+
+
+def _counted(release: "Release") -> list[str]:
+    """Return how much of one unit counts, unless each row is one."""
+    limits = release.question.limits
+    return [] if limits is None else [f"counted: {printable(limits)}"]
+
+
+def _tables(release: "Release", rows: int | None) -> list[str]:
+    """Return the answer as a table; of several statistics one each."""
+    if not release.groups:
+        return ["no group is shown: no noisy count reached the threshold"]
+    if "coefficient" in release.columns:
+        reader = "functions" if release.keys else "function"
+        number = max(map(len, release.columns.values()))
+        return [f"{number:,} coefficients; functional.{reader}(release) reads them"]
+    keys, sides = len(release.keys), release.sides
+    tables = [text_of(side.readable(release.keys), rows=rows, keys=keys) for side in sides]
+    if sides and release.question.together and not sides[0].question.together:
+        return [
+            f"{printable(side.name)}\n{table}" for side, table in zip(sides, tables, strict=True)
+        ]
+    return tables or [text_of(release.columns, rows=rows, keys=keys)]
+
+
+def _notes(release: "Release", batch: Sequence[str]) -> list[str]:
+    """Return what the columns mean."""
+    notes = [*_marks(release), *release.limit_notes(batch), *release.interval_notes]
+    lines = [line for note in notes for line in wrap(printable(note), _WIDEST)]
+    if release.shown_from is None:
+        return lines
+    return [f"groups: those whose noisy count is {release.shown_from} or more", *lines]
+
+
+def _marks(release: "Release") -> list[str]:
+    """Say what the words and marks of rows that noise alone could have made mean."""
+    found = {side.question.amount for side in release.sides if any(side.noise_alone)}
+    marks = [(True, MARKED), (False, f"{TOO_FEW}: {_NO_ROWS}")]
+    return [sentence for amount, sentence in marks if amount in found]

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from neyman.printable import printable
-from neyman.publish import Presented
-from neyman.publish._left_out import State, hidden, word_of
-from neyman.publish._rounding import rounded, written
-from neyman.released import MARK, MARKED, TOO_FEW, Side, is_amount
-from neyman.report._asked import begun, what_of
+from neyman.publish import Presented, RowState
+from neyman.released import MARK, MARKED, TOO_FEW, Side
 from neyman.report._columns import (
     Column,
     Head,
     columns_of_function,
     columns_of_side,
     number_of,
+    rounded,
+    written,
 )
 from neyman.report._functions import read_off
+from neyman.report._question_text import begun, statistic_text
 
 __all__ = ["AnswerTable", "Row", "answer_tables", "function_table", "title_of"]
 
@@ -48,7 +48,7 @@ class Row:
 
     cells: tuple[str, ...]
     values: tuple[str | int | float | None, ...]
-    state: State = "shown"
+    state: RowState = RowState.SHOWN
 
 
 @final
@@ -75,7 +75,7 @@ class AnswerTable:
 
         A last column says why numbers of a row are left out, where some are.
         """
-        said = any(row.state != "shown" for row in self.rows)
+        said = any(row.state != RowState.SHOWN for row in self.rows)
         file = io.StringIO()
         lines = csv.writer(file, lineterminator="\n")
         remark = ["remark"] if said else []
@@ -103,10 +103,10 @@ class AnswerTable:
 
     def _remark(self, row: Row) -> str:
         """Return why a row is left out or marked."""
-        if row.state == "marked":
+        if row.state == RowState.MARKED:
             return MARKED.removeprefix(f"{MARK} ")
         place = [head.value for head in self.heads].index(True)
-        return row.cells[place] if hidden(row.state) else ""
+        return row.cells[place] if row.state.left_out else ""
 
 
 def answer_tables(shown: Presented) -> tuple[AnswerTable, ...]:
@@ -131,7 +131,7 @@ def function_table(shown: Presented, read: Mapping[str, Sequence[object]]) -> An
         read: of it, as `read_off` gives it, or the first rows of that.
     """
     columns = columns_of_function(shown, read)
-    states: list[State] = ["shown"] * len(columns[0].cells)
+    states: list[RowState] = [RowState.SHOWN] * len(columns[0].cells)
     return _table(shown, title_of(shown), columns, states, ())
 
 
@@ -144,8 +144,8 @@ def title_of(shown: Presented, side: Side | None = None) -> str:
     if given is not None and side is None:
         return given
     language = shown.presentation.language
-    query = (shown.release if side is None else side).query
-    return begun(what_of(query, language=language, called=shown.label), language)
+    question = (shown.release if side is None else side).question
+    return begun(statistic_text(question, language=language, called=shown.label), language)
 
 
 def _of_side(shown: Presented, side: Side) -> AnswerTable:
@@ -155,10 +155,10 @@ def _of_side(shown: Presented, side: Side) -> AnswerTable:
     return _table(shown, title, columns_of_side(shown, side), states, _notes(shown, side, states))
 
 
-def _notes(shown: Presented, side: Side, states: Sequence[State]) -> tuple[str, ...]:
+def _notes(shown: Presented, side: Side, states: Sequence[RowState]) -> tuple[str, ...]:
     """Say what marks and words in the table mean, and what the rule is."""
-    notes = [f"{MARKED}."] if "marked" in states and is_amount(side.query) else []
-    notes += [_UNCERTAIN] if "too_few" in states else []
+    notes = [f"{MARKED}."] if RowState.MARKED in states and side.question.amount else []
+    notes += [_UNCERTAIN] if RowState.TOO_FEW in states else []
     return (*notes, *shown.rule.sentences)
 
 
@@ -166,7 +166,7 @@ def _table(
     shown: Presented,
     title: str,
     columns: Sequence[Column],
-    states: Sequence[State],
+    states: Sequence[RowState],
     notes: tuple[str, ...],
 ) -> AnswerTable:
     """Round the columns, and leave out what is left out."""
@@ -181,7 +181,7 @@ def _table(
 
 
 def _cells(
-    column: Column, states: Sequence[State], terms: Sequence[object], shown: Presented
+    column: Column, states: Sequence[RowState], terms: Sequence[object], shown: Presented
 ) -> list[tuple[str, str | int | float | None]]:
     """Return the cells of a column for people, and for programs."""
     if column.head.key:
@@ -189,19 +189,19 @@ def _cells(
     fixed = shown.display.decimals if column.head.value or column.head.above else None
     places = column.places if fixed is None else [-fixed] * len(states)
     numbers = [
-        None if (number := number_of(cell)) is None or hidden(state) else number
+        None if (number := number_of(cell)) is None or state.left_out else number
         for cell, state in zip(column.cells, states, strict=True)
     ]
     decimals = _decimals(numbers, places, terms)
     found: list[tuple[str, str | int | float | None]] = []
     for number, place, term, state in zip(numbers, places, terms, states, strict=True):
         if number is None:
-            word = word_of(state, shown.rule) if column.head.value else ""
-            found.append((word if hidden(state) else _UNKNOWN, None))
+            word = shown.rule.instead_of(state) if column.head.value else ""
+            found.append((word if state.left_out else _UNKNOWN, None))
             continue
         last = max(place, -decimals[term])
         kept = rounded(number, last, column.way, scale=column.scale)
-        mark = MARK if column.head.value and state == "marked" else ""
+        mark = MARK if column.head.value and state == RowState.MARKED else ""
         text = f"{written(kept, decimals[term])}{mark}"
         found.append((text, int(kept) if decimals[term] == 0 else float(kept)))
     return found

@@ -6,17 +6,14 @@ from functools import cached_property
 from typing import Final, cast, final
 
 from neyman.publish import Presented, Publication
-from neyman.released import Release, limits_said
+from neyman.released import Release
 from neyman.report._answer_tables import AnswerTable, answer_tables, title_of
-from neyman.report._asked import asked, begun
 from neyman.report._crosstabs import crosstab_of
-from neyman.report._downloads import csv_link
-from neyman.report._html import labelled, safe
-from neyman.report._language import Language, read_language
-from neyman.report._pictures import pictured
-from neyman.report._records import recorded
+from neyman.report._html import labelled, pictured, safe
+from neyman.report._language import Language, read_language, translated
+from neyman.report._question_text import begun, question_text
+from neyman.report._records import csv_link, recorded
 from neyman.report._tables import answer_html, crosstab_cells, told
-from neyman.report._translated import translated
 
 __all__ = ["Answer", "answers_of"]
 
@@ -80,7 +77,9 @@ class Answer:
     @property
     def asked(self) -> str:
         """What was asked, in one sentence."""
-        return asked(self.release.query, language=self.words.name, called=self.shown.label)
+        return question_text(
+            self.release.question, language=self.words.name, called=self.shown.label
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -127,7 +126,7 @@ class Answer:
         """Say what was asked, as far as the title does not."""
         if self.shown.display.title is not None:
             return f"<p>{safe(begun(self.asked, self.words.name))}{self._stop}</p>"
-        limits = limits_said(self.release.query)
+        limits = self.release.question.limits
         if limits is None:
             return ""
         found = translated(limits, self.words) or limits

@@ -10,12 +10,9 @@ from neyman.released import Guarantee
 from neyman.report._answers import Answer
 from neyman.report._explain import explain
 from neyman.report._explanation import Explanation
-from neyman.report._html import labelled, safe, table_html
-from neyman.report._language import Language, read_language
-from neyman.report._pictures import pictured
+from neyman.report._html import labelled, pictured, safe, table_html
+from neyman.report._language import Language, read_language, relation, translated
 from neyman.report._tables import exactly, told
-from neyman.report._translated import translated
-from neyman.report._words import relation
 
 __all__ = [
     "CONTENTS",

@@ -116,10 +116,10 @@ def crosstab_of(shown: Presented) -> Crosstab | None:
     None of any other answer, and of a table that is too wide to be read.
     """
     release, groups = shown.release, [*shown.key_columns]
-    if release.query.get("statistic") != "crosstab" or len(groups) not in _COLUMNS:
+    if release.question.statistic != "crosstab" or len(groups) not in _COLUMNS:
         return None
     runs = _runs(cast("Sequence[str]", release.columns["margin"]))
-    summed = [groups, *cast("list[list[str]]", release.query.get("margins") or [])]
+    summed = [groups, *release.question.margins]
     if len(runs) != len(summed):
         return None
     places: dict[Place, int] = {}

@@ -8,18 +8,18 @@ from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import Real, exact, text
 from neyman.released import Guarantee
-from neyman.report._attacks import Attacks
-from neyman.report._explanation import Explanation, Section, Sentence
-from neyman.report._language import Language, Quoted, Value, read_language
-from neyman.report._sayings import (
+from neyman.report._explained_numbers import (
     FEWEST,
     LARGEST_BASE,
+    Attacks,
     Said,
     outcomes,
     suspicions,
     terms,
     tests,
 )
+from neyman.report._explanation import Explanation, Section, Sentence
+from neyman.report._language import Language, Quoted, Value, read_language
 
 __all__ = ["explain"]
 

@@ -20,7 +20,7 @@ from neyman.functional import (
 from neyman.functional._bands import Bands, bands_of, independent_records
 from neyman.functional._curves._select import selected
 from neyman.numerics import Array
-from neyman.released import Release, called
+from neyman.released import Release, group_name
 
 __all__ = ["ReadOff", "figures", "read_off"]
 
@@ -59,10 +59,10 @@ def figures(release: Release) -> Columns | None:
 
 def read_off(release: Release) -> ReadOff:
     """Return what `figures` does, and in words which groups it leaves out, and why."""
-    read = _READ.get(str(release.query["statistic"]))
+    read = _READ.get(release.question.statistic)
     if read is None:
         return ReadOff(None)
-    if release.query.get("keys") is None:
+    if not release.question.grouped:
         try:
             return ReadOff(_read(read, function(release), release))
         except InvalidParameter as error:
@@ -74,7 +74,7 @@ def read_off(release: Release) -> ReadOff:
         try:
             columns = _read(read, part, release)
         except InvalidParameter as error:
-            hidden.append(f"{called(dict(zip(parts.columns, key, strict=True)))}: {error}")
+            hidden.append(f"{group_name(dict(zip(parts.columns, key, strict=True)))}: {error}")
             continue
         if columns is None:
             continue
@@ -172,7 +172,7 @@ def _at(band: Band, places: Array, curve: Array) -> list[float]:
 
 
 def _name(release: Release, place: int, otherwise: str) -> str:
-    names = cast("list[str]", release.query.get("columns", []))
+    names = release.question.columns
     return names[place] if place < len(names) else otherwise
 
 

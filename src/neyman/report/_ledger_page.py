@@ -5,15 +5,13 @@ from typing import cast
 
 from neyman.ledger import Entry, Ledger
 from neyman.numerics import at_least, at_most
-from neyman.released import Guarantee
-from neyman.report._asked import what_of
+from neyman.released import Guarantee, RecordedQuestion
 from neyman.report._audit import PRIORS, curve_section, explanation_html, said_unit
 from neyman.report._explain import explain
 from neyman.report._html import framed, labelled, safe, table_html
-from neyman.report._language import Language, read_language
+from neyman.report._language import Language, read_language, relation, translated
+from neyman.report._question_text import statistic_text
 from neyman.report._tables import exactly
-from neyman.report._translated import translated
-from neyman.report._words import relation
 
 __all__ = ["ledger_html"]
 
@@ -100,7 +98,12 @@ def _asked(entry: Entry, words: Language) -> str:
             held = cast("Mapping[str, object]", part)
             query = held.get("query")
             if isinstance(query, Mapping):
-                found.append(what_of(cast("Mapping[str, object]", query), language=words.name))
+                found.append(
+                    statistic_text(
+                        RecordedQuestion.of(cast("Mapping[str, object]", query)),
+                        language=words.name,
+                    )
+                )
             else:
                 left += held.values()
         elif isinstance(part, list):

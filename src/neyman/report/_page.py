@@ -8,10 +8,10 @@ from typing import Final
 from neyman.publish import Publication
 from neyman.report import _audit
 from neyman.report._answers import Answer, answers_of
-from neyman.report._downloads import json_link
 from neyman.report._explanation import Explanation
 from neyman.report._html import framed, labelled, safe
 from neyman.report._language import Count, Language, read_language
+from neyman.report._records import json_link
 
 __all__ = ["html"]
 

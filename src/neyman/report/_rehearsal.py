@@ -1,7 +1,7 @@
 """A rehearsal as one HTML file that needs no network."""
 
 from neyman.publish import NOTICE, Rehearsal, RehearsedNumber
-from neyman.released import called
+from neyman.released import group_name
 from neyman.report._html import framed, listed, safe
 from neyman.report._tables import rows_table
 
@@ -50,7 +50,7 @@ def rehearsal_html(rehearsal: Rehearsal) -> str:
 def _groups(row: RehearsedNumber) -> str:
     """Return a number in all its groups, opened on demand."""
     rows = [
-        (called(one.key), *map(_cell, (one.truth, one.limited, one.half_width, one.held)))
+        (group_name(one.key), *map(_cell, (one.truth, one.limited, one.half_width, one.held)))
         for one in row.groups
     ]
     said = f"{row.entry}, {row.number}: {len(rows):,} groups"

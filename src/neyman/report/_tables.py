@@ -5,14 +5,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, cast
 
-from neyman.publish._left_out import hidden
+from neyman.publish import RowState
 from neyman.report._answer_tables import AnswerTable
 from neyman.report._columns import Head
 from neyman.report._html import safe, table_html
-from neyman.report._language import Language, read_language
-from neyman.report._translated import translated
+from neyman.report._language import Language, read_language, translated
 
-__all__ = ["answer_html", "crosstab_cells", "exactly", "rows_table", "said", "table_of", "told"]
+__all__ = ["answer_html", "crosstab_cells", "exactly", "rows_table", "table_of", "told"]
 
 _HEX: Final = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}")
 _LARGE: Final = 1000
@@ -57,9 +56,9 @@ def answer_html(
         [_cells(table, row, words) for row in range(len(table.rows))],
         texts=sum(head.key for head in table.heads),
         caption=caption,
-        quiet=[row.state != "shown" for row in table.rows],
+        quiet=[row.state != RowState.SHOWN for row in table.rows],
         hidden=hidden,
-        above=["" if head.above is None else said(head.above, words) for head in table.heads],
+        above=["" if head.above is None else _said(head.above, words) for head in table.heads],
     )
     return shown + "".join(f'<p class="quiet">{told(note, words)}</p>' for note in table.notes)
 
@@ -108,7 +107,7 @@ def _written(value: object) -> str:
             return str(value)
 
 
-def said(text: str, words: Language) -> str:
+def _said(text: str, words: Language) -> str:
     """Return words of ours in a language; as they are where they are not known."""
     return words.columns.get(text) or translated(text, words) or text
 
@@ -125,16 +124,16 @@ def _one_line(head: Head, words: Language, own: Collection[str]) -> str:
     The ends of an interval are in the unit of the number beside them.
     """
     ours = (not head.key or head.name in _OURS) and head.words not in own
-    name = said(head.words, words) if ours else head.words
+    name = _said(head.words, words) if ours else head.words
     return name if head.unit is None or head.above else f"{name} ({head.unit})"
 
 
 def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:
     """Return the cells of a row, those that hold words of ours in the language."""
     found = table.rows[row]
-    left_out = hidden(found.state)
+    left_out = found.state.left_out
     return [
-        said(cell, words) if head.name in _OURS or (head.value and left_out) else cell
+        _said(cell, words) if head.name in _OURS or (head.value and left_out) else cell
         for head, cell in zip(table.heads, found.cells, strict=True)
     ]
 

@@ -3,13 +3,16 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from neyman.session._declared import By, Ends, cap_given
 from neyman.session._open import open  # noqa: A004
 from neyman.session._question import Question
 from neyman.session._session import Session
+from neyman.session._spends import Spends, check_share
 
 if TYPE_CHECKING:
     from neyman.session._functions import FunctionRelease as FunctionRelease
     from neyman.session._functions import FunctionReleases as FunctionReleases
+    from neyman.session._page import page_of as page_of
     from neyman.session._plan import Planned as Planned
 
 # Loaded at their first use: what released functions are made of takes longer than a first count.
@@ -17,15 +20,22 @@ _HOME_OF = {
     "FunctionRelease": "_functions",
     "FunctionReleases": "_functions",
     "Planned": "_plan",
+    "page_of": "_page",
 }
 
 __all__ = [
+    "By",
+    "Ends",
     "FunctionRelease",
     "FunctionReleases",
     "Planned",
     "Question",
     "Session",
+    "Spends",
+    "cap_given",
+    "check_share",
     "open",
+    "page_of",
 ]
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import floor, log10
 from typing import Final, TypeAlias, cast
 
-from neyman.accounting._budget import cap_of
+from neyman.accounting import cap_of
 from neyman.arguments import check_list
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter

@@ -24,8 +24,7 @@ from neyman.functional import (
 from neyman.functional._curves._select import selected
 from neyman.functional._functions import Key
 from neyman.numerics import Array
-from neyman.released import Guarantee, Release, Spending
-from neyman.released._frames import pandas_frame
+from neyman.released import Guarantee, Release, Spending, pandas_frame
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -92,7 +91,7 @@ class FunctionRelease(Displayed):
         """
         self.raw.require_records(self.release.confidence)
         match self.raw:
-            case ReleasedFunction() if self.release.query.get("statistic") == "density":
+            case ReleasedFunction() if self.release.question.statistic == "density":
                 return selected(self.raw).project()
             case ReleasedField():
                 return selected(self.raw).project()
@@ -216,7 +215,7 @@ class FunctionReleases(Displayed, Mapping[Key, FunctionRelease]):
 
 def functions_of(release: Release) -> FunctionRelease | FunctionReleases:
     """Return what was released as a function, or as one for each group."""
-    if release.query.get("keys") is None:
+    if not release.question.grouped:
         return FunctionRelease(release, function(release))
     made = functions(release)
     return FunctionReleases(

@@ -5,13 +5,10 @@ from pathlib import Path
 from typing import Final
 
 from neyman.errors import InvalidParameter
+from neyman.files import check_page, write_text
 from neyman.plots import released, to_svg, tradeoff
 from neyman.publish import Publication
-from neyman.report import html
-from neyman.report._crosstabs import crosstab_of
-from neyman.report._files import check_page, write_text
-from neyman.report._language import read_language
-from neyman.report._translated import translated
+from neyman.report import crosstab_of, html, read_language, translated
 
 __all__ = ["page_of", "write_page"]
 

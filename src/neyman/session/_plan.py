@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, final
 from neyman.calls import plain_calls_of
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
+from neyman.mechanisms import noise_charged
 from neyman.numerics import Real, exact
 from neyman.publish import Plan, PlanPreview, Step, publish
-from neyman.publish._noise import noise_for
 from neyman.session._answer import Answer, answer_of
 from neyman.session._question import Question
 from neyman.session._spends import check_share
@@ -108,7 +108,7 @@ def planned(
                 Step(
                     entry=name,
                     aggregate=question.aggregate,
-                    mechanism=noise_for(
+                    mechanism=noise_charged(
                         question.aggregate.sensitivity, ledger.account, whole * sizes[name]
                     ),
                     complete=question.session.complete,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast, final
+from typing import TYPE_CHECKING, final
 
 from neyman.aggregate import Aggregate, IntArray
 from neyman.calls import plain_calls_of
@@ -19,6 +19,8 @@ from neyman.session._spends import Spends
 if TYPE_CHECKING:
     from neyman.publish import Preview
     from neyman.session._session import Session
+
+from neyman.released import RecordedQuestion
 
 __all__ = ["Question"]
 
@@ -38,11 +40,10 @@ class Question(Displayed):
     session: "Session" = field(repr=False)
 
     def __repr__(self) -> str:
-        query = self.aggregate.query
-        several = cast("Sequence[object]", query.get("columns") or ())
-        of = ", ".join(map(str, [query["column"]] if "column" in query else several))
+        question = RecordedQuestion.of(self.aggregate.query)
+        of = ", ".join(question.columns[:1] if question.own else question.columns)
         return (
-            f"<{query.get('statistic')}{of and f' of {of}'}, not asked yet; protects "
+            f"<{question.statistic}{of and f' of {of}'}, not asked yet; protects "
             f"{self.aggregate.unit}>"
         )
 

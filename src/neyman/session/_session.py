@@ -22,8 +22,7 @@ from neyman.session._declared import (
     groups_of,
 )
 from neyman.session._question import Question
-from neyman.tables import Expression, Statistic, Table
-from neyman.tables._on import How, On, Taken
+from neyman.tables import Expression, How, On, Statistic, Table, Taken
 
 if TYPE_CHECKING:
     from neyman.functional import Domain, Side, Target
@@ -387,10 +386,9 @@ class Session(Displayed):
             InvalidParameter: as `report`.
         """
         from neyman.publish import Presentation, Publication
-        from neyman.publish._presented import check_presentation
 
         shown = presentation or Presentation()
-        check_presentation(shown, self.releases, self.columns)
+        shown.check(self.releases, self.columns)
         return Publication.of(self.paying, title, self.releases, shown)
 
     def _of(self, aggregate: Aggregate) -> Question:

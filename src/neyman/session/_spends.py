@@ -6,9 +6,8 @@ from typing import Final, final
 
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter
-from neyman.mechanisms import Mechanism, Thresholded
+from neyman.mechanisms import NOISES, USUAL_NOISES, Mechanism, Thresholded, noise_charged
 from neyman.numerics import Real, exact, text
-from neyman.publish._noise import NOISES, USUAL, noise_for
 
 __all__ = ["Spends", "check_share"]
 
@@ -86,7 +85,7 @@ class Spends:
         ((key, value),) = said.items()
         if key == "share":
             return self._shared(question, value, whole)
-        name = USUAL[key] if self.noise is None else self.noise
+        name = USUAL_NOISES[key] if self.noise is None else self.noise
         if name not in NOISES or key not in NOISES[name].makes:
             fits = ", ".join(repr(noise) for noise, made in NOISES.items() if key in made.makes)
             raise InvalidParameter(
@@ -109,7 +108,7 @@ class Spends:
             )
         account, capacity = whole
         part = check_share("share", share)
-        return noise_for(question.sensitivity, account, part * capacity)
+        return noise_charged(question.sensitivity, account, part * capacity)
 
 
 def check_share(name: str, share: Real) -> Fraction:

@@ -21,13 +21,15 @@ from neyman.tables._expressions._read import (  # noqa: E402
 from neyman.tables._expressions._text import expression_of_text  # noqa: E402
 from neyman.tables._expressions._when import when  # noqa: E402
 from neyman.tables._foreign_key import ForeignKey  # noqa: E402
-from neyman.tables._key import Key  # noqa: E402
+from neyman.tables._key import Key, whole_of  # noqa: E402
 from neyman.tables._keys._bins import Bin, Bins  # noqa: E402
 from neyman.tables._keys._keys import Keys  # noqa: E402
 from neyman.tables._keys._unknown_keys import UnknownKeys  # noqa: E402
 from neyman.tables._keys._values import Values  # noqa: E402
+from neyman.tables._on import How, On, Taken  # noqa: E402
 from neyman.tables._open import open_table  # noqa: E402
 from neyman.tables._schema import Schema  # noqa: E402
+from neyman.tables._sources._several import files_of  # noqa: E402
 from neyman.tables._statistics._linear import LinearRegression  # noqa: E402
 from neyman.tables._statistics._per_unit import CountUnits, MeanPerUnit, SumPerUnit  # noqa: E402
 from neyman.tables._statistics._spread import Correlation, Covariance, Variance  # noqa: E402
@@ -50,18 +52,21 @@ __all__ = [
     "Entity",
     "Expression",
     "ForeignKey",
+    "How",
     "Key",
     "Keys",
     "LinearRegression",
     "Mean",
     "MeanPerUnit",
     "Measured",
+    "On",
     "Rows",
     "Schema",
     "Statistic",
     "Sum",
     "SumPerUnit",
     "Table",
+    "Taken",
     "Together",
     "Unit",
     "UnknownKeys",
@@ -71,10 +76,12 @@ __all__ = [
     "expression_from_json",
     "expression_of_text",
     "expression_to_json",
+    "files_of",
     "lit",
     "local_spark",
     "old_limits",
     "open_table",
     "read_expression",
     "when",
+    "whole_of",
 ]

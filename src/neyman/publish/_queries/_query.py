@@ -10,9 +10,8 @@ from pydantic import Field, model_validator
 
 from neyman.aggregate import Aggregate
 from neyman.errors import InvalidParameter
-from neyman.publish._noise import NOISES
-from neyman.publish._page_of import SuppressionOf
-from neyman.publish._presentation import Display, Order
+from neyman.mechanisms import NOISES
+from neyman.publish._presentation import Display, Order, Suppression
 from neyman.publish._section import (
     Count,
     Decimals,
@@ -25,7 +24,7 @@ from neyman.publish._section import (
 )
 from neyman.tables import Keys, Table, UnknownKeys
 
-__all__ = ["SHOWN", "Groups", "Query", "declared"]
+__all__ = ["SHOWN", "Groups", "Query", "SuppressionOf", "declared"]
 
 SHOWN: Final = frozenset(one.name for one in fields(Display))
 """Keys of a query that are no part of its question."""
@@ -54,10 +53,32 @@ def _spoken() -> str:
     return ", ".join(f"{name} ({' or '.join(noise.makes)})" for name, noise in NOISES.items())
 
 
+class SuppressionOf(Section):
+    """What is left out: of every group in the same way, after the noise. { } leaves nothing out."""
+
+    sentence = "write one or more of interval_wider_than, interval_wider_than_share, count_below"
+
+    interval_wider_than: Positive | None = None
+    """Numbers whose noise interval is wider, from end to end, in the units of the answer."""
+    interval_wider_than_share: Positive | None = None
+    """Numbers whose noise interval is wider than this share of the number; 0.5 is half of it."""
+    count_below: Count | None = None
+    """Rows whose noisy count is smaller, where the answer holds a count."""
+
+    @property
+    def rule(self) -> Suppression:
+        """The rule."""
+        return Suppression(
+            interval_wider_than=self.interval_wider_than,
+            interval_wider_than_share=self.interval_wider_than_share,
+            count_below=self.count_below,
+        )
+
+
 class Query(Section, ABC):
     """One statistic or function, and what it may spend.
 
-    A new one is a final class in a file of its own, named in `neyman.publish._queries`: a
+    A new one is a final class beside the others, named in `neyman.publish._queries`: a
     `statistic`, its keys, `sentence`, `example` and `ask`. The spec, its JSON schema, the table of
     keys, `neyman init` and every error text follow from that.
 

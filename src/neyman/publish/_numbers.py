@@ -1,0 +1,92 @@
+"""The numbers of an answer that have an interval, each with its name and its group."""
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import NamedTuple, TypeAlias, cast
+
+from neyman.aggregate import Columns
+
+__all__ = ["Key", "Number", "Place", "groups_of", "numbers_in", "numbers_of"]
+
+_Cell: TypeAlias = str | int | float | bool
+Key: TypeAlias = tuple[tuple[str, _Cell], ...]
+
+
+class Place(NamedTuple):
+    """Which number of an answer: what it is called, and the key of its group."""
+
+    name: str
+    key: Key
+
+
+class Number(NamedTuple):
+    """A number with its interval, whose ends are infinite or NaN where nothing is known.
+
+    Attributes:
+        value: itself.
+        lower, upper: the interval of the noise.
+        stddev: of the noise; None where there is none, as of a quotient.
+        total: the interval of noise and sampling, where there is one.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    stddev: float | None = None
+    total: tuple[float, float] | None = None
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval of the noise."""
+        return (self.upper - self.lower) / 2
+
+
+def groups_of(keys: Columns) -> list[Key]:
+    """Return the key of each row of an answer; one without columns, where there are no groups."""
+    rows = zip(*keys.values(), strict=True)
+    made = (tuple(zip(keys, row, strict=True)) for row in rows)
+    return [cast("Key", key) for key in made] or [()]
+
+
+def numbers_of(columns: Columns, keys: Columns) -> dict[Place, Number]:
+    """Return every number by its name and group."""
+    groups = groups_of(keys)
+    return {
+        Place(name, groups[row] if len(groups) > 1 or keys else ()): number
+        for name, row, number in numbers_in(columns)
+    }
+
+
+def numbers_in(columns: Columns) -> Iterator[tuple[str, int, Number]]:
+    """Yield every number that has ends, lower and upper or x_lower and x_upper, with its row."""
+    for low in columns:
+        prefix = low.removesuffix("lower")
+        high = f"{prefix}upper"
+        # Total ends are those of sampling too.
+        if prefix == low or high not in columns or prefix.endswith("total_"):
+            continue
+        value, marks = _named(columns, low)
+        total = [columns.get(f"{prefix}total_{end}") for end in ("lower", "upper")]
+        spread = columns.get(f"{prefix}stddev")
+        for row, (lower, upper) in enumerate(zip(columns[low], columns[high], strict=True)):
+            ends = [float(cells[row]) for cells in total if cells is not None]
+            yield (
+                " ".join([value, *(str(columns[mark][row]) for mark in marks)]),
+                row,
+                Number(
+                    value=float(columns[value][row]),
+                    lower=float(lower),
+                    upper=float(upper),
+                    stddev=None if spread is None else float(spread[row]),
+                    total=(ends[0], ends[1]) if ends else None,
+                ),
+            )
+
+
+def _named(columns: Columns, low: str) -> tuple[str, list[str]]:
+    """Return which column the ends are of, and those that say which of its rows one is."""
+    if low != "lower":
+        return low.removesuffix("_lower"), []
+    before = takewhile(lambda name: name != low, columns)
+    *marks, value = (name for name in before if name != "stddev")
+    return value, marks

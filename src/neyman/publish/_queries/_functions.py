@@ -1,0 +1,198 @@
+"""Functions of columns that a spec can name: densities, curves, quantiles."""
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self, final
+
+from pydantic import Field, model_validator
+
+from neyman.aggregate import Aggregate
+from neyman.functional import Box, Domain
+from neyman.overriding import override
+from neyman.publish._groups import DomainOf
+from neyman.publish._queries._query import Groups, Query, declared
+from neyman.publish._questions import bounded_domain, density, quantiles, regression, survival
+from neyman.publish._section import Count, OneOrMore, Positive, Probability
+from neyman.tables import Table
+
+__all__ = ["DensityOf", "QuantilesOf", "RegressionOf", "SurvivalOf"]
+
+
+@final
+class DensityOf(Query):
+    """The density of a column, a whole curve; of two or three columns, a map."""
+
+    sentence: ClassVar[str] = (
+        "a density needs a column, or a list of two or three, and takes domain, "
+        "and bandwidth or records"
+    )
+    example: ClassVar[str] = """\
+column = "FILL IN: a column"
+domain = { lower = "FILL IN: its lower end", upper = "FILL IN: its upper end", outside = "clip" }
+records = "FILL IN: about how many rows there are, known in public"
+"""
+
+    statistic: Literal["density"]
+    column: OneOrMore[str]
+    """Whose values; two or three columns for a map."""
+    domain: OneOrMore[DomainOf] | None = None
+    """Where they lie, one for each column; by default within the bounds in [columns]."""
+    bandwidth: OneOrMore[Positive] | None = None
+    """The least that shall be read, in the column's units; one for each column."""
+    records: Count | None = None
+    """In place of bandwidth, then chosen from the release: about how many rows, known in public."""
+
+    @property
+    @override
+    def bounds(self) -> Mapping[str, str]:
+        return dict.fromkeys(self.column if self.domain is None else (), ", or domain in the query")
+
+    @model_validator(mode="after")
+    def _one_for_each(self) -> Self:
+        if (self.bandwidth is None) == (self.records is None):
+            raise ValueError(
+                "a density needs records, a public guess of how many there are, and then chooses "
+                "its bandwidth; or bandwidth, the least that shall be read; give one of the two"
+            )
+        for name, given in (("domain", self.domain), ("bandwidth", self.bandwidth)):
+            if given is not None and len(given) != len(self.column):
+                raise ValueError(
+                    f"{name} holds {len(given)} for {len(self.column)} columns; give one for each"
+                )
+        return self
+
+    @override
+    def ask(self, table: Table, by: Groups) -> Aggregate:
+        line = len(self.column) == 1
+        return density(
+            table,
+            self.column[0] if line else self.column,
+            domain=self._domain(table),
+            bandwidth=self.bandwidth[0] if line and self.bandwidth else self.bandwidth,
+            records=self.records,
+            by=declared(by, self.statistic),
+        )
+
+    def _domain(self, table: Table) -> Domain:
+        if self.domain is None:
+            sides = [bounded_domain(table, column) for column in self.column]
+        else:
+            sides = [declared.side for declared in self.domain]
+        return sides[0] if len(sides) == 1 else Box(*sides)
+
+
+@final
+class SurvivalOf(Query):
+    """The survival curve: how many have had no event after each time."""
+
+    sentence: ClassVar[str] = (
+        "survival needs the columns duration and observed, a horizon and a bandwidth"
+    )
+    example: ClassVar[str] = """\
+duration = "FILL IN: a column of times"
+observed = "FILL IN: the column that says whether the time ended with the event"
+horizon = "FILL IN: the last time of interest"
+bandwidth = "FILL IN: the least that shall be read, in the units of the times"
+"""
+
+    statistic: Literal["survival"]
+    duration: str
+    """The column of times from entry to event or censoring."""
+    observed: str
+    """The column that says whether the time ended with the event: true, or at least 1/2."""
+    horizon: Positive
+    """The last time of interest."""
+    bandwidth: Positive
+    """The least that shall be read, in the units of the times."""
+
+    @override
+    def ask(self, table: Table, by: Groups) -> Aggregate:
+        return survival(
+            table,
+            duration=self.duration,
+            observed=self.observed,
+            horizon=self.horizon,
+            bandwidth=self.bandwidth,
+            by=declared(by, self.statistic),
+        )
+
+
+@final
+class RegressionOf(Query):
+    """The mean of a column at every value of another, a whole curve."""
+
+    sentence: ClassVar[str] = (
+        "a regression needs the columns x and y, and takes domain, and bandwidth or records"
+    )
+    example: ClassVar[str] = """\
+x = "FILL IN: the column that the curve is over"
+y = "FILL IN: the column of responses, with bounds"
+domain = { lower = "FILL IN: its lower end", upper = "FILL IN: its upper end", outside = "drop" }
+records = "FILL IN: about how many rows there are, known in public"
+"""
+
+    statistic: Literal["regression"]
+    x: str
+    """The column that the curve is over."""
+    y: str
+    """The column of responses; its bounds are those in [columns]."""
+    domain: DomainOf | None = None
+    """Where x lies; by default within its bounds in [columns]."""
+    bandwidth: Positive | None = None
+    """The least that shall be read, in the units of x."""
+    records: Count | None = None
+    """In place of bandwidth: about how many rows there are, known in public."""
+
+    @property
+    @override
+    def bounds(self) -> Mapping[str, str]:
+        return ({self.x: ", or domain in the query"} if self.domain is None else {}) | {self.y: ""}
+
+    @model_validator(mode="after")
+    def _one_bandwidth(self) -> Self:
+        if (self.bandwidth is None) == (self.records is None):
+            raise ValueError(
+                "a regression needs bandwidth, or records, a public guess of how many there are, "
+                "from which a small one follows; give one of the two"
+            )
+        return self
+
+    @override
+    def ask(self, table: Table, by: Groups) -> Aggregate:
+        side = bounded_domain(table, self.x) if self.domain is None else self.domain.side
+        return regression(
+            table,
+            x=self.x,
+            y=self.y,
+            domain=side,
+            bandwidth=self.bandwidth,
+            records=self.records,
+            by=declared(by, self.statistic),
+        )
+
+
+@final
+class QuantilesOf(Query):
+    """Quantiles of a column, as many as wanted for the price of one."""
+
+    sentence: ClassVar[str] = (
+        "quantiles need a column and a list of probabilities, such as [0.25, 0.5, 0.75]"
+    )
+    example: ClassVar[str] = """\
+column = "FILL IN: a column with bounds"
+probabilities = [0.25, 0.5, 0.75]
+"""
+
+    statistic: Literal["quantiles"]
+    column: str
+    """Whose values; told apart by the grid of [columns]."""
+    probabilities: Annotated[list[Probability], Field(min_length=1)]
+    """The share of rows at or below each quantile, from 0 to 1: 0.5 for the median."""
+
+    @property
+    @override
+    def bounds(self) -> Mapping[str, str]:
+        return {self.column: ""}
+
+    @override
+    def ask(self, table: Table, by: Groups) -> Aggregate:
+        return quantiles(table, self.column, self.probabilities, by=declared(by, self.statistic))

@@ -1,0 +1,381 @@
+"""Statistics of a table that a spec can name."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Annotated, ClassVar, Literal, Self, TypeAlias, final
+
+from pydantic import Field, model_validator
+
+from neyman.aggregate import Aggregate
+from neyman.errors import InvalidParameter
+from neyman.overriding import override
+from neyman.publish._crosstab import crosstab
+from neyman.publish._queries._query import Groups, Query, declared
+from neyman.publish._questions import linear_regression
+from neyman.publish._section import Count, Number, Section, ShareOf
+from neyman.tables import (
+    Correlation,
+    Covariance,
+    Mean,
+    MeanPerUnit,
+    Measured,
+    Statistic,
+    Sum,
+    Table,
+    Variance,
+)
+from neyman.tables import Count as CountRows
+
+__all__ = [
+    "CorrelationOf",
+    "CountOf",
+    "CountUnitsOf",
+    "CovarianceOf",
+    "CrosstabOf",
+    "LinearRegressionOf",
+    "MeanOf",
+    "MeanPerUnitOf",
+    "SeveralOf",
+    "SumOf",
+    "SumPerUnitOf",
+    "VarianceOf",
+]
+
+
+class Part(Section, ABC):
+    """What a statistic is of, whatever it may spend."""
+
+    @abstractmethod
+    def made(self, table: Table) -> Statistic:
+        """Return the statistic.
+
+        Raises:
+            InvalidTable: if it does not go with the table.
+        """
+
+    @property
+    def bounds(self) -> Mapping[str, str]:
+        """The columns that must have bounds in [columns], and what else may be written instead."""
+        return {}
+
+
+class ColumnPart(Part, ABC):
+    """What a statistic of one column is of.
+
+    Attributes:
+        of: makes the statistic.
+    """
+
+    of: ClassVar[Callable[[Measured], Statistic]]
+
+    column: str
+    """Whose values."""
+
+    @property
+    @final
+    @override
+    def bounds(self) -> Mapping[str, str]:
+        return {self.column: ""}
+
+    @final
+    @override
+    def made(self, table: Table) -> Statistic:
+        return type(self).of(table.measured(self.column))
+
+
+class PairPart(Part, ABC):
+    """What a statistic of two columns is of.
+
+    Attributes:
+        of: makes the statistic.
+    """
+
+    of: ClassVar[Callable[[Measured, Measured], Statistic]]
+
+    x: str
+    """One column."""
+    y: str
+    """The other."""
+
+    @property
+    @final
+    @override
+    def bounds(self) -> Mapping[str, str]:
+        return {self.x: "", self.y: ""}
+
+    @final
+    @override
+    def made(self, table: Table) -> Statistic:
+        return type(self).of(table.measured(self.x), table.measured(self.y))
+
+
+class PartQuery(Query, Part, ABC):
+    """A query that asks for such a statistic alone."""
+
+    @final
+    @override
+    def ask(self, table: Table, by: Groups) -> Aggregate:
+        return table.aggregate(self.made(table), by)
+
+
+class CountPart(Part):
+    """What a count is of."""
+
+    sentence: ClassVar[str] = "a count takes no column, it counts rows"
+
+    statistic: Literal["count"]
+
+    @override
+    def made(self, table: Table) -> Statistic:  # noqa: ARG002
+        return CountRows()
+
+
+@final
+class CountOf(CountPart, PartQuery):
+    """How many rows there are, whatever they hold."""
+
+    example: ClassVar[str] = ""
+
+
+class SumPart(ColumnPart):
+    """What a sum is of."""
+
+    sentence: ClassVar[str] = "a sum needs a column, and nothing else of the kind"
+    of: ClassVar = Sum
+
+    statistic: Literal["sum"]
+
+
+@final
+class SumOf(SumPart, PartQuery):
+    """The sum of a column."""
+
+    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
+
+
+class MeanPart(ColumnPart):
+    """What a mean is of."""
+
+    sentence: ClassVar[str] = "a mean needs a column, and nothing else of the kind"
+    of: ClassVar = Mean
+
+    statistic: Literal["mean"]
+
+
+@final
+class MeanOf(MeanPart, PartQuery):
+    """The mean of a column, with the count that it rests on."""
+
+    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
+
+
+class VariancePart(ColumnPart):
+    """What a variance is of."""
+
+    sentence: ClassVar[str] = "a variance needs a column, and nothing else of the kind"
+    of: ClassVar = Variance
+
+    statistic: Literal["variance"]
+
+
+@final
+class VarianceOf(VariancePart, PartQuery):
+    """The variance, standard deviation and mean of a column."""
+
+    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
+
+
+class CovariancePart(PairPart):
+    """What a covariance is of."""
+
+    sentence: ClassVar[str] = "a covariance needs two columns with bounds, x and y"
+    of: ClassVar = Covariance
+
+    statistic: Literal["covariance"]
+
+
+@final
+class CovarianceOf(CovariancePart, PartQuery):
+    """The covariance of two columns, where both are known."""
+
+    example: ClassVar[str] = """\
+x = "FILL IN: a column with bounds"
+y = "FILL IN: another column with bounds"
+"""
+
+
+class CorrelationPart(PairPart):
+    """What a correlation is of."""
+
+    sentence: ClassVar[str] = "a correlation needs two columns with bounds, x and y"
+    of: ClassVar = Correlation
+
+    statistic: Literal["correlation"]
+
+
+@final
+class CorrelationOf(CorrelationPart, PartQuery):
+    """The correlation of two columns, where both are known."""
+
+    example: ClassVar[str] = """\
+x = "FILL IN: a column with bounds"
+y = "FILL IN: another column with bounds"
+"""
+
+
+_Parts: TypeAlias = CountPart | SumPart | MeanPart | VariancePart | CovariancePart | CorrelationPart
+_AnyPart = Annotated[_Parts, Field(discriminator="statistic")]
+
+
+@final
+class SeveralOf(Query):
+    """Several statistics of the same groups, in one statement and one release."""
+
+    sentence: ClassVar[str] = (
+        'several statistics need parts, a list such as [{ statistic = "count" }, '
+        '{ statistic = "mean", column = "x" }]'
+    )
+    example: ClassVar[str] = """\
+parts = [{ statistic = "count" }, { statistic = "mean", column = "FILL IN: a column with bounds" }]
+"""
+
+    statistic: Literal["several"]
+    parts: Annotated[list[_AnyPart], Field(min_length=1)]
+    """The statistics: count, sum, mean, variance, covariance, correlation, with their keys."""
+    shares: list[Count] | None = None
+    """Of each in the squared sensitivity, whole numbers; equal by default."""
+
+    @property
+    @override
+    def bounds(self) -> Mapping[str, str]:
+        return {column: instead for part in self.parts for column, instead in part.bounds.items()}
+
+    @model_validator(mode="after")
+    def _one_for_each(self) -> Self:
+        if self.shares is not None and len(self.shares) != len(self.parts):
+            raise ValueError(
+                f"shares holds {len(self.shares)} for {len(self.parts)} parts; give one for each, "
+                "or none for equal shares"
+            )
+        return self
+
+    @override
+    def ask(self, table: Table, by: Groups) -> Aggregate:
+        parts = [part.made(table) for part in self.parts]
+        return table.statistics(parts, by, shares=self.shares or ())
+
+
+@final
+class MeanPerUnitOf(ColumnPart, PartQuery):
+    """The mean over entities of the mean of each one's rows: no row is cut."""
+
+    sentence: ClassVar[str] = "a mean per unit needs a column, and nothing else of the kind"
+    example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
+    of: ClassVar = MeanPerUnit
+
+    statistic: Literal["mean_per_unit"]
+
+
+@final
+class SumPerUnitOf(Query):
+    """The sum of a column, the total of each entity moved to bounds of its own: no row is cut."""
+
+    sentence: ClassVar[str] = (
+        "a sum per unit needs a column, and lower and upper, the bounds of the total of one entity"
+    )
+    example: ClassVar[str] = """\
+column = "FILL IN: a column with bounds"
+lower = "FILL IN: the least total of one entity in a group that counts"
+upper = "FILL IN: the greatest"
+"""
+
+    statistic: Literal["sum_per_unit"]
+    column: str
+    """Whose values."""
+    lower: Number
+    """The least total of one entity in a group; a smaller one is moved here."""
+    upper: Number
+    """The greatest total of one entity in a group; a greater one is moved here."""
+
+    @property
+    @override
+    def bounds(self) -> Mapping[str, str]:
+        return {self.column: ""}
+
+    @override
+    def ask(self, table: Table, by: Groups) -> Aggregate:
+        return table.sum_per_unit(self.column, by, lower=self.lower, upper=self.upper)
+
+
+@final
+class CountUnitsOf(Query):
+    """How many distinct entities there are."""
+
+    sentence: ClassVar[str] = "count_units takes no column, it counts those who are protected"
+    example: ClassVar[str] = ""
+
+    statistic: Literal["count_units"]
+
+    @override
+    def ask(self, table: Table, by: Groups) -> Aggregate:
+        return table.count_units(by)
+
+
+@final
+class CrosstabOf(Query):
+    """A contingency table: counts of cells and margins that add up, none of them negative."""
+
+    sentence: ClassVar[str] = (
+        "a crosstab needs by, the NAME of [keys.NAME], and takes margins, lists of their columns"
+    )
+    example: ClassVar[str] = """\
+by = "FILL IN: the NAME of [keys.NAME] with two columns or more"
+margins = [["FILL IN: one of its columns"], []]
+"""
+
+    statistic: Literal["crosstab"]
+    margins: list[list[str]] = Field(default=[])
+    """Those shown beside the cells, each a list of columns to keep; [] for the total."""
+    shares: list[ShareOf] | None = None
+    """Of the cells and then of each margin, for noisy counts of their own; all for the cells."""
+    whole: bool = True
+    """Whether the counts are whole numbers; by default they are."""
+
+    @override
+    def ask(self, table: Table, by: Groups) -> Aggregate:
+        cells = declared(by, self.statistic)
+        if cells is None:
+            raise InvalidParameter(
+                "a crosstab was asked without by, and its cells are groups; write by, the NAME of "
+                "[keys.NAME] with a list of values for each column"
+            )
+        return crosstab(table, cells, self.margins, shares=self.shares or (), whole=self.whole)
+
+
+@final
+class LinearRegressionOf(Query):
+    """The least squares of a column on an intercept and other columns."""
+
+    sentence: ClassVar[str] = (
+        "a linear regression needs a response and a list of features, all of them columns with "
+        "bounds"
+    )
+    example: ClassVar[str] = """\
+response = "FILL IN: a column with bounds"
+features = ["FILL IN: other columns with bounds"]
+"""
+
+    statistic: Literal["linear_regression"]
+    response: str
+    """The column y."""
+    features: Annotated[list[str], Field(min_length=1)]
+    """The columns x."""
+
+    @property
+    @override
+    def bounds(self) -> Mapping[str, str]:
+        return dict.fromkeys([self.response, *self.features], "")
+
+    @override
+    def ask(self, table: Table, by: Groups) -> Aggregate:
+        return linear_regression(table, self.response, self.features, by)
