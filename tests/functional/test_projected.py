@@ -5,7 +5,7 @@ import pytest
 
 from neyman.errors import InvalidParameter
 from neyman.functional import Circle, Interval, ProjectedDensity
-from neyman.functional._curves._projected import nearest_masses
+from neyman.functional._densities._projected import nearest_masses
 
 
 def test_the_projection_is_the_nearest_vector():
@@ -59,7 +59,8 @@ def test_quantiles_invert_the_distribution_function(released, normal_values):
         g.quantile([1.1])
     with pytest.raises(InvalidParameter):
         g(float("nan"))
-    assert g(11.0) == 0
+    assert g(11.0) == g(1.0)
+    assert released(normal_values).project()([-5.01, 5.01]).tolist() == [0, 0]
 
 
 def test_samples_have_the_density_and_repeat_by_their_seed(released, normal_values):
@@ -81,7 +82,8 @@ def test_nothing_is_beyond_the_upper_end():
     """Rounding left up to 2^-53 beyond it, in two of three such densities."""
     random = np.random.default_rng(0)
     bell = np.exp(-(np.linspace(-4, 4, 4097) ** 2) / 2) * 3.2
+    unit = Interval(0, 1, outside="clip")
     for _ in range(50):
         values = nearest_masses(bell + random.normal(0, 0.02, bell.size), 4096.0)
-        density = ProjectedDensity(0.0, 2.0**-12, values)
+        density = ProjectedDensity((unit,), (2.0**-12,), values)
         assert density.cdf([0.0, 1.0]).tolist() == [0, 1]

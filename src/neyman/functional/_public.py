@@ -1,4 +1,4 @@
-"""Public arrays and numbers that a caller writes: refused by name where they are none."""
+"""Public arrays and numbers that a caller or a record writes, checked."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from neyman.arguments import given
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, Real, exact
+from neyman.numerics import Array, Real, exact, rational
 
-__all__ = ["check_level", "each", "numbers"]
+__all__ = ["check_level", "each", "number", "numbers"]
 
 
 def numbers(name: str, value: npt.ArrayLike) -> Array:
@@ -50,15 +50,28 @@ def check_level(level: object) -> float:
     return share
 
 
-def each(name: str, value: object, number: int) -> tuple[Fraction, ...]:
-    """Return one exact number for each of so many axes.
+def each(name: str, value: object, axes: int) -> tuple[Fraction, ...]:
+    """Return one exact number for each of so many axes; of one axis the number may stand alone.
 
     Raises:
         InvalidParameter: if there are not as many, or one is no finite number.
     """
-    found = cast("Sequence[Real]", value if isinstance(value, tuple | list) else ())
-    if len(found) != number:
+    alone = () if axes > 1 else (cast("Real", value),)
+    found = cast("Sequence[Real]", value) if isinstance(value, tuple | list) else alone
+    if len(found) != axes:
         raise InvalidParameter(
-            f"{given(name, cast('object', value))} was given; write {number} numbers, one an axis"
+            f"{given(name, cast('object', value))} was given; write {axes} numbers, one an axis"
         )
     return tuple(exact(one, name) for one in found)
+
+
+def number(value: object) -> Fraction:
+    """Return the rational that a record writes as a decimal or as a ratio.
+
+    Raises:
+        ValueError: if it is no such text, not finite, or too long.
+    """
+    found = rational(value)
+    if found is None:
+        raise ValueError("no number")
+    return exact(found, "a number")

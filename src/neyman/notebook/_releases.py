@@ -11,7 +11,7 @@ from neyman.functional import (
     ReleasedFunction,
     function,
 )
-from neyman.functional._curves._select import selected
+from neyman.functional._densities._bandwidth import selected
 from neyman.notebook._card import card, facts, first_rows, lines, more, quiet, warning
 from neyman.notebook._functions import Labels, parts
 from neyman.notebook._guarantees import guarantee_facts, numbers

@@ -8,11 +8,11 @@ import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, IntArray
 from neyman.errors import InvalidParameter
+from neyman.functional._arrays import public_number, rows, source
 from neyman.functional._gaussian_processes._kernels import Kernel
 from neyman.functional._gaussian_processes._norms import mean_norm
 from neyman.functional._gaussian_processes._values import SCALE, Question
 from neyman.functional._gaussian_processes._whitening import Whitening
-from neyman.functional._private import public_number, rows, source
 from neyman.numerics import Array, Real, exact, text
 from neyman.sensitivity import Neighbors, check_neighbors
 

@@ -11,9 +11,8 @@ import numpy.typing as npt
 from neyman.aggregate import Aggregate, IntArray
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
-from neyman.functional._bases._domain import Interval
-from neyman.functional._bases._side import Domain, Side
-from neyman.functional._fields._box import Box
+from neyman.functional._arrays import public_number, rows, source
+from neyman.functional._bases._domain import Box, Domain, Interval, Side
 from neyman.functional._gaussian_processes._kernels import (
     COVARIANCE_ERROR,
     Kernel,
@@ -22,7 +21,6 @@ from neyman.functional._gaussian_processes._kernels import (
 )
 from neyman.functional._gaussian_processes._values import SCALE, Question, in_lattice
 from neyman.functional._gaussian_processes._whitening import Whitening
-from neyman.functional._private import public_number, rows, source
 from neyman.nodes import Nodes, histogram
 from neyman.numerics import ULP, Real, text
 from neyman.sensitivity import Neighbors, check_neighbors

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, IntArray
 from neyman.errors import InvalidParameter
+from neyman.functional._arrays import rows, source
 from neyman.functional._gaussian_processes._kernels import COVARIANCE_ERROR, Kernel
 from neyman.functional._gaussian_processes._losses import Loss
 from neyman.functional._gaussian_processes._norms import machine_norm
 from neyman.functional._gaussian_processes._values import SCALE, Question, in_lattice
 from neyman.functional._gaussian_processes._whitening import Whitening
-from neyman.functional._private import rows, source
 from neyman.numerics import Array, Real, ceil_float, exact, text
 
 __all__ = ["Machine", "kernel_machine"]

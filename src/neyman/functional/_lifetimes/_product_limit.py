@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from neyman.functional._bases._basis import Basis
-from neyman.functional._bases._line_basis import multipliers
-from neyman.functional._curves._series import Series
+from neyman.functional._bases._waves import multipliers
+from neyman.functional._densities._wave_sums import Series
 from neyman.functional._lifetimes._survival import TwoChannels
 from neyman.numerics import Array, ComplexArray
 

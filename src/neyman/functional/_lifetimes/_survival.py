@@ -10,12 +10,12 @@ import numpy.typing as npt
 from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords
-from neyman.functional._asked import asked
+from neyman.functional._bases._abstract_basis import ChannelReading
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Interval
 from neyman.functional._bases._features import clamped, feature_sensitivity, whole_sums
-from neyman.functional._bases._readings import ChannelReading
 from neyman.functional._bases._target import Cumulative
+from neyman.functional._question import question_of
 from neyman.nodes import Nodes, beyond
 from neyman.numerics import Real, exact, text
 from neyman.sensitivity import Neighbors, Sensitivity
@@ -154,7 +154,7 @@ def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggreg
             [whole_sums(basis, part) for basis, part in zip(both, parts, strict=True)], axis=1
         )
 
-    return asked(
+    return question_of(
         records,
         {
             "statistic": "survival",

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._abstract import FORMAT, Function, Released
+from neyman.functional._abstract import FORMAT, Function, Noisy, NoisyCount, Released
 from neyman.functional._bases._basis import Basis
-from neyman.functional._curves._band import Band, BandKind, check_band_kind
+from neyman.functional._densities._band import Band, BandKind, check_band_kind
 from neyman.functional._generator import Generator, check_generator
 from neyman.functional._lifetimes._product_limit import (
     Counts,
@@ -25,10 +25,7 @@ from neyman.functional._lifetimes._product_limit import (
     transform_of,
 )
 from neyman.functional._lifetimes._survival import TwoChannels
-from neyman.functional._noisy import Noisy
-from neyman.functional._public import check_level, numbers
-from neyman.functional._told import NoisyCount
-from neyman.functional._written import number
+from neyman.functional._public import check_level, number, numbers
 from neyman.numerics import Array, ComplexArray, Real, exact
 from neyman.overriding import override
 
@@ -218,7 +215,7 @@ class SurvivalCurve(Function):
         scale = np.maximum(spread, 1e-12)
         width = float(np.quantile(np.max(np.abs(moves) / scale, axis=1), share))
         lower, upper = shown - width * spread, shown + width * spread
-        return Band(nodes, shown, np.maximum(lower, 0.0), np.minimum(upper, 1.0), width)
+        return Band((nodes,), shown, np.maximum(lower, 0.0), np.minimum(upper, 1.0), width)
 
     @override
     def to_json(self) -> dict[str, object]:

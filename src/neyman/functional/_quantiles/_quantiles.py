@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Columns, IntArray, Noise
+from neyman.functional._abstract import is_significant
 from neyman.functional._quantiles._step_basis import StepBasis
 from neyman.functional._quantiles._step_counts import StepCounts
-from neyman.functional._told import told
 from neyman.numerics import Array, ndtri
 
 __all__ = ["QuantileReading"]
@@ -87,7 +87,7 @@ class QuantileReading:
         found: list[Array] = []
         for counts in solved.up_to:
             # A group whose number of rows is not told from 0 has no quantile.
-            shown = told(float(counts[-1]), hidden)
+            shown = is_significant(float(counts[-1]), hidden)
             row = self._places(counts, reach, z) if shown else self._nowhere()
             quantile = np.where(shown, values[row[0]], math.nan)
             ends = self._widened(values[row[1:]])

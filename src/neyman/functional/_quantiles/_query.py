@@ -10,11 +10,10 @@ import numpy.typing as npt
 from neyman.aggregate import Aggregate, Countable
 from neyman.arguments import given
 from neyman.errors import InvalidParameter
-from neyman.functional._arrays import ArrayRecords
-from neyman.functional._asked import asked
+from neyman.functional._arrays import ArrayRecords, Units
 from neyman.functional._quantiles._quantiles import QuantileReading
 from neyman.functional._quantiles._step_basis import StepBasis, told_apart
-from neyman.functional._units import Units
+from neyman.functional._question import question_of
 from neyman.numerics import Real, exact, text
 
 __all__ = ["quantiles", "quantiles_of"]
@@ -85,7 +84,7 @@ def quantiles_of(
     first, last, asked_grid = exact(lower, "lower"), exact(upper, "upper"), exact(grid, "grid")
     basis = StepBasis(first, last, told_apart(first, last, asked_grid))
     coarser = basis.grid != asked_grid
-    return asked(
+    return question_of(
         records,
         {
             "statistic": basis.statistic,

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from neyman.functional._curves._projected import nearest_masses
+from neyman.functional._densities._projected import nearest_masses
 from neyman.functional._regressions._smoother import Table
 from neyman.numerics import Array, ComplexArray
 

@@ -10,7 +10,7 @@ from neyman.arguments import whole
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._basis import Basis
-from neyman.functional._curves._band import Band, BandKind, check_band_kind
+from neyman.functional._densities._band import Band, BandKind, check_band_kind
 from neyman.functional._generator import Generator, check_generator
 from neyman.functional._public import check_level
 from neyman.functional._regressions._krige import GaussianProcess
@@ -150,7 +150,7 @@ class RegressionFit(Displayed):
         reach[self.told] = width * scale
         low, high = float(channels.response.lower), float(channels.response.upper)
         return Band(
-            self._places,
+            (self._places,),
             self.values,
             np.maximum(self.values - reach, low),
             np.minimum(self.values + reach, high),

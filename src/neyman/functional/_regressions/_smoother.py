@@ -8,8 +8,8 @@ from typing import Final, NamedTuple, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.functional._bases._line_basis import multipliers
-from neyman.functional._curves._projected import nearest_masses
+from neyman.functional._bases._waves import multipliers
+from neyman.functional._densities._projected import nearest_masses
 from neyman.functional._lifetimes._product_limit import transform_of
 from neyman.functional._regressions._pairs import COUNTED, PairChannels
 from neyman.numerics import Array, ComplexArray

@@ -1,24 +1,32 @@
-"""The kernel of a field, in two or three dimensions, as a finite sum of products of waves."""
+"""The kernel of a density in two or three dimensions, as a finite sum of products of waves."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 from typing import ClassVar, Final, cast, final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._abstract_basis import AbstractBasis
-from neyman.functional._bases._domain import side_of
+from neyman.functional._bases._domain import Side, side_of
+from neyman.functional._bases._field_features import field_sensitivity, field_sums
 from neyman.functional._bases._fixed_point import AMPLITUDE_BITS
-from neyman.functional._bases._side import Side
 from neyman.functional._bases._target import Target, target_of
-from neyman.functional._fields._features import field_sensitivity, field_sums
-from neyman.functional._fields._reading import NODES_A_BANDWIDTH, FieldReading, even_nodes
-from neyman.functional._written import number
+from neyman.functional._bases._waves import (
+    WaveBasis,
+    Waves,
+    circle_nodes,
+    parts_of,
+    product_multipliers,
+    spread,
+)
+from neyman.functional._public import number
 from neyman.nodes import Nodes
 from neyman.numerics import Array, text
 from neyman.overriding import override
@@ -28,6 +36,8 @@ __all__ = ["FieldBasis"]
 
 # A column of features has about this squared norm: 2^(2 _NORM_BITS).
 _NORM_BITS: Final = 24
+# Waves whose multiplier is smaller than this are no part of the estimator.
+_SMALLEST_MULTIPLIER: Final = 1e-6
 _MOST_BANDWIDTHS: Final = 512
 _MOST_INTEGERS: Final = 1 << 20
 _ALL_NODES: Final = 1 << 24
@@ -35,7 +45,7 @@ _ALL_NODES: Final = 1 << 24
 
 @final
 @dataclass(frozen=True, slots=True)
-class FieldBasis(FieldReading, AbstractBasis):
+class FieldBasis(WaveBasis, AbstractBasis):
     """A truncated product of Gaussian kernels on a torus, and public nodes on it.
 
         K(x) = sum over j of prod_k (1 / L_k) m_jk lambda_jk cos w_jk x_k,
@@ -59,6 +69,7 @@ class FieldBasis(FieldReading, AbstractBasis):
 
     statistic: ClassVar[str] = "field"
     rules: ClassVar[int] = 1
+    digest_name: ClassVar[str] = "neyman.functional._fields._basis.FieldBasis"
 
     sides: tuple[Side, ...]
     bandwidth: tuple[Fraction, ...]
@@ -72,7 +83,7 @@ class FieldBasis(FieldReading, AbstractBasis):
             InvalidParameter: if there are not as many, one is out of reach of its side, they ask
                 for too many nodes or integers, or the target is one of curves alone.
         """
-        if len(self.bandwidth) != self.dimensions or self.dimensions not in NODES_A_BANDWIDTH:
+        if len(self.bandwidth) != self.dimensions or self.dimensions not in (2, 3):
             raise InvalidParameter(
                 f"{len(self.bandwidth)} bandwidths were given for a box of {self.dimensions} "
                 "sides; write one for each of 2 or 3 sides, in its units"
@@ -94,19 +105,48 @@ class FieldBasis(FieldReading, AbstractBasis):
             )
 
     @property
-    @override
-    def whole(self) -> FieldReading:
-        return self
+    def dimensions(self) -> int:
+        """How many sides."""
+        return len(self.sides)
 
     @property
     @override
-    def coordinates(self) -> tuple[int, ...]:
-        return tuple(range(self.dimensions))
+    def bandwidths(self) -> tuple[Fraction, ...]:
+        return self.bandwidth
+
+    @property
+    @override
+    def waves(self) -> Waves:
+        return Waves(self.sides, self.bandwidth, self.amplitudes)
+
+    @property
+    def highest(self) -> tuple[int, ...]:
+        """The highest frequency of each side."""
+        reach = math.sqrt(-2 * math.log(_SMALLEST_MULTIPLIER)) / (2 * math.pi)
+        return tuple(
+            math.floor(reach * side.period / float(h))
+            for side, h in zip(self.sides, self.bandwidth, strict=True)
+        )
+
+    @property
+    def kept(self) -> npt.NDArray[np.bool_]:
+        """Whether a wave is one of the kernel's, shape (J_1 + 1, ..., J_d + 1)."""
+        return np.asarray(self._scaled**2 <= -2 * math.log(_SMALLEST_MULTIPLIER))
+
+    @property
+    def parts(self) -> Array:
+        """How many products of cosines and sines a wave has."""
+        return parts_of(self.highest)
+
+    @property
+    @override
+    def size(self) -> int:
+        return int(self.parts[self.kept].sum()) - (not self.counted)
 
     @property
     def circle_nodes(self) -> tuple[int, ...]:
-        """Nodes on the whole circle of each axis."""
-        return even_nodes(self.sides, self.bandwidth)
+        """Nodes on the whole circle of each side."""
+        return circle_nodes(self.sides, self.bandwidth)
 
     @property
     @override
@@ -117,10 +157,15 @@ class FieldBasis(FieldReading, AbstractBasis):
         )
 
     @property
-    @override
+    def amplitudes(self) -> Array:
+        """a_j, the scale of the features, shape (J_1 + 1, ..., J_d + 1)."""
+        return self.lattice.astype(np.float64) * 2.0**-AMPLITUDE_BITS
+
+    @property
     def lattice(self) -> IntArray:
+        """2^6 a_j as integers; 0 for what is not released."""
         d = self.dimensions
-        squares = self.parts * self.multipliers(self.bandwidth)
+        squares = self.parts * product_multipliers(self.sides, self.highest, self.bandwidth)
         squares *= self.target.radial(self._scaled, d)
         squares[~self.kept] = 0.0
         if not self.counted:
@@ -145,7 +190,7 @@ class FieldBasis(FieldReading, AbstractBasis):
 
     @override
     def labels(self) -> Columns:
-        rows = np.nonzero(self.spread(self.lattice))
+        rows = np.nonzero(spread(self.lattice))
         *names, part = self.label_names
         found: Columns = {}
         kind = np.zeros(self.size, np.int64)
@@ -181,3 +226,12 @@ class FieldBasis(FieldReading, AbstractBasis):
             target_of(cast("Mapping[str, object]", record["target"])),
             record["counted"] is True,
         )
+
+    @property
+    def _scaled(self) -> Array:
+        """|h w| of each wave."""
+        squares = (
+            (2 * math.pi * float(h) / side.period * np.arange(j + 1)) ** 2
+            for side, j, h in zip(self.sides, self.highest, self.bandwidth, strict=True)
+        )
+        return np.sqrt(np.asarray(reduce(np.add.outer, squares)), dtype=np.float64)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import final
 
 from neyman.arguments import whole
-from neyman.functional._bases._side import Side, check_domain
+from neyman.functional._bases._domain import Side, check_side
 from neyman.functional._gaussian_processes._kernels import check_length
 from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
@@ -71,7 +71,7 @@ def normal_risk(
     '0.000257 0.000772 0.000035'
     """
     check_neighbors(neighbors)
-    check_domain(domain)
+    check_side(domain)
     records = whole("records", records, 1, 2**53)
     h, s, m = (
         float(check_length(x, name))

@@ -8,14 +8,13 @@ import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Countable
 from neyman.arguments import check_type
-from neyman.functional._arrays import ArrayRecords
-from neyman.functional._asked import asked
-from neyman.functional._bases._readings import CoefficientReading
-from neyman.functional._bases._side import Domain
+from neyman.functional._arrays import ArrayRecords, Units, records_of
+from neyman.functional._bases._abstract_basis import CoefficientReading
+from neyman.functional._bases._density_bases import basis_on
+from neyman.functional._bases._domain import Domain
 from neyman.functional._bases._target import Target
-from neyman.functional._pilot import started_at
-from neyman.functional._private import records_of
-from neyman.functional._units import Units
+from neyman.functional._densities._bandwidth import started_at
+from neyman.functional._question import question_of
 from neyman.numerics import Real
 from neyman.sensitivity import Neighbors
 
@@ -127,8 +126,8 @@ def density_of(
     """
     check_type("domain", domain, Domain, _DOMAINS)
     least, weighed = started_at(domain, bandwidth, records, target, countable.whole)
-    basis = domain.basis(least, weighed, counted=countable.records is None)
-    return asked(
+    basis = basis_on(domain, least, weighed, counted=countable.records is None)
+    return question_of(
         countable,
         {
             "statistic": basis.statistic,

@@ -17,7 +17,7 @@ from neyman.functional._imagined import ImaginedCounts
 from neyman.nodes import Nodes
 from neyman.sensitivity import Sensitivity
 
-__all__ = ["NamedReading", "asked"]
+__all__ = ["NamedReading", "question_of"]
 
 _MOST_INTEGERS: Final = 2**24
 
@@ -31,7 +31,7 @@ class NamedReading(Reading, Protocol):
     def rows(self) -> int: ...
 
 
-def asked(
+def question_of(
     records: Countable,
     declared: Mapping[str, object],
     *,

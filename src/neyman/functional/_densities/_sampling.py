@@ -19,31 +19,41 @@ where few records are near, the expansion is not good enough to take something o
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, Self, final
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.functional._bases._line_basis import LineBasis, multipliers
+from neyman.functional._bases._domain import Side
+from neyman.functional._bases._fixed_point import contracted
+from neyman.functional._densities._projected import ProjectedDensity
+from neyman.functional._generator import Generator
 from neyman.numerics import Array
 
-__all__ = ["Sampled", "Smoothed", "Spread", "limits", "sampled"]
+__all__ = ["FieldSampling", "Sampled", "Smoothed", "Spread", "limits", "sampled"]
+
+# Of a circle, beyond which kernels of a quarter of it are flat.
+_TURNS: Final = 2
 
 
 class Smoothed(Protocol):
-    """What is needed of a released function."""
+    """What is needed of a released density of one coordinate."""
 
     @property
-    def basis(self) -> LineBasis: ...
+    def side(self) -> Side: ...
     @property
-    def bandwidth(self) -> Fraction: ...
+    def circle_nodes(self) -> int: ...
     @property
     def count(self) -> float: ...
     @property
     def unit_records(self) -> int: ...
     def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array: ...
     def noise_parts(self, derivative: int) -> tuple[float, float]: ...
+    @property
+    def kernel(self) -> Array: ...
     def circle_density(self) -> Array: ...
 
 
@@ -77,10 +87,10 @@ def sampled(function: Smoothed, points: int) -> Sampled:
     The ratios are taken as if one more record lay near: where there is none, as for a density
     that is level, r = K(0) / sqrt(2) and t = K(0)^2 / sqrt(3).
     """
-    basis, n = function.basis, function.count / function.unit_records
-    m, length = basis.circle_nodes, basis.period
+    n = function.count / function.unit_records
+    m, length = function.circle_nodes, function.side.period
     terms = np.zeros(m // 2 + 1, np.complex128)
-    found = multipliers(length, basis.highest, float(function.bandwidth))
+    found = function.kernel
     terms[: found.size] = found / length
     waves = 2j * math.pi / length * np.arange(terms.size)
     kernel, slope = (m * np.fft.irfft(part, m) for part in (terms, terms * waves))
@@ -100,6 +110,73 @@ def sampled(function: Smoothed, points: int) -> Sampled:
     second = n * np.maximum(square, 0.0) + peak**2 / math.sqrt(2)
     third = n * np.maximum(mean(kernel**3), 0.0) + peak**3 / math.sqrt(3)
     return Sampled(spread, second / near, third / near, n)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldSampling:
+    """A mean of n kernels at values that are drawn from a density.
+
+    Attributes:
+        masses: of the density at the places of its lattice; their sum is 1.
+        kernels: of each axis, from the places to the points of the grid, shape (places, points).
+        peak: the kernel at 0.
+        records: n.
+    """
+
+    masses: Array = field(repr=False)
+    kernels: list[Array] = field(repr=False)
+    peak: float
+    records: float
+
+    @classmethod
+    def of(
+        cls,
+        density: ProjectedDensity,
+        axes: Sequence[Array],
+        bandwidth: Sequence[Fraction],
+        records: float,
+    ) -> Self:
+        """Tabulate the kernels."""
+        widths = [float(h) for h in bandwidth]
+        kernels = [
+            _kernel(side, places, points, h)
+            for side, places, points, h in zip(
+                density.sides, density.axes, axes, widths, strict=True
+            )
+        ]
+        peak = math.prod(1 / (h * math.sqrt(2 * math.pi)) for h in widths)
+        return cls(density.masses(), kernels, peak, max(records, 1.0))
+
+    @property
+    def moments(self) -> Sampled:
+        """Variance of the mean, r and t, at each point: as of `sampled`."""
+        d, n = len(self.kernels), self.records
+        first, second, third = (
+            contracted(self.masses, [table**power for table in self.kernels]) for power in (1, 2, 3)
+        )
+        near = n * first + self.peak
+        none = np.zeros(first.shape)
+        return Sampled(
+            Spread(np.maximum(second - first**2, 0.0) / n, none, none),
+            (n * second + self.peak**2 / math.sqrt(2) ** d) / near,
+            (n * third + self.peak**3 / math.sqrt(3) ** d) / near,
+            n,
+        )
+
+    def drawn(self, generator: Generator) -> Array:
+        """Return a Gaussian field with the covariance of the mean."""
+        own = np.sqrt(self.masses / self.records) * generator.standard_normal(self.masses.shape)
+        mean = contracted(self.masses, self.kernels)
+        return contracted(own, self.kernels) - mean * float(own.sum())
+
+
+def _kernel(side: Side, places: Array, points: Array, h: float) -> Array:
+    apart = np.subtract.outer(places, points)
+    turns = range(-_TURNS, _TURNS + 1) if side.closed else range(1)
+    with np.errstate(under="ignore"):
+        waves = [np.exp(-0.5 * ((apart + k * side.period) / h) ** 2) for k in turns]
+    return np.asarray(sum(waves)) / (h * math.sqrt(2 * math.pi))
 
 
 def limits(estimate: Array, noise: Array, kernels: Sampled, width: float) -> tuple[Array, Array]:
