@@ -10,8 +10,7 @@ from neyman import Gaussian
 from neyman.errors import InvalidParameter
 from neyman.functional import quantiles
 from neyman.functional._quantiles._quantiles import QuantileReading
-from neyman.functional._quantiles._step_basis import StepBasis, told_apart
-from neyman.functional._quantiles._step_counts import StepCounts
+from neyman.functional._quantiles._step_basis import StepBasis, StepCounts, told_apart
 from neyman.released._interval_notes import grid_notes
 
 DECLARED = {"unit": "one row", "name": "delays"}

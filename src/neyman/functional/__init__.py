@@ -15,23 +15,18 @@ from neyman.functional._densities._projected import ProjectedDensity
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.functional._densities._risk import Risk, normal_risk
 from neyman.functional._functions import Functions
-from neyman.functional._gaussian_processes._curve_mean import curve_mean
-from neyman.functional._gaussian_processes._density_values import density_at
+from neyman.functional._gaussian_processes._curve_mean import curve_mean, mean_norm
+from neyman.functional._gaussian_processes._density_values import density_at, density_norm
 from neyman.functional._gaussian_processes._interpolant import Interpolant
 from neyman.functional._gaussian_processes._kernels import Kernel, Matern, SquaredExponential
 from neyman.functional._gaussian_processes._losses import Hinge, Huber, Logistic, Loss
-from neyman.functional._gaussian_processes._machine import kernel_machine
-from neyman.functional._gaussian_processes._norms import density_norm, machine_norm, mean_norm
-from neyman.functional._gaussian_processes._paths import MaternPath, SmoothPath
-from neyman.functional._gaussian_processes._simulated import (
-    simulate_axes,
-    simulate_grid,
-    simulate_line,
-)
+from neyman.functional._gaussian_processes._machine import kernel_machine, machine_norm
+from neyman.functional._gaussian_processes._matern_path import MaternPath
+from neyman.functional._gaussian_processes._simulated import simulate_grid
 from neyman.functional._generator import Generator
 from neyman.functional._lifetimes._survival import survival, survival_of
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
-from neyman.functional._quantiles._query import quantiles, quantiles_of
+from neyman.functional._quantiles._quantiles import quantiles, quantiles_of
 from neyman.functional._records import (
     function,
     functions,
@@ -77,7 +72,6 @@ __all__ = [
     "Risk",
     "Scales",
     "Side",
-    "SmoothPath",
     "SquaredExponential",
     "SurvivalCurve",
     "Target",
@@ -106,9 +100,7 @@ __all__ = [
     "regression_pilot",
     "save",
     "select_bandwidth",
-    "simulate_axes",
     "simulate_grid",
-    "simulate_line",
     "survival",
     "survival_of",
 ]

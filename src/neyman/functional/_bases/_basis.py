@@ -19,7 +19,7 @@ from neyman.functional._bases._target import Target, target_of
 from neyman.functional._bases._waves import WaveBasis, Waves, circle_nodes, multipliers
 from neyman.functional._public import number
 from neyman.nodes import Nodes
-from neyman.numerics import Array, text
+from neyman.numerics import Array, ComplexArray, text
 from neyman.overriding import override
 from neyman.sensitivity import Neighbors, Sensitivity
 
@@ -133,6 +133,16 @@ class Basis(WaveBasis, AbstractBasis):
     @override
     def axes(self) -> tuple[Nodes]:
         return (self.domain.places(self.period / self.circle_nodes, self.nodes),)
+
+    def transform(self, integers: Array) -> ComplexArray:
+        """Return the sums over records of exp(-i w_j x), noise included; 0 at 0 if not released."""
+        j, amplitudes = self.highest, self.amplitudes
+        found = np.zeros(j + 1, np.complex128)
+        waves = integers[self.counted :]
+        found[1:] = (waves[:j] - 1j * waves[j:]) / amplitudes[1:]
+        if self.counted:
+            found[0] = integers[0] / amplitudes[0]
+        return found
 
     @override
     def sums(self, counts: IntArray) -> IntArray:

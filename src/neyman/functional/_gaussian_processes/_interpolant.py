@@ -11,7 +11,7 @@ from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
 from neyman.functional._gaussian_processes._kernels import Kernel, Matern, SquaredExponential, table
-from neyman.functional._gaussian_processes._whitening import Whitening
+from neyman.functional._gaussian_processes._values import Whitening
 from neyman.functional._public import number, numbers
 from neyman.numerics import Array
 from neyman.overriding import override

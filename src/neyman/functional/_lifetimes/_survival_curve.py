@@ -22,7 +22,6 @@ from neyman.functional._lifetimes._product_limit import (
     empty_shares,
     nodes_of,
     survival_of,
-    transform_of,
 )
 from neyman.functional._lifetimes._survival import TwoChannels
 from neyman.functional._public import check_level, number, numbers
@@ -258,7 +257,7 @@ class SurvivalCurve(Function):
         bases = self.channels.events, self.channels.censored
         integers = np.array(self.integers, dtype=np.float64)
         parts = np.split(integers, [bases[0].size])
-        sums = [transform_of(basis, part) for basis, part in zip(bases, parts, strict=True)]
+        sums = [basis.transform(part) for basis, part in zip(bases, parts, strict=True)]
         return counts_of(self.channels, self.records, sums[0], sums[1], shares)
 
     def _people(self, counts: Counts) -> tuple[int, Array]:
@@ -275,7 +274,7 @@ class SurvivalCurve(Function):
         """Return S of a new release of so many records at the nodes of both channels."""
         people = round(float(drawn.sum()))
         sums = [
-            _sums(basis, part) + transform_of(basis, self._noise(generator, basis))
+            _sums(basis, part) + basis.transform(self._noise(generator, basis))
             for basis, part in zip(
                 (self.channels.events, self.channels.censored),
                 np.split(drawn.astype(np.float64), 2),

@@ -12,11 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.functional._generator import Generator
-from neyman.functional._regressions._chances import RESIDUALS, VARIANCES, chances_of
-from neyman.functional._regressions._deblurred import deblurred
-from neyman.functional._regressions._model import Model, spectrum
+from neyman.functional._regressions._model import RESIDUALS, VARIANCES, Model, chances_of, spectrum
 from neyman.functional._regressions._roots import products, whitened
-from neyman.functional._regressions._smoother import Smoother, Sums, Table
+from neyman.functional._regressions._smoother import Smoother, Sums, Table, deblurred
 from neyman.numerics import Array
 from neyman.overriding import override
 

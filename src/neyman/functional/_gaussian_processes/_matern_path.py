@@ -1,6 +1,8 @@
-"""One path for ever, asked point by point, in floating point: for simulation, not for release."""
+"""One Matern path for ever, asked point by point, in floating point: for simulation alone.
 
-import itertools
+A Matern process and its derivatives have no memory: a step of any length is exact.
+"""
+
 import math
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, final
@@ -10,76 +12,18 @@ import numpy.typing as npt
 
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._gaussian_processes._kernels import Matern, SquaredExponential, table
-from neyman.functional._gaussian_processes._markov import stationary_root, step_noise, transition
+from neyman.functional._gaussian_processes._kernels import Matern
 from neyman.functional._public import numbers
 from neyman.numerics import Array, Real, exact, ndtri
 
-__all__ = ["MaternPath", "SmoothPath"]
+__all__ = ["MaternPath", "stationary_root", "step_noise", "transition"]
 
 _Words: TypeAlias = npt.NDArray[np.uint64]
 
-_NODES_A_LENGTH: Final = 2
-_REACH: Final = 9
 _CELLS_A_UNIT: Final = 1024
-_MOST_DIMENSIONS, _MOST_LEVELS, _FARTHEST = 3, 40, 2.0**40
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SmoothPath:
-    """A path of a squared exponential process on the whole space. Not private: floats, public seed.
-
-        f(x) = sum over lattice points u of g(x - u) z_u,   g ~ exp(-|x|^2 / l^2),
-
-    z_u independent normal numbers made of `seed` and u alone. So a path is a function: the same
-    point gives the same bits, whatever else is asked, in whichever order.
-
-    Attributes:
-        kernel: the covariance.
-        seed: which path.
-
-    Error: an estimate: the covariance is within 2e-8 times the dimension: lattice points are l/2
-        apart (aliasing 2 exp(-2 pi^2)) and count within 4.5 l (exp(-4.5^2)).
-
-    >>> path = SmoothPath(SquaredExponential(0.3), seed=1)
-    >>> bool(path([0.2, 0.7])[1] == path(0.7))
-    True
-    """
-
-    kernel: SquaredExponential
-    seed: int
-
-    def __post_init__(self) -> None:
-        """Refuse another kernel, or what is no seed."""
-        check_type("kernel", self.kernel, SquaredExponential, "SquaredExponential(length_scale)")
-        object.__setattr__(self, "seed", _seed(self.seed))
-
-    def __call__(self, x: npt.ArrayLike) -> Array:
-        """Return f at points of shape (m, d), d at most 3, or (m,) on the line; or at a number.
-
-        Raises:
-            InvalidParameter: if a point is not finite or very far out, or has more coordinates.
-        """
-        given = numbers("x", x)
-        places = table(given.reshape(-1) if given.ndim == 0 else given, "x")
-        if places.shape[1] > _MOST_DIMENSIONS:
-            raise InvalidParameter(
-                f"points of {places.shape[1]} coordinates were given; write at most "
-                f"{_MOST_DIMENSIONS}"
-            )
-        spacing = float(self.kernel.length_scale) / _NODES_A_LENGTH
-        sides = [_side(np.ascontiguousarray(column) / spacing) for column in places.T]
-        total = np.zeros(len(places))
-        # In a fixed order, elementwise.
-        for corner in itertools.product(range(2 * _REACH), repeat=len(sides)):
-            weight = np.ones(len(places))
-            words = _mixed(np.full(len(places), self.seed, np.uint64))
-            for (first, weights), offset in zip(sides, corner, strict=True):
-                weight = weight * weights[offset]
-                words = _mixed(words ^ (first + offset).view(np.uint64))
-            total += weight * _normal(words)
-        return total.reshape(() if given.ndim == 0 else len(places))
+_MOST_LEVELS: Final = 40
+_SERIES_TO: Final = 1.5
+_TERMS: Final = 40
 
 
 @final
@@ -115,7 +59,7 @@ class MaternPath:
             InvalidParameter: if the ends are reversed, or 2^30 units apart.
         """
         check_type("kernel", kernel, Matern, "Matern(smoothness, length_scale)")
-        seed = _seed(seed)
+        seed = whole("seed", seed, 0, 2**64 - 1)
         ends = float(exact(lower, "lower")), float(exact(upper, "upper"))
         cells = (ends[1] - ends[0]) * kernel.rate * _CELLS_A_UNIT
         if not 0 < cells <= 2.0**_MOST_LEVELS:
@@ -213,24 +157,6 @@ def _product(matrix: Array, vector: list[Array]) -> list[Array]:
     return rows
 
 
-def _side(place: Array) -> tuple[npt.NDArray[np.int64], list[Array]]:
-    """Return the first lattice point that counts, and the weights of it and its followers."""
-    if not (np.abs(place) < _FARTHEST).all():
-        raise InvalidParameter("a point 10^12 length scales from 0 was asked for; write a nearer")
-    base = np.floor(place)
-    first = base.astype(np.int64) - (_REACH - 1)
-    height = math.sqrt(1 / (_NODES_A_LENGTH * math.sqrt(math.pi / 2)))
-    weights: list[Array] = []
-    for offset in range(2 * _REACH):
-        apart = (place - base + (_REACH - 1 - offset)) / _NODES_A_LENGTH
-        weights.append(height * np.exp(-apart * apart))
-    return first, weights
-
-
-def _seed(seed: int) -> int:
-    return whole("seed", seed, 0, 2**64 - 1)
-
-
 def _mixed(words: _Words) -> _Words:
     """Scramble 64 bits, one to one.
 
@@ -245,3 +171,70 @@ def _mixed(words: _Words) -> _Words:
 def _normal(words: _Words) -> Array:
     """Return normal numbers of 52 bits each, never infinite."""
     return ndtri(((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)
+
+
+def transition(kernel: Matern, steps: Array) -> Array:
+    """Return A with E[x(t + step) | x(t)] = A x(t), shape (..., q, q).
+
+    x = (f, f'/b, ..., f^(q-1)/b^(q-1)). b step = u is the unit of time, in which x' = F x + noise,
+    F + I = N nilpotent, and A = e^-u sum_j N^j u^j / j!.
+    """
+    u = np.asarray(steps * kernel.rate)[..., None, None]
+    with np.errstate(under="ignore"):
+        total = np.zeros((*u.shape[:-2], kernel.states, kernel.states))
+        for j, power in enumerate(_powers(kernel.states)):
+            total += power * (u**j / math.factorial(j))
+        return total * np.exp(-u)
+
+
+def step_noise(kernel: Matern, steps: Array) -> Array:
+    """Return Q^(1/2), lower triangular, Q the covariance of x(t + step) given x(t).
+
+        Q = c integral_0^u g(s) g(s)^T ds,   g(s) = A(s) e_q
+
+    and not P - A P A^T, in which nothing is left for small steps: entries of Q are of orders
+    u^(2q-1) to u. Integrals of s^k e^(-2s) come from a series of positive terms, and the root is
+    taken of the correlations.
+    """
+    u = np.asarray(steps * kernel.rate, np.float64)
+    q = kernel.states
+    integrals = [_integral(k, u) for k in range(2 * q - 1)]
+    columns = [p[:, -1] / math.factorial(j) for j, p in enumerate(_powers(q))]
+    total = np.zeros((*u.shape, q, q))
+    for i, left in enumerate(columns):
+        for j, right in enumerate(columns):
+            total += np.outer(left, right) * integrals[i + j][..., None, None]
+    total *= (2.0, 4.0, 16 / 3)[q - 1]
+    sizes = np.sqrt(np.einsum("...ii->...i", total))
+    safe = np.where(sizes > 0, sizes, 1.0)
+    correlations = total / safe[..., :, None] / safe[..., None, :]
+    # A step of no length has no noise: any root will do, times nothing.
+    correlations = np.where((sizes > 0).all(axis=-1)[..., None, None], correlations, np.eye(q))
+    return np.asarray(np.linalg.cholesky(correlations) * sizes[..., :, None], np.float64)
+
+
+def stationary_root(kernel: Matern) -> Array:
+    """Return P^(1/2), P the covariance of x(t)."""
+    return step_noise(kernel, np.array(1e6 / kernel.rate))
+
+
+def _powers(q: int) -> list[Array]:
+    """Return I, N, ... N^(q-1)."""
+    matrix = np.eye(q) + np.diag(np.ones(q - 1), 1)
+    matrix[-1] -= [math.comb(q, j) for j in range(q)]
+    return [np.linalg.matrix_power(matrix, j) for j in range(q)]
+
+
+def _integral(k: int, u: Array) -> Array:
+    """Return the integral of s^k e^(-2s) from 0 to u, to full relative accuracy."""
+    with np.errstate(under="ignore"):
+        short = np.minimum(u, _SERIES_TO)
+        term = short ** (k + 1) / (k + 1)
+        series = term.copy()
+        for j in range(_TERMS):
+            term = term * (2 * short / (k + 2 + j))
+            series += term
+        long = np.clip(2 * u, 0.0, 1400.0)
+        rest = sum((long**i / math.factorial(i) for i in range(k + 1)), start=np.zeros_like(u))
+        closed = math.factorial(k) / 2.0 ** (k + 1) * (1 - np.exp(-long) * rest)
+        return np.where(u < _SERIES_TO, np.exp(-2 * short) * series, closed)
