@@ -8,7 +8,7 @@ import pytest
 from neyman import functional
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Circle, Interval, pilot_bandwidth, select_bandwidth
-from neyman.functional._bases._density_bases import basis_on
+from neyman.functional._densities._density import basis_on
 
 LINE = Interval(0, 10, outside="clip")
 WIDE = {"bandwidth": (0.3, 0.4)}

@@ -1,6 +1,7 @@
 """Curves as releases: the coefficients are released, the function is a view of them."""
 
 from neyman.functional._abstract import Function, NoisyCount
+from neyman.functional._arguments import Generator
 from neyman.functional._arrays import Units
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Box, Circle, Domain, Interval, Side
@@ -8,12 +9,11 @@ from neyman.functional._bases._field_basis import FieldBasis
 from neyman.functional._bases._target import Cumulative, Density, Scales, Target, Weights
 from neyman.functional._densities._band import Band
 from neyman.functional._densities._bandwidth import pilot_bandwidth, select_bandwidth
-from neyman.functional._densities._density import density, density_of
+from neyman.functional._densities._density import Risk, density, density_of, normal_risk
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._projected import ProjectedDensity
 from neyman.functional._densities._released import ReleasedDensity
-from neyman.functional._densities._risk import Risk, normal_risk
 from neyman.functional._functions import Functions
 from neyman.functional._gaussian_processes._curve_mean import curve_mean, mean_norm
 from neyman.functional._gaussian_processes._density_values import density_at, density_norm
@@ -23,7 +23,6 @@ from neyman.functional._gaussian_processes._losses import Hinge, Huber, Logistic
 from neyman.functional._gaussian_processes._machine import kernel_machine, machine_norm
 from neyman.functional._gaussian_processes._matern_path import MaternPath
 from neyman.functional._gaussian_processes._simulated import simulate_grid
-from neyman.functional._generator import Generator
 from neyman.functional._lifetimes._survival import survival, survival_of
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
 from neyman.functional._quantiles._quantiles import quantiles, quantiles_of

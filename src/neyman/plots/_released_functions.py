@@ -22,7 +22,7 @@ from neyman.functional import (
     function,
     functions,
 )
-from neyman.functional._bands import bands_of, independent_records
+from neyman.functional._curve_bands import bands_of, independent_records
 from neyman.functional._densities._bandwidth import selected
 from neyman.plots._fields import draw_field, heatmap
 from neyman.plots._functions import draw_density, draw_regression, draw_survival

@@ -17,7 +17,7 @@ from neyman.functional import (
     function,
     functions,
 )
-from neyman.functional._bands import Bands, bands_of, independent_records
+from neyman.functional._curve_bands import Bands, bands_of, independent_records
 from neyman.functional._densities._bandwidth import selected
 from neyman.numerics import Array
 from neyman.released import Release, called

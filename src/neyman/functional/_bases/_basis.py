@@ -11,13 +11,13 @@ import numpy as np
 from neyman.aggregate import Columns, IntArray
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
+from neyman.functional._arguments import number
 from neyman.functional._bases._abstract_basis import AbstractBasis
 from neyman.functional._bases._domain import Side, check_side, side_of
 from neyman.functional._bases._eighths import eighth_features, eighth_norms, eighth_products
 from neyman.functional._bases._features import feature_sensitivity, whole_sums
 from neyman.functional._bases._target import Target, target_of
 from neyman.functional._bases._waves import WaveBasis, Waves, circle_nodes, multipliers
-from neyman.functional._public import number
 from neyman.nodes import Nodes
 from neyman.numerics import Array, ComplexArray, text
 from neyman.overriding import override

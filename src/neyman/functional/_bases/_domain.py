@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from neyman.arguments import check_type, given, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._public import number, numbers
+from neyman.functional._arguments import number, numbers
 from neyman.nodes import Nodes
 from neyman.numerics import Array, Real, exact, text
 from neyman.overriding import override

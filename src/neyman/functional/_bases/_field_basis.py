@@ -1,11 +1,11 @@
-"""The kernel of a density in two or three dimensions, as a finite sum of products of waves."""
+"""The kernel of a density in two or three dimensions, as products of waves; and its margins."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from itertools import product
+from itertools import combinations, product
 from typing import ClassVar, Final, cast, final
 
 import numpy as np
@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from neyman.aggregate import Columns, IntArray
 from neyman.errors import InvalidParameter
+from neyman.functional._arguments import number
 from neyman.functional._bases._abstract_basis import AbstractBasis
+from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Side, side_of
 from neyman.functional._bases._field_features import field_sensitivity, field_sums
 from neyman.functional._bases._fixed_point import AMPLITUDE_BITS
@@ -26,13 +28,12 @@ from neyman.functional._bases._waves import (
     product_multipliers,
     spread,
 )
-from neyman.functional._public import number
 from neyman.nodes import Nodes
 from neyman.numerics import Array, text
 from neyman.overriding import override
 from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["FieldBasis"]
+__all__ = ["FieldBasis", "Margin", "basis_of"]
 
 # A column of features has about this squared norm: 2^(2 _NORM_BITS).
 _NORM_BITS: Final = 24
@@ -235,3 +236,61 @@ class FieldBasis(WaveBasis, AbstractBasis):
             for side, j, h in zip(self.sides, self.highest, self.bandwidth, strict=True)
         )
         return np.sqrt(np.asarray(reduce(np.add.outer, squares)), dtype=np.float64)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Margin(WaveBasis):
+    """The waves of a density of several coordinates that vary along some of its axes alone.
+
+    Attributes:
+        of: what was released.
+        axes: one or two, in order.
+    """
+
+    of: FieldBasis
+    axes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse axes that are not there.
+
+        Raises:
+            ValueError: if there are no such axes, in order.
+        """
+        there = range(self.of.dimensions)
+        known = [*combinations(there, 1), *combinations(there, 2)]
+        if self.axes not in known or any(type(k) is not int for k in self.axes):
+            raise ValueError("no such axes")
+
+    @property
+    @override
+    def bandwidths(self) -> tuple[Fraction, ...]:
+        return tuple(self.of.bandwidth[k] for k in self.axes)
+
+    @property
+    @override
+    def waves(self) -> Waves:
+        return self.of.waves.along(self.axes)
+
+    @override
+    def record(self) -> dict[str, object]:
+        one = len(self.axes) == 1
+        return {
+            "field": self.of.record(),
+            **({"axis": self.axes[0]} if one else {"axes": list(self.axes)}),
+        }
+
+
+def basis_of(record: Mapping[str, object]) -> WaveBasis:
+    """Rebuild what a density is read in from what its `record` returned.
+
+    Raises:
+        InvalidParameter: if what it describes is refused.
+        KeyError, TypeError, ValueError: if it is no such record.
+    """
+    if "field" in record:
+        whole = FieldBasis.of_record(cast("Mapping[str, object]", record["field"]))
+        if "axis" in record:
+            return Margin(whole, (cast("int", record["axis"]),))
+        return Margin(whole, tuple(cast("list[int]", record["axes"])))
+    return (FieldBasis if "sides" in record else Basis).of_record(record)

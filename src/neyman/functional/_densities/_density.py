@@ -1,24 +1,30 @@
-"""The density of an array of private values: a question that the door can answer."""
+"""The density of an array of private values: what the door can answer, and how well it will."""
 
+import math
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Countable
-from neyman.arguments import check_type
+from neyman.arguments import check_type, given, whole
+from neyman.errors import InvalidParameter
+from neyman.functional._arguments import each
 from neyman.functional._arrays import ArrayRecords, Units, records_of
 from neyman.functional._bases._abstract_basis import CoefficientReading
-from neyman.functional._bases._density_bases import basis_on
-from neyman.functional._bases._domain import Domain
-from neyman.functional._bases._target import Target
+from neyman.functional._bases._basis import Basis
+from neyman.functional._bases._domain import Domain, Side, check_side
+from neyman.functional._bases._field_basis import FieldBasis
+from neyman.functional._bases._target import Density, Scales, Target
 from neyman.functional._densities._bandwidth import started_at
+from neyman.functional._gaussian_processes._kernels import check_length
 from neyman.functional._question import question_of
-from neyman.numerics import Real
-from neyman.sensitivity import Neighbors
+from neyman.numerics import Real, exact
+from neyman.sensitivity import Neighbors, check_neighbors
 
-__all__ = ["density", "density_of"]
+__all__ = ["Risk", "density", "density_of", "normal_risk"]
 
 _DOMAINS: Final = 'Interval(lower, upper, outside="clip"), Circle(period) or Box(side, side)'
 
@@ -141,3 +147,110 @@ def density_of(
         reading=CoefficientReading(basis),
         sums=basis.sums,
     )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """Parts of an expected integrated squared error, in one over the units of the values.
+
+    Attributes:
+        bias: of smoothing, squared.
+        sampling: variance from which records were drawn.
+        noise: variance of the noise, over the domain.
+    """
+
+    bias: float
+    sampling: float
+    noise: float
+
+    @property
+    def total(self) -> float:
+        """Their sum."""
+        return self.bias + self.sampling + self.noise
+
+
+def normal_risk(
+    domain: Side, *, bandwidth: Real, records: int, mu: Real, neighbors: Neighbors, spread: Real
+) -> Risk:
+    """Return the error of a private density of normal values: a utility to be had for free.
+
+        bias      (1/(2 sqrt(pi))) (1/r - 2^(3/2)/sqrt(h^2 + 2 s^2) + 1/s),  r = sqrt(h^2 + s^2)
+        sampling  (1/(2 sqrt(pi) n)) (1/h - 1/r)
+        noise     |T| c^2 / (2 pi h^2 n^2 mu^2),   c^2 = 1 or, under replace_one, 2
+
+    The first two are those of any kernel estimate. The noise costs n^2 h^2 mu^2 / |T| times less
+    than it would for one value: of no consequence once n h mu^2 is large against |T|, and without a
+    bounded T infinite. Choose by it, among public numbers, a bandwidth or a mu.
+
+    Args:
+        domain: T.
+        bandwidth: h, in the units of the values.
+        records: n, public or a guess.
+        mu: of the release.
+        neighbors: the relation.
+        spread: s, standard deviation of the normal values that are thought of; public.
+
+    Raises:
+        InvalidParameter: if a number is not positive, or far beyond all use.
+
+    Error: exact for a normal law well inside the domain; the noise too large by sqrt(2 pi) h over
+        the period, relatively, under replace_one. The noise of a released count, and of
+        targets other than `Density()`, is not in it.
+    Source: Fryer (1976), "Some errors associated with the non-parametric estimation of density
+        functions"; Hall, Rinaldo and Wasserman (2013), section 4.1, for the order of the noise.
+
+    >>> from neyman.functional import Interval
+    >>> found = normal_risk(Interval(-4, 4, outside="clip"), bandwidth=0.27, records=1000, mu=1,
+    ...                     neighbors="replace_one", spread=1)
+    >>> f"{found.bias:.6f} {found.sampling:.6f} {found.noise:.6f}"
+    '0.000257 0.000772 0.000035'
+    """
+    check_neighbors(neighbors)
+    check_side(domain)
+    records = whole("records", records, 1, 2**53)
+    h, s, m = (
+        float(check_length(x, name))
+        for x, name in ((bandwidth, "bandwidth"), (spread, "spread"), (mu, "mu"))
+    )
+    wide, middle = math.hypot(h, s), math.sqrt(h * h + 2 * s * s)
+    unit = 1 / (2 * math.sqrt(math.pi))
+    moved = 2 if neighbors == "replace_one" else 1
+    return Risk(
+        bias=max(unit * (1 / wide - 2**1.5 / middle + 1 / s), 0.0),
+        sampling=unit * (1 / h - 1 / wide) / records,
+        noise=float(domain.length) * moved / (2 * math.pi * (h * records * m) ** 2),
+    )
+
+
+def basis_on(
+    domain: Domain,
+    bandwidth: Real | Sequence[Real],
+    target: Target | None,
+    *,
+    counted: bool,
+) -> Basis | FieldBasis:
+    """Return what a density on a domain is released in.
+
+    Args:
+        domain: a line, a circle, or a box of such sides.
+        bandwidth: one number, or one for each side of a box.
+        target: what errors weigh; by default `Density()` on one side and `Scales()` on a box.
+        counted: whether the number of records is private and released.
+
+    Raises:
+        InvalidParameter: if the domain cannot carry it.
+    """
+    first, *others = domain.sides
+    if others:
+        found = each("bandwidth", bandwidth, len(domain.sides))
+        if target is not None:
+            check_type("target", target, Target, "Density() or Scales()")
+        return FieldBasis(domain.sides, found, Scales() if target is None else target, counted)
+    if isinstance(bandwidth, Sequence) and not isinstance(bandwidth, str):
+        raise InvalidParameter(
+            f"{given('bandwidth', bandwidth)} of several numbers was given for values on a line; "
+            "write one"
+        )
+    chosen = Density() if target is None else target
+    return Basis(first, exact(bandwidth, "bandwidth"), chosen, counted)

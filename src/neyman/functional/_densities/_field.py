@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from neyman.arguments import whole
 from neyman.errors import InvalidParameter
-from neyman.functional._bases._density_bases import Margin
+from neyman.functional._arguments import Generator, check_generator, check_level, each, numbers
 from neyman.functional._bases._domain import Side
-from neyman.functional._bases._field_basis import FieldBasis
+from neyman.functional._bases._field_basis import FieldBasis, Margin
 from neyman.functional._bases._fixed_point import contracted
 from neyman.functional._bases._waves import circle_nodes, spread
 from neyman.functional._densities._band import Band, BandKind, FieldNoise, check_band_kind
@@ -21,8 +21,6 @@ from neyman.functional._densities._projected import OnCircles
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.functional._densities._sampling import FieldSampling, limits
 from neyman.functional._densities._wave_sums import integrals, same_bits, waves
-from neyman.functional._generator import Generator, check_generator
-from neyman.functional._public import check_level, each, numbers
 from neyman.numerics import Array, Real
 from neyman.overriding import override
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.arguments import whole
+from neyman.functional._arguments import check_level, numbers
 from neyman.functional._bases._domain import Side
 from neyman.functional._bases._waves import circle_nodes, multipliers
 from neyman.functional._densities._band import (
@@ -21,7 +22,6 @@ from neyman.functional._densities._band import (
 from neyman.functional._densities._projected import OnCircles
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.functional._densities._wave_sums import Series
-from neyman.functional._public import check_level, numbers
 from neyman.numerics import Array, Real, exact
 from neyman.overriding import override
 

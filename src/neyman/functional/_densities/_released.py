@@ -13,10 +13,10 @@ import numpy.typing as npt
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Noisy, NoisyCount, Released
-from neyman.functional._bases._density_bases import basis_of
+from neyman.functional._arguments import each, number
+from neyman.functional._bases._field_basis import basis_of
 from neyman.functional._bases._waves import WaveBasis, Waves, gathered, spread
 from neyman.functional._densities._projected import OnCircles, ProjectedDensity
-from neyman.functional._public import each, number
 from neyman.numerics import Array, Real, text
 from neyman.overriding import override
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
+from neyman.functional._arguments import numbers
 from neyman.functional._gaussian_processes._kernels import Matern
-from neyman.functional._public import numbers
 from neyman.numerics import Array, Real, exact, ndtri
 
 __all__ = ["MaternPath", "stationary_root", "step_noise", "transition"]

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Noisy, NoisyCount, Released
+from neyman.functional._arguments import Generator, check_generator, check_level, number, numbers
 from neyman.functional._bases._basis import Basis
 from neyman.functional._densities._band import Band, BandKind, check_band_kind
-from neyman.functional._generator import Generator, check_generator
 from neyman.functional._lifetimes._product_limit import (
     Counts,
     EmptyShares,
@@ -24,7 +24,6 @@ from neyman.functional._lifetimes._product_limit import (
     survival_of,
 )
 from neyman.functional._lifetimes._survival import TwoChannels
-from neyman.functional._public import check_level, number, numbers
 from neyman.numerics import Array, ComplexArray, Real, exact
 from neyman.overriding import override
 

@@ -12,11 +12,10 @@ from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Noisy, NoisyCount, Released
 from neyman.functional._densities._function import ReleasedFunction
-from neyman.functional._regressions._krige import GaussianProcess
 from neyman.functional._regressions._pairs import PairChannels
-from neyman.functional._regressions._quotients import NadarayaWatson, Ridge
 from neyman.functional._regressions._regression_fit import RegressionFit
 from neyman.functional._regressions._smoother import Sums, Table
+from neyman.functional._regressions._smoothers import GaussianProcess, NadarayaWatson, Ridge
 from neyman.numerics import Array, Real, exact, text
 from neyman.overriding import override
 
