@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, cast, final
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import check_type, whole
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
-from neyman.functional._abstract import FORMAT, Function, Noisy, NoisyCount, Released
+from neyman.functional._abstract import NoisyCount
 from neyman.functional._arguments import Generator, check_generator, check_level, number, numbers
 from neyman.functional._bases._basis import Basis
+from neyman.functional._channels import ReleasedChannels
 from neyman.functional._densities._band import Band, BandKind, check_band_kind
 from neyman.functional._lifetimes._product_limit import (
     Counts,
@@ -29,7 +30,6 @@ from neyman.overriding import override
 
 __all__ = ["SurvivalCurve"]
 
-VERSION = 2
 # The curve is shown while the number at risk is at least so many standard deviations of its noise.
 _SIGNIFICANT = 3.0
 _MOST_POINTS = 1 << 26
@@ -37,7 +37,7 @@ _MOST_POINTS = 1 << 26
 
 @final
 @dataclass(frozen=True, slots=True)
-class SurvivalCurve(Function):
+class SurvivalCurve(ReleasedChannels[TwoChannels]):
     """The private Kaplan-Meier curve, to be read as often as one likes.
 
         S(t) = prod_{s <= t} (1 - dN(s) / Y(s)),   Y(s) = n - N(s-) - C(s-)
@@ -46,60 +46,18 @@ class SurvivalCurve(Function):
     from the truth), n the number of records. Everything here is post-processing of the integers.
 
     The curve ends at `until`: from there on the number at risk cannot be told from its noise.
-
-    Attributes:
-        channels: what the integers are coefficients of.
-        integers: as released, those of the events first.
-        stddev: of the noise on each.
-        records: n where it is public, else None.
-        unit_records: most records of one unit, r.
     """
 
     kind: ClassVar[str] = "survival"
     statistics: ClassVar[tuple[str, ...]] = ("survival",)
 
-    channels: TwoChannels
-    integers: tuple[int, ...] = field(repr=False)
-    stddev: float
-    records: int | None
-    unit_records: int
+    version: ClassVar[int] = 2
 
     @classmethod
     @override
-    def of_release(cls, release: Released) -> Self:
-        return cls(
-            _channels_of(cast("Mapping[str, object]", release.query["channels"])),
-            *Noisy.of_release(release),
-        )
-
-    @classmethod
-    @override
-    def of_record(cls, record: Mapping[str, object]) -> Self:
-        return cls(
-            _channels_of(cast("Mapping[str, object]", record["channels"])),
-            *Noisy.of_record(record),
-        )
-
-    def __post_init__(self) -> None:
-        """Refuse what does not fit together.
-
-        Raises:
-            InvalidParameter: if the integers are not those of the channels.
-        """
-        channels = self.channels
-        instead = "functional.function(release), which makes it"
-        check_type("channels", channels, TwoChannels, instead)
-        check_type("integers", self.integers, tuple, instead)
-        check_type("stddev", self.stddev, float, instead)
-        _ = whole("unit_records", self.unit_records, 1, 2**62)
-        size = channels.events.size + channels.censored.size
-        typed = all(type(value) is int for value in self.integers)
-        known = self.records is None if channels.counted else type(self.records) is int
-        if not (typed and known and len(self.integers) == size and 0 < self.stddev < math.inf):
-            raise InvalidParameter(
-                f"{len(self.integers)} integers with records={self.records} are no release of "
-                f"these channels, which have {size}"
-            )
+    def channels_of(cls, record: Mapping[str, object]) -> TwoChannels:
+        horizon, bandwidth = (number(record[name]) for name in ("horizon", "bandwidth"))
+        return TwoChannels(horizon, bandwidth, record["counted"] is True)
 
     # -- views --------------------------------------------------------------------------------
 
@@ -215,16 +173,6 @@ class SurvivalCurve(Function):
         lower, upper = shown - width * spread, shown + width * spread
         return Band((nodes,), shown, np.maximum(lower, 0.0), np.minimum(upper, 1.0), width)
 
-    @override
-    def to_json(self) -> dict[str, object]:
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "kind": self.kind,
-            "channels": self.channels.record(),
-            **Noisy(self.integers, self.stddev, self.records, self.unit_records).record(),
-        }
-
     # -- how ----------------------------------------------------------------------------------
 
     @property
@@ -285,11 +233,6 @@ class SurvivalCurve(Function):
 
     def _noise(self, generator: Generator, basis: Basis) -> Array:
         return self.stddev * generator.standard_normal(basis.size)
-
-
-def _channels_of(record: Mapping[str, object]) -> TwoChannels:
-    horizon, bandwidth = (number(record[name]) for name in ("horizon", "bandwidth"))
-    return TwoChannels(horizon, bandwidth, record["counted"] is True)
 
 
 def _sums(basis: Basis, counts: Array) -> ComplexArray:

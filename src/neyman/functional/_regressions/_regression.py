@@ -9,10 +9,10 @@ from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords, Units
-from neyman.functional._bases._abstract_basis import ChannelReading
 from neyman.functional._bases._domain import Interval, Side, check_side
 from neyman.functional._bases._features import clamped
 from neyman.functional._bases._target import Scales, Target
+from neyman.functional._channels import ChannelReading
 from neyman.functional._question import question_of
 from neyman.functional._regressions._pairs import PairChannels, pair_sensitivity, pair_sums
 from neyman.numerics import Real, exact
