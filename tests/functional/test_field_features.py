@@ -10,10 +10,10 @@ import pytest
 
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Circle, Cumulative, Density, FieldBasis, Interval, Scales
-from neyman.functional._bases._eighths import cosines
 from neyman.functional._bases._features import MOST_RECORDS
 from neyman.functional._bases._field_features import axes_of, field_sums
 from neyman.functional._bases._fixed_point import contracted, fixed_product, scaled
+from neyman.functional._bases._symmetric_waves import cosines
 from neyman.functional._bases._waves import spread
 from neyman.functional._densities._density import basis_on
 

@@ -14,8 +14,8 @@ from neyman.errors import InvalidParameter
 from neyman.functional._arguments import number
 from neyman.functional._bases._abstract_basis import AbstractBasis
 from neyman.functional._bases._domain import Side, check_side, side_of
-from neyman.functional._bases._eighths import eighth_features, eighth_norms, eighth_products
 from neyman.functional._bases._features import feature_sensitivity, whole_sums
+from neyman.functional._bases._symmetric_waves import eighth_features, eighth_norms, eighth_products
 from neyman.functional._bases._target import Target, target_of
 from neyman.functional._bases._waves import WaveBasis, Waves, circle_nodes, multipliers
 from neyman.nodes import Nodes

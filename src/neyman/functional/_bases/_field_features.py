@@ -9,7 +9,6 @@ from typing import Final, Protocol, final
 import numpy as np
 
 from neyman.aggregate import IntArray
-from neyman.functional._bases._eighths import cosines
 from neyman.functional._bases._features import MOST_RECORDS
 from neyman.functional._bases._fixed_point import (
     AMPLITUDE_BITS,
@@ -20,6 +19,7 @@ from neyman.functional._bases._fixed_point import (
     scaled,
     separable_sums,
 )
+from neyman.functional._bases._symmetric_waves import cosines
 from neyman.functional._bases._waves import spread
 from neyman.nodes import Nodes
 from neyman.numerics import ULP, Array

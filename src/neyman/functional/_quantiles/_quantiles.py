@@ -17,7 +17,7 @@ from neyman.arguments import given
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import is_significant
 from neyman.functional._arrays import ArrayRecords, Units
-from neyman.functional._quantiles._step_basis import StepBasis, StepCounts, told_apart
+from neyman.functional._quantiles._step_basis import StepBasis, StepCounts, distinct_step
 from neyman.functional._question import question_of
 from neyman.numerics import Array, Real, exact, ndtri, text
 
@@ -45,7 +45,7 @@ def quantiles(
         lower: public; what is below counts there.
         upper: public; what is above counts there.
         grid: between the values that are told apart; divides upper - lower. Of more than 8,192
-            steps the release takes coarser ones, and says so (`told_apart`).
+            steps the release takes coarser ones, and says so (`distinct_step`).
         unit: who is protected, in the words of the ledger.
         name: stands for these values in the ledger: other values need another name.
         units: whose each value is, and how many of one unit count.
@@ -87,7 +87,7 @@ def quantiles_of(
     """
     shares = _shares(probabilities)
     first, last, asked_grid = exact(lower, "lower"), exact(upper, "upper"), exact(grid, "grid")
-    basis = StepBasis(first, last, told_apart(first, last, asked_grid))
+    basis = StepBasis(first, last, distinct_step(first, last, asked_grid))
     coarser = basis.grid != asked_grid
     return question_of(
         records,

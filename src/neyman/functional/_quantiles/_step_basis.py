@@ -25,7 +25,7 @@ from neyman.numerics import Array, text
 from neyman.overriding import override
 from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["StepBasis", "StepCounts", "told_apart"]
+__all__ = ["StepBasis", "StepCounts", "distinct_step"]
 
 _BITS: Final = 24
 _MOST_STEPS: Final = 2**13
@@ -35,7 +35,7 @@ _COUNT_WEIGHT: Final = 1.5
 _BLOCK: Final = 1 << 17
 
 
-def told_apart(lower: Fraction, upper: Fraction, grid: Fraction) -> Fraction:
+def distinct_step(lower: Fraction, upper: Fraction, grid: Fraction) -> Fraction:
     """Return the step between the values that are told apart: the grid, where it has few steps.
 
     Of more than 8,192 steps it is the least multiple of the grid that divides the distance into at

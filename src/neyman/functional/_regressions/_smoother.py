@@ -135,7 +135,7 @@ class Table:
         odd = np.sin(angles[:, 1:]) * scale[1:] * (1 - folded)[:, None]
         return np.concatenate([even, odd], axis=1)
 
-    def told(self, sums: Sums, bandwidth: float) -> npt.NDArray[np.bool_]:
+    def has_records(self, sums: Sums, bandwidth: float) -> npt.NDArray[np.bool_]:
         """Return where the density in a window of this bandwidth is four deviations above 0."""
         noise = self.deviations[0] * self.sd(self.rows(bandwidth))
         return self.values(sums.counts, bandwidth) >= _SIGNIFICANT * noise
