@@ -95,9 +95,7 @@ def _function(told: Presented) -> Iterator[str]:
 def _read(found: Function) -> Function:
     """Return a density at the bandwidth that the release itself chooses, as pictures have it."""
     match found:
-        case ReleasedFunction():
-            return selected(found)
-        case ReleasedField():
+        case ReleasedFunction() | ReleasedField():
             return selected(found)
         case _:
             return found

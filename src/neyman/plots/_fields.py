@@ -59,13 +59,12 @@ def heatmap(
     check_type("field", field, ReleasedField | ProjectedDensity, instead)
     if len(labels) != 2:
         raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
+    _check_plane(field.sides)
     if isinstance(field, ProjectedDensity):
-        _check_plane(field.sides)
         places, values = field.grid(points)
         picture, axes = _drawn(field.sides, places, values, labels)
         axes.set_title("private density, the nearest proper one", color=INK, fontsize=9, loc="left")
         return picture
-    _check_plane(field.sides)
     source = public_generator() if generator is None else generator
     band = field.band(level, "noise", generator=source, points=points, repetitions=repetitions)
     picture, axes = _drawn(field.sides, band.axes, band.estimate, labels)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Final, TypeVar, overload
+from typing import Final, TypeVar, overload
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _DOMAINS: Final = 'Interval(lower, upper, outside="clip"), Circle(period) or Box
 _SMALLEST_PILOT: Final = {1: Fraction(1, 1000), 2: Fraction(1, 128), 3: Fraction(1, 24)}
 _STEPS_A_DOUBLING: Final = 8
 
-_Density = TypeVar("_Density", ReleasedFunction, ReleasedField)
+_Density = TypeVar("_Density", bound=ReleasedFunction | ReleasedField)
 
 
 def started_at(
@@ -169,9 +169,7 @@ def select_bandwidth(function: ReleasedFunction | ReleasedField) -> float | tupl
 
 def selected(function: _Density) -> _Density:
     """Return a density at the bandwidth that its own release selects."""
-    # A number of a curve, and one for each side of a map.
-    bandwidth: Any = select_bandwidth(function)
-    return function.smooth(bandwidth)
+    return function.smooth(select_bandwidth(function))
 
 
 def _signal_weights(spectrum: Spectrum) -> Array:
