@@ -1,12 +1,15 @@
 """Records and questions of older releases: read, and known again by ledgers that hold them."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from neyman import functional
+from neyman.digests import digest
 from neyman.functional import (
     Box,
     Circle,
@@ -90,3 +93,21 @@ def test_a_record_of_an_older_release_is_read_and_written_the_same(name):
 def test_a_question_has_the_identity_that_older_ledgers_hold(digest):
     """Another one would be refused as another question, for which its release id is taken."""
     assert QUESTIONS[digest]().query["computation"] == digest
+
+
+def test_a_class_that_moved_keeps_its_stored_name_and_its_heir_has_another():
+    @dataclass(frozen=True)
+    class Moved:
+        held: int
+        digest_name: ClassVar[str] = f"{__name__}.Before"
+
+    class Heir(Moved):
+        """Computes something else."""
+
+    class Before:
+        def __init__(self, held):
+            self.held = held
+
+    Before.__qualname__ = "Before"
+    assert digest(Moved(1)) == digest(Before(1))
+    assert len({digest(one) for one in (Moved(1), Moved(2), Heir(1))}) == 3
