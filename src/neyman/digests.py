@@ -21,7 +21,8 @@ def digest(*parts: object) -> str:
 
     No list of parameters is kept by hand, so none can be forgotten: of an object all attributes
     count, whatever its own record says of them. It is the same in every process and on every
-    machine.
+    machine. Digests are stored: a class that moves to another module says in `digest_name`, a class
+    variable, the full name that it is stored under.
 
     Args:
         *parts: numbers, text, bytes, dates, None, NumPy arrays, lists, mappings, and objects that
@@ -95,4 +96,6 @@ def _object(value: object) -> object:
     # An abstract base may name what its heirs hold.
     found = ((name, getattr(value, name, _ABSENT)) for name in sorted({*slots, *(held or ())}))
     attributes = [[name, _written(part)] for name, part in found if part is not _ABSENT]
-    return [f"{kind.__module__}.{kind.__qualname__}", *attributes]
+    # Its own and no heir's: another class is another computation.
+    name = vars(kind).get("digest_name", f"{kind.__module__}.{kind.__qualname__}")
+    return [name, *attributes]

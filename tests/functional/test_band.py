@@ -7,8 +7,8 @@ import pytest
 
 from neyman.errors import InvalidParameter
 from neyman.functional import Circle, Interval
-from neyman.functional._curves._band import _noise
-from neyman.functional._curves._sampling import Sampled, Spread, _roots, limits, sampled
+from neyman.functional._densities._band import _noise
+from neyman.functional._densities._sampling import Sampled, Spread, _roots, limits, sampled
 
 CASES = {
     "interval": {"domain": Interval(-5, 5, outside="clip")},

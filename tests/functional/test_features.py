@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from neyman.functional import Basis, Circle, Cumulative, Density, Interval, Scales, Weights
-from neyman.functional._bases._eighths import cosines
 from neyman.functional._bases._features import MOST_RECORDS, feature_sensitivity, feature_sums
+from neyman.functional._bases._symmetric_waves import cosines
 
 BASES = {
     "interval": Basis(Interval(-5, 5, outside="clip"), Fraction(1, 2), Density(), True),

@@ -96,7 +96,7 @@ def test_it_is_kept(released_field, tmp_path):
     record = json.loads(json.dumps(p.to_json()))
     assert (functional.read(record).values == p.values).all()
     functional.save(p, tmp_path / "p.npz")
-    again = functional.load(tmp_path / "p.npz", functional.ProjectedField)
+    again = functional.load(tmp_path / "p.npz", functional.ProjectedDensity)
     assert again([3.0, 4.0]) == p([3.0, 4.0])
     for name, wrong in (("steps", ["0x1p+0"]), ("values", [[1.0]]), ("sides", [])):
         with pytest.raises(InvalidParameter):

@@ -10,10 +10,12 @@ import pytest
 
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Circle, Cumulative, Density, FieldBasis, Interval, Scales
-from neyman.functional._bases._eighths import cosines
 from neyman.functional._bases._features import MOST_RECORDS
+from neyman.functional._bases._field_features import axes_of, field_sums
 from neyman.functional._bases._fixed_point import contracted, fixed_product, scaled
-from neyman.functional._fields._features import axes_of, field_sums
+from neyman.functional._bases._symmetric_waves import cosines
+from neyman.functional._bases._waves import spread
+from neyman.functional._densities._density import basis_on
 
 LINE, TURN = Interval(0, 1, outside="clip"), Circle(24)
 BASES = {
@@ -64,7 +66,7 @@ def reference(basis, counts):
         moved = np.moveaxis(sums, axis, 0)
         rows = [sum(int(c) * x for c, x in zip(row, moved, strict=True)) for row in table]
         sums = np.moveaxis((np.array(rows, object) + 2**19) // 2**20, 0, axis)
-    amplitudes = basis.spread(basis.lattice)
+    amplitudes = spread(basis.lattice)
     found = (amplitudes.astype(object) * sums + 2**25) // 2**26
     return np.clip(found[amplitudes > 0], -(2**62), 2**62).tolist()
 
@@ -127,14 +129,14 @@ def test_amplitudes_have_the_norm_that_is_declared(basis):
     assert (basis.lattice[~basis.kept] == 0).all()
     assert (basis.lattice.flat[0] > 0) == basis.counted
     assert basis.lattice.max() <= 2**30
-    assert basis.size == np.count_nonzero(basis.spread(basis.lattice))
+    assert basis.size == np.count_nonzero(spread(basis.lattice))
 
 
 def test_the_division_of_the_budget_is_the_best_one():
     """No other amplitudes of the same norm give the waves less weighted noise."""
     basis = FieldBasis((LINE, TURN), (Fraction(1, 10), Fraction(3)), Density(), True)
     a = basis.amplitudes[basis.kept]
-    wave = (basis.parts * basis.multipliers(basis.bandwidth))[basis.kept]
+    wave = (basis.parts * basis.waves.multipliers(basis.bandwidth))[basis.kept]
     weights = np.ones(a.size)
     weights[0] = 9
 
@@ -152,7 +154,7 @@ def test_the_division_of_the_budget_is_the_best_one():
 def test_a_mixture_serves_each_of_its_scales(d, k):
     """At most twice the noise of the best division for that scale; Density() has far more."""
     basis = FieldBasis((LINE,) * d, (Fraction(1, 12 if d == 3 else 80),) * d, Scales(), False)
-    wave = basis.parts * basis.multipliers([k * h for h in basis.bandwidth])
+    wave = basis.parts * basis.waves.multipliers([k * h for h in basis.bandwidth])
     a = basis.amplitudes / 2**24
     sd = np.sqrt(((wave[a > 0] / a[a > 0]) ** 2).sum())
     assert sd <= 2.001 * wave[a > 0].sum()
@@ -206,7 +208,7 @@ def test_no_pair_of_nodes_is_farther_than_the_sensitivity():
         tables = [table / 2**20 for table in features(basis)]
         nodes = [np.arange(0, table.shape[1], 3) for table in tables]
         places = list(product(*nodes))[:: 1 + len(list(product(*nodes))) // 1200]
-        a = basis.spread(basis.amplitudes)
+        a = spread(basis.amplitudes)
         columns = np.array([a * outer(tables, place) for place in places]).reshape(len(places), -1)
         squares = (columns * columns).sum(axis=1)
         apart = (squares[:, None] + squares - 2 * columns @ columns.T).max()
@@ -264,10 +266,10 @@ def test_labels_name_every_integer(basis):
 )
 def test_bandwidths_out_of_reach_are_refused(sides, bandwidth, says):
     with pytest.raises(InvalidParameter, match=says):
-        Box(*sides).basis(bandwidth, None, counted=True)
+        basis_on(Box(*sides), bandwidth, None, counted=True)
 
 
 def test_a_target_of_curves_alone_is_refused():
     with pytest.raises(InvalidParameter, match=r"write Density\(\) or Scales\(\)"):
-        Box(LINE, LINE).basis((0.1, 0.1), Cumulative(), counted=True)
-    assert Box(LINE, LINE).basis((0.1, 0.1), None, counted=True).target == Scales()
+        basis_on(Box(LINE, LINE), (0.1, 0.1), Cumulative(), counted=True)
+    assert basis_on(Box(LINE, LINE), (0.1, 0.1), None, counted=True).target == Scales()

@@ -10,6 +10,7 @@ import pytest
 import neyman as ny
 from neyman import functional
 from neyman.functional import Box, Circle, Interval
+from neyman.functional._bases._waves import spread
 from neyman.testing import SeededBits
 
 DRAWS = 20_000
@@ -88,7 +89,7 @@ def test_nothing_is_seen_beside_the_span_of_the_waves(released_field):
     # All functions of the span at these points, and what is orthogonal to it.
     tables = one.tables(list(x.T))
     span = np.einsum("ap,bp->pab", *tables).reshape(len(x), -1)
-    span = span[:, one.basis.spread(one.basis.kept).ravel()]
+    span = span[:, spread(one.basis.kept).ravel()]
     assert span.shape[1] == waves
     beside = np.linalg.qr(span, mode="complete")[0][:, waves:]
     assert beside.shape[1] == 300

@@ -15,8 +15,6 @@ NODES = [node for file in FILES for node in ast.walk(ast.parse(file.read_text("u
 def test_all_that_draws_takes_the_same_generator():
     for draws in (
         functional.simulate_grid,
-        functional.simulate_axes,
-        functional.simulate_line,
         functional.ProjectedDensity.sample,
         functional.SurvivalCurve.band,
     ):

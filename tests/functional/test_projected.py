@@ -1,11 +1,14 @@
 """The nearest density: proper, nearer to the truth, with samples and quantiles."""
 
+import json
+
 import numpy as np
 import pytest
 
+from neyman import functional
 from neyman.errors import InvalidParameter
-from neyman.functional import Circle, Interval, ProjectedDensity
-from neyman.functional._curves._projected import nearest_masses
+from neyman.functional import Box, Circle, Interval, ProjectedDensity
+from neyman.functional._densities._projected import nearest_masses
 
 
 def test_the_projection_is_the_nearest_vector():
@@ -59,7 +62,8 @@ def test_quantiles_invert_the_distribution_function(released, normal_values):
         g.quantile([1.1])
     with pytest.raises(InvalidParameter):
         g(float("nan"))
-    assert g(11.0) == 0
+    assert g(11.0) == g(1.0)
+    assert released(normal_values).project()([-5.01, 5.01]).tolist() == [0, 0]
 
 
 @pytest.mark.shows("synthetic")
@@ -82,7 +86,38 @@ def test_nothing_is_beyond_the_upper_end():
     """Rounding left up to 2^-53 beyond it, in two of three such densities."""
     random = np.random.default_rng(0)
     bell = np.exp(-(np.linspace(-4, 4, 4097) ** 2) / 2) * 3.2
+    unit = Interval(0, 1, outside="clip")
     for _ in range(50):
         values = nearest_masses(bell + random.normal(0, 0.02, bell.size), 4096.0)
-        density = ProjectedDensity(0.0, 2.0**-12, values)
+        density = ProjectedDensity((unit,), (2.0**-12,), values)
         assert density.cdf([0.0, 1.0]).tolist() == [0, 1]
+
+
+def test_of_one_side_it_is_kept_and_integrated_as_of_several(released, normal_values, tmp_path):
+    for domain in (Interval(-5, 5, outside="clip"), Circle(10)):
+        g = released(normal_values, domain=domain).project()
+        again = functional.read(json.loads(json.dumps(g.to_json())), ProjectedDensity)
+        functional.save(g, tmp_path / "g.npz")
+        x = np.linspace(domain.start, domain.start + 10, 301)
+        for same in (again, functional.load(tmp_path / "g.npz", ProjectedDensity), g.marginal(0)):
+            assert (same(x) == g(x)).all()
+            assert (same.quantile([0.1, 0.5]) == g.quantile([0.1, 0.5])).all()
+        assert g.integral(domain.start, domain.start + 4) == pytest.approx(g.cdf(domain.start + 4))
+        axes, values = g.grid(11)
+        assert (values == g(axes[0])).all()
+        assert g.masses().sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_of_several_sides_it_has_no_quantiles(released_field):
+    g = released_field(np.random.default_rng(0).normal(5, 1, (1_000, 2))).project()
+    for asked in (lambda: g.quantile(0.5), lambda: g.cdf(1.0), lambda: g.points):
+        with pytest.raises(InvalidParameter, match=r"write \.marginal\(axis\)\."):
+            asked()
+    for wrong in (1.0, [1.0, 2.0, 3.0]):
+        with pytest.raises(InvalidParameter, match=r"write shape \(\.\.\., 2\)"):
+            g(wrong)
+    turned = released_field(
+        np.random.default_rng(0).normal(5, 1, (1_000, 2)), domain=Box(Circle(10), Circle(10))
+    ).project()
+    assert turned([11.0, 3.0]) == turned([1.0, 13.0]) == turned([1.0, 3.0])
+    assert turned([np.inf, 3.0]) == 0

@@ -10,8 +10,7 @@ from neyman import Gaussian
 from neyman.errors import InvalidParameter
 from neyman.functional import quantiles
 from neyman.functional._quantiles._quantiles import QuantileReading
-from neyman.functional._quantiles._step_basis import StepBasis, told_apart
-from neyman.functional._quantiles._step_counts import StepCounts
+from neyman.functional._quantiles._step_basis import StepBasis, StepCounts, distinct_step
 from neyman.released import RecordedQuestion, grid_notes
 
 DECLARED = {"unit": "one row", "name": "delays"}
@@ -179,7 +178,7 @@ def test_what_cannot_be_asked_is_refused(probabilities, declared, says):
 )
 def test_a_grid_of_many_steps_is_made_coarser(lower, upper, grid, steps, step):
     first, last = Fraction(lower), Fraction(upper)
-    found = told_apart(first, last, Fraction(grid))
+    found = distinct_step(first, last, Fraction(grid))
     assert ((last - first) / found, found) == (steps, step)
 
 

@@ -187,7 +187,7 @@ def test_strange_records_give_curves_within_the_bounds(x, y):
     curve = curve_of(x, y, mu=None if x.size == 1 else 1)
     for reading in READINGS:
         fit = reading(curve)
-        known = fit.values[fit.told]
+        known = fit.values[fit.known]
         assert known.size
         assert ((known >= -1) & (known <= 1)).all()
         assert (fit.noise_sd(AT)[~np.isnan(fit(AT))] >= 0).all()
@@ -318,7 +318,7 @@ def test_bands_cover(reading):
         fit = reading(curve_of(x, y, mu=1, seed=seed))
         band = fit.band(0.95, "total", generator=np.random.default_rng(seed), repetitions=100)
         truth = sine(band.x)
-        told = fit.told
+        told = fit.known
         covered += bool(((band.lower <= truth) & (truth <= band.upper))[told].all())
     assert covered >= 85
 
@@ -333,7 +333,7 @@ def noise_covered(reading, seeds):
         still = type(fit).of(fit.table, exact.sums, fit.smoother)
         band = fit.band(0.95, "noise", generator=np.random.default_rng(seed), repetitions=100)
         inside = (band.lower <= still.values) & (still.values <= band.upper)
-        covered += bool(inside[fit.told & still.told].all())
+        covered += bool(inside[fit.known & still.known].all())
     return covered
 
 

@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 
 from neyman.errors import InvalidParameter
-from neyman.functional import (
-    Matern,
-    MaternPath,
-    SmoothPath,
-    SquaredExponential,
-    simulate_axes,
-    simulate_grid,
-    simulate_line,
+from neyman.functional import Matern, MaternPath, SquaredExponential, simulate_grid
+from neyman.functional._gaussian_processes._matern_path import (
+    _halving,
+    _mixed,
+    _normal,
+    stationary_root,
+    step_noise,
+    transition,
 )
-from neyman.functional._gaussian_processes._markov import stationary_root, step_noise, transition
-from neyman.functional._gaussian_processes._paths import _halving, _mixed, _normal, _side
 from neyman.functional._gaussian_processes._simulated import _spectrum, _summed, _transformed
 
 MATERNS = [Matern(0.5, 0.6), Matern(1.5, 0.6), Matern(2.5, 0.6)]
@@ -98,20 +96,6 @@ def test_a_long_grid_does_not_meet_its_own_end():
     np.testing.assert_allclose(found, kernel.covariance(places, places), atol=1e-13)
 
 
-def test_covariance_on_axes():
-    kernel, axes = SquaredExponential(0.6), ([0.0, 0.1, 2.0], [1.0, 0.3], [0.0, 0.5])
-    places = np.stack([x.ravel() for x in np.meshgrid(*axes, indexing="ij")], axis=1)
-    found = covariance_of(lambda g: simulate_axes(kernel, axes, generator=g))
-    np.testing.assert_allclose(found, kernel.covariance(places, places), atol=1e-12)
-
-
-@pytest.mark.parametrize("kernel", MATERNS, ids=repr)
-def test_covariance_on_a_line(kernel):
-    points = np.array([3.0, 0.0, 0.1, 0.1, -2.0, 0.7, 0.7001, 40.0, 1.0, 0.70010001])
-    found = covariance_of(lambda g: simulate_line(kernel, points, generator=g))
-    np.testing.assert_allclose(found, kernel.covariance(points, points), atol=1e-12)
-
-
 @pytest.mark.parametrize("kernel", MATERNS, ids=repr)
 @pytest.mark.parametrize("step", [1e-9, 1e-4, 0.03, 0.4, 0.81, 5.0, 100.0])
 def test_noise_of_a_step_keeps_its_digits(kernel, step):
@@ -164,17 +148,6 @@ def test_halving_is_conditioning_on_both_ends(kernel, half):
     assert np.trace(rest @ rest.T) < np.trace(half_root @ half_root.T)
 
 
-def test_the_smooth_paths_lattice_gives_the_kernel():
-    x = np.array([0.0, 0.1, 0.29, 0.5, 1.3, 2.2])
-    first, weights = _side(x / 0.3)
-    lattice = np.zeros((x.size, 60))
-    for i in range(x.size):
-        for offset, weight in enumerate(weights):
-            lattice[i, first[i] + offset + 20] = weight[i]
-    truth = SquaredExponential(0.6).covariance(x, x)
-    np.testing.assert_allclose(lattice @ lattice.T, truth, atol=2e-8)
-
-
 def test_hashed_numbers_are_normal():
     """10^6 of them: moments and neighbouring products within 6 sd (2e-9 each)."""
     z = _normal(_mixed(_mixed(np.arange(10**6, dtype=np.uint64)) ^ np.uint64(5)))
@@ -190,14 +163,11 @@ def test_hashed_numbers_are_normal():
     assert np.isfinite(_normal(np.array([0, 2**64 - 1], dtype=np.uint64))).all()
 
 
-PATHS = [
-    SmoothPath(SquaredExponential(0.3), seed=3),
-    *(MaternPath(kernel, -2, 6, seed=3) for kernel in MATERNS),
-]
+PATHS = [MaternPath(kernel, -2, 6, seed=3) for kernel in MATERNS]
 
 
 @pytest.mark.shows("S2.7")
-@pytest.mark.parametrize("path", PATHS, ids=["smooth", "1/2", "3/2", "5/2"])
+@pytest.mark.parametrize("path", PATHS, ids=["1/2", "3/2", "5/2"])
 def test_the_same_point_has_the_same_bits_whatever_else_is_asked(path):
     rng = np.random.default_rng(1)
     x = rng.uniform(-2, 6, 1001)
@@ -211,29 +181,16 @@ def test_the_same_point_has_the_same_bits_whatever_else_is_asked(path):
 
 
 @pytest.mark.shows("S2.9")
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("kernel", MATERNS, ids=repr)
 def test_paths_have_the_kernels_covariance(kernel):
     """3,000 stretches 30 length scales apart: 21 entries within 7 sd, by chance below 1e-10."""
     x = np.array([0.0, 0.05, 0.3, 0.7, 1.1, 1.9])
     starts = 18.0 * np.arange(3000)
-    path = (
-        SmoothPath(kernel, seed=11)
-        if kernel is KERNELS[0]
-        else MaternPath(kernel, 0, starts[-1] + 2, seed=11)
-    )
+    path = MaternPath(kernel, 0, starts[-1] + 2, seed=11)
     draws = path((starts[:, None] + x).ravel()).reshape(3000, 6)
     truth = kernel.covariance(x, x)
     sd = np.sqrt((1 + truth**2) / 3000)
     assert (np.abs(draws.T @ draws / 3000 - truth) < 7 * sd).all()
-
-
-def test_a_smooth_path_in_the_plane():
-    path = SmoothPath(SquaredExponential(0.5), seed=9)
-    x = np.random.default_rng(2).uniform(-50, 50, (400, 2))
-    assert (path(x[::-1]) == path(x)[::-1]).all()
-    assert 0.7 < np.std(path(x)) < 1.3
-    near = x + 1e-6
-    assert np.abs(path(near) - path(x)).max() < 1e-4
 
 
 def test_a_path_is_continuous_across_its_lattice():
@@ -249,14 +206,10 @@ def test_a_path_is_continuous_across_its_lattice():
     [
         lambda: simulate_grid(SquaredExponential(1), step=0, shape=(3,), generator=Unit(0)),
         lambda: simulate_grid(SquaredExponential(1), step=1e-9, shape=(3,), generator=Unit(0)),
-        lambda: simulate_line(Matern(0.5, 1), [[0.0, 1.0]], generator=Unit(0)),
         lambda: MaternPath(Matern(0.5, 1), 1, 0, seed=1),
         lambda: MaternPath(Matern(0.5, 1), 0, 1e12, seed=1),
         lambda: MaternPath(Matern(0.5, 1), 0, 1, seed=-1),
         lambda: MaternPath(Matern(0.5, 1), 0, 1, seed=1)(1.1),
-        lambda: SmoothPath(SquaredExponential(1), seed=1)([[0.0] * 4]),
-        lambda: SmoothPath(SquaredExponential(1), seed=1)(1e13),
-        lambda: SmoothPath(SquaredExponential(1), seed=1.0),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(make):

@@ -28,7 +28,7 @@ from neyman.functional import (
 from neyman.functional._gaussian_processes._curve_mean import shortened
 from neyman.functional._gaussian_processes._kernels import COVARIANCE_ERROR
 from neyman.functional._gaussian_processes._machine import Machine
-from neyman.functional._gaussian_processes._whitening import LEAST_NUGGET, Whitening
+from neyman.functional._gaussian_processes._values import LEAST_NUGGET, Whitening
 from neyman.testing import SeededBits
 
 SIDE = Interval(-2, 2, outside="clip")

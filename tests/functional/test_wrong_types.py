@@ -188,8 +188,6 @@ CALLS = [
     call(functional.function, release=RELEASE, kind=functional.Function),
     call(functional.read, record=F.to_json(), kind=functional.Function),
     call(functional.simulate_grid, kernel=ROUGH, step=0.5, shape=(4,), generator=draws()),
-    call(functional.simulate_axes, kernel=SMOOTH, axes=[POINTS], generator=draws()),
-    call(functional.simulate_line, kernel=ROUGH, points=POINTS, generator=draws()),
     call(Interval, lower=0, upper=1, outside="clip"),
     call(Circle, period=1),
     call(Units, ids=np.arange(3), max_values=2),
@@ -200,9 +198,7 @@ CALLS = [
     call(SMOOTH.covariance, x=POINTS, y=POINTS),
     call(SMOOTH.bump_norm_squared, bandwidth=1, dimension=1),
     call(ROUGH.bump_distance_squared, bandwidth=1, dimension=1, diameter=1),
-    call(functional.SmoothPath, kernel=SMOOTH, seed=1),
     call(functional.MaternPath, kernel=ROUGH, lower=0, upper=1, seed=1),
-    call(functional.SmoothPath(SMOOTH, 1).__call__, x=POINTS),
     call(functional.MaternPath(ROUGH, 0, 1, seed=1).__call__, x=POINTS),
     call(F.__call__, x=POINTS, derivative=1),
     call(F.grid, points=5),
@@ -282,8 +278,8 @@ def test_every_public_callable_is_in_the_table():
     made = (functional.Basis, functional.Band, functional.Risk, functional.ReleasedFunction)
     made += (functional.SurvivalCurve, functional.Interpolant, functional.ProjectedDensity)
     made += (functional.RegressionCurve, functional.RegressionFit)
-    made += (functional.FieldBasis, functional.FieldBand, functional.ReleasedField)
-    made += (functional.ProjectedField, functional.Box, functional.NoisyCount)
+    made += (functional.FieldBasis, functional.ReleasedField)
+    made += (functional.Box, functional.NoisyCount)
     # What publish asks on behalf of tables is no user's call.
     rooms = {"density_of", "survival_of", "regression_of", "quantiles_of"}
     # Files, weights and boxes have tests of their own; what functions are made of is no call.

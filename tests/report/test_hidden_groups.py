@@ -97,8 +97,8 @@ def test_the_rule_is_that_of_quantiles(tmp_path: Path):
         changed = drawn(release, "nobody", deviations)
         assert ("nobody" in read_off(changed).columns["ward"]) == shown
         one = functional.functions(changed, functional.ReleasedFunction)["nobody",]
-        assert functional.NoisyCount(one.count, one.count_sd).told(0.95) == shown
-        assert one.noisy_count.told(0.99) is False
+        assert functional.NoisyCount(one.count, one.count_sd).is_significant(0.95) == shown
+        assert one.noisy_count.is_significant(0.99) is False
 
 
 def test_text_page_and_json_say_it_alike(tmp_path: Path, capsys):

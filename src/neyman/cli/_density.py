@@ -21,7 +21,7 @@ from neyman.functional import (
     function,
     load,
 )
-from neyman.functional._curves._select import selected
+from neyman.functional._densities._bandwidth import selected
 from neyman.functional._records import write_to
 from neyman.publish import publish
 from neyman.released import Release

@@ -23,7 +23,7 @@ def _band_at(f: ReleasedFunction, places: int) -> Band:
     width = f.band(LEVEL, "noise").width
     x, estimate = f.grid(places)
     reach = width * f.noise_sd(x)
-    return Band(x, estimate, estimate - reach, estimate + reach, width)
+    return Band((x,), estimate, estimate - reach, estimate + reach, width)
 
 
 def _total_at(f: ReleasedFunction, x: Array) -> tuple[Array, Array]:
@@ -34,7 +34,7 @@ def _total_at(f: ReleasedFunction, x: Array) -> tuple[Array, Array]:
 
 def _quantiles(f: ReleasedFunction) -> dict[str, float]:
     """Return quantiles of the nearest density; a circle has none, for it begins nowhere."""
-    if f.basis.domain.closed:
+    if f.side.closed:
         return {}
     values = f.project().quantile(_SHARES)
     return {f"{share:g}": float(value) for share, value in zip(_SHARES, values, strict=True)}
@@ -66,16 +66,16 @@ def record(f: ReleasedFunction, release: Release) -> dict[str, object]:
 def text(f: ReleasedFunction, release: Release, options: argparse.Namespace) -> str:
     """Return a page of text: the curve with its band, quantiles, and what was paid."""
     band = _band_at(f, _PLACES)
-    read, least = f.bandwidth, f.basis.bandwidth
+    read, (least, _) = f.bandwidth, f.bandwidths
     lines = [
         head(options),
-        f"bandwidth {float(read):.4g}, chosen from the release; free from {float(least):.4g} on",
+        f"bandwidth {float(read):.4g}, chosen from the release; free from {least:.4g} on",
         f"records {f.count:.0f}, noise {f.count_sd:.1f}",
         "",
         f"{shortened(options.column, 14):>14} {'density':>12} {'lower':>12} {'upper':>12} "
         f"{'total lower':>12} {'total upper':>12}",
     ]
-    rows = np.column_stack([*band[:4], *_total_at(f, band.x)])
+    rows = np.column_stack([band.x, *band[1:4], *_total_at(f, band.x)])
     lines += [f"{x:>14.6g} " + " ".join(f"{v:>12.4g}" for v in values) for x, *values in rows]
     lines += [
         f"Without noise the curve is between lower and upper everywhere at once, {100 * LEVEL:g} %",

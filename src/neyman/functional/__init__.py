@@ -1,39 +1,31 @@
 """Curves as releases: the coefficients are released, the function is a view of them."""
 
-from neyman.functional._abstract import Function
+from neyman.functional._abstract import Function, NoisyCount
+from neyman.functional._arguments import Generator
+from neyman.functional._arrays import Units
 from neyman.functional._bases._basis import Basis
-from neyman.functional._bases._domain import Circle, Domain, Interval, Side
+from neyman.functional._bases._domain import Box, Circle, Domain, Interval, Side
+from neyman.functional._bases._field_basis import FieldBasis
 from neyman.functional._bases._target import Cumulative, Density, Scales, Target, Weights
-from neyman.functional._curves._band import Band
-from neyman.functional._curves._function import ReleasedFunction
-from neyman.functional._curves._projected import ProjectedDensity
-from neyman.functional._curves._risk import Risk, normal_risk
-from neyman.functional._curves._select import select_bandwidth
-from neyman.functional._density import density, density_of
-from neyman.functional._fields._band import FieldBand
-from neyman.functional._fields._basis import FieldBasis
-from neyman.functional._fields._box import Box
-from neyman.functional._fields._field import ReleasedField
-from neyman.functional._fields._projected_field import ProjectedField
+from neyman.functional._densities._band import Band
+from neyman.functional._densities._bandwidth import pilot_bandwidth, select_bandwidth
+from neyman.functional._densities._density import Risk, density, density_of, normal_risk
+from neyman.functional._densities._field import ReleasedField
+from neyman.functional._densities._function import ReleasedFunction
+from neyman.functional._densities._projected import ProjectedDensity
+from neyman.functional._densities._released import ReleasedDensity
 from neyman.functional._functions import Functions
-from neyman.functional._gaussian_processes._curve_mean import curve_mean
-from neyman.functional._gaussian_processes._density_values import density_at
+from neyman.functional._gaussian_processes._curve_mean import curve_mean, mean_norm
+from neyman.functional._gaussian_processes._density_values import density_at, density_norm
 from neyman.functional._gaussian_processes._interpolant import Interpolant
 from neyman.functional._gaussian_processes._kernels import Kernel, Matern, SquaredExponential
 from neyman.functional._gaussian_processes._losses import Hinge, Huber, Logistic, Loss
-from neyman.functional._gaussian_processes._machine import kernel_machine
-from neyman.functional._gaussian_processes._norms import density_norm, machine_norm, mean_norm
-from neyman.functional._gaussian_processes._paths import MaternPath, SmoothPath
-from neyman.functional._gaussian_processes._simulated import (
-    simulate_axes,
-    simulate_grid,
-    simulate_line,
-)
-from neyman.functional._generator import Generator
+from neyman.functional._gaussian_processes._machine import kernel_machine, machine_norm
+from neyman.functional._gaussian_processes._matern_path import MaternPath
+from neyman.functional._gaussian_processes._simulated import simulate_grid
 from neyman.functional._lifetimes._survival import survival, survival_of
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
-from neyman.functional._pilot import pilot_bandwidth
-from neyman.functional._quantiles._query import quantiles, quantiles_of
+from neyman.functional._quantiles._quantiles import quantiles, quantiles_of
 from neyman.functional._records import (
     function,
     functions,
@@ -47,8 +39,6 @@ from neyman.functional._regressions._pairs import regression_pilot
 from neyman.functional._regressions._regression import regression, regression_of
 from neyman.functional._regressions._regression_curve import RegressionCurve
 from neyman.functional._regressions._regression_fit import RegressionFit
-from neyman.functional._told import NoisyCount
-from neyman.functional._units import Units
 
 __all__ = [
     "Band",
@@ -58,7 +48,6 @@ __all__ = [
     "Cumulative",
     "Density",
     "Domain",
-    "FieldBand",
     "FieldBasis",
     "Function",
     "Functions",
@@ -74,15 +63,14 @@ __all__ = [
     "MaternPath",
     "NoisyCount",
     "ProjectedDensity",
-    "ProjectedField",
     "RegressionCurve",
     "RegressionFit",
+    "ReleasedDensity",
     "ReleasedField",
     "ReleasedFunction",
     "Risk",
     "Scales",
     "Side",
-    "SmoothPath",
     "SquaredExponential",
     "SurvivalCurve",
     "Target",
@@ -111,9 +99,7 @@ __all__ = [
     "regression_pilot",
     "save",
     "select_bandwidth",
-    "simulate_axes",
     "simulate_grid",
-    "simulate_line",
     "survival",
     "survival_of",
 ]

@@ -1,17 +1,18 @@
-"""What all released functions have in common: they are public, and they are written and read."""
+"""What all released functions have in common: noisy integers and a noisy number of records."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import ClassVar, NamedTuple, Protocol, Self, cast, final, runtime_checkable
 
 import numpy.typing as npt
 
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
-from neyman.functional._told import NoisyCount
 from neyman.numerics import Array
 
-__all__ = ["FORMAT", "Function", "Released"]
+__all__ = ["FORMAT", "Function", "Noisy", "NoisyCount", "Released", "is_significant"]
 
 FORMAT = "neyman.function"
 
@@ -24,6 +25,43 @@ class Released(Protocol):
     def query(self) -> Mapping[str, object]: ...
     @property
     def columns(self) -> Mapping[str, Sequence[object]]: ...
+
+
+def is_significant(count: float, half_width: float) -> bool:
+    """Return whether a number of records is more than noise: its whole noise interval is above 0.
+
+    The one rule for all that is read.
+
+    Args:
+        count: as released, in records.
+        half_width: of its noise interval, at the confidence of the release.
+    """
+    return count > half_width
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NoisyCount:
+    """A released number of records.
+
+    Attributes:
+        count: in records.
+        stddev: of its noise; 0 where the number is public.
+    """
+
+    count: float
+    stddev: float
+
+    def half_width(self, confidence: float) -> float:
+        """Return half of its noise interval, in records; of Gaussian noise."""
+        return NormalDist().inv_cdf((1 + confidence) / 2) * self.stddev
+
+    def is_significant(self, confidence: float) -> bool:
+        """Return whether it is more than noise.
+
+        Error: it is of no records with probability (1 - confidence) / 2.
+        """
+        return is_significant(self.count, self.half_width(confidence))
 
 
 class Function(Displayed, ABC):
@@ -75,10 +113,10 @@ class Function(Displayed, ABC):
             confidence: of the noise interval of the number of records, that of the release.
 
         Raises:
-            InvalidParameter: if the released number of records is not told from 0.
+            InvalidParameter: if the released number of records may be noise alone.
         """
         number = self.noisy_count
-        if number is None or number.told(confidence):
+        if number is None or number.is_significant(confidence):
             return
         raise InvalidParameter(
             f"the released number of records is {number.count:.6g} ± "
@@ -89,3 +127,75 @@ class Function(Displayed, ABC):
     @abstractmethod
     def to_json(self) -> dict[str, object]:
         """Return everything, JSON-able: FORMAT, a version and the kind among it."""
+
+
+class Noisy(NamedTuple):
+    """What every function made of coefficients keeps of its release.
+
+    Attributes:
+        integers: as released.
+        stddev: of the noise on each.
+        records: n where it is public, else None.
+        unit_records: most records of one unit, r.
+    """
+
+    integers: tuple[int, ...]
+    stddev: float
+    records: int | None
+    unit_records: int
+
+    @classmethod
+    def of_release(cls, release: Released) -> Self:
+        """Read the columns of a release."""
+        columns = release.columns
+        return cls(
+            tuple(cast("Sequence[int]", columns["coefficient"])),
+            cast("float", columns["stddev"][0]),
+            cast("int | None", release.query["records"]),
+            _positive(release.query["unit_records"]),
+        )
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, object]) -> Self:
+        """Read what `record` wrote, bit by bit."""
+        return cls(
+            tuple(cast("list[int]", record["integers"])),
+            float.fromhex(str(record["stddev"])),
+            cast("int | None", record["records"]),
+            _positive(record["unit_records"]),
+        )
+
+    def record(self) -> dict[str, object]:
+        """Return the part of a function's record, JSON-able."""
+        return {
+            "records": self.records,
+            "unit_records": self.unit_records,
+            "stddev": self.stddev.hex(),
+            "integers": list(self.integers),
+        }
+
+    def fits(self, size: int, *, counted: bool) -> bool:
+        """Return whether they are those of a density of so many integers."""
+        number = 1 if self.records is None else self.records
+        whole = (*self.integers, number)
+        # By functions of the interpreter: there can be a million integers.
+        return (
+            len(self.integers) == size
+            and (self.records is None) == counted
+            and set(map(type, whole)) == {int}
+            and min(whole) > -(2**63)
+            and max(whole) < 2**63
+            and number > 0
+            and 0 < self.stddev < 2.0**62
+            and type(self.unit_records) is int
+            and self.unit_records > 0
+        )
+
+
+def _positive(written: object) -> int:
+    if type(written) is not int or written < 1:
+        raise InvalidParameter(
+            "unit_records of a function must be a whole number of at least 1, the most records of "
+            "one unit; write what to_json() of a released function gives"
+        )
+    return written

@@ -1,21 +1,70 @@
-"""Records in arrays of memory, counted at public nodes."""
+"""Private arrays: taken by class, dtype and public shape, and counted at public nodes.
+
+No value decides whether an error is raised, for a record that decides is seen.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self, final
+from typing import Final, Self, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Columns, Countable, Counter, IntArray
+from neyman.arguments import check_name, check_type, whole
 from neyman.digests import digest
 from neyman.errors import InvalidParameter
-from neyman.functional._private import public_number, real, source
-from neyman.functional._units import Units, check_units
+from neyman.functional._bases._features import MOST_RECORDS
 from neyman.nodes import Nodes, histogram
 from neyman.sensitivity import Neighbors, Sensitivity, check_neighbors
 
-__all__ = ["ArrayRecords"]
+__all__ = ["ArrayRecords", "Units", "public_number", "real", "records_of", "rows", "source"]
+
+# So that noise for any mu from 0.016 on stays within what can be drawn, a scale of 2^40.
+_MOST_OF_A_UNIT: Final = 1000
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """The unit of each value; of one unit the first values count, in the order of the array.
+
+    >>> Units(np.array(["a", "b", "a", "a"]), max_values=2).kept(np.array([5.0, 6.0, 7.0, 8.0]))
+    array([5., 6., 7.])
+
+    Attributes:
+        ids: private, one for each value, a NumPy array of integers or fixed-width text.
+        max_values: the most that count of one unit; declared without looking at the ids.
+    """
+
+    ids: npt.NDArray[np.generic] = field(repr=False)
+    max_values: int
+
+    def __post_init__(self) -> None:
+        """Refuse what could depend on the ids themselves.
+
+        Raises:
+            InvalidParameter: if the ids are no NumPy array of integers or fixed-width text, or
+                max_values is no whole number in [1, 1000].
+        """
+        if type(self.ids) not in (np.ndarray, np.memmap) or self.ids.dtype.kind not in "iuSU":
+            raise InvalidParameter(
+                f"ids in a {type(self.ids).__name__} were given; write a NumPy array of integers "
+                "or fixed-width text, one id for each value"
+            )
+        object.__setattr__(
+            self, "max_values", whole("max_values", self.max_values, 1, _MOST_OF_A_UNIT)
+        )
+
+    def kept(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """Return the values that count; those of one unit do not depend on any other unit."""
+        order = np.argsort(self.ids, axis=None, kind="stable")
+        ids = self.ids.reshape(-1)[order]
+        place = np.arange(ids.size)
+        begins = np.ones(ids.size, bool)
+        begins[1:] = ids[1:] != ids[:-1]
+        rank = place - np.maximum.accumulate(np.where(begins, place, 0))
+        return values[np.sort(order[rank < self.max_values])]
 
 
 @final
@@ -57,7 +106,7 @@ class ArrayRecords:
         check_neighbors(neighbors)
         arrays = tuple(real(column, called).reshape(-1) for called, column in columns)
         public_number(arrays[0], neighbors)
-        check_units(units, arrays[0], counted=neighbors == "add_remove")
+        _check_units(units, arrays[0], counted=neighbors == "add_remove")
         names = tuple(called for called, _ in columns)
         return cls(
             columns=arrays, names=names, name=name, unit=unit, neighbors=neighbors, units=units
@@ -122,3 +171,106 @@ class ArrayRecords:
 
         most = None if self.units is None else self.units.max_values
         return Counter(digest(axes, most), count)
+
+
+def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[np.generic]:
+    """Take an array by its dtype alone: no value decides whether an error is raised.
+
+    The dtype of a list, or of a nullable column, depends on the values in it.
+
+    Raises:
+        InvalidParameter: if it is none of NumPy's own, or not of real numbers.
+    """
+    if type(values) not in (np.ndarray, np.memmap):
+        raise InvalidParameter(
+            f"{name} in a {type(values).__name__} were given, whose type of numbers can depend on "
+            f"the values; write {_instead(values, name)}"
+        )
+    if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
+        raise InvalidParameter(
+            f"{name} in an array of dtype {values.dtype} were given; write one of real numbers, of "
+            "float64 or narrower"
+        )
+    if values.size > MOST_RECORDS:
+        raise InvalidParameter(
+            f"more than {MOST_RECORDS} numbers were given as {name}; write fewer"
+        )
+    return values
+
+
+def _instead(values: object, name: str) -> str:
+    """Return what to write for a list, a masked array, a data frame or one of its columns."""
+    if isinstance(values, np.ma.MaskedArray):
+        return f"{name}.filled(np.nan), or what it hides comes back"
+    kinds = {type(values).__name__, type(values).__module__.split(".", maxsplit=1)[0]}
+    if not kinds & {"pandas", "polars"}:
+        return f"np.asarray({name}, dtype=float)"
+    taken = "to_numpy(float)" if "pandas" in kinds else "cast(float).to_numpy()"
+    if "DataFrame" not in kinds:
+        return f"{name}.{taken}"
+    return f'{name}["column"].{taken}, or open_table({name}, ...) and publish, which ask a table'
+
+
+def rows(
+    values: npt.NDArray[np.generic], width: int, name: str = "values"
+) -> npt.NDArray[np.generic]:
+    """Take an array of one row a record, shape (n, width); (n,) for a width of 1.
+
+    Raises:
+        InvalidParameter: if it is no array of real numbers, or of another shape. The message
+            says no size: that of an array turned round is n, which can be private.
+    """
+    array = real(values, name)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or array.shape[1] != width:
+        raise InvalidParameter(
+            f"{name} of {values.ndim} axes whose rows are not of length {width} were given; write "
+            f"shape (n, {width}), one row a record"
+        )
+    return array
+
+
+def records_of(values: npt.NDArray[np.generic], width: int) -> npt.NDArray[np.generic]:
+    """Take one record a row, shape (n, width); for a width of 1 an array of any shape."""
+    return real(values).reshape(-1, 1) if width == 1 else rows(values, width)
+
+
+def public_number(array: npt.NDArray[np.generic], neighbors: Neighbors) -> int | None:
+    """Return the number of records where it is public, under replace_one, else None.
+
+    Raises:
+        InvalidParameter: if it is public and 0.
+    """
+    if neighbors == "add_remove":
+        return None
+    if not len(array):
+        raise InvalidParameter(
+            "no records were given under replace_one, where their number is public; give at least "
+            'one, or write neighbors="add_remove"'
+        )
+    return len(array)
+
+
+def source(name: str, *arrays: npt.NDArray[np.generic]) -> str:
+    """Return what stands for the arrays in the ledger: the name and their dtypes.
+
+    Raises:
+        InvalidParameter: if the name is no text, empty, too long, or not printable.
+    """
+    check_name("name", name)
+    return ":".join(["array", name, *(str(array.dtype) for array in arrays)])
+
+
+def _check_units(units: Units | None, values: npt.NDArray[np.generic], *, counted: bool) -> None:
+    if units is None:
+        return
+    check_type("units", units, Units, "Units(ids, max_values=...)")
+    if units.ids.size != values.size:
+        raise InvalidParameter(
+            "there are not as many ids in units as values; write one id for each value"
+        )
+    if not counted:
+        raise InvalidParameter(
+            "units with several values were given under replace_one, where the number of values "
+            'is public; write neighbors="add_remove"'
+        )

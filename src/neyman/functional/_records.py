@@ -3,7 +3,7 @@
 import json
 import os
 import zlib
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar, cast, overload
@@ -14,14 +14,13 @@ import numpy as np
 from neyman.arguments import check_type, given
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import Function, Released
-from neyman.functional._curves._function import ReleasedFunction
-from neyman.functional._fields._field import ReleasedField
-from neyman.functional._fields._projected_field import ProjectedField
+from neyman.functional._densities._field import ReleasedField
+from neyman.functional._densities._function import ReleasedFunction
+from neyman.functional._densities._projected import ProjectedDensity
 from neyman.functional._functions import Functions, parts_of
 from neyman.functional._gaussian_processes._interpolant import Interpolant
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
 from neyman.functional._regressions._regression_curve import RegressionCurve
-from neyman.functional._written import strictly
 
 __all__ = [
     "function",
@@ -41,7 +40,7 @@ _KINDS: Final[tuple[type[Function], ...]] = (
     SurvivalCurve,
     RegressionCurve,
     Interpolant,
-    ProjectedField,
+    ProjectedDensity,
 )
 
 _RELEASE: Final = "what release(query, noise, ledger, entry=...) returned"
@@ -50,6 +49,7 @@ _NO_ZIP: Final = (BadZipFile, zlib.error)
 _NONE: Final = np.zeros(0, np.int64)
 
 _Kind = TypeVar("_Kind", bound=Function)
+_Written = TypeVar("_Written", bound=Function | Functions[Any])
 
 
 @overload
@@ -105,13 +105,13 @@ def functions(release: Released, kind: type[Function] = Function) -> Functions[F
 
 
 def _made(release: Released, kind: type[Function]) -> Function:
-    for known in _asked(kind):
+    for known in _known_kinds(kind):
         if release.query.get("statistic") in known.statistics:
             try:
                 return known.of_release(release)
             except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
                 raise _damaged(" or ".join(known.statistics)) from error
-    asked = [name for known in _asked(kind) for name in known.statistics]
+    asked = [name for known in _known_kinds(kind) for name in known.statistics]
     raise InvalidParameter(
         f"a release of {release.query.get('statistic')!r} was given; write function(release) for a "
         f"release of functional.{', '.join(asked)}"
@@ -130,10 +130,10 @@ def read(record: Mapping[str, object], kind: type[Function] = Function) -> Funct
     """
     check_type("record", record, Mapping, _RECORD)
     _refuse_grouped(record, "a record", "functional.read_functions(record)")
-    for known in _asked(kind):
+    for known in _known_kinds(kind):
         if record.get("kind") == known.kind:
-            return strictly(known.of_record, record, known.kind)
-    kinds = [known.kind for known in _asked(kind)]
+            return _strictly(known.of_record, record, known.kind)
+    kinds = [known.kind for known in _known_kinds(kind)]
     raise InvalidParameter(
         f"a record of kind {record.get('kind')!r} was given; write what to_json returned, of kind "
         f"{', '.join(kinds)}"
@@ -152,7 +152,7 @@ def read_functions(record: Mapping[str, object]) -> Functions[Function]:
             f"a record of kind {record.get('kind')!r} was given, not of functions by group; read "
             "one function by functional.read(record)"
         )
-    return strictly(lambda asked: Functions.of_record(asked, read), record, "functions by group")
+    return _strictly(lambda one: Functions.of_record(one, read), record, "functions by group")
 
 
 def save(function: Function | Functions[Any], path: str | Path) -> None:
@@ -165,7 +165,7 @@ def save(function: Function | Functions[Any], path: str | Path) -> None:
     """
     check_type("function", function, Function | Functions, "functional.function(release)")
     place = _place(path)
-    with _told(place, "written"), place.open("wb") as file:
+    with _refusing_paths(place, "written"), place.open("wb") as file:
         write_to(function, file)
 
 
@@ -220,7 +220,7 @@ def load_functions(path: str | Path) -> Functions[Function]:
 
 def _opened(path: str | Path) -> tuple[dict[str, object], list[int]]:
     place = _place(path)
-    with _told(place, "read"):
+    with _refusing_paths(place, "read"):
         try:
             with place.open("rb") as source, np.load(source, allow_pickle=False) as file:
                 written = json.loads(str(file["record"]))
@@ -234,7 +234,7 @@ def _opened(path: str | Path) -> tuple[dict[str, object], list[int]]:
 
 
 @contextmanager
-def _told(place: Path, done: str) -> Generator[None]:
+def _refusing_paths(place: Path, done: str) -> Generator[None]:
     """Refuse a path where there is no such file, or none that this user may use."""
     try:
         yield
@@ -243,6 +243,27 @@ def _told(place: Path, done: str) -> Generator[None]:
         raise InvalidParameter(
             f"{str(place)!r} cannot be {done}: {reason}; write the path of a file"
         ) from error
+
+
+def _strictly(
+    make: Callable[[Mapping[str, object]], _Written], record: Mapping[str, object], what: str
+) -> _Written:
+    """Return what `make` reads from a record, if it would be written just so.
+
+    Raises:
+        InvalidParameter: if the record is malformed, of a later version, or of something else.
+    """
+    found: _Written | None = None
+    try:
+        found = make(record)
+        same = found.to_json() == record
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError):
+        same = False
+    if found is None or not same:
+        raise InvalidParameter(
+            f"a record of {what} is malformed or of another version; write it by to_json"
+        )
+    return found
 
 
 def _refuse_grouped(record: Mapping[str, object], what: str, instead: str) -> None:
@@ -261,7 +282,7 @@ def _damaged(what: str) -> InvalidParameter:
     )
 
 
-def _asked(kind: type[Function]) -> list[type[Function]]:
+def _known_kinds(kind: type[Function]) -> list[type[Function]]:
     """Return the known classes among these."""
     if not (isinstance(kind, type) and issubclass(kind, Function)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(

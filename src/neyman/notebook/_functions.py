@@ -17,8 +17,8 @@ from neyman.functional import (
     ReleasedFunction,
     SurvivalCurve,
 )
-from neyman.functional._bands import bands_of
-from neyman.functional._generator import public_generator
+from neyman.functional._arguments import public_generator
+from neyman.functional._curve_bands import bands_of
 from neyman.notebook._card import ROWS, card, facts, lines, quiet, table, warning
 from neyman.notebook._drawn import curve, heat
 
@@ -44,13 +44,13 @@ def html(shown: object) -> str:
         case Functions():
             names = ", ".join(shown.columns)
             return card(f"{len(shown):,} functions by {names}", _by_group(shown))
-        case Function():
-            return card(f"Released {shown.kind}", parts(shown, _LEVEL, Labels()))
-        case ProjectedDensity():
+        case ProjectedDensity(sides=[_]):
             ends = float(shown.points[0]), float(shown.points[-1])
             x = np.linspace(*ends, _POINTS)
             drawn = curve(x, shown(x), None, labels=("x", "density"), zero=True)
             return card("Density: not negative, of integral 1", [drawn])
+        case Function():
+            return card(f"Released {shown.kind}", parts(shown, _LEVEL, Labels()))
         case RegressionFit():
             source = public_generator()
             band = shown.band(_LEVEL, "noise", generator=source, repetitions=_REPETITIONS)

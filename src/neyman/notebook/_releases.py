@@ -11,7 +11,7 @@ from neyman.functional import (
     ReleasedFunction,
     function,
 )
-from neyman.functional._curves._select import selected
+from neyman.functional._densities._bandwidth import selected
 from neyman.notebook._card import card, facts, first_rows, lines, more, quiet, warning
 from neyman.notebook._functions import Labels, parts
 from neyman.notebook._guarantees import guarantee_facts, numbers
@@ -92,9 +92,7 @@ def _function(told: Presented) -> Iterator[str]:
 def _read(found: Function) -> Function:
     """Return a density at the bandwidth that the release itself chooses, as pictures have it."""
     match found:
-        case ReleasedFunction():
-            return selected(found)
-        case ReleasedField():
+        case ReleasedFunction() | ReleasedField():
             return selected(found)
         case _:
             return found

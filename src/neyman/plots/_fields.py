@@ -11,11 +11,11 @@ from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Generator,
-    ProjectedField,
+    ProjectedDensity,
     ReleasedField,
     Side,
 )
-from neyman.functional._generator import public_generator
+from neyman.functional._arguments import public_generator
 from neyman.numerics import Array
 from neyman.plots._axes import number_axis
 from neyman.plots._style import INK, figure, plain, words
@@ -28,7 +28,7 @@ _COARSE = 65
 
 @plain
 def heatmap(
-    field: ReleasedField | ProjectedField,
+    field: ReleasedField | ProjectedDensity,
     *,
     generator: Generator | None = None,
     level: float = 0.95,
@@ -56,21 +56,20 @@ def heatmap(
         InvalidParameter: if the field has three coordinates, or there are not two labels.
     """
     instead = "functional.function(release) of a density on a Box"
-    check_type("field", field, ReleasedField | ProjectedField, instead)
+    check_type("field", field, ReleasedField | ProjectedDensity, instead)
     if len(labels) != 2:
         raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
-    if isinstance(field, ProjectedField):
-        _check_plane(field.sides)
+    _check_plane(field.sides)
+    if isinstance(field, ProjectedDensity):
         places, values = field.grid(points)
         picture, axes = _drawn(field.sides, places, values, labels)
         axes.set_title("private density, the nearest proper one", color=INK, fontsize=9, loc="left")
         return picture
-    _check_plane(field.basis.sides)
     source = public_generator() if generator is None else generator
     band = field.band(level, "noise", generator=source, points=points, repetitions=repetitions)
-    picture, axes = _drawn(field.basis.sides, band.axes, band.estimate, labels)
+    picture, axes = _drawn(field.sides, band.axes, band.estimate, labels)
     if band.lower.min() < 0 < band.lower.max():
-        x, y, lower = _closed(field.basis.sides, band.axes, band.lower)
+        x, y, lower = _closed(field.sides, band.axes, band.lower)
         axes.contour(x, y, lower.T, levels=[0.0], colors="white", linewidths=1.1)
     bandwidths = " and ".join(f"{float(h):.3g}" for h in field.bandwidth)
     axes.set_title(
@@ -83,7 +82,7 @@ def heatmap(
     return picture
 
 
-def draw_field(axes: Axes, field: ProjectedField, labels: tuple[str, str]) -> None:
+def draw_field(axes: Axes, field: ProjectedDensity, labels: tuple[str, str]) -> None:
     """Draw the density of two coordinates on axes of a picture, with its own scale of colours."""
     _colour(axes, field.sides, *field.grid(_COARSE), labels)
 

@@ -14,7 +14,7 @@ from neyman.errors import InvalidParameter
 from neyman.functional import (
     Band,
     Function,
-    ProjectedField,
+    ProjectedDensity,
     RegressionCurve,
     ReleasedField,
     ReleasedFunction,
@@ -22,8 +22,8 @@ from neyman.functional import (
     function,
     functions,
 )
-from neyman.functional._bands import bands_of, independent_records
-from neyman.functional._curves._select import selected
+from neyman.functional._curve_bands import bands_of, independent_records
+from neyman.functional._densities._bandwidth import selected
 from neyman.plots._fields import draw_field, heatmap
 from neyman.plots._functions import draw_density, draw_regression, draw_survival
 from neyman.plots._panels import panels
@@ -142,11 +142,11 @@ def _field(shown: Presented) -> Figure:
     return _drawn(shown, lambda axes, found, _: draw_field(axes, _proper(found), labels))
 
 
-def _proper(found: Function) -> ProjectedField:
+def _proper(found: Function) -> ProjectedDensity:
     match found:
         case ReleasedField():
             smooth = selected(found)
-            return (smooth.plane(0, 1) if len(smooth.basis.sides) > 2 else smooth).project()
+            return (smooth.plane(0, 1) if len(smooth.sides) > 2 else smooth).project()
         case _:
             raise _other(found)
 

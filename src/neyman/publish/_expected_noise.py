@@ -284,7 +284,7 @@ def _field_rows(answer: _Answer, confidence: float) -> Number:
 
 def _field(answer: _Answer, confidence: float) -> Number:
     released = function(answer, ReleasedField)
-    middle = [side.start + float(side.length) / 2 for side in released.basis.sides]
+    middle = [side.start + float(side.length) / 2 for side in released.sides]
     return _pointwise(float(released.noise_sd(np.array(middle))), confidence)
 
 

@@ -17,8 +17,8 @@ from neyman.functional import (
     function,
     functions,
 )
-from neyman.functional._bands import Bands, bands_of, independent_records
-from neyman.functional._curves._select import selected
+from neyman.functional._curve_bands import Bands, bands_of, independent_records
+from neyman.functional._densities._bandwidth import selected
 from neyman.numerics import Array
 from neyman.released import Release, group_name
 
@@ -101,7 +101,7 @@ def _field(found: Function, release: Release) -> Columns | None:
         case ReleasedField():
             smooth = selected(found)
             read: dict[str, list[object]] = {"column": [], "share below": [], "value": []}
-            for axis in range(len(smooth.basis.sides)):
+            for axis in range(len(smooth.sides)):
                 values = np.asarray(smooth.marginal(axis).project().quantile(_SHARES)).tolist()
                 name = _name(release, axis, f"coordinate {axis + 1}")
                 read["column"] += [name] * len(_SHARES)

@@ -12,7 +12,6 @@ from neyman.errors import InvalidParameter
 from neyman.functional import (
     Function,
     ProjectedDensity,
-    ProjectedField,
     RegressionCurve,
     RegressionFit,
     ReleasedField,
@@ -21,7 +20,7 @@ from neyman.functional import (
     function,
     functions,
 )
-from neyman.functional._curves._select import selected
+from neyman.functional._densities._bandwidth import selected
 from neyman.functional._functions import Key
 from neyman.numerics import Array
 from neyman.released import Guarantee, Release, Spending, pandas_frame
@@ -31,9 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FunctionRelease", "FunctionReleases", "functions_of"]
 
-Best: TypeAlias = (
-    ProjectedDensity | ProjectedField | RegressionFit | SurvivalCurve | ReleasedFunction
-)
+Best: TypeAlias = ProjectedDensity | RegressionFit | SurvivalCurve | ReleasedFunction
 
 
 @final
@@ -122,7 +119,9 @@ class FunctionRelease(Displayed):
             InvalidParameter: if it has none, or the noise hides it.
         """
         match self.best:
-            case ProjectedDensity() | SurvivalCurve() as best:
+            case SurvivalCurve() as best:
+                return best.quantile(q)
+            case ProjectedDensity(sides=[_]) as best:
                 return best.quantile(q)
             case _:
                 raise self._lacks("quantiles")
@@ -134,7 +133,9 @@ class FunctionRelease(Displayed):
             InvalidParameter: if it has none, or the noise hides it.
         """
         match self.best:
-            case ProjectedDensity() | ReleasedFunction() as best:
+            case ReleasedFunction() as best:
+                return best.cdf(x)
+            case ProjectedDensity(sides=[_]) as best:
                 return best.cdf(x)
             case _:
                 raise self._lacks("distribution function")

@@ -1,13 +1,14 @@
-"""What a density is expanded in: public, the same for all data sets."""
+"""What is expanded in waves: public nodes and integers, and how the noisy ones are answered."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, final
 
-from neyman.aggregate import Columns, IntArray
+from neyman.aggregate import Columns, IntArray, Noise
 from neyman.nodes import Nodes
 from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["AbstractBasis"]
+__all__ = ["AbstractBasis", "CoefficientReading"]
 
 
 class AbstractBasis(ABC):
@@ -59,3 +60,34 @@ class AbstractBasis(ABC):
     @abstractmethod
     def record(self) -> dict[str, object]:
         """Return the public record, JSON-able."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CoefficientReading:
+    """The noisy integers as they are, each by what it is a coefficient of, group by group."""
+
+    basis: AbstractBasis
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its columns are called."""
+        return *self.basis.label_names, "coefficient", "stddev", "lower", "upper"
+
+    @property
+    def rows(self) -> int:
+        """One for each integer of a group."""
+        return self.basis.size
+
+    def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return the columns."""
+        width = noise.half_width(confidence)
+        groups = len(noisy) // self.rows
+        labels: Columns = {name: label * groups for name, label in self.basis.labels().items()}
+        # Integers of at most 2^62 and noise: far from the end of 64 bits.
+        return labels | {
+            "coefficient": noisy.tolist(),
+            "stddev": [noise.stddev] * len(noisy),
+            "lower": (noisy - width).tolist(),
+            "upper": (noisy + width).tolist(),
+        }

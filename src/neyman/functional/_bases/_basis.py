@@ -1,24 +1,25 @@
 """The kernel as a finite sum of waves, and how the budget is divided among them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, final
+from typing import ClassVar, Final, cast, final
 
 import numpy as np
 
 from neyman.aggregate import Columns, IntArray
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
+from neyman.functional._arguments import number
 from neyman.functional._bases._abstract_basis import AbstractBasis
-from neyman.functional._bases._eighths import eighth_features, eighth_norms, eighth_products
+from neyman.functional._bases._domain import Side, check_side, side_of
 from neyman.functional._bases._features import feature_sensitivity, whole_sums
-from neyman.functional._bases._line_basis import LineBasis, multipliers
-from neyman.functional._bases._side import Side, check_domain
-from neyman.functional._bases._target import Target
+from neyman.functional._bases._symmetric_waves import eighth_features, eighth_norms, eighth_products
+from neyman.functional._bases._target import Target, target_of
+from neyman.functional._bases._waves import WaveBasis, Waves, circle_nodes, multipliers
 from neyman.nodes import Nodes
-from neyman.numerics import Array, text
+from neyman.numerics import Array, ComplexArray, text
 from neyman.overriding import override
 from neyman.sensitivity import Neighbors, Sensitivity
 
@@ -33,7 +34,7 @@ _MOST_BANDWIDTHS: Final = 1024
 
 @final
 @dataclass(frozen=True, slots=True)
-class Basis(LineBasis, AbstractBasis):
+class Basis(WaveBasis, AbstractBasis):
     """A truncated Gaussian kernel on a circle of length L, and public nodes on it.
 
         K_J(x) = (1/L) (1 + 2 sum_{j=1}^J lambda_j cos w_j x),   w_j = 2 pi j / L,
@@ -68,7 +69,7 @@ class Basis(LineBasis, AbstractBasis):
             InvalidParameter: if it is below a 1024th of the length or above the largest, or one
                 of the rest is of another class.
         """
-        check_domain(self.domain)
+        check_side(self.domain)
         check_type("bandwidth", self.bandwidth, Fraction | int, "an exact one, a Fraction")
         check_type(
             "target", self.target, Target, "Density(), Cumulative(), Scales() or Weights(...)"
@@ -84,13 +85,43 @@ class Basis(LineBasis, AbstractBasis):
 
     @property
     @override
+    def bandwidths(self) -> tuple[Fraction]:
+        return (self.bandwidth,)
+
+    @property
+    @override
+    def waves(self) -> Waves:
+        return Waves((self.domain,), self.bandwidths, self.amplitudes)
+
+    @property
+    def period(self) -> float:
+        """The length of the circle."""
+        return self.domain.period
+
+    @property
     def highest(self) -> int:
+        """J, the highest frequency kept."""
         reach = math.sqrt(-math.log(_SMALLEST_MULTIPLIER) / 2) / math.pi
         return math.ceil(reach * self.period / float(self.bandwidth))
 
     @property
     @override
+    def size(self) -> int:
+        return 2 * self.highest + self.counted
+
+    @property
+    def circle_nodes(self) -> int:
+        """M, a power of two: nodes on the whole circle."""
+        return circle_nodes((self.domain,), self.bandwidths)[0]
+
+    @property
+    def nodes(self) -> int:
+        """How many of them lie in the domain; they are the first."""
+        return self.circle_nodes if self.domain.closed else self.circle_nodes // 2 + 1
+
+    @property
     def amplitudes(self) -> Array:
+        """The scale of the features of j = 0 ... J, shape (J + 1,); 0 at 0 if not released."""
         j = self.highest
         squares = 2 * multipliers(self.period, j, float(self.bandwidth))
         squares[0] = 1.0 if self.counted else 0.0
@@ -102,6 +133,16 @@ class Basis(LineBasis, AbstractBasis):
     @override
     def axes(self) -> tuple[Nodes]:
         return (self.domain.places(self.period / self.circle_nodes, self.nodes),)
+
+    def transform(self, integers: Array) -> ComplexArray:
+        """Return the sums over records of exp(-i w_j x), noise included; 0 at 0 if not released."""
+        j, amplitudes = self.highest, self.amplitudes
+        found = np.zeros(j + 1, np.complex128)
+        waves = integers[self.counted :]
+        found[1:] = (waves[:j] - 1j * waves[j:]) / amplitudes[1:]
+        if self.counted:
+            found[0] = integers[0] / amplitudes[0]
+        return found
 
     @override
     def sums(self, counts: IntArray) -> IntArray:
@@ -148,3 +189,18 @@ class Basis(LineBasis, AbstractBasis):
             "target": self.target.record(),
             "counted": self.counted,
         }
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, object]) -> "Basis":
+        """Rebuild a basis from what `record` returned.
+
+        Raises:
+            InvalidParameter: if what it describes is refused.
+            KeyError, TypeError, ValueError: if it is no such record.
+        """
+        return cls(
+            side_of(cast("Mapping[str, object]", record["domain"])),
+            number(record["bandwidth"]),
+            target_of(cast("Mapping[str, object]", record["target"])),
+            record["counted"] is True,
+        )

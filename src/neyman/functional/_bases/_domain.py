@@ -1,34 +1,130 @@
-"""The public line segment or circle that values lie on."""
+"""Where values lie, declared without looking at them: lines, circles, and boxes of them."""
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, TypeAlias, cast, final, get_args
+from typing import ClassVar, Final, Literal, TypeAlias, cast, final, get_args
 
 import numpy as np
+import numpy.typing as npt
 
-from neyman.arguments import given
+from neyman.arguments import check_type, given, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._bases._basis import Basis
-from neyman.functional._bases._side import Domain, Side, check_domain
-from neyman.functional._bases._target import Density, Target, target_of
-from neyman.functional._written import number
+from neyman.functional._arguments import number, numbers
 from neyman.nodes import Nodes
 from neyman.numerics import Array, Real, exact, text
 from neyman.overriding import override
 
 __all__ = [
+    "Box",
     "Circle",
     "Domain",
     "Interval",
     "Outside",
     "Side",
-    "basis_of",
-    "check_domain",
+    "check_side",
     "side_of",
 ]
 
 Outside: TypeAlias = Literal["clip", "drop"]
+
+_MOST_POINTS: Final = 1 << 26
+
+
+class Domain(ABC):
+    """Where values lie: on a line, on a circle, in a box of such sides.
+
+    Every double is either at a place of the domain or at none: no value raises an error.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def sides(self) -> "tuple[Side, ...]":
+        """One for each coordinate of a record."""
+
+    @abstractmethod
+    def record(self) -> dict[str, object]:
+        """Return the public record, JSON-able."""
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{k}={v!r}" for k, v in self.record().items() if k != "kind")
+        return f"{type(self).__name__}({fields})"
+
+
+class Side(Domain):
+    """A line or a circle, and the circle that it is bent to."""
+
+    __slots__ = ()
+
+    @property
+    @override
+    def sides(self) -> "tuple[Side, ...]":
+        return (self,)
+
+    @property
+    @abstractmethod
+    def start(self) -> float:
+        """The lower end."""
+
+    @property
+    @abstractmethod
+    def length(self) -> Fraction:
+        """Upper minus lower end, in the units of the values."""
+
+    @property
+    @abstractmethod
+    def period(self) -> float:
+        """The length of the circle that the domain lies on."""
+
+    @property
+    @abstractmethod
+    def largest_bandwidth(self) -> Fraction:
+        """The bandwidth beyond which a kernel would meet its own tail."""
+
+    @property
+    @abstractmethod
+    def closed(self) -> bool:
+        """Whether the upper end is the lower end."""
+
+    @abstractmethod
+    def offsets(self, points: Array) -> Array:
+        """Return distances of points of the domain from the lower end, in [0, length]."""
+
+    @abstractmethod
+    def places(self, step: float, number: int) -> Nodes:
+        """Return the first `number` nodes at this step, and the rule for what is outside."""
+
+    def located(self, points: npt.ArrayLike) -> Array:
+        """Return distances of public points from the lower end, in [0, length].
+
+        Raises:
+            InvalidParameter: if a point is outside the domain.
+        """
+        x = numbers("x", points)
+        low, high = self.start, self.start + float(self.length)
+        inside = np.isfinite(x) if self.closed else (x >= low) & (x <= high)
+        if not inside.all():
+            raise InvalidParameter(
+                f"x outside [{low:g}, {high:g}] was asked for, where nothing is known; "
+                "write points of the domain"
+            )
+        return self.offsets(x)
+
+    def grid(self, points: int) -> Array:
+        """Return equally spaced places over all of it; a circle's end is not repeated.
+
+        Raises:
+            InvalidParameter: if fewer than two are asked for, or more than 2^26.
+        """
+        points = whole("points", points, 2, _MOST_POINTS)
+        steps = np.arange(points) / (points if self.closed else points - 1)
+        ends = self.start, self.start + float(self.length)
+        return np.minimum(ends[0] + steps * (ends[1] - ends[0]), ends[1])
 
 
 @final
@@ -119,12 +215,6 @@ class Interval(Side):
         )
 
     @override
-    def basis(
-        self, bandwidth: Real | Sequence[Real], target: Target | None, *, counted: bool
-    ) -> Basis:
-        return _basis(self, bandwidth, target, counted=counted)
-
-    @override
     def record(self) -> dict[str, object]:
         return {
             "kind": self.kind,
@@ -197,14 +287,49 @@ class Circle(Side):
         )
 
     @override
-    def basis(
-        self, bandwidth: Real | Sequence[Real], target: Target | None, *, counted: bool
-    ) -> Basis:
-        return _basis(self, bandwidth, target, counted=counted)
+    def record(self) -> dict[str, object]:
+        return {"kind": self.kind, "period": text(self.around)}
+
+
+@final
+@dataclass(frozen=True, slots=True, init=False)
+class Box(Domain):
+    """Values of two or three coordinates: a map, hour of the day by delay, a point in space.
+
+    A row that is at no place of one of the sides is at no place of the box.
+
+    >>> len(Box(Circle(24), Interval(-60, 180, outside="clip")).sides)
+    2
+
+    Attributes:
+        each: an `Interval` or a `Circle` for each coordinate.
+    """
+
+    kind: ClassVar[str] = "box"
+
+    each: tuple[Side, ...]
+
+    def __init__(self, *sides: Side) -> None:
+        """Take two or three sides.
+
+        Raises:
+            InvalidParameter: if there are more or fewer, or one is no side.
+        """
+        if len(sides) not in (2, 3) or not all(isinstance(side, Side) for side in sides):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidParameter(
+                f"Box{sides!r} was given; write two or three sides, each Interval(lower, upper, "
+                "outside=...) or Circle(period)"
+            )
+        object.__setattr__(self, "each", sides)
+
+    @property
+    @override
+    def sides(self) -> tuple[Side, ...]:
+        return self.each
 
     @override
     def record(self) -> dict[str, object]:
-        return {"kind": self.kind, "period": text(self.around)}
+        return {"kind": self.kind, "sides": [side.record() for side in self.sides]}
 
 
 def side_of(record: Mapping[str, object]) -> Side:
@@ -222,31 +347,14 @@ def side_of(record: Mapping[str, object]) -> Side:
     return Interval(*ends, outside=cast("Outside", record["outside"]))
 
 
-def basis_of(record: Mapping[str, object]) -> Basis:
-    """Rebuild a basis from what its `record` returned.
+def check_side(domain: object) -> None:
+    """Refuse what is no line or circle.
 
     Raises:
-        InvalidParameter: if what it describes is refused.
-        KeyError, TypeError, ValueError: if it is no such record.
+        InvalidParameter: if it is something else.
     """
-    return Basis(
-        side_of(cast("Mapping[str, object]", record["domain"])),
-        number(record["bandwidth"]),
-        target_of(cast("Mapping[str, object]", record["target"])),
-        record["counted"] is True,
-    )
-
-
-def _basis(
-    side: Side, bandwidth: Real | Sequence[Real], target: Target | None, *, counted: bool
-) -> Basis:
-    if isinstance(bandwidth, Sequence) and not isinstance(bandwidth, str):
-        raise InvalidParameter(
-            f"{given('bandwidth', bandwidth)} of several numbers was given for values on a line; "
-            "write one"
-        )
-    chosen = Density() if target is None else target
-    return Basis(side, exact(bandwidth, "bandwidth"), chosen, counted)
+    instead = 'Interval(lower, upper, outside="clip") or Circle(period)'
+    check_type("domain", domain, Side, instead)
 
 
 def _check_doubles(length: Fraction, largest: Fraction) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar, cast, final
 import numpy as np
 
 from neyman.errors import InvalidParameter
-from neyman.functional._written import number
+from neyman.functional._arguments import number
 from neyman.numerics import Array, Real, exact, text
 from neyman.overriding import override
 

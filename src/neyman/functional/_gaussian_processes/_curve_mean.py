@@ -8,15 +8,13 @@ import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, IntArray
 from neyman.errors import InvalidParameter
+from neyman.functional._arrays import public_number, rows, source
 from neyman.functional._gaussian_processes._kernels import Kernel
-from neyman.functional._gaussian_processes._norms import mean_norm
-from neyman.functional._gaussian_processes._values import SCALE, Question
-from neyman.functional._gaussian_processes._whitening import Whitening
-from neyman.functional._private import public_number, rows, source
+from neyman.functional._gaussian_processes._values import SCALE, Question, Whitening
 from neyman.numerics import Array, Real, exact, text
 from neyman.sensitivity import Neighbors, check_neighbors
 
-__all__ = ["curve_mean"]
+__all__ = ["curve_mean", "mean_norm"]
 
 _LEAST_NUGGET: Final = Fraction(1, 2**16)
 _MAP_BITS: Final = 16
@@ -102,6 +100,18 @@ def curve_mean(
         compute,
         np.asarray(np.linalg.inv(integers / 2.0**_MAP_BITS), np.float64),
     )
+
+
+def mean_norm(radius: Real, *, neighbors: Neighbors) -> Fraction:
+    """Return how far one unit moves a sum of curves, each of norm ||f||_H at most `radius`.
+
+    add_remove    radius
+    replace_one   2 radius
+    """
+    bound = exact(radius, "radius")
+    if bound <= 0:
+        raise InvalidParameter(f"radius={text(bound)} is not positive; write the largest norm kept")
+    return bound if check_neighbors(neighbors) == "add_remove" else 2 * bound
 
 
 def shortened(rows: Array, integers: Array, radius: float) -> IntArray:

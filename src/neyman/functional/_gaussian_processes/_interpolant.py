@@ -10,10 +10,9 @@ import numpy.typing as npt
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
+from neyman.functional._arguments import number, numbers
 from neyman.functional._gaussian_processes._kernels import Kernel, Matern, SquaredExponential, table
-from neyman.functional._gaussian_processes._whitening import Whitening
-from neyman.functional._public import numbers
-from neyman.functional._written import number
+from neyman.functional._gaussian_processes._values import Whitening
 from neyman.numerics import Array
 from neyman.overriding import override
 

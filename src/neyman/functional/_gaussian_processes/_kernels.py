@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._public import numbers
+from neyman.functional._arguments import numbers
 from neyman.numerics import ULP, Array, Real, ceil_float, exact, text
 from neyman.overriding import override
 

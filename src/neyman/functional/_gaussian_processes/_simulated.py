@@ -1,4 +1,4 @@
-"""Gaussian processes at many points at once, in floating point: for simulation, not for release.
+"""Gaussian processes on a grid, in floating point: for simulation, not for release.
 
 What is drawn here comes from a public generator and is added to nothing private: error bands,
 studies of accuracy, tests. The noise of a release is drawn as integers, behind the door.
@@ -17,24 +17,15 @@ import numpy.typing as npt
 
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._gaussian_processes._kernels import (
-    Kernel,
-    Matern,
-    SquaredExponential,
-    check_kernel,
-    check_length,
-    table,
-)
-from neyman.functional._gaussian_processes._markov import stationary_root, step_noise, transition
-from neyman.functional._generator import Generator, check_generator
+from neyman.functional._arguments import Generator, check_generator
+from neyman.functional._gaussian_processes._kernels import Kernel, check_kernel, check_length
 from neyman.numerics import Array, ComplexArray, Real
 
-__all__ = ["simulate_axes", "simulate_grid", "simulate_line"]
+__all__ = ["simulate_grid"]
 
 _MOST_CELLS: Final = 1 << 26
 # Beyond this many length scales every kernel here is below 1e-16.
 _REACH: Final = 44.0
-_NEGLIGIBLE: Final = 80.0
 # The share of the variance in waves that are not drawn.
 _LEFT_OUT: Final = 1e-13
 # Points along an axis that its spectrum is first looked for on.
@@ -78,72 +69,6 @@ def simulate_grid(
         )
     path = _waves(_spectrum(kernel, spacing, torus), torus, shape, generator)
     return np.ascontiguousarray(_summed(path, torus[-1])[..., : shape[-1]])
-
-
-def simulate_axes(
-    kernel: SquaredExponential, axes: Sequence[npt.ArrayLike], *, generator: Generator
-) -> Array:
-    """Return one path at all combinations of coordinates. Not private: floats, public generator.
-
-    The squared exponential is a product over axes, so its square root is one for each axis.
-
-    Args:
-        kernel: the covariance.
-        axes: coordinates along each axis, in any order and spacing.
-        generator: of normal numbers.
-
-    Returns:
-        Shape: the length of each axis.
-
-    Error: an estimate: the covariance is within 1e-13 times the sizes of the axes.
-    """
-    check_type("kernel", kernel, SquaredExponential, "SquaredExponential(length_scale)")
-    check_generator(generator)
-    check_type("axes", axes, Sequence, "a list of coordinates for each axis")
-    places = [table(axis, "axes") for axis in axes]
-    path = generator.standard_normal(tuple(len(axis) for axis in places))
-    for k, axis in enumerate(places):
-        values, vectors = np.linalg.eigh(kernel.covariance(axis, axis))
-        root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
-        path = np.moveaxis(np.tensordot(root, path, axes=(1, k)), 0, k)
-    return path
-
-
-def simulate_line(kernel: Matern, points: npt.ArrayLike, *, generator: Generator) -> Array:
-    """Return one path at any points of the line. Not private: floats, of a public generator.
-
-    A Matern process and its derivatives have no memory: from point to point x <- A x + Q^(1/2) z,
-    all steps of it together in log2(m) rounds, for A over two steps is A of their sum.
-
-    Args:
-        kernel: the covariance.
-        points: shape (m,), in any order; equal ones get equal values.
-        generator: of normal numbers.
-
-    Error: an estimate: the covariance is within 1e-12; increments over short steps keep their
-        relative accuracy.
-    Source: Hartikainen and Sarkka, *Kalman filtering and smoothing solutions to temporal Gaussian
-        process regression models*, MLSP 2010.
-    """
-    check_type("kernel", kernel, Matern, "Matern(smoothness, length_scale)")
-    check_generator(generator)
-    places = table(points)
-    if places.shape[1] != 1:
-        raise InvalidParameter(
-            f"points of {places.shape[1]} coordinates were given; write shape (m,)"
-        )
-    unique, inverse = np.unique(places[:, 0], return_inverse=True)
-    normal = generator.standard_normal((unique.size, kernel.states))
-    roots = np.concatenate([stationary_root(kernel)[None], step_noise(kernel, np.diff(unique))])
-    state = np.einsum("nij,nj->ni", roots, normal)
-    far = 1
-    while far < unique.size:
-        apart = unique[far:] - unique[:-far]
-        state[far:] += np.einsum("nij,nj->ni", transition(kernel, apart), state[:-far])
-        if float(apart.min()) * kernel.rate > _NEGLIGIBLE:
-            break
-        far *= 2
-    return state[inverse.reshape(-1), 0]
 
 
 def _spectrum(kernel: Kernel, spacing: float, torus: Sequence[int]) -> Array:

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from neyman.functional._bases._basis import Basis
-from neyman.functional._bases._line_basis import multipliers
-from neyman.functional._curves._series import Series
+from neyman.functional._bases._waves import multipliers
+from neyman.functional._densities._wave_sums import Series
 from neyman.functional._lifetimes._survival import TwoChannels
 from neyman.numerics import Array, ComplexArray
 
@@ -31,7 +31,6 @@ __all__ = [
     "empty_shares",
     "nodes_of",
     "survival_of",
-    "transform_of",
 ]
 
 # Kernels reach so many bandwidths beyond the ends; what lies there is folded back.
@@ -57,17 +56,6 @@ def nodes_of(basis: Basis) -> Array:
     """Return the public places of time, from 0 to the horizon."""
     step = basis.period / basis.circle_nodes
     return np.minimum(step * np.arange(basis.nodes), float(basis.domain.length))
-
-
-def transform_of(basis: Basis, integers: Array) -> ComplexArray:
-    """Return the sums over records of exp(-i w_j x), noise included; 0 at 0 if not released."""
-    j, amplitudes = basis.highest, basis.amplitudes
-    found = np.zeros(j + 1, np.complex128)
-    waves = integers[basis.counted :]
-    found[1:] = (waves[:j] - 1j * waves[j:]) / amplitudes[1:]
-    if basis.counted:
-        found[0] = integers[0] / amplitudes[0]
-    return found
 
 
 def empty_shares(channels: TwoChannels) -> EmptyShares:

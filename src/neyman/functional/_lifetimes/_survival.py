@@ -10,12 +10,12 @@ import numpy.typing as npt
 from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords
-from neyman.functional._asked import asked
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Interval
 from neyman.functional._bases._features import clamped, feature_sensitivity, whole_sums
-from neyman.functional._bases._readings import ChannelReading
 from neyman.functional._bases._target import Cumulative
+from neyman.functional._channels import ChannelReading
+from neyman.functional._question import question_of
 from neyman.nodes import Nodes, beyond
 from neyman.numerics import Real, exact, text
 from neyman.sensitivity import Neighbors, Sensitivity
@@ -60,6 +60,11 @@ class TwoChannels:
     def _basis(self, *, counted: bool) -> Basis:
         domain = Interval(0, self.horizon, outside="clip")
         return Basis(domain, self.bandwidth, Cumulative(), counted)
+
+    @property
+    def size(self) -> int:
+        """How many integers are released."""
+        return self.events.size + self.censored.size
 
     def record(self) -> dict[str, object]:
         """Return the public record, JSON-able."""
@@ -154,7 +159,7 @@ def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggreg
             [whole_sums(basis, part) for basis, part in zip(both, parts, strict=True)], axis=1
         )
 
-    return asked(
+    return question_of(
         records,
         {
             "statistic": "survival",
@@ -164,7 +169,7 @@ def survival_of(records: Countable, *, horizon: Real, bandwidth: Real) -> Aggreg
         rule=channels,
         axes=channels.axes,
         one=_sensitivity(both, records.neighbors),
-        size=sum(basis.size for basis in both),
+        size=channels.size,
         reading=ChannelReading(
             (
                 ("event", channels.events),

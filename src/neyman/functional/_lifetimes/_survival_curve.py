@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, cast, final
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import check_type, whole
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
-from neyman.functional._abstract import FORMAT, Function, Released
+from neyman.functional._abstract import NoisyCount
+from neyman.functional._arguments import Generator, check_generator, check_level, number, numbers
 from neyman.functional._bases._basis import Basis
-from neyman.functional._curves._band import Band, BandKind, check_band_kind
-from neyman.functional._generator import Generator, check_generator
+from neyman.functional._channels import ReleasedChannels
+from neyman.functional._densities._band import Band, BandKind, check_band_kind
 from neyman.functional._lifetimes._product_limit import (
     Counts,
     EmptyShares,
@@ -22,19 +23,13 @@ from neyman.functional._lifetimes._product_limit import (
     empty_shares,
     nodes_of,
     survival_of,
-    transform_of,
 )
 from neyman.functional._lifetimes._survival import TwoChannels
-from neyman.functional._noisy import Noisy
-from neyman.functional._public import check_level, numbers
-from neyman.functional._told import NoisyCount
-from neyman.functional._written import number
 from neyman.numerics import Array, ComplexArray, Real, exact
 from neyman.overriding import override
 
 __all__ = ["SurvivalCurve"]
 
-VERSION = 2
 # The curve is shown while the number at risk is at least so many standard deviations of its noise.
 _SIGNIFICANT = 3.0
 _MOST_POINTS = 1 << 26
@@ -42,7 +37,7 @@ _MOST_POINTS = 1 << 26
 
 @final
 @dataclass(frozen=True, slots=True)
-class SurvivalCurve(Function):
+class SurvivalCurve(ReleasedChannels[TwoChannels]):
     """The private Kaplan-Meier curve, to be read as often as one likes.
 
         S(t) = prod_{s <= t} (1 - dN(s) / Y(s)),   Y(s) = n - N(s-) - C(s-)
@@ -51,60 +46,18 @@ class SurvivalCurve(Function):
     from the truth), n the number of records. Everything here is post-processing of the integers.
 
     The curve ends at `until`: from there on the number at risk cannot be told from its noise.
-
-    Attributes:
-        channels: what the integers are coefficients of.
-        integers: as released, those of the events first.
-        stddev: of the noise on each.
-        records: n where it is public, else None.
-        unit_records: most records of one unit, r.
     """
 
     kind: ClassVar[str] = "survival"
     statistics: ClassVar[tuple[str, ...]] = ("survival",)
 
-    channels: TwoChannels
-    integers: tuple[int, ...] = field(repr=False)
-    stddev: float
-    records: int | None
-    unit_records: int
+    version: ClassVar[int] = 2
 
     @classmethod
     @override
-    def of_release(cls, release: Released) -> Self:
-        return cls(
-            _channels_of(cast("Mapping[str, object]", release.query["channels"])),
-            *Noisy.of_release(release),
-        )
-
-    @classmethod
-    @override
-    def of_record(cls, record: Mapping[str, object]) -> Self:
-        return cls(
-            _channels_of(cast("Mapping[str, object]", record["channels"])),
-            *Noisy.of_record(record),
-        )
-
-    def __post_init__(self) -> None:
-        """Refuse what does not fit together.
-
-        Raises:
-            InvalidParameter: if the integers are not those of the channels.
-        """
-        channels = self.channels
-        instead = "functional.function(release), which makes it"
-        check_type("channels", channels, TwoChannels, instead)
-        check_type("integers", self.integers, tuple, instead)
-        check_type("stddev", self.stddev, float, instead)
-        _ = whole("unit_records", self.unit_records, 1, 2**62)
-        size = channels.events.size + channels.censored.size
-        typed = all(type(value) is int for value in self.integers)
-        known = self.records is None if channels.counted else type(self.records) is int
-        if not (typed and known and len(self.integers) == size and 0 < self.stddev < math.inf):
-            raise InvalidParameter(
-                f"{len(self.integers)} integers with records={self.records} are no release of "
-                f"these channels, which have {size}"
-            )
+    def channels_of(cls, record: Mapping[str, object]) -> TwoChannels:
+        horizon, bandwidth = (number(record[name]) for name in ("horizon", "bandwidth"))
+        return TwoChannels(horizon, bandwidth, record["counted"] is True)
 
     # -- views --------------------------------------------------------------------------------
 
@@ -218,17 +171,7 @@ class SurvivalCurve(Function):
         scale = np.maximum(spread, 1e-12)
         width = float(np.quantile(np.max(np.abs(moves) / scale, axis=1), share))
         lower, upper = shown - width * spread, shown + width * spread
-        return Band(nodes, shown, np.maximum(lower, 0.0), np.minimum(upper, 1.0), width)
-
-    @override
-    def to_json(self) -> dict[str, object]:
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "kind": self.kind,
-            "channels": self.channels.record(),
-            **Noisy(self.integers, self.stddev, self.records, self.unit_records).record(),
-        }
+        return Band((nodes,), shown, np.maximum(lower, 0.0), np.minimum(upper, 1.0), width)
 
     # -- how ----------------------------------------------------------------------------------
 
@@ -261,7 +204,7 @@ class SurvivalCurve(Function):
         bases = self.channels.events, self.channels.censored
         integers = np.array(self.integers, dtype=np.float64)
         parts = np.split(integers, [bases[0].size])
-        sums = [transform_of(basis, part) for basis, part in zip(bases, parts, strict=True)]
+        sums = [basis.transform(part) for basis, part in zip(bases, parts, strict=True)]
         return counts_of(self.channels, self.records, sums[0], sums[1], shares)
 
     def _people(self, counts: Counts) -> tuple[int, Array]:
@@ -278,7 +221,7 @@ class SurvivalCurve(Function):
         """Return S of a new release of so many records at the nodes of both channels."""
         people = round(float(drawn.sum()))
         sums = [
-            _sums(basis, part) + transform_of(basis, self._noise(generator, basis))
+            _sums(basis, part) + basis.transform(self._noise(generator, basis))
             for basis, part in zip(
                 (self.channels.events, self.channels.censored),
                 np.split(drawn.astype(np.float64), 2),
@@ -290,11 +233,6 @@ class SurvivalCurve(Function):
 
     def _noise(self, generator: Generator, basis: Basis) -> Array:
         return self.stddev * generator.standard_normal(basis.size)
-
-
-def _channels_of(record: Mapping[str, object]) -> TwoChannels:
-    horizon, bandwidth = (number(record[name]) for name in ("horizon", "bandwidth"))
-    return TwoChannels(horizon, bandwidth, record["counted"] is True)
 
 
 def _sums(basis: Basis, counts: Array) -> ComplexArray:

@@ -1,10 +1,13 @@
-"""Counts up to every value of a public grid: waves on a circle of places, without any smoothing."""
+"""Counts up to every value of a public grid, by waves that smooth nothing, and their noise."""
+
+# scipy carries no types of its own.
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Final, final
+from typing import ClassVar, Final, Self, cast, final
 
 import numpy as np
 
@@ -22,7 +25,7 @@ from neyman.numerics import Array, text
 from neyman.overriding import override
 from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["StepBasis", "told_apart"]
+__all__ = ["StepBasis", "StepCounts", "distinct_step"]
 
 _BITS: Final = 24
 _MOST_STEPS: Final = 2**13
@@ -32,7 +35,7 @@ _COUNT_WEIGHT: Final = 1.5
 _BLOCK: Final = 1 << 17
 
 
-def told_apart(lower: Fraction, upper: Fraction, grid: Fraction) -> Fraction:
+def distinct_step(lower: Fraction, upper: Fraction, grid: Fraction) -> Fraction:
     """Return the step between the values that are told apart: the grid, where it has few steps.
 
     Of more than 8,192 steps it is the least multiple of the grid that divides the distance into at
@@ -188,3 +191,108 @@ class StepBasis(AbstractBasis):
     @override
     def record(self) -> dict[str, object]:
         return {"lower": text(self.lower), "upper": text(self.upper), "grid": text(self.grid)}
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class StepCounts:
+    """F(x) of every group, and the variances of F(x) - p n under noise of variance 1.
+
+        c = (A'A)^-1 A'y,   F = running sums of c,   A the features before they are rounded
+
+    A'A is a symmetric Toeplitz matrix, so one solution u of A'A u = e_0 gives its inverse,
+
+        (A'A)^-1 = (L(u) L(u)' - L(v) L(v)') / u_0,   v = (0, u_{N-1}, ..., u_1)
+
+    and with running sums U, V of u and v
+
+        var F(x) = (sum_{m <= x} U_m^2 - V_m^2) / u_0,
+        cov(F(x), n) = (sum_{m <= x} U_m U_{m+N-1-x} - V_m V_{m+N-1-x}) / u_0
+
+    One further step by the rounded features takes out what rounding moved: F is unbiased.
+
+    Attributes:
+        up_to: F, shape (groups, N); n is the last.
+        variance: of F(x), shape (N,).
+        shared: its covariance with n, shape (N,).
+
+    Source: Gohberg and Semencul, *On the inversion of finite Toeplitz matrices and their continuous
+        analogs*, 1972.
+    """
+
+    up_to: Array = field(repr=False)
+    variance: Array = field(repr=False)
+    shared: Array = field(repr=False)
+
+    @classmethod
+    def of(cls, basis: StepBasis, noisy: IntArray) -> Self:
+        """Solve.
+
+        Args:
+            basis: what the integers are sums of.
+            noisy: as released, shape (groups, size).
+        """
+        u, v = _inverse(basis)
+        released = noisy.astype(np.float64)
+        counts = _solved(u, v, _transposed(basis, released))
+        rest = released.copy()
+        for rows, features in basis.blocks():
+            rest[:, rows] -= counts @ features.T
+        counts += _solved(u, v, _transposed(basis, rest))
+        sums, others = np.cumsum(u), np.cumsum(v)
+        variance = np.cumsum(sums**2 - others**2) / u[0]
+        shared = (_overlaps(sums) - _overlaps(others)) / u[0]
+        return cls(np.cumsum(counts, axis=1), variance, shared)
+
+    def length(self, probability: float) -> Array:
+        """Return the standard deviation of F(x) - p n at each x, shape (N,)."""
+        p = probability
+        return np.sqrt(
+            np.maximum(self.variance - 2 * p * self.shared + p * p * self.variance[-1], 0.0)
+        )
+
+
+def _inverse(basis: StepBasis) -> tuple[Array, Array]:
+    """Return the first column of (A'A)^-1, and v."""
+    from scipy.linalg import solve_toeplitz
+
+    m, n = basis.circle_nodes, basis.nodes
+    squares = basis.amplitudes**2
+    squares[1:] /= 2
+    products = m * np.fft.irfft(squares.astype(np.complex128), m)[:n]
+    first = np.zeros(n)
+    first[0] = 1.0
+    u = np.asarray(cast("Array", solve_toeplitz(products, first)))
+    return u, np.concatenate([[0.0], u[:0:-1]])
+
+
+def _transposed(basis: StepBasis, released: Array) -> Array:
+    """Return A'y of each group, shape (groups, N)."""
+    m, amplitudes = basis.circle_nodes, basis.amplitudes
+    last = len(amplitudes)
+    terms = np.zeros((len(released), last), np.complex128)
+    terms[:, 0] = amplitudes[0] * released[:, 0]
+    terms[:, 1:] = amplitudes[1:] / 2 * (released[:, 1:last] - 1j * released[:, last:])
+    return m * np.fft.irfft(terms, m, axis=1)[:, : basis.nodes]
+
+
+def _solved(u: Array, v: Array, right: Array) -> Array:
+    """Return (A'A)^-1 b for each row b: products with triangular Toeplitz matrices, by FFT."""
+    n = len(u)
+    length = 1 << (2 * n - 1).bit_length()
+
+    def square(w: Array) -> Array:
+        wave = np.fft.rfft(w, length)
+        inner = np.fft.irfft(np.fft.rfft(right, length, axis=1) * wave.conj(), length, axis=1)
+        return np.fft.irfft(np.fft.rfft(inner[:, :n], length, axis=1) * wave, length, axis=1)[:, :n]
+
+    return (square(u) - square(v)) / u[0]
+
+
+def _overlaps(sums: Array) -> Array:
+    """Return sum_{m <= x} s_m s_{m + N - 1 - x} at each x."""
+    n = len(sums)
+    length = 1 << (2 * n - 1).bit_length()
+    wave = np.fft.rfft(sums, length)
+    lags = np.fft.irfft(wave * wave.conj(), length)[:n]
+    return lags[::-1]

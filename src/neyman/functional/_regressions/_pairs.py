@@ -10,13 +10,13 @@ import numpy as np
 
 from neyman.aggregate import IntArray
 from neyman.errors import InvalidParameter
+from neyman.functional._arguments import number
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Interval, Side, side_of
-from neyman.functional._bases._eighths import eighth_norms, eighth_products
 from neyman.functional._bases._features import lag_products, whole_sums
+from neyman.functional._bases._symmetric_waves import eighth_norms, eighth_products
 from neyman.functional._bases._target import Target, target_of
-from neyman.functional._pilot import pilot_bandwidth
-from neyman.functional._written import number
+from neyman.functional._densities._bandwidth import pilot_bandwidth
 from neyman.nodes import Nodes
 from neyman.numerics import ULP, Array, text
 from neyman.sensitivity import Neighbors, Sensitivity

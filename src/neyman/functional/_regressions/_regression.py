@@ -8,14 +8,13 @@ import numpy.typing as npt
 from neyman.aggregate import Aggregate, Countable, IntArray
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
-from neyman.functional._arrays import ArrayRecords
-from neyman.functional._asked import asked
-from neyman.functional._bases._domain import Interval, Side, check_domain
+from neyman.functional._arrays import ArrayRecords, Units
+from neyman.functional._bases._domain import Interval, Side, check_side
 from neyman.functional._bases._features import clamped
-from neyman.functional._bases._readings import ChannelReading
 from neyman.functional._bases._target import Scales, Target
+from neyman.functional._channels import ChannelReading
+from neyman.functional._question import question_of
 from neyman.functional._regressions._pairs import PairChannels, pair_sensitivity, pair_sums
-from neyman.functional._units import Units
 from neyman.numerics import Real, exact
 from neyman.sensitivity import Neighbors
 
@@ -109,7 +108,7 @@ def regression_of(
     Raises:
         InvalidParameter: if a declaration is unusable.
     """
-    check_domain(domain)
+    check_side(domain)
     instead = 'the bounds of y, Interval(lower, upper, outside="clip")'
     check_type("response", response, Interval, instead)
     channels = PairChannels(
@@ -125,7 +124,7 @@ def regression_of(
         table = clamped(counts, k * axes[1].number).reshape(len(counts), -1, axes[1].number)
         return pair_sums(channels, table.sum(axis=2), table @ np.arange(-k, k + 1))
 
-    return asked(
+    return question_of(
         records,
         {
             "statistic": "regression",

@@ -1,88 +1,44 @@
 """A released regression curve: two released sums, and the curves that are read from them."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, Self, cast, final
+from dataclasses import dataclass
+from typing import ClassVar, final
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import whole
 from neyman.errors import InvalidParameter
-from neyman.functional._abstract import FORMAT, Function, Released
-from neyman.functional._curves._function import ReleasedFunction
-from neyman.functional._noisy import Noisy
-from neyman.functional._regressions._krige import GaussianProcess
+from neyman.functional._abstract import NoisyCount
+from neyman.functional._channels import ReleasedChannels
+from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._regressions._pairs import PairChannels
-from neyman.functional._regressions._quotients import NadarayaWatson, Ridge
 from neyman.functional._regressions._regression_fit import RegressionFit
 from neyman.functional._regressions._smoother import Sums, Table
-from neyman.functional._told import NoisyCount
+from neyman.functional._regressions._smoothers import GaussianProcess, NadarayaWatson, Ridge
 from neyman.numerics import Array, Real, exact, text
 from neyman.overriding import override
 
 __all__ = ["RegressionCurve"]
 
-VERSION = 1
-
 
 @final
 @dataclass(frozen=True, slots=True)
-class RegressionCurve(Function):
+class RegressionCurve(ReleasedChannels[PairChannels]):
     """Private means of y at every x, to be read as often and in as many ways as one likes.
 
     Released are noisy sums over records of waves at x, and of (y - c) times them. Everything here
     is post-processing of these integers.
-
-    Attributes:
-        channels: what the integers are coefficients of.
-        integers: as released, those of the counts first.
-        stddev: of the noise on each.
-        records: n where it is public, else None.
-        unit_records: most records of one unit, r.
     """
 
     kind: ClassVar[str] = "regression"
     statistics: ClassVar[tuple[str, ...]] = ("regression",)
 
-    channels: PairChannels
-    integers: tuple[int, ...] = field(repr=False)
-    stddev: float
-    records: int | None
-    unit_records: int
+    version: ClassVar[int] = 1
 
     @classmethod
     @override
-    def of_release(cls, release: Released) -> Self:
-        return cls(
-            PairChannels.of_record(cast("Mapping[str, object]", release.query["channels"])),
-            *Noisy.of_release(release),
-        )
-
-    @classmethod
-    @override
-    def of_record(cls, record: Mapping[str, object]) -> Self:
-        return cls(
-            PairChannels.of_record(cast("Mapping[str, object]", record["channels"])),
-            *Noisy.of_record(record),
-        )
-
-    def __post_init__(self) -> None:
-        """Refuse what does not fit together.
-
-        Raises:
-            InvalidParameter: if the integers are not those of the channels.
-        """
-        _ = whole("unit_records", self.unit_records, 1, 2**62)
-        size, counted = self.channels.size, self.channels.counted
-        typed = all(type(value) is int and abs(value) < 2**63 for value in self.integers)
-        known = self.records is None if counted else type(self.records) is int and self.records > 0
-        if not (typed and known and len(self.integers) == size and 0 < self.stddev < math.inf):
-            raise InvalidParameter(
-                f"{len(self.integers)} integers with records={self.records} are no release of "
-                f"these channels, which have {size}"
-            )
+    def channels_of(cls, record: Mapping[str, object]) -> PairChannels:
+        return PairChannels.of_record(record)
 
     def __call__(self, x: npt.ArrayLike) -> Array:
         """Return `gaussian_process()` at each x. Keep that fit where many calls follow."""
@@ -154,16 +110,6 @@ class RegressionCurve(Function):
                 "responses over that of the curve, or more for the noise"
             )
         return RegressionFit.of(*self._read(), Ridge(h, float(r)))
-
-    @override
-    def to_json(self) -> dict[str, object]:
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "kind": self.kind,
-            "channels": self.channels.record(),
-            **Noisy(self.integers, self.stddev, self.records, self.unit_records).record(),
-        }
 
     def _read(self) -> tuple[Table, Sums]:
         count = self.density.count

@@ -9,12 +9,11 @@ import numpy.typing as npt
 from neyman.arguments import whole
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
+from neyman.functional._arguments import Generator, check_generator, check_level
 from neyman.functional._bases._basis import Basis
-from neyman.functional._curves._band import Band, BandKind, check_band_kind
-from neyman.functional._generator import Generator, check_generator
-from neyman.functional._public import check_level
-from neyman.functional._regressions._krige import GaussianProcess
+from neyman.functional._densities._band import Band, BandKind, check_band_kind
 from neyman.functional._regressions._smoother import Smoother, Sums, Table
+from neyman.functional._regressions._smoothers import GaussianProcess
 from neyman.numerics import Array, ComplexArray
 
 __all__ = ["RegressionFit"]
@@ -33,7 +32,7 @@ class RegressionFit(Displayed):
         smoother: how it was read, with all that was chosen.
         table: the nodes.
         sums: what it was read from.
-        told: at which nodes there are enough records, shape (nodes,).
+        known: at which nodes there are enough records, shape (nodes,).
         values: at the nodes, in units of y; shape (nodes,).
         deviations: of the noise of these, computed with them.
     """
@@ -41,7 +40,7 @@ class RegressionFit(Displayed):
     smoother: Smoother
     table: Table = field(repr=False)
     sums: Sums = field(repr=False)
-    told: npt.NDArray[np.bool_] = field(repr=False)
+    known: npt.NDArray[np.bool_] = field(repr=False)
     values: Array = field(repr=False)
     deviations: Array = field(repr=False)
 
@@ -54,26 +53,26 @@ class RegressionFit(Displayed):
         """
         pilot = float(table.channels.bandwidth)
         most = float(table.channels.domain.largest_bandwidth)
-        told = table.told(sums, min(max(smoother.window, pilot), most))
-        if not told.any():
+        known = table.has_records(sums, min(max(smoother.window, pilot), most))
+        if not known.any():
             raise InvalidParameter(
                 "the number of records can nowhere be told from its noise, so there is no curve; "
                 "spend more, or write a larger bandwidth"
             )
         channels = table.channels
         values, deviations = smoother.read(table, sums)
-        told &= ~np.isnan(values)
-        if not told.any():
+        known &= ~np.isnan(values)
+        if not known.any():
             raise InvalidParameter(
                 "the release leaves the curve open everywhere by more than a sixteenth of the "
                 "distance of the bounds of the response; spend more, write narrower bounds, or "
                 "read nadaraya_watson(bandwidth) with its noise_sd"
             )
-        values = np.where(told, channels.middle + channels.half * values, np.nan)
-        deviations = np.where(told, channels.half * deviations, np.nan)
-        for array in (told, values, deviations):
+        values = np.where(known, channels.middle + channels.half * values, np.nan)
+        deviations = np.where(known, channels.half * deviations, np.nan)
+        for array in (known, values, deviations):
             array.setflags(write=False)
-        return cls(smoother, table, sums, told, values, deviations)
+        return cls(smoother, table, sums, known, values, deviations)
 
     def __call__(self, x: npt.ArrayLike) -> Array:
         """Return the mean response at each x, NaN where too few records are; shape of x.
@@ -93,7 +92,7 @@ class RegressionFit(Displayed):
     @property
     def stretches(self) -> list[tuple[float, float]]:
         """Where the curve is known: lower and upper end of each stretch."""
-        edges = np.diff(np.concatenate([[0], self.told.astype(np.int8), [0]]))
+        edges = np.diff(np.concatenate([[0], self.known.astype(np.int8), [0]]))
         places = self._places
         return [
             (float(places[first]), float(places[last - 1]))
@@ -141,16 +140,16 @@ class RegressionFit(Displayed):
         check_generator(generator)
         times = whole("repetitions", repetitions, 2, 10**6)
         channels = self.table.channels
-        moves = channels.half * self._moves(generator, times, sampling=sampling)[:, self.told]
+        moves = channels.half * self._moves(generator, times, sampling=sampling)[:, self.known]
         spread = np.sqrt(np.mean(moves**2, axis=0))
         # A reading at a bound may not move at all.
         scale = np.maximum(spread, 1e-9 * channels.half)
         width = float(np.quantile(np.max(np.abs(moves) / scale, axis=1), share))
         reach = np.full(self.values.size, np.nan)
-        reach[self.told] = width * scale
+        reach[self.known] = width * scale
         low, high = float(channels.response.lower), float(channels.response.upper)
         return Band(
-            self._places,
+            (self._places,),
             self.values,
             np.maximum(self.values - reach, low),
             np.minimum(self.values + reach, high),

@@ -1,0 +1,122 @@
+"""What a caller or a record writes, checked: numbers, levels, generators."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol, cast, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.arguments import check_type, given
+from neyman.errors import InvalidParameter
+from neyman.numerics import Array, Real, exact, rational
+
+__all__ = [
+    "Generator",
+    "check_generator",
+    "check_level",
+    "each",
+    "number",
+    "numbers",
+    "public_generator",
+]
+
+_SEED = 1
+
+
+def numbers(name: str, value: npt.ArrayLike) -> Array:
+    """Return a number, or an array of numbers, as doubles of its shape; infinite ones too.
+
+    Raises:
+        InvalidParameter: if it is text, dates, complex, of truth values or of unlike lengths, or
+            a NaN is in it.
+    """
+    array = None
+    try:
+        found = np.asarray(value)
+        # Fractions and Decimals are objects.
+        array = found.astype(np.float64) if found.dtype.kind in "fiuO" else None
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    if array is None:
+        raise InvalidParameter(
+            f"{given(name, value)} of type {type(value).__name__} is no array of numbers; write a "
+            "number, or numbers"
+        )
+    if np.isnan(array).any():
+        raise InvalidParameter(f"{name} holds NaN or None; write numbers")
+    return array
+
+
+def check_level(level: object) -> float:
+    """Return the level of a band.
+
+    Raises:
+        InvalidParameter: if it is no number in (0, 1).
+    """
+    share = float(exact(level, "level"))
+    if not 0 < share < 1:
+        raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
+    return share
+
+
+def each(name: str, value: object, axes: int) -> tuple[Fraction, ...]:
+    """Return one exact number for each of so many axes; of one axis the number may stand alone.
+
+    Raises:
+        InvalidParameter: if there are not as many, or one is no finite number.
+    """
+    alone = () if axes > 1 else (cast("Real", value),)
+    found = cast("Sequence[Real]", value) if isinstance(value, tuple | list) else alone
+    if len(found) != axes:
+        raise InvalidParameter(
+            f"{given(name, cast('object', value))} was given; write {axes} numbers, one an axis"
+        )
+    return tuple(exact(one, name) for one in found)
+
+
+def number(value: object) -> Fraction:
+    """Return the rational that a record writes as a decimal or as a ratio.
+
+    Raises:
+        ValueError: if it is no such text, not finite, or too long.
+    """
+    found = rational(value)
+    if found is None:
+        raise ValueError("no number")
+    return exact(found, "a number")
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """A source of random numbers for simulation, such as a NumPy Generator; never for noise."""
+
+    def standard_normal(self, size: int | tuple[int, ...]) -> Array:
+        """Return independent standard normal numbers of this shape."""
+        ...
+
+    def random(self, size: int) -> Array:
+        """Return independent numbers in [0, 1)."""
+        ...
+
+    def multinomial(self, n: int, pvals: Array) -> npt.NDArray[np.int64]:
+        """Return how many of n fall to each of the shares."""
+        ...
+
+
+def check_generator(generator: object) -> None:
+    """Refuse what draws nothing.
+
+    Raises:
+        InvalidParameter: if it is something else.
+    """
+    check_type("generator", generator, Generator, "a NumPy Generator, such as default_rng(1)")
+
+
+def public_generator() -> Generator:
+    """Return the generator of pictures and pages, of a fixed seed: the same bands each time.
+
+    What is drawn with it simulates releases of what is released already. It hides nothing, so
+    everybody may know the seed.
+    """
+    return np.random.default_rng(_SEED)

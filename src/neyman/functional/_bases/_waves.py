@@ -1,0 +1,195 @@
+"""The waves of a density on a circle or a torus, and how a release of them is read."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+from typing import Final, TypeVar, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.functional._bases._domain import Side
+from neyman.functional._bases._fixed_point import MOST_NODES
+from neyman.numerics import Array
+
+__all__ = [
+    "WaveBasis",
+    "Waves",
+    "circle_nodes",
+    "gathered",
+    "multipliers",
+    "parts_of",
+    "product_multipliers",
+    "spread",
+]
+
+# In so many dimensions: the fewest nodes on a circle, and how many a bandwidth.
+_NODES: Final = {1: (256, 16), 2: (32, 8), 3: (32, 4)}
+
+_Number = TypeVar("_Number", bound=np.generic)
+
+
+class WaveBasis(ABC):
+    """What a density is released in, or what is left of that where coordinates are left out."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def bandwidths(self) -> tuple[Fraction, ...]:
+        """The least bandwidth of each side that can be read."""
+
+    @property
+    @abstractmethod
+    def waves(self) -> "Waves":
+        """The waves and their amplitudes."""
+
+    @abstractmethod
+    def record(self) -> dict[str, object]:
+        """Return the public record, JSON-able."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Waves:
+    """Products of cosines and sines of j = (j_1, ..., j_d) on a torus; of one side, on a circle.
+
+    The integers of a release belong to products, in this order: on each side the cosines of
+    j = 0 ... J, then the sines of j = 1 ... J, the last side running fastest; those of amplitude 0
+    are not released. j = 0 is the number of records.
+
+    Attributes:
+        sides: where values lie, one for each coordinate.
+        bandwidths: h_1, ..., h_d, the least that can be read.
+        amplitudes: a_j, the scale of the features, shape (J_1 + 1, ..., J_d + 1); 0 for what is
+            not released.
+    """
+
+    sides: tuple[Side, ...]
+    bandwidths: tuple[Fraction, ...]
+    amplitudes: Array = field(repr=False)
+
+    @property
+    def highest(self) -> tuple[int, ...]:
+        """The highest frequency of each side."""
+        return tuple(number - 1 for number in self.amplitudes.shape)
+
+    @property
+    def counted(self) -> bool:
+        """Whether j = 0, the number of records, is released."""
+        return bool(self.amplitudes.flat[0] > 0)
+
+    @property
+    def volume(self) -> float:
+        """The length of the circle, or the volume of the torus."""
+        return math.prod(side.period for side in self.sides)
+
+    @property
+    def parts(self) -> Array:
+        """How many products each wave has."""
+        return parts_of(self.highest)
+
+    @property
+    def size(self) -> int:
+        """How many integers are released."""
+        return int(self.parts[self.amplitudes > 0].sum())
+
+    @property
+    def released(self) -> npt.NDArray[np.bool_]:
+        """Whether a product is, shape (2 J_1 + 1, ..., 2 J_d + 1)."""
+        return np.asarray(spread(self.amplitudes) > 0)
+
+    def multipliers(self, bandwidths: Sequence[Fraction | float]) -> Array:
+        """Return the product of lambda_jk of a kernel of these bandwidths, for each wave."""
+        return product_multipliers(self.sides, self.highest, bandwidths)
+
+    def along(self, axes: tuple[int, ...]) -> "Waves":
+        """Return those that vary along some of the axes alone."""
+        return Waves(
+            tuple(self.sides[k] for k in axes),
+            tuple(self.bandwidths[k] for k in axes),
+            self.amplitudes[self._only(axes)],
+        )
+
+    def integers_along(self, axes: tuple[int, ...], integers: tuple[int, ...]) -> tuple[int, ...]:
+        """Return those of the integers whose waves vary along some of the axes alone."""
+        released = self.released
+        order = np.cumsum(released.ravel()).reshape(released.shape) - 1
+        only = self._only(axes)
+        return tuple(integers[int(place)] for place in order[only][released[only]])
+
+    def _only(self, axes: tuple[int, ...]) -> tuple[int | slice, ...]:
+        return tuple(slice(None) if k in axes else 0 for k in range(len(self.sides)))
+
+
+def multipliers(period: float, highest: int, bandwidth: float) -> Array:
+    """Return lambda_j = exp(-(h w_j)^2 / 2) for j = 0 ... highest."""
+    scaled = (2 * math.pi * bandwidth / period) * np.arange(highest + 1)
+    with np.errstate(under="ignore"):
+        return np.exp(-0.5 * scaled * scaled)
+
+
+def product_multipliers(
+    sides: Sequence[Side], highest: Sequence[int], bandwidths: Sequence[Fraction | float]
+) -> Array:
+    """Return the products of the multipliers of each side, shape (J_1 + 1, ..., J_d + 1)."""
+    return _outer(
+        multipliers(side.period, j, float(h))
+        for side, j, h in zip(sides, highest, bandwidths, strict=True)
+    )
+
+
+def parts_of(highest: Sequence[int]) -> Array:
+    """Return how many products each wave has: 2 for each side with j_k > 0."""
+    return _outer(np.where(np.arange(j + 1) > 0, 2.0, 1.0) for j in highest)
+
+
+def spread(waves: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+    """Return what belongs to each wave at each of its products.
+
+    Args:
+        waves: shape (J_1 + 1, ..., J_d + 1).
+
+    Returns:
+        Shape (2 J_1 + 1, ..., 2 J_d + 1): on each axis cosines of j = 0 ... J, then sines.
+    """
+    for axis, number in enumerate(waves.shape):
+        sines = waves[(slice(None),) * axis + (slice(1, number),)]
+        waves = np.concatenate([waves, sines], axis=axis)
+    return waves
+
+
+def gathered(products: Array) -> Array:
+    """Return the sum over all products of a wave, for each wave."""
+    for number in products.shape:
+        # Each axis in turn is the first, and becomes the last.
+        last = number // 2 + 1
+        waves = products[:last].copy()
+        waves[1:] += products[last:]
+        products = np.moveaxis(waves, 0, -1)
+    return products
+
+
+def circle_nodes(sides: Sequence[Side], bandwidths: Sequence[Fraction | float]) -> tuple[int, ...]:
+    """Return even numbers of nodes on the circles of the sides, enough for these bandwidths.
+
+    Of one side a power of two, of several 2^a or 3 2^a.
+    """
+    fewest, per_bandwidth = _NODES[len(sides)]
+    found: list[int] = []
+    for side, h in zip(sides, bandwidths, strict=True):
+        least = max(float(fewest), per_bandwidth * side.period / float(h))
+        power = 1 << math.ceil(math.log2(least))
+        smaller = len(sides) > 1 and power * 3 // 4 >= least
+        found.append(power * 3 // 4 if smaller else power)
+    # Half of them, or on a circle all, are nodes of values.
+    if len(sides) > 1 and max(found) > MOST_NODES:
+        raise ArithmeticError("more nodes on an axis than sums of doubles are exact for")
+    return tuple(found)
+
+
+def _outer(factors: Iterable[Array]) -> Array:
+    return np.asarray(reduce(np.multiply.outer, factors))

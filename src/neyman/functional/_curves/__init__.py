@@ -1,1 +1,0 @@
-"""Released densities and distribution functions of one variable."""

@@ -1,0 +1,185 @@
+"""Bandwidths: one to release at, from public numbers; one to read at, from the release alone."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final, TypeVar, overload
+
+import numpy as np
+
+from neyman.arguments import check_type, whole
+from neyman.errors import InvalidParameter
+from neyman.functional._bases._domain import Domain, Side
+from neyman.functional._bases._target import Scales, Target
+from neyman.functional._densities._field import ReleasedField
+from neyman.functional._densities._function import ReleasedFunction
+from neyman.functional._densities._released import Spectrum
+from neyman.numerics import Array, Real
+
+__all__ = ["pilot_bandwidth", "select_bandwidth", "selected", "started_at"]
+
+_DOMAINS: Final = 'Interval(lower, upper, outside="clip"), Circle(period) or Box(side, side)'
+# Of a length, in so many dimensions: finer ones are better asked for by hand.
+_SMALLEST_PILOT: Final = {1: Fraction(1, 1000), 2: Fraction(1, 128), 3: Fraction(1, 24)}
+_STEPS_A_DOUBLING: Final = 8
+
+_Density = TypeVar("_Density", bound=ReleasedFunction | ReleasedField)
+
+
+def started_at(
+    domain: Domain,
+    bandwidth: Real | Sequence[Real] | None,
+    records: int | None,
+    target: Target | None,
+    heaped: Sequence[bool],
+) -> tuple[Real | Sequence[Real], Target | None]:
+    """Return the bandwidth of a release and what its errors weigh; None for the domain's default.
+
+    Half of the pilot on a line or circle, and the pilot in a box, each as measured
+    (benchmarks/results/functions.md); `Scales()` shares the noise among what may be read. Of whole
+    numbers, where `heaped` says so of a side, not below 1: all that is finer is their heaps.
+
+    Raises:
+        InvalidParameter: if bandwidth and records are both given or neither is, or `records` is
+            no whole number from 1 to 2^53.
+    """
+    if bandwidth is not None and records is None:
+        return bandwidth, target
+    if bandwidth is not None or records is None:
+        found = (
+            "neither bandwidth nor records was"
+            if records is None
+            else "both bandwidth and records were"
+        )
+        raise InvalidParameter(
+            f"{found} given for a density; write records=, a public guess of how many there "
+            "are, and let the release choose a bandwidth; or bandwidth=, the least that shall be "
+            "read"
+        )
+    weighed = Scales() if target is None else target
+    pilots = _pilots(domain, records)
+    if len(pilots) == 1:
+        pilots = (max(pilots[0] / 2, _rounded(_SMALLEST_PILOT[1] * domain.sides[0].length)),)
+    found = tuple(
+        max(pilot, min(Fraction(1), side.length / 10)) if whole_only else pilot
+        for pilot, side, whole_only in zip(pilots, domain.sides, heaped, strict=True)
+    )
+    return found[0] if len(found) == 1 else found, weighed
+
+
+@overload
+def pilot_bandwidth(domain: Side, records: int) -> Fraction: ...
+@overload
+def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, ...]: ...
+def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, ...]:
+    """Return small bandwidths to release at, from a public guess of the number of records.
+
+    For regressions, and where a bandwidth is written by hand; `density(records=)` chooses its own.
+
+        h_k = 0.25 (4 / ((d + 2) records))^(1 / (d + 4)) length_k / 8
+
+    A quarter of the normal-reference rule for a domain eight standard deviations wide, on each of
+    its d sides. Larger bandwidths are free afterwards, smaller ones are not there. Kept between a
+    1000th of a length (a 128th in the plane, a 24th in space) and a tenth.
+
+    >>> from neyman.functional import Box, Interval
+    >>> delay = Interval(-60, 180, outside="clip")
+    >>> float(pilot_bandwidth(delay, records=300_000))
+    0.638
+    >>> [float(h) for h in pilot_bandwidth(Box(delay, delay), records=1_000)]
+    [2.37, 2.37]
+
+    Args:
+        domain: where values lie.
+        records: about how many there are. Public: under add_remove their number is private, so
+            write what is known without looking.
+
+    Returns:
+        A number, or of a box one for each side.
+
+    Raises:
+        InvalidParameter: if `records` is no whole number from 1 to 2^53.
+    """
+    check_type("domain", domain, Domain, _DOMAINS)
+    found = _pilots(domain, records)
+    return found[0] if len(found) == 1 else found
+
+
+def _pilots(domain: Domain, records: int) -> tuple[Fraction, ...]:
+    """Return a bandwidth for each side."""
+    number = whole("records", records, 1, 2**53)
+    d = len(domain.sides)
+    factor = 1.06 if d == 1 else (4 / (d + 2)) ** (1 / (d + 4))
+    rule = 0.25 * factor / 8 * number ** (-1 / (d + 4))
+    share = min(max(Fraction(f"{rule:.3g}"), _SMALLEST_PILOT[d]), Fraction(1, 10))
+    return tuple(_rounded(share * side.length) for side in domain.sides)
+
+
+def _rounded(bandwidth: Fraction) -> Fraction:
+    """Return three digits of it: a public number that people can read."""
+    return Fraction(f"{float(bandwidth):.3g}")
+
+
+@overload
+def select_bandwidth(function: ReleasedFunction) -> float: ...
+@overload
+def select_bandwidth(function: ReleasedField) -> tuple[float, ...]: ...
+def select_bandwidth(function: ReleasedFunction | ReleasedField) -> float | tuple[float, ...]:
+    """Return the bandwidth of least estimated error of `project()`. Free post-processing.
+
+        R(h) = sum_j m_j ((l^2 - 2 l) t_j + l^2 ((1 - t_j) / n + a s_j^2)),   l = lambda_j(h)
+        t_j  = u_j (|y_j|^2 - 1/n - s_j^2) n / (n - 1),      a = 1 / (1 + sum_j m_j t_j)
+
+    y_j is the noisy transform, |y_j|^2 the sum of the squares of its m_j parts, s_j^2 the known
+    variance of their noise: without u_j, t_j is unbiased for the squared transform of the density,
+    and R(h) with a = 1, up to a constant, for the error integrated over the whole circle or torus.
+
+    Two things make it better. Most noise of `project()` is where the density is not, and set to 0:
+    a is the share of the circle where the density lies, one over the length times the integral of
+    its square, which of a density that is even on a part of the circle is that part. And high
+    frequencies are noise alone, which would make R uncertain: u_j is the sum of the Akaike weights
+    of the models in which no frequency below that of j is without signal, weight_k proportional to
+    exp(sum_{i<=k} (m_i / 2) (|y_i|^2 / (1/n + s_i^2) - 2)).
+
+    Args:
+        function: a `ReleasedFunction` or `ReleasedField`; its own bandwidth plays no part.
+
+    Returns:
+        One of the bandwidths h0 2^(k/8), h0 that of the release; of a field all of them, by a
+        common factor.
+
+    Error: an estimate. Values heaped on a few places have no density, and get the smallest.
+    Source: Rudemo, *Empirical choice of histograms and kernel density estimators*, Scandinavian
+        Journal of Statistics 1982 (the unbiased estimate, without noise); Chiu, *Bandwidth
+        selection for kernel density estimation*, Annals of Statistics 1991 (no high frequencies);
+        Akaike, *On the likelihood of a time series model*, The Statistician 1978 (the weights).
+    """
+    released = ReleasedFunction | ReleasedField
+    check_type("function", function, released, "functional.function(release) of a density")
+    spectrum = function.spectrum
+    steps = np.arange(int(np.log2(spectrum.most) * _STEPS_A_DOUBLING) + 1)
+    factors: list[float] = (2.0 ** (steps / _STEPS_A_DOUBLING)).tolist()
+    n, parts = spectrum.count, spectrum.parts
+    power = _signal_weights(spectrum) * (spectrum.power - 1 / n - spectrum.noise) * (n / (n - 1))
+    lies = 1 / max(1.0, 1 + float(parts @ power))
+    rows = np.array([spectrum.multipliers(factor) for factor in factors])
+    risks = (rows * rows - 2 * rows) @ (parts * power)
+    risks += rows**2 @ (parts * ((1 - power) / n + lies * spectrum.noise))
+    return function.bandwidth_at(factors[int(np.argmin(risks))])
+
+
+def selected(function: _Density) -> _Density:
+    """Return a density at the bandwidth that its own release selects."""
+    return function.smooth(select_bandwidth(function))
+
+
+def _signal_weights(spectrum: Spectrum) -> Array:
+    """Return u_j, how surely there is more than noise at the frequency of j or at a higher one."""
+    # From low frequencies to high ones.
+    order = np.argsort(-spectrum.multipliers(1.0), kind="stable")
+    alone = 1 / spectrum.count + spectrum.noise
+    gains = (spectrum.parts / 2 * (spectrum.power / alone - 2))[order]
+    evidence = np.cumsum([0.0, *gains])
+    weights = np.exp(evidence - evidence.max())
+    found = np.empty(gains.size)
+    found[order] = np.cumsum(weights[:0:-1])[::-1] / weights.sum()
+    return found

@@ -1,0 +1,171 @@
+"""A released density of one coordinate: a curve."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.arguments import whole
+from neyman.functional._arguments import check_level, numbers
+from neyman.functional._bases._domain import Side
+from neyman.functional._bases._waves import circle_nodes, multipliers
+from neyman.functional._densities._band import (
+    Band,
+    BandKind,
+    check_band_kind,
+    noise_band,
+    total_band,
+)
+from neyman.functional._densities._projected import OnCircles
+from neyman.functional._densities._released import ReleasedDensity
+from neyman.functional._densities._wave_sums import Series
+from neyman.numerics import Array, Real, exact
+from neyman.overriding import override
+
+__all__ = ["ReleasedFunction"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ReleasedFunction(ReleasedDensity[Fraction]):
+    """A private density of one coordinate."""
+
+    kind: ClassVar[str] = "density"
+    statistics: ClassVar[tuple[str, ...]] = ("density",)
+    version: ClassVar[int] = 2
+    coordinates: ClassVar[range] = range(1, 2)
+
+    @property
+    def side(self) -> Side:
+        """Where values lie."""
+        return self.waves.sides[0]
+
+    def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array:
+        """Return f, or a derivative of it, at each x; shape of x.
+
+        The same point gives the same bits, whatever else is asked with it (on one machine with
+        one version of NumPy).
+
+        Raises:
+            InvalidParameter: if a point is outside the domain, or the released count is not
+                positive.
+        """
+        order = whole("derivative", derivative, 0, 8)
+        return self.series.at(self.side.located(x), order)
+
+    def grid(self, points: int) -> tuple[Array, Array]:
+        """Return `points` equally spaced places over the whole domain, and f there."""
+        x = self.side.grid(points)
+        return x, self(x)
+
+    def integral(self, a: Real, b: Real) -> float:
+        """Return the integral of f from a to b; may be a little outside [0, 1], as f may.
+
+        Kernels of values near the end of an interval reach beyond it: the integral over the
+        whole interval can be less than 1, as it is for every plain kernel estimate.
+        """
+        ends = self.cdf([float(exact(a, "a")), float(exact(b, "b"))])
+        return float(ends[1] - ends[0])
+
+    def cdf(self, x: npt.ArrayLike) -> Array:
+        """Return the integral of f from the lower end to each x.
+
+        Not made monotone: it is unbiased given the count. `project().cdf` is monotone, from 0 to 1.
+        On a circle it goes on growing by 1 with every turn.
+        """
+        turns = np.floor(numbers("x", x) / self.side.period) if self.side.closed else 0.0
+        return np.asarray(self.series.integral(self.side.located(x)) + turns)
+
+    @property
+    def bandwidths(self) -> tuple[float, float]:
+        """The least and the largest bandwidth that `smooth` takes."""
+        ((low, high),) = self.reach
+        return float(low), float(high)
+
+    def bandwidth_at(self, factor: float) -> float:
+        """Return so many times the bandwidth of the release, or the largest."""
+        return self.times(factor)[0]
+
+    def band(self, level: float, kind: BandKind) -> Band:
+        """Return a band that holds everywhere at once, by a formula: nothing is simulated.
+
+            |f - g| <= u sd everywhere, with probability at least `level`
+
+        Args:
+            level: in (0, 1).
+            kind: "noise": g is the kernel estimate of these records, without noise; "total": g is
+                what it is expected to be, with the sampling of the records in the band. The bias
+                of smoothing is in neither: choose a bandwidth below the best one where the density
+                itself is to be covered.
+
+        Raises:
+            InvalidParameter: if the level is outside (0, 1), the kind is another word, or the
+                count is not positive.
+
+        Guarantee: of "noise" under replace_one, for a bandwidth that was not chosen from the
+            release itself; else an estimate (docs/theory/functions.md).
+        Source: Rice (1945); Davies (1977).
+        """
+        share = check_level(level)
+        return (
+            noise_band(self, share) if check_band_kind(kind) == "noise" else total_band(self, share)
+        )
+
+    @override
+    def noise_sd(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array:
+        own, common = self.noise_parts(whole("derivative", derivative, 0, 8))
+        level = (1 / self.side.period if derivative == 0 else 0.0) - self(x, derivative=derivative)
+        return np.asarray(np.sqrt(own + common * level**2))
+
+    def noise_parts(self, derivative: int) -> tuple[float, float]:
+        """Return the variance of the waves at a point, and the relative variance of the count."""
+        noise = self.noise_spectrum
+        step = 2 * math.pi / self.side.period
+        frequencies = np.arange(noise.size, dtype=np.float64) * step
+        return float((noise * frequencies ** (2 * derivative))[1:].sum()), self.count_variance
+
+    @property
+    def series(self) -> Series:
+        """The sum of waves that f is, of distances from the lower end."""
+        products, last = self.transform, self.waves.highest[0] + 1
+        found = products[:last].astype(np.complex128)
+        found.imag[1:] = -products[last:]
+        return Series(self.side.period, found * self.kernel / self.side.period)
+
+    @property
+    def kernel(self) -> Array:
+        """The multipliers of the kernel as read, of j = 0 ... J."""
+        return multipliers(self.side.period, self.waves.highest[0], float(self.bandwidth))
+
+    @property
+    def circle_nodes(self) -> int:
+        """Nodes on the whole circle of the lattice that bands and densities are tabulated on."""
+        return circle_nodes((self.side,), self.waves.bandwidths)[0]
+
+    def circle_density(self) -> Array:
+        """Return the nearest density at the nodes of the whole circle, before it is folded."""
+        return self._nearest().circle
+
+    @property
+    @override
+    def each_bandwidth(self) -> tuple[Fraction, ...]:
+        return (self.bandwidth,)
+
+    @staticmethod
+    @override
+    def _bandwidth_of(found: tuple[Fraction, ...]) -> Fraction:
+        (bandwidth,) = found
+        return bandwidth
+
+    @override
+    def _nearest(self) -> OnCircles:
+        m, coefficients = self.circle_nodes, self.series.coefficients
+        terms = np.zeros(m // 2 + 1, np.complex128)
+        terms[: coefficients.size] = coefficients
+        values = m * np.fft.irfft(terms, m)
+        return OnCircles.of(
+            self.waves.sides, (m,), self.each_bandwidth, lambda nodes: values[nodes[0]]
+        )

@@ -1,0 +1,426 @@
+"""A proper density: non-negative, of integral one, linear along each axis between public places."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import ClassVar, Final, Self, TypeAlias, cast, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.arguments import check_type, whole
+from neyman.errors import InvalidParameter
+from neyman.functional._abstract import FORMAT, Function, Released
+from neyman.functional._arguments import Generator, check_generator, each, numbers
+from neyman.functional._bases._domain import Side, side_of
+from neyman.functional._bases._features import MOST_RECORDS
+from neyman.functional._bases._fixed_point import contracted
+from neyman.numerics import Array, Real
+from neyman.overriding import override
+
+__all__ = ["OnCircles", "ProjectedDensity", "nearest_masses"]
+
+# Kernels reach so many bandwidths.
+_REACH: Final = 5
+_MOST_DRAWS: Final = 1 << 32
+_VERSION: Final = 1
+
+_Places: TypeAlias = npt.NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class ProjectedDensity(Function):
+    """The density nearest to a released one: what samples and quantiles are taken from.
+
+    Attributes:
+        sides: where values lie, one for each coordinate.
+        steps: between places, on each side.
+        values: at the places, both ends included, one axis a side; read-only.
+    """
+
+    kind: ClassVar[str] = "projected_field"
+    statistics: ClassVar[tuple[str, ...]] = ()
+
+    sides: tuple[Side, ...]
+    steps: tuple[float, ...]
+    values: Array = field(repr=False)
+    _below: Array = field(init=False, repr=False)
+
+    @classmethod
+    def of_release(cls, release: Released) -> Self:  # noqa: ARG003
+        """Refuse: a release is made a density, and that is projected.
+
+        Raises:
+            InvalidParameter: always.
+        """
+        raise InvalidParameter(
+            "a projected density was asked of a release; write functional.function(release)"
+            ".project()"
+        )
+
+    @classmethod
+    @override
+    def of_record(cls, record: Mapping[str, object]) -> Self:
+        sides = [side_of(one) for one in cast("list[Mapping[str, object]]", record["sides"])]
+        steps = [float.fromhex(step) for step in cast("list[str]", record["steps"])]
+        return cls(tuple(sides), tuple(steps), np.array(record["values"], np.float64))
+
+    def __post_init__(self) -> None:
+        """Keep the values as they are, and add up those of one coordinate.
+
+        Raises:
+            ValueError: if they are not of as many axes as there are sides, from end to end.
+        """
+        check_type("values", self.values, np.ndarray, "function.project()")
+        lengths = [float(side.length) for side in self.sides]
+        off = [
+            abs(step * (number - 1) - length) > 1e-9 * length
+            for length, step, number in zip(lengths, self.steps, self.values.shape, strict=True)
+        ]
+        if not off or any(off) or not np.isfinite(self.values).all():
+            raise ValueError("no lattice of these sides")
+        self.values.setflags(write=False)
+        below = np.zeros(0)
+        if len(self.sides) == 1:
+            cells = self.steps[0] * (self.values[:-1] + self.values[1:]) / 2
+            below = np.concatenate([[0.0], np.cumsum(cells)])
+            below /= below[-1]
+        below.setflags(write=False)
+        object.__setattr__(self, "_below", below)
+
+    @property
+    def axes(self) -> tuple[Array, ...]:
+        """The places on each side, between which the density is linear."""
+        return tuple(
+            side.start + step * np.arange(number, dtype=np.float64)
+            for side, step, number in zip(self.sides, self.steps, self.values.shape, strict=True)
+        )
+
+    @property
+    def points(self) -> Array:
+        """The places of a density of one coordinate."""
+        self._require_one("points")
+        return self.axes[0]
+
+    def __call__(self, x: npt.ArrayLike) -> Array:
+        """Return the density at each point; 0 outside an interval. The same point, the same bits.
+
+        Of one coordinate in the shape of x, of d coordinates from shape (..., d) to (...).
+
+        Raises:
+            InvalidParameter: if points have another number of coordinates.
+        """
+        points = numbers("x", x)
+        if len(self.sides) == 1:
+            points = points[..., None]
+        if points.ndim < 1 or points.shape[-1] != len(self.sides):
+            raise InvalidParameter(
+                f"x of shape {points.shape} was given; write shape (..., {len(self.sides)})"
+            )
+        cells, parts, inside = self._cells(points)
+        corners = [
+            self.values[tuple(cell + up for cell, up in zip(cells, corner, strict=True))]
+            for corner in product((0, 1), repeat=len(cells))
+        ]
+        for part in reversed(parts):
+            corners = [
+                low + (high - low) * part
+                for low, high in zip(corners[::2], corners[1::2], strict=True)
+            ]
+        return np.asarray(np.where(inside, corners[0], 0.0))
+
+    def cdf(self, x: npt.ArrayLike) -> Array:
+        """Return the distribution function of one coordinate at each x, from 0 to 1.
+
+        Raises:
+            InvalidParameter: if there are several coordinates.
+        """
+        self._require_one("cdf")
+        place = (numbers("x", x) - self.sides[0].start) / self.steps[0]
+        last = len(self.values) - 1
+        kept = np.clip(place, 0.0, float(last))
+        cell = np.minimum(kept.astype(np.int64), last - 1)
+        part = kept - cell
+        left, right = self.values[cell], self.values[cell + 1]
+        within = self.steps[0] * part * (left + (right - left) * (part / 2))
+        found = np.minimum(self._below[cell] + within, self._below[cell + 1])
+        # Rounding must not leave anything beyond the upper end.
+        return np.asarray(np.where(part == 1, self._below[cell + 1], found))
+
+    def quantile(self, q: npt.ArrayLike) -> Array:
+        """Return the smallest x, nearly, with cdf(x) >= q, for each q in [0, 1].
+
+        Raises:
+            InvalidParameter: if a q is outside [0, 1], or there are several coordinates.
+        """
+        self._require_one("quantile")
+        shares = numbers("q", q)
+        if not ((shares >= 0) & (shares <= 1)).all():
+            raise InvalidParameter("q outside [0, 1] was asked for; write shares in it")
+        (start,), (step,) = (side.start for side in self.sides), self.steps
+        cell = np.clip(np.searchsorted(self._below, shares) - 1, 0, len(self.values) - 2)
+        left, right = self.values[cell], self.values[cell + 1]
+        rest = np.maximum(shares - self._below[cell], 0.0) / step
+        root = np.sqrt(np.maximum(left * left + 2 * (right - left) * rest, 0.0))
+        bottom = left + root
+        part = np.divide(2 * rest, bottom, out=np.zeros_like(rest), where=bottom > 0)
+        return np.asarray(start + step * (cell + np.minimum(part, 1.0)), np.float64)
+
+    def sample(self, size: int, generator: Generator) -> Array:
+        """Return `size` independent draws: synthetic values, free of further cost.
+
+        Of one coordinate shape (size,), of d coordinates (size, d).
+
+        Args:
+            size: how many.
+            generator: a NumPy Generator; the same seed gives the same draws. It need not be
+                secret, for the density is public.
+
+        Raises:
+            InvalidParameter: if the size is no whole number from 0 to 2^36, of several coordinates
+                to 2^32, or the generator none.
+        """
+        check_generator(generator)
+        d = len(self.sides)
+        size = whole("size", size, 0, MOST_RECORDS if d == 1 else _MOST_DRAWS)
+        if d == 1:
+            return self.quantile(generator.random(size))
+        below = np.cumsum(self.masses().ravel())
+        rows = generator.random(size * (2 * d + 1)).reshape(2 * d + 1, size)
+        # A place, and by the tent between it and its neighbours a point on each axis.
+        uniform: Array = rows[0] * below[-1]
+        rest = np.minimum(np.searchsorted(below, uniform, side="right"), below.size - 1)
+        found = np.empty((size, d))
+        for k in reversed(range(d)):
+            place, rest = rest % self.values.shape[k], rest // self.values.shape[k]
+            offset = self.steps[k] * (place + rows[1 + 2 * k] - rows[2 + 2 * k])
+            found[:, k] = _inside(self.sides[k], offset)
+        return found
+
+    def masses(self) -> Array:
+        """Return the integral of the tent at each place, at an end half of one; their sum is 1."""
+        masses = self.values.copy()
+        for k, weights in enumerate(self._weights()):
+            masses *= weights.reshape([-1 if axis == k else 1 for axis in range(masses.ndim)])
+        return masses / masses.sum()
+
+    def grid(self, points: int | Sequence[int]) -> tuple[tuple[Array, ...], Array]:
+        """Return equally spaced places on each side over all of it, and the density there.
+
+        Args:
+            points: on each side.
+
+        Raises:
+            InvalidParameter: if there are not as many numbers as sides, or one is below 2.
+        """
+        asked = list(points) if isinstance(points, list | tuple) else [points] * len(self.sides)
+        if len(asked) != len(self.sides):
+            raise InvalidParameter(f"points={points!r} was given; write {len(self.sides)} numbers")
+        axes = tuple(side.grid(cast("int", n)) for side, n in zip(self.sides, asked, strict=True))
+        mesh = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+        return axes, self(mesh[..., 0] if len(axes) == 1 else mesh)
+
+    def integral(self, lower: Real | Sequence[Real], upper: Real | Sequence[Real]) -> float:
+        """Return the integral between two places, or over the box between two corners; in [0, 1].
+
+        Raises:
+            InvalidParameter: if a corner is outside the box, or below another.
+        """
+        corners = [
+            [float(v) for v in each(name, corner, len(self.sides))]
+            for name, corner in (("lower", lower), ("upper", upper))
+        ]
+        tables = [
+            _within(side, axis, a, b)[:, None]
+            for side, axis, a, b in zip(self.sides, self.axes, *corners, strict=True)
+        ]
+        return float(contracted(self.values, tables).item())
+
+    def marginal(self, axis: int) -> "ProjectedDensity":
+        """Return the density of one coordinate, all others integrated out.
+
+        Raises:
+            InvalidParameter: if there is no such axis.
+        """
+        axis = whole("axis", axis, 0, len(self.sides) - 1)
+        tables = [
+            np.eye(len(weights)) if k == axis else (step * weights)[:, None]
+            for k, (step, weights) in enumerate(zip(self.steps, self._weights(), strict=True))
+        ]
+        values = contracted(self.values, tables).reshape(-1)
+        return ProjectedDensity((self.sides[axis],), (self.steps[axis],), values)
+
+    @override
+    def to_json(self) -> dict[str, object]:
+        return {
+            "format": FORMAT,
+            "version": _VERSION,
+            "kind": self.kind,
+            "sides": [side.record() for side in self.sides],
+            "steps": [step.hex() for step in self.steps],
+            "values": self.values.tolist(),
+        }
+
+    def _cells(self, points: Array) -> tuple[list[_Places], list[Array], npt.NDArray[np.bool_]]:
+        """Return on each side the cell and the part of it, and whether all of them are there."""
+        cells: list[_Places] = []
+        parts: list[Array] = []
+        inside = np.ones(points.shape[:-1], np.bool_)
+        for k, (side, step) in enumerate(zip(self.sides, self.steps, strict=True)):
+            last = self.values.shape[k] - 1
+            x = points[..., k]
+            if side.closed:
+                here = np.isfinite(x)
+                place = side.offsets(np.where(here, x, 0.0)) / step
+            else:
+                place = (x - side.start) / step
+                here = (place >= 0) & (place <= last)
+            inside &= here
+            kept = np.clip(place, 0.0, float(last))
+            cells.append(np.minimum(kept.astype(np.int64), last - 1))
+            parts.append(kept - cells[-1])
+        return cells, parts, inside
+
+    def _weights(self) -> list[Array]:
+        """Return of each axis the integrals of its tents, in steps."""
+        found = [np.ones(number) for number in self.values.shape]
+        for weights in found:
+            weights[[0, -1]] = 0.5
+        return found
+
+    def _require_one(self, what: str) -> None:
+        if len(self.sides) > 1:
+            raise InvalidParameter(
+                f"{what} of a density of {len(self.sides)} coordinates was asked for; write "
+                f".marginal(axis).{what}, or .integral(lower, upper)"
+            )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class OnCircles:
+    """The nearest density on a lattice of the whole torus, where kernels of values reach.
+
+    Kernels reach five bandwidths beyond the ends of an interval. The function there is replaced by
+    the nearest one that is nowhere negative and has integral 1, which in the mean square is never
+    farther from the truth.
+
+    Attributes:
+        sides: where values lie.
+        lattice: how many nodes each circle has.
+        nodes: on each circle those that kernels reach.
+        values: the density at them, one axis a side.
+    """
+
+    sides: tuple[Side, ...]
+    lattice: tuple[int, ...]
+    nodes: list[_Places]
+    values: Array
+
+    @classmethod
+    def of(
+        cls,
+        sides: tuple[Side, ...],
+        lattice: tuple[int, ...],
+        bandwidths: Sequence[Fraction],
+        values_at: Callable[[list[_Places]], Array],
+    ) -> Self:
+        """Take the values of a function at nodes, and return the nearest density.
+
+        Args:
+            sides: where values lie.
+            lattice: nodes of each circle.
+            bandwidths: that the function is read with.
+            values_at: gives its values at nodes of each circle, one axis a side.
+        """
+        nodes = [
+            _reached(side, m, float(h))
+            for side, m, h in zip(sides, lattice, bandwidths, strict=True)
+        ]
+        values = values_at(nodes)
+        total = 1 / math.prod(side.period / m for side, m in zip(sides, lattice, strict=True))
+        return cls(
+            sides, lattice, nodes, nearest_masses(values.ravel(), total).reshape(values.shape)
+        )
+
+    @property
+    def circle(self) -> Array:
+        """The density at all nodes of the one circle."""
+        found = np.zeros(self.lattice[0])
+        found[self.nodes[0]] = self.values
+        return found
+
+    def folded(self) -> ProjectedDensity:
+        """Return the density on the domain, what lies beyond an end folded back inside."""
+        values = self.values
+        each_side = zip(self.sides, self.nodes, self.lattice, strict=True)
+        for k, (side, nodes, m) in enumerate(each_side):
+            values = np.moveaxis(_folded(np.moveaxis(values, k, 0), side, nodes, m), 0, k)
+        steps = tuple(side.period / m for side, m in zip(self.sides, self.lattice, strict=True))
+        return ProjectedDensity(self.sides, steps, np.ascontiguousarray(values))
+
+
+def nearest_masses(values: Array, total: float) -> Array:
+    """Return the non-negative vector of sum `total` nearest to `values`: max(v - t, 0).
+
+    In the mean square never farther from any such vector than `values` was.
+
+    Source: Held, Wolfe and Crowder, *Validation of subgradient optimization*, Mathematical
+        Programming 1974 (the threshold after sorting).
+    """
+    ordered = np.sort(values)[::-1]
+    excess = (np.cumsum(ordered) - total) / np.arange(1, ordered.size + 1)
+    last = int(np.flatnonzero(ordered > excess)[-1])
+    return np.maximum(values - excess[last], 0.0)
+
+
+def _within(side: Side, places: Array, lower: float, upper: float) -> Array:
+    """Return the integrals of the tents at places between two points."""
+    ends = [_running(side, places, end) for end in (lower, upper)]
+    if not lower <= upper:
+        raise InvalidParameter(
+            f"a box from {lower:g} to {upper:g} was given; write the lower corner first"
+        )
+    return ends[1] - ends[0]
+
+
+def _running(side: Side, places: Array, end: float) -> Array:
+    """Return the integrals of the tents up to a point; on a circle over all turns before it."""
+    turns = math.floor(end / side.period) if side.closed else 0
+    offset = float(side.located(np.array([end]))[0])
+    step = float(places[1] - places[0])
+    reach = np.clip((offset - (places - side.start)) / step, -1.0, 1.0)
+    # Half of a tent is inside at each end, and its integral up to t steps from its peak.
+    below = np.where(reach < 0, (1 + reach) ** 2 / 2, 1 - (1 - reach) ** 2 / 2)
+    below[0] -= 0.5
+    whole = np.ones(len(places))
+    whole[[0, -1]] = 0.5
+    return step * (np.minimum(below, whole) + turns * whole)
+
+
+def _inside(side: Side, offset: Array) -> Array:
+    """Return points whose distances from the lower end may be a little beyond an end."""
+    length = float(side.length)
+    if side.closed:
+        return side.start + np.mod(offset, length)
+    folded = np.clip(length - np.abs(length - np.abs(offset)), 0.0, length)
+    return np.minimum(side.start + folded, side.start + length)
+
+
+def _reached(side: Side, m: int, h: float) -> _Places:
+    """Return the nodes of a circle that kernels of values on the side reach."""
+    beyond = side.period / m * np.arange(m) - float(side.length)
+    reach = _REACH * h
+    return np.flatnonzero((beyond <= reach) | (beyond >= side.period - float(side.length) - reach))
+
+
+def _folded(values: Array, side: Side, nodes: _Places, m: int) -> Array:
+    """Return values at the places of the side, along the first axis, what is beyond folded back."""
+    if side.closed:
+        return np.concatenate([values, values[:1]])
+    whole = np.zeros((m, *values.shape[1:]))
+    whole[nodes] = values
+    return (whole + np.roll(whole[::-1], 1, axis=0))[: m // 2 + 1]

@@ -1,0 +1,301 @@
+"""A released density, of one coordinate or several: a function made of public integers."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar, Final, Generic, Self, TypeVar, cast, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.arguments import check_type
+from neyman.errors import InvalidParameter
+from neyman.functional._abstract import FORMAT, Function, Noisy, NoisyCount, Released
+from neyman.functional._arguments import each, number
+from neyman.functional._bases._field_basis import basis_of
+from neyman.functional._bases._waves import WaveBasis, Waves, gathered, spread
+from neyman.functional._densities._projected import OnCircles, ProjectedDensity
+from neyman.numerics import Array, Real, text
+from neyman.overriding import override
+
+__all__ = ["ReleasedDensity", "Spectrum"]
+
+_MOST_KEPT: Final = 16
+
+_Bandwidth = TypeVar("_Bandwidth", Fraction, tuple[Fraction, ...])
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Spectrum:
+    """The waves of a released density, without the constant one; each array has one entry a wave.
+
+    Attributes:
+        count: n, the number of records, at least 2.
+        power: the sum of squares of the noisy means of a wave's parts (cosines, sines, products).
+        noise: the sum of the variances of their noise.
+        parts: how many parts; their squares sum to 1 at every value.
+        most: the factor by which all bandwidths of the release can grow.
+        multipliers: of the kernel whose bandwidths are so many times those of the release.
+    """
+
+    count: float
+    power: Array
+    noise: Array
+    parts: Array
+    most: float
+    multipliers: Callable[[float], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedDensity(Function, Generic[_Bandwidth]):
+    """A private density, to be called, integrated, smoothed and stored as often as one likes.
+
+        f(x) = (1/n) (1/V) sum_e m_e lambda_e(h) (y_e / a_e) prod_k wave_ek(x_k)
+
+    y_e are the released integers, a_e the amplitudes of their features, V the length of the circle
+    or the volume of the torus, n the number of records: public, or the released noisy one.
+    Everything here is post-processing of y. A curve is the case of one side.
+
+    Attributes:
+        basis: what the integers are coefficients of.
+        integers: as released.
+        stddev: of the noise on each integer.
+        records: n where it is public, else None.
+        unit_records: most records of one unit, r.
+        bandwidth: h of the kernel as read, at least that of the basis; on a box one for each side.
+        waves: those of the basis, with their amplitudes.
+    """
+
+    version: ClassVar[int]
+    coordinates: ClassVar[range]
+
+    basis: WaveBasis
+    integers: tuple[int, ...] = field(repr=False)
+    stddev: float
+    records: int | None
+    unit_records: int
+    bandwidth: _Bandwidth
+    waves: Waves = field(init=False, repr=False, compare=False)
+
+    @classmethod
+    @override
+    def of_release(cls, release: Released) -> Self:
+        basis = basis_of(cast("Mapping[str, object]", release.query["basis"]))
+        return cls(basis, *Noisy.of_release(release), cls._bandwidth_of(basis.bandwidths))
+
+    @classmethod
+    @override
+    def of_record(cls, record: Mapping[str, object]) -> Self:
+        written = record["bandwidth"]
+        several = cast("list[object]", written if isinstance(written, list) else [written])
+        return cls(
+            basis_of(cast("Mapping[str, object]", record["basis"])),
+            *Noisy.of_record(record),
+            cls._bandwidth_of(tuple(number(h) for h in several)),
+        )
+
+    def __post_init__(self) -> None:
+        """Refuse what does not fit together.
+
+        Raises:
+            InvalidParameter: if a bandwidth is out of reach, or the integers are not those of the
+                basis.
+        """
+        instead = "functional.function(release), which makes it"
+        check_type("basis", self.basis, WaveBasis, instead)
+        check_type("integers", self.integers, tuple, instead)
+        check_type("stddev", self.stddev, float, instead)
+        object.__setattr__(self, "waves", _waves_of(self.basis))
+        found, reach = self.each_bandwidth, self.reach
+        for h in found:
+            check_type("bandwidth", h, Fraction | int, instead)
+        fits = len(found) == len(reach) and len(found) in self.coordinates
+        if not fits or not all(
+            low <= h <= high for h, (low, high) in zip(found, reach, strict=True)
+        ):
+            within = " and ".join(f"[{float(low):.6g}, {float(high):.6g}]" for low, high in reach)
+            raise InvalidParameter(
+                f"bandwidth={', '.join(map(text, found))} was asked of a density released at "
+                f"{', '.join(text(low) for low, _ in reach)} on this domain; write "
+                f"{'one for each side, within' if len(reach) > 1 else 'one in'} {within}"
+            )
+        if not Noisy(self.integers, self.stddev, self.records, self.unit_records).fits(
+            self.waves.size, counted=self.waves.counted
+        ):
+            raise InvalidParameter(
+                f"{len(self.integers)} integers of stddev={self.stddev} with records="
+                f"{self.records} are no release of this basis, which has {self.waves.size}"
+            )
+
+    # -- the number of records ----------------------------------------------------------------
+
+    @property
+    def count(self) -> float:
+        """Number of records n: the public one, or the released one, which has noise."""
+        if self.records is not None:
+            return float(self.records)
+        return self.integers[0] / float(self.waves.amplitudes.flat[0])
+
+    @property
+    def count_sd(self) -> float:
+        """Standard deviation of the noise of `count`."""
+        if self.records is not None:
+            return 0.0
+        return self.stddev / float(self.waves.amplitudes.flat[0])
+
+    @property
+    @override
+    def noisy_count(self) -> NoisyCount:
+        return NoisyCount(self.count, self.count_sd)
+
+    @property
+    def positive_count(self) -> float:
+        """The number of records.
+
+        Raises:
+            InvalidParameter: if the released one is not positive.
+        """
+        if (count := self.count) <= 0:
+            raise InvalidParameter(
+                f"the released number of records is {count:.6g}, so there is no density: the "
+                "noise is larger than the data; spend more, on a larger bandwidth"
+            )
+        return count
+
+    # -- the waves ----------------------------------------------------------------------------
+
+    @property
+    def transform(self) -> Array:
+        """Noisy means of the products of waves over records, before the kernel; 1 for the first.
+
+        Shape (2 J_1 + 1, ..., 2 J_d + 1); of one side cosines of j = 0 ... J, then sines.
+        """
+        scales = spread(self.waves.amplitudes)
+        released = scales > 0
+        integers = np.array(self.integers, dtype=np.float64)
+        found = np.zeros(scales.shape)
+        found[released] = integers * (1 / (scales[released] * self.positive_count))
+        found.flat[0] = 1.0
+        return found
+
+    @property
+    def noise_spectrum(self) -> Array:
+        """Variance that each wave adds to f at a point, shape (J_1 + 1, ...); 0 for the count."""
+        amplitudes = self.waves.amplitudes.copy()
+        amplitudes.flat[0] = 0.0
+        scale = self.stddev / (self.positive_count * self.waves.volume)
+        waves_of = scale * (self.waves.parts * self.waves.multipliers(self.each_bandwidth))
+        return (
+            np.divide(waves_of, amplitudes, out=np.zeros_like(amplitudes), where=amplitudes > 0)
+            ** 2
+        )
+
+    @property
+    def count_variance(self) -> float:
+        """Variance of the noise of the count, relatively."""
+        return (self.count_sd / self.positive_count) ** 2
+
+    def noise_sd(self, x: npt.ArrayLike) -> Array:
+        """Return the standard deviation of the noise of f at each x; sampling error is not in it.
+
+            under replace_one   (sigma / n V) sqrt(sum_j (m_j lambda_j / a_j)^2), the same for all x
+            under add_remove    the first-order term of numerator and count together
+
+        Error: exact to rounding under replace_one; first order in the count's relative noise
+            under add_remove.
+        """
+        return self.noise_sd_of(self(x))
+
+    def noise_sd_of(self, estimate: Array) -> Array:
+        """Return the standard deviation of the noise where f has these values."""
+        own = float(self.noise_spectrum.sum())
+        level = 1 / self.waves.volume - estimate
+        return np.asarray(np.sqrt(own + self.count_variance * level**2))
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """What is known of the waves, at the bandwidths of the release."""
+        kept = self.waves.amplitudes > 0
+        kept.flat[0] = False
+        n, parts = max(self.count, 2.0), self.waves.parts[kept]
+        return Spectrum(
+            count=n,
+            power=gathered(self.transform**2)[kept],
+            noise=parts * (self.stddev / (self.waves.amplitudes[kept] * n)) ** 2,
+            parts=parts,
+            most=min(float(high) / float(low) for low, high in self.reach),
+            multipliers=lambda by: self.waves.multipliers(self.times(by))[kept],
+        )
+
+    # -- the nearest density ------------------------------------------------------------------
+
+    def project(self) -> ProjectedDensity:
+        """Return the nearest density: non-negative, of integral 1, on the domain.
+
+        Kernels reach five bandwidths beyond the ends of an interval. The function on that stretch
+        is replaced by the nearest one that is nowhere negative and has integral 1, which in the
+        mean square is never farther from the truth; then what lies beyond an end is folded back
+        inside. On public lattices: of one side that of the release, of several one of at least 8
+        places a bandwidth in two dimensions and 4 in three.
+        """
+        return self._nearest().folded()
+
+    @abstractmethod
+    def _nearest(self) -> OnCircles:
+        """Return the nearest density on the whole circles."""
+
+    # -- bandwidths ---------------------------------------------------------------------------
+
+    def smooth(self, bandwidth: Real | Sequence[Real]) -> Self:
+        """Return the same release read with a larger bandwidth, on a box one for each side: free.
+
+        Raises:
+            InvalidParameter: if one is below that of the release, or too large for its side.
+        """
+        found = each("bandwidth", bandwidth, len(self.waves.sides))
+        return replace(self, bandwidth=self._bandwidth_of(found))
+
+    def times(self, factor: float) -> tuple[float, ...]:
+        """Return so many times the bandwidth of the release, or the largest, of each side."""
+        return tuple(min(float(low) * factor, float(high)) for low, high in self.reach)
+
+    @property
+    def reach(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """The least and the largest bandwidth that `smooth` takes, of each side."""
+        own = self.waves
+        return tuple(
+            (h, side.largest_bandwidth) for h, side in zip(own.bandwidths, own.sides, strict=True)
+        )
+
+    @property
+    @abstractmethod
+    def each_bandwidth(self) -> tuple[Fraction, ...]:
+        """The bandwidth as read, of each side."""
+
+    @staticmethod
+    @abstractmethod
+    def _bandwidth_of(found: tuple[Fraction, ...]) -> _Bandwidth:
+        """Return the bandwidth of these sides."""
+
+    @override
+    def to_json(self) -> dict[str, object]:
+        found = [text(h) for h in self.each_bandwidth]
+        return {
+            "format": FORMAT,
+            "version": self.version,
+            "kind": self.kind,
+            "basis": self.basis.record(),
+            "bandwidth": found[0] if len(found) == 1 else found,
+            **Noisy(self.integers, self.stddev, self.records, self.unit_records).record(),
+        }
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _waves_of(basis: WaveBasis) -> Waves:
+    """Return the waves of a basis, made once for all groups and bandwidths of a release."""
+    found = basis.waves
+    found.amplitudes.setflags(write=False)
+    return found

@@ -1,0 +1,213 @@
+"""What sampling adds to a mean of kernels, and limits for its expected value.
+
+The estimate is e = m + noise + sampling, m the expected value of a kernel at x. A variance that is
+estimated together with e is too small where e happens to be too low, so a band of e plus and minus
+u estimated deviations lies too low. The limits here are the m that a test accepts, its variance
+taken at m itself:
+
+    |e - m| <= u sd(m),    sd(m)^2 = s^2 + (r m - m^2) / n
+
+s the deviation of the noise, r = E K^2 / E K. Sums of kernels are skew to the right, so e is too
+high more often than too low. By the first term of Cornish and Fisher the bound from above is
+
+    e - m <= u sd(m) + c(m),    c(m) = ((u^2 - 1) / 6) M(m) / (n^2 sd(m)^2)
+
+M the third central moment of a kernel. With at most r records of a unit, which may all be alike, n
+is their number over r: a sum of r equal kernels has r times the variance of r independent ones,
+and no sum of r has more. The other side would be shortened by c(m), and is not:
+where few records are near, the expansion is not good enough to take something off.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final, NamedTuple, Protocol, Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.functional._arguments import Generator
+from neyman.functional._bases._domain import Side
+from neyman.functional._bases._fixed_point import contracted
+from neyman.functional._densities._projected import ProjectedDensity
+from neyman.numerics import Array
+
+__all__ = ["FieldSampling", "Sampled", "Smoothed", "Spread", "limits", "sampled"]
+
+# Of a circle, beyond which kernels of a quarter of it are flat.
+_TURNS: Final = 2
+
+
+class Smoothed(Protocol):
+    """What is needed of a released density of one coordinate."""
+
+    @property
+    def side(self) -> Side: ...
+    @property
+    def circle_nodes(self) -> int: ...
+    @property
+    def count(self) -> float: ...
+    @property
+    def unit_records(self) -> int: ...
+    def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array: ...
+    def noise_parts(self, derivative: int) -> tuple[float, float]: ...
+    @property
+    def kernel(self) -> Array: ...
+    def circle_density(self) -> Array: ...
+
+
+class Spread(NamedTuple):
+    """Variances of a process and of its slope, and their covariance, at each point."""
+
+    value: Array
+    slope: Array
+    both: Array
+
+
+class Sampled(NamedTuple):
+    """A mean of n kernels at values with some density.
+
+    Attributes:
+        spread: of the mean.
+        second: r = E K^2 / E K at each point.
+        third: t = E K^3 / E K.
+        records: n, over the most records of one unit.
+    """
+
+    spread: Spread
+    second: Array
+    third: Array
+    records: float
+
+
+def sampled(function: Smoothed, points: int) -> Sampled:
+    """Return the moments of a mean of kernels at values with the nearest proper density.
+
+    The ratios are taken as if one more record lay near: where there is none, as for a density
+    that is level, r = K(0) / sqrt(2) and t = K(0)^2 / sqrt(3).
+    """
+    n = function.count / function.unit_records
+    m, length = function.circle_nodes, function.side.period
+    terms = np.zeros(m // 2 + 1, np.complex128)
+    found = function.kernel
+    terms[: found.size] = found / length
+    waves = 2j * math.pi / length * np.arange(terms.size)
+    kernel, slope = (m * np.fft.irfft(part, m) for part in (terms, terms * waves))
+    masses = np.fft.rfft(function.circle_density() * (length / m))
+
+    def mean(weights: Array) -> Array:
+        return np.fft.irfft(np.fft.rfft(weights) * masses, m)[:points]
+
+    value, gradient, square = mean(kernel), mean(slope), mean(kernel * kernel)
+    spread = Spread(
+        np.maximum(square - value**2, 0.0) / n,
+        np.maximum(mean(slope * slope) - gradient**2, 0.0) / n,
+        (mean(kernel * slope) - value * gradient) / n,
+    )
+    peak = float(kernel[0])
+    near = n * np.maximum(value, 0.0) + peak
+    second = n * np.maximum(square, 0.0) + peak**2 / math.sqrt(2)
+    third = n * np.maximum(mean(kernel**3), 0.0) + peak**3 / math.sqrt(3)
+    return Sampled(spread, second / near, third / near, n)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldSampling:
+    """A mean of n kernels at values that are drawn from a density.
+
+    Attributes:
+        masses: of the density at the places of its lattice; their sum is 1.
+        kernels: of each axis, from the places to the points of the grid, shape (places, points).
+        peak: the kernel at 0.
+        records: n.
+    """
+
+    masses: Array = field(repr=False)
+    kernels: list[Array] = field(repr=False)
+    peak: float
+    records: float
+
+    @classmethod
+    def of(
+        cls,
+        density: ProjectedDensity,
+        axes: Sequence[Array],
+        bandwidth: Sequence[Fraction],
+        records: float,
+    ) -> Self:
+        """Tabulate the kernels."""
+        widths = [float(h) for h in bandwidth]
+        kernels = [
+            _kernel(side, places, points, h)
+            for side, places, points, h in zip(
+                density.sides, density.axes, axes, widths, strict=True
+            )
+        ]
+        peak = math.prod(1 / (h * math.sqrt(2 * math.pi)) for h in widths)
+        return cls(density.masses(), kernels, peak, max(records, 1.0))
+
+    @property
+    def moments(self) -> Sampled:
+        """Variance of the mean, r and t, at each point: as of `sampled`."""
+        d, n = len(self.kernels), self.records
+        first, second, third = (
+            contracted(self.masses, [table**power for table in self.kernels]) for power in (1, 2, 3)
+        )
+        near = n * first + self.peak
+        none = np.zeros(first.shape)
+        return Sampled(
+            Spread(np.maximum(second - first**2, 0.0) / n, none, none),
+            (n * second + self.peak**2 / math.sqrt(2) ** d) / near,
+            (n * third + self.peak**3 / math.sqrt(3) ** d) / near,
+            n,
+        )
+
+    def drawn(self, generator: Generator) -> Array:
+        """Return a Gaussian field with the covariance of the mean."""
+        own = np.sqrt(self.masses / self.records) * generator.standard_normal(self.masses.shape)
+        mean = contracted(self.masses, self.kernels)
+        return contracted(own, self.kernels) - mean * float(own.sum())
+
+
+def _kernel(side: Side, places: Array, points: Array, h: float) -> Array:
+    apart = np.subtract.outer(places, points)
+    turns = range(-_TURNS, _TURNS + 1) if side.closed else range(1)
+    with np.errstate(under="ignore"):
+        waves = [np.exp(-0.5 * ((apart + k * side.period) / h) ** 2) for k in turns]
+    return np.asarray(sum(waves)) / (h * math.sqrt(2 * math.pi))
+
+
+def limits(estimate: Array, noise: Array, kernels: Sampled, width: float) -> tuple[Array, Array]:
+    """Return the least and the largest expected value that is within `width` deviations.
+
+    Args:
+        estimate: e.
+        noise: s^2, its variance apart from sampling.
+        kernels: r, t and n.
+        width: u.
+
+    Error: an estimate. c is taken at the limit found without it.
+    Source: Wilson, *Probable inference, the law of succession, and statistical inference*, JASA
+        1927; Hall, *The Bootstrap and Edgeworth Expansion*, 1992, section 2.5.
+    """
+    lower, upper = _roots(estimate, noise, kernels, width)
+    n, mean = kernels.records, np.maximum(lower, 0.0)
+    variance = noise + np.maximum(kernels.second * mean - mean**2, 0.0) / n
+    third = kernels.third * mean - 3 * kernels.second * mean**2 + 2 * mean**3
+    skew = max(width**2 - 1, 0.0) / 6 * np.maximum(third, 0.0) / (n**2 * variance)
+    return _roots(estimate - skew, noise, kernels, width)[0], upper
+
+
+def _roots(estimate: Array, noise: Array, kernels: Sampled, width: float) -> tuple[Array, Array]:
+    """Return the ends of |e - m| <= u sd(m); for m below 0 the variance is that of the noise."""
+    flat = width * np.sqrt(noise)
+    share = width**2 / kernels.records
+    square, half = 1 + share, estimate + share * kernels.second / 2
+    # e^2 - u^2 s^2 without its cancellation.
+    rest = (estimate - flat) * (estimate + flat)
+    root = np.sqrt(np.maximum(half**2 - square * rest, 0.0))
+    lower = np.where(estimate > flat, rest / (half + root), estimate - flat)
+    upper = np.where(estimate > -flat, (half + root) / square, estimate + flat)
+    return lower, upper
