@@ -10,9 +10,11 @@ from neyman.numerics._complex import ComplexArray
 from neyman.numerics._digits import at_least, at_most
 from neyman.numerics._distributions._between import EVEN, TYPICAL, Between
 from neyman.numerics._distributions._normal import (
+    gaussian_delta,
     gaussian_log_delta,
     normal_quantile_gap,
     normal_tail,
+    quantile_gap,
 )
 from neyman.numerics._distributions._normal_root import gaussian_epsilon, gaussian_mu_near
 from neyman.numerics._dominated import dominated
@@ -86,6 +88,7 @@ __all__ = [
     "first_double",
     "floor_float",
     "from_written",
+    "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_log_delta",
     "gaussian_mu_near",
@@ -97,6 +100,7 @@ __all__ = [
     "outward",
     "poisson_mean",
     "proved_root",
+    "quantile_gap",
     "rational",
     "shortened_up",
     "square_roots",

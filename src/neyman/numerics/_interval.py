@@ -29,7 +29,7 @@ _STEP = np.asarray(0.75 * 2.0**-52)
 _TINY, _MOST = np.asarray(5e-324), np.asarray(np.finfo(np.float64).max)
 _LEAST, _ZERO = np.asarray(-_MOST), np.asarray(0.0)
 _NOTHING, _ALL = np.asarray(-np.inf), np.asarray(np.inf)
-_WHOLE = 2**53
+_WHOLE = np.asarray(2.0**53)
 
 # For what works on intervals: an end may overflow or be 0/0 on the way to a sound answer.
 quiet = np.errstate(all="ignore")
@@ -76,13 +76,13 @@ class Interval:
     def decimal(cls, value: Array | float) -> Self:
         """Return what holds the decimals that doubles print as: the doubles beside each.
 
-        A whole number prints as itself.
+        A whole number prints as itself, and infinity is what it is.
         """
         point = np.asarray(value, dtype=np.float64)
-        whole = ((point == np.rint(point)) & (np.abs(point) < _WHOLE)) | np.isinf(point)
-        near = np.where(whole, _ZERO, point)
-        lower, upper = np.nextafter(near, _NOTHING), np.nextafter(near, _ALL)
-        return cls(np.where(whole, point, lower), np.where(whole, point, upper))
+        size = np.minimum(np.abs(point), _MOST)
+        written = (point != np.rint(point)) | (size >= _WHOLE)
+        step = (size * _STEP + _TINY) * written
+        return cls(point - step, point + step)
 
     @classmethod
     def of(cls, value: Fraction | int) -> Self:
@@ -180,6 +180,14 @@ class Interval:
         lower, upper = interval(other)
         return type(self)(np.maximum(self.lower, lower), np.maximum(self.upper, upper))
 
+    def choose(self, edge: "Operand", below: Self, above: Self) -> Self:
+        """Return `below` where this is at most `edge` for sure, `above` where it is at least it.
+
+        Where neither is sure, it is not known which applies: the hull.
+        """
+        sure = self.where(self >= edge, above, below.hull(above))
+        return self.where(self <= edge, below, sure)
+
     # -- arithmetic -----------------------------------------------------------------------------
 
     def __neg__(self) -> Self:
@@ -214,7 +222,7 @@ class Interval:
 
     @quiet
     def __truediv__(self, other: "Operand") -> Self:
-        if _is_double(other) and math.frexp(other)[0] == 0.5:
+        if _is_double(other) and abs(math.frexp(other)[0]) == 0.5:
             return self._scaled(1 / float(other))
         lower, upper = interval(other)
         if _no_sign(lower) and _no_sign(self.lower):
@@ -272,13 +280,15 @@ def interval(value: Operand) -> Interval:
     """Return an operand as an interval: a double stands for itself."""
     if isinstance(value, Interval):
         return value
+    if isinstance(value, np.ndarray) or _is_double(value):
+        return Interval.exactly(value)
     return Interval.of(value) if isinstance(value, Fraction | int) else Interval.exactly(value)
 
 
 def _is_double(value: Operand) -> TypeGuard[float]:
     if isinstance(value, float):
         return math.isfinite(value)
-    return isinstance(value, int) and abs(value) <= _WHOLE
+    return isinstance(value, int) and abs(value) <= 2**53
 
 
 # Sums and roots that are subnormal are exact; products and quotients are off by a step.
@@ -296,7 +306,9 @@ def _up(x: Array) -> Array:
 
 
 def _no_sign(x: Array) -> bool:
-    return bool((x >= _ZERO).all())
+    # A scalar's own `all` takes ten times as long.
+    positive = x >= _ZERO
+    return bool(positive.all()) if positive.ndim else bool(positive)
 
 
 def _least(ends: list[Array]) -> Array:

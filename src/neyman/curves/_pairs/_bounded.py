@@ -4,34 +4,26 @@ from abc import abstractmethod
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
-from neyman.curves._pair import Pair
+from neyman.curves._pair import Pair, Tails
 from neyman.errors import InvalidParameter
-from neyman.numerics import (
-    ULP,
-    Array,
-    Bracket,
-    around,
-    normal_quantile_gap,
-    standing,
-    text,
-)
+from neyman.numerics import Array, Interval, quantile_gap, standing, text
+from neyman.numerics._primitives import expm1, log
 from neyman.overriding import override
 
-__all__ = ["TINY", "BoundedPair", "ShiftedPair", "check_epsilon"]
+__all__ = ["BoundedPair", "ShiftedPair", "check_epsilon"]
 
 # Below, the square of mu is no ordinary double; above, e^-epsilon is none, nor is anyone protected.
 _SMALLEST, _LARGEST = Fraction(2) ** -500, 700
-# Less than a step of any double: for results that may be subnormal.
-TINY = 5e-324
-# Stands for log 0, to which no error can be added.
-_NO_LOG = -1e300
+_NONE, _SURE = Interval.exactly(0.0), Interval.exactly(1.0)
 
 
 class BoundedPair(Pair):
-    """A symmetric pair with |L| <= bound, attained.
+    """A symmetric pair with |L| <= bound, attained, and no atom strictly between.
 
-    delta(x) is 0 from the bound on and 1 - e^x up to minus the bound; a leaf gives the rest.
+    A leaf gives its tails and its profile between the ends, over intervals. Arguments and the
+    bound stand for their decimals, so that it is known on which side of an end a double lies.
     """
 
     __slots__ = ()
@@ -42,8 +34,16 @@ class BoundedPair(Pair):
         """The largest loss."""
 
     @abstractmethod
-    def middle_log_delta(self, x: Array, bound: float) -> Array:
-        """Return log delta at x within the bound."""
+    def inner_tails(self, t: Interval, bound: Interval) -> tuple[Interval, Interval]:
+        """Return P(L > t) and Q(L > t), each with relative accuracy, at t within the bound."""
+
+    @abstractmethod
+    def inner_delta(self, x: Interval, bound: Interval) -> Interval:
+        """Return delta at x within the bound; near the bound it is much less than the tails."""
+
+    @abstractmethod
+    def inner_epsilon(self, delta: Interval, bound: Interval) -> Interval:
+        """Return where `inner_delta` is delta."""
 
     @property
     @override
@@ -55,28 +55,66 @@ class BoundedPair(Pair):
     def symmetric(self) -> bool:
         return True
 
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """The closed form; delta increases in the bound.
+    def loss_tails(self, t: Array, *, closed: bool = False) -> tuple[Interval, Interval]:
+        """Bracket P(L > t) and Q(L > t), each with relative accuracy.
 
-        Error: 4 ULP (1 + |log delta|) of the logarithm, and one step of epsilon and of the bound,
-        which matter only where the two nearly cancel.
+        Args:
+            t: thresholds, any shape; they stand for their decimals, as the bound does.
+            closed: count L = t as above.
         """
-        near = around(epsilon)
-        down, up = standing(self.bound)
-        lower = self._log_delta(near.upper, float(around(down).lower))
-        upper = self._log_delta(near.lower, float(around(up).upper))
-        lower = np.where(lower > _NO_LOG, lower - 4 * ULP * (1 - lower), -np.inf)
-        upper = np.where(epsilon >= up, -np.inf, upper + 4 * ULP * (1 - upper))
-        return Bracket(np.where(epsilon >= down, -np.inf, lower), np.minimum(upper, 0.0))
+        return self._tails(np.asarray(t), np.asarray(closed), standing(self.bound))
 
-    def _log_delta(self, x: Array, bound: float) -> Array:
-        with np.errstate(divide="ignore"):
-            middle = self.middle_log_delta(np.clip(x, -bound, bound), bound)
-            low = np.log(-np.expm1(np.minimum(x, 0.0)))
-        return np.where(x >= bound, _NO_LOG, np.where(x <= -bound, low, middle))
+    def _tails(
+        self, t: Array, closed: npt.NDArray[np.bool_], ends: tuple[float, float]
+    ) -> tuple[Interval, Interval]:
+        (down, up), bound = ends, Interval.of(self.bound)
+        all_ = np.where(closed, t <= -up, t < -down)
+        none = np.where(closed, t > down, t >= up)
+        inside = Interval.decimal(t).smaller(bound).larger(-bound)
+        p, q = (
+            Interval.where(none, _NONE, Interval.where(all_, _SURE, tail.clip(0.0, 1.0)))
+            for tail in self.inner_tails(inside, bound)
+        )
+        return p, q
 
     @override
-    def outer_pure(self) -> Fraction:
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        # L under Q is -L under P. Here the double next to the bound stands for it.
+        mirrored = np.stack([t, -np.asarray(t)])
+        counted = np.reshape([closed, not closed], (2, *([1] * np.ndim(t))))
+        p, q = self._tails(mirrored, counted, (float(self.bound), float(self.bound)))
+        with np.errstate(divide="ignore"):
+            (p_above, q_below), (q_above, p_below) = np.log(p.middle), np.log(q.middle)
+        return Tails(p_above, p_below, q_above, q_below)
+
+    @override
+    def delta_bracket(self, epsilon: Array) -> Interval:
+        up, bound = standing(self.bound)[1], Interval.of(self.bound)
+        x = Interval.decimal(epsilon)
+        inside = self.inner_delta(x.smaller(bound).larger(-bound), bound)
+        below = Interval.where(epsilon <= -up, -expm1(x.smaller(0)), inside)
+        return Interval.where(epsilon >= up, _NONE, below.clip(0.0, 1.0))
+
+    @override
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
+        return log(self.delta_bracket(epsilon))
+
+    @override
+    def epsilon_bracket(self, delta: Array) -> Interval:
+        """The closed form, moved up until its own delta is proved to be at most `delta`."""
+        down, up = standing(self.bound)
+        found = self.inner_epsilon(Interval.decimal(delta).clip(0.0, 1.0), Interval.of(self.bound))
+        lower = np.where(delta == 0, down, np.clip(found.lower, 0.0, down))
+        upper = np.where(delta == 0, up, np.clip(found.upper, 0.0, up))
+        step = up * 2.0**-54
+        # At the bound delta is 0.
+        while np.any(over := self.delta_bracket(upper).upper > delta):
+            upper = np.where(over, np.minimum(upper + step, up), upper)
+            step = 2 * step
+        return Interval(lower, upper)
+
+    @override
+    def outer_pure(self) -> Fraction | None:
         return self.bound
 
     @override
@@ -98,21 +136,30 @@ class ShiftedPair(BoundedPair):
     __slots__ = ()
 
     @abstractmethod
-    def advantage_and_complement(self, bound: float) -> tuple[float, float]:
-        """Return delta(0) and 1 - delta(0)."""
+    def errors(self, alpha: Interval, bound: Interval) -> tuple[Interval, Interval]:
+        """Return f and 1 - f at alpha in [0, 1], each with relative accuracy."""
 
     @override
     def parameters(self) -> dict[str, object]:
         return {"epsilon": str(self.bound)}
 
     @override
+    def beta_bracket(self, alpha: Array) -> Interval:
+        return self.errors(Interval.decimal(alpha), Interval.of(self.bound))[0].clip(0.0, 1.0)
+
+    @override
+    def tpr_bracket(self, alpha: Array) -> Interval:
+        return self.errors(Interval.decimal(alpha), Interval.of(self.bound))[1].clip(0.0, 1.0)
+
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
         if slack > 0:
             return super().mu_bracket(slack)
-        down, up = (
-            normal_quantile_gap(*self.advantage_and_complement(b)) for b in standing(self.bound)
-        )
-        return down * (1 - 64 * ULP), up * (1 + 64 * ULP)
+        zero = np.zeros(())
+        # 1 - delta(0) = Q(L <= 0) + P(L > 0), and Q(L <= 0) = P(L >= 0).
+        missed = self.loss_tails(zero)[0] + self.loss_tails(zero, closed=True)[0]
+        lower, upper = quantile_gap(self.delta_bracket(zero), missed)
+        return float(lower), float(upper)
 
     @override
     def outer_gaussian(self) -> Fraction:
