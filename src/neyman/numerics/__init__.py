@@ -42,7 +42,7 @@ from neyman.numerics._laws._loss_law import LossLaw, LossSum, Span
 from neyman.numerics._laws._mixture_law import GaussianMixtureLaw, Shifts
 from neyman.numerics._laws._simple_laws import AtomicLaw, NormalLaw
 from neyman.numerics._laws._weighted import WeightedLosses
-from neyman.numerics._root import proved_root
+from neyman.numerics._root import proved_root, raised
 from neyman.numerics._special import beta_quantile, log_ndtr, ndtri, poisson_mean, student
 
 __all__ = [
@@ -101,6 +101,7 @@ __all__ = [
     "poisson_mean",
     "proved_root",
     "quantile_gap",
+    "raised",
     "rational",
     "shortened_up",
     "square_roots",

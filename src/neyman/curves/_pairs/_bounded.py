@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from neyman.curves._pair import Pair, Tails
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, Interval, quantile_gap, standing, text
+from neyman.numerics import Array, Interval, quantile_gap, raised, standing, text
 from neyman.numerics._primitives import expm1, log
 from neyman.overriding import override
 
@@ -106,12 +106,9 @@ class BoundedPair(Pair):
         found = self.inner_epsilon(Interval.decimal(delta).clip(0.0, 1.0), Interval.of(self.bound))
         lower = np.where(delta == 0, down, np.clip(found.lower, 0.0, down))
         upper = np.where(delta == 0, up, np.clip(found.upper, 0.0, up))
-        step = up * 2.0**-54
-        # At the bound delta is 0.
-        while np.any(over := self.delta_bracket(upper).upper > delta):
-            upper = np.where(over, np.minimum(upper + step, up), upper)
-            step = 2 * step
-        return Interval(lower, upper)
+        # From the bound on delta is 0.
+        upper = raised(upper, up * 2.0**-54, lambda e: self.delta_bracket(e).upper <= delta)
+        return Interval(lower, np.minimum(upper, up))
 
     @override
     def outer_pure(self) -> Fraction | None:

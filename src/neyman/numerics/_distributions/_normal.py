@@ -168,8 +168,10 @@ def _exponent(a: Array) -> Interval:
 def _integral(a: Array, mu: Array, side: Sides) -> tuple[Interval, Interval]:
     places = Interval.exactly(mu[:, None]) * Interval(_LOW[side], _HIGH[side]) + a[:, None]
     values = psi(np.where(side[:, None], places.lower, places.upper))
-    sums = (np.einsum("ij,ij->i", values_, _WEIGHTS[side]) for values_ in values)
-    return _exponent(a), Interval(*sums) * mu * _SUM_DENSITY
+    low, high = (np.einsum("ij,ij->i", end, _WEIGHTS[side]) for end in values)
+    # A product that is no double any more is not nothing.
+    total = Interval(np.maximum(low - 1e-322, 0.0), high + 1e-322)
+    return _exponent(a), total * mu * _SUM_DENSITY
 
 
 def _difference(a: Array, mu: Array, side: Sides) -> tuple[Interval, Interval]:  # noqa: ARG001
