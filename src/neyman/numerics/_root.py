@@ -1,12 +1,16 @@
 """The place where a decreasing function, known from both sides, takes a value."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.numerics._bracket import ULP, Array, Bracket
 
 __all__ = ["proved_root", "raised"]
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _NEWTON, _WIDENINGS = 80, 60
 _CLOSE, _NOISE = 1e-14, 1e-9
@@ -14,7 +18,7 @@ _CLOSE, _NOISE = 1e-14, 1e-9
 _APART = 1e-6
 
 
-def raised(start: Array, step: Array | float, holds: Callable[[Array], Array]) -> Array:
+def raised(start: Array, step: Array | float, holds: Callable[[Array], Mask]) -> Array:
     """Move doubles up, in steps that double, until a claim that holds from somewhere on is proved.
 
     Args:

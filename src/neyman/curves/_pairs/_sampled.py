@@ -140,14 +140,6 @@ class SampledPair(Pair):
             raise self.unsupported("itself")
         return law.cumulant(s)
 
-    def _inner(self, epsilon: Array) -> Array:
-        """Return log(1 + (e^epsilon - 1)/q)."""
-        q = float(self.probability)
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            near = np.log1p(np.expm1(np.minimum(epsilon, 1.0)) / q)
-            far = epsilon - np.log(q) + np.log1p(-(1 - q) * np.exp(-np.maximum(epsilon, 1.0)))
-        return np.where(epsilon > 1.0, far, near)
-
     @property
     def _least(self) -> Interval:
         """The loss log(1 - q), which L exceeds surely."""
