@@ -10,7 +10,6 @@ from neyman.curves import (
     approx_dp,
     best,
     bounded_range,
-    by_lattice,
     gdp,
     piecewise,
     poisson,
@@ -19,7 +18,7 @@ from neyman.curves import (
 )
 from neyman.curves._pairs._clones import ClonesPair
 from neyman.curves._statements._real_line import RealLinePair
-from neyman.errors import InvalidParameter, UnsupportedComposition
+from neyman.errors import UnsupportedComposition
 from neyman.numerics import Span
 from neyman.numerics._atomic._rounding import _end
 from neyman.numerics._laws._laplace_law import LaplaceLaw
@@ -57,11 +56,6 @@ def test_failures_still_factor_out():
     curve = shuffled(2, reports=1000).curve
     failed = curve @ approx_dp(0, 1e-3)
     assert failed.delta(0.4) == pytest.approx(1e-3 + 0.999 * curve.delta(0.4), rel=1e-12)
-
-
-def test_a_grid_is_not_read_from_a_search():
-    with pytest.raises(InvalidParameter, match="which would take minutes; write its own views"):
-        by_lattice(zcdp(0.1), 0.01).delta(1)
 
 
 @pytest.mark.parametrize("end", [1e-9, 0.3, 1.0, 1.5, 37.0, 799.0, 5000.0])

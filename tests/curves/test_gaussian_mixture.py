@@ -11,7 +11,7 @@ from neyman.curves._algebra._group import gaussian_mixture, group, poisson_repla
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._gaussian_mixture import gaussian_mixture_pair
 from neyman.curves._pairs._identity import IdentityPair
-from neyman.curves._profiles._contour_profile import ContourProfile
+from neyman.curves._solvers._contour import ContourProfile
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
 
 NONE, ONE = Fraction(0), Fraction(1)

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from neyman.curves import bounded_range, by_lattice, identity, laplace, pure_dp, read, zcdp
+from neyman.curves import Lattice, bounded_range, identity, laplace, pure_dp, read, zcdp
 from neyman.errors import InvalidParameter
 from neyman.numerics._laws._logistic_law import LogisticLaw
 
@@ -89,9 +89,9 @@ def test_the_integral_of_the_decay_is_bounded():
 @pytest.mark.parametrize(("eta", "times"), [(1, 2), (1, 3), (1, 20), (0.1, 400), (6, 5)])
 def test_composition_agrees_with_rounded_losses(eta, times):
     both = bounded_range(eta) ** times
-    other = by_lattice(both, Fraction(eta).limit_denominator() / 100)
+    lattice = Lattice(Fraction(eta).limit_denominator() / 100)
     at = np.array([0.0, 0.3, 1.0]) * eta * np.sqrt(times)
-    first, second = both.delta(at, bracket=True), other.delta(at, bracket=True)
+    first, second = both.delta(at, bracket=True), both.delta(at, solver=lattice, bracket=True)
     assert np.all(first.lower <= second.upper)
     assert np.all(second.lower <= first.upper)
     assert np.all(first.upper <= first.lower * (1 + 2e-5) + 1e-300)

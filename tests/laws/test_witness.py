@@ -8,8 +8,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from neyman.curves import (
+    Lattice,
     bounded_range,
-    by_lattice,
     compose,
     discrete,
     discrete_gaussian,
@@ -60,7 +60,7 @@ def overlap(f, epsilon):
     """Compare both directions."""
     for way in ("remove", "add"):
         exact = getattr(f, way).delta(epsilon, bracket=True)
-        other = getattr(by_lattice(f, STEP), way).delta(epsilon, bracket=True)
+        other = getattr(f, way).delta(epsilon, solver=Lattice(STEP), bracket=True)
         assert np.all(exact.lower <= other.upper)
         assert np.all(other.lower <= exact.upper)
 
@@ -83,4 +83,4 @@ def test_the_witness_would_notice():
     f = compose(gdp(1), laplace(1) ** 4, poisson(gdp(1), Fraction(1, 10)) ** 10)
     less = compose(gdp(Fraction(19, 20)), laplace(1) ** 4, poisson(gdp(1), Fraction(1, 10)) ** 10)
     found = less.delta(3.0, bracket=True)
-    assert 0 < found.upper < by_lattice(f, Fraction(1, 200)).delta(3.0, bracket=True).lower
+    assert 0 < found.upper < f.delta(3.0, solver=Lattice(Fraction(1, 200)), bracket=True).lower

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from flint import acb, arb
 
-from neyman.curves import gdp, poisson
-from neyman.curves._witness import by_lattice
+from neyman.curves import Lattice, gdp, poisson
 from neyman.numerics import DELTA, GaussianMixtureLaw, LossSum, Shifts, Span
 from neyman.numerics._inversion._cut_law import CutGrid, _complex_cut
 from neyman.numerics._inversion._cut_line import Decay, _powers
@@ -146,7 +145,7 @@ def test_it_lies_within_the_lattice():
     for sigma, q, n, t in ((1, 0.01, 100, 0.5),):
         f = poisson(gdp(1 / sigma), q) ** n
         found = f.remove.delta(t, bracket=True)
-        rough = by_lattice(f, 0.002).remove.delta(t, bracket=True)
+        rough = f.remove.delta(t, solver=Lattice(0.002), bracket=True)
         assert rough.lower <= found.upper
         assert found.lower <= rough.upper
         assert found.upper - found.lower <= 1e-9 * found.upper

@@ -8,10 +8,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from neyman.curves import gdp
+from neyman.curves import Lattice, gdp
 from neyman.curves._pairs._symmetrised import SymmetrisedPair
 from neyman.curves._tradeoff import TradeOff
-from neyman.curves._witness import by_lattice
 from neyman.numerics import ULP, Span
 from neyman.numerics._laws._symmetrised_decay import ROUGH, Tilted
 from neyman.numerics._laws._symmetrised_law import SymmetrisedGaussianLaw
@@ -169,7 +168,7 @@ def test_many_steps_by_both_methods():
     fewer = curve("10/11", "256/60000") ** 400
     for epsilon in (0.1, 0.3):
         narrow = fewer.delta(epsilon, bracket=True)
-        wide = by_lattice(fewer, Fraction(1, 500)).delta(epsilon, bracket=True)
+        wide = fewer.delta(epsilon, solver=Lattice(Fraction(1, 500)), bracket=True)
         assert wide.lower <= narrow.lower <= narrow.upper <= wide.upper
 
 

@@ -55,20 +55,24 @@ from neyman.curves._piecewise import (
     piecewise_hull,
 )
 from neyman.curves._privacy_loss import LossDistribution, PrivacyLoss, privacy_loss
+from neyman.curves._solvers._solver import Auto, Contour, Lattice, Solver
 from neyman.curves._statements._concentrated import Subgaussian, subgaussian, truncated_rho
 from neyman.curves._statements._real_line_constructors import cdp, rdp, tcdp, zcdp
 from neyman.curves._tradeoff import TradeOff, read
-from neyman.curves._witness import by_lattice
 
 __all__ = [
     "Answer",
+    "Auto",
     "Comparison",
+    "Contour",
     "Curve",
     "GaussianReport",
+    "Lattice",
     "LikelihoodRatioTest",
     "LossDistribution",
     "Pair",
     "PrivacyLoss",
+    "Solver",
     "Subgaussian",
     "Tails",
     "TradeOff",
@@ -76,7 +80,6 @@ __all__ = [
     "approx_dp_points",
     "best",
     "bounded_range",
-    "by_lattice",
     "cdp",
     "chain",
     "compare",

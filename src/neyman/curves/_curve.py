@@ -2,10 +2,10 @@
 
 import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from neyman.calls import plain_calls_of
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._order import Deltas, least_mu, least_rho
+from neyman.curves._solvers._solver import Solver, using
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter, NotCertified
 from neyman.numerics import (
@@ -41,13 +42,18 @@ class Answer:
         value: the safe side: the upper one of a loss, the lower one of an error.
         lower: proved lower bound.
         upper: proved upper bound.
-        method: "closed form", "contour" or "lattice".
+        method: what answered: "closed form", "contour", "lattice", "Rényi orders", or several.
+        of: "mechanism": the bracket holds of a pair of laws, whose loss it encloses from both
+            sides. "class": a statement, such as rho-zCDP, names no pair; the safe side holds for
+            every member of the class, and so does the other, which is what each one loses at
+            least: 0 unless there is something beside the statement.
     """
 
     value: View
     lower: View
     upper: View
     method: str
+    of: Literal["mechanism", "class"] = "mechanism"
 
     def __iter__(self) -> Iterator[View]:
         return iter((self.lower, self.upper))
@@ -76,6 +82,11 @@ class Curve(Displayed, ABC):
     @abstractmethod
     def symmetric(self) -> bool:
         """Whether f is its own inverse."""
+
+    @property
+    @abstractmethod
+    def of_class(self) -> bool:
+        """Whether the views bound a class of mechanisms, of which no one pair is the worst."""
 
     @abstractmethod
     def swap(self) -> "Curve":
@@ -162,7 +173,9 @@ class Curve(Displayed, ABC):
 
     # -- the privacy profile ------------------------------------------------------------------
 
-    def delta(self, epsilon: npt.ArrayLike, *, bracket: bool = False) -> View:
+    def delta(
+        self, epsilon: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
+    ) -> View:
         """Return the privacy profile, rounded up.
 
         delta(epsilon) = E_P[(e^L - e^epsilon)_+], L = log dQ/dP
@@ -170,6 +183,8 @@ class Curve(Displayed, ABC):
         Args:
             epsilon: any real numbers, any shape.
             bracket: return an `Answer` with `.lower` and `.upper`.
+            solver: how a composition is read: `Auto`, `Contour` or `Lattice`; every view of the
+                profile takes one.
 
         Error: the bracket; relative, about 1e-14 for closed forms, more in far tails.
         Source: Dong, Roth and Su (2022), proposition 2.12; for Gaussians Balle and Wang (2018).
@@ -178,18 +193,24 @@ class Curve(Displayed, ABC):
         >>> f"{gdp(1).delta(1):.10f}"
         '0.1269367375'
         """
-        return self._answer(self.delta_bracket(_real(epsilon, "epsilon")), bracket, up=True)
+        at = _real(epsilon, "epsilon")
+        return self._ask(lambda: self.delta_bracket(at), solver, bracket, up=True)
 
-    def log_delta(self, epsilon: npt.ArrayLike, *, bracket: bool = False) -> View:
+    def log_delta(
+        self, epsilon: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
+    ) -> View:
         """Return log delta(epsilon), which lives on where delta underflows, rounded up.
 
         >>> from neyman.curves import gdp
         >>> f"{gdp(1).log_delta(50):.6f}"
         '-1233.869083'
         """
-        return self._answer(self.log_delta_bracket(_real(epsilon, "epsilon")), bracket, up=True)
+        at = _real(epsilon, "epsilon")
+        return self._ask(lambda: self.log_delta_bracket(at), solver, bracket, up=True)
 
-    def epsilon(self, delta: npt.ArrayLike, *, bracket: bool = False) -> View:
+    def epsilon(
+        self, delta: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
+    ) -> View:
         """Return the smallest epsilon >= 0 with delta(epsilon) <= delta, rounded up.
 
         Infinite where delta is below the mass that betrays the dataset outright.
@@ -197,34 +218,43 @@ class Curve(Displayed, ABC):
         Args:
             delta: in [0, 1], any shape.
             bracket: return an `Answer` with `.lower` and `.upper`.
+            solver: as for `delta`.
 
         >>> from neyman.curves import gdp
         >>> f"{gdp(1).epsilon(1e-5):.10f}"
         '4.3771780957'
         """
         target = _within(delta, "delta", 0.0, 1.0)
-        return self._answer(self.epsilon_bracket(target), bracket, up=True)
+        return self._ask(lambda: self.epsilon_bracket(target), solver, bracket, up=True)
 
     # -- the errors of the best test ----------------------------------------------------------
 
-    def beta(self, alpha: npt.ArrayLike, *, bracket: bool = False) -> View:
+    def beta(
+        self, alpha: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
+    ) -> View:
         """Return f(alpha), the least type II error at type I error alpha, rounded down.
 
         >>> from neyman.curves import gdp
         >>> f"{gdp(1).beta(0.05):.10f}"
         '0.7404889772'
         """
-        return self._answer(self.beta_bracket(_within(alpha, "alpha", 0, 1)), bracket, up=False)
+        at = _within(alpha, "alpha", 0, 1)
+        return self._ask(lambda: self.beta_bracket(at), solver, bracket, up=False)
 
-    def tpr(self, fpr: npt.ArrayLike, *, bracket: bool = False) -> View:
+    def tpr(
+        self, fpr: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
+    ) -> View:
         """Return the largest true positive rate 1 - f(fpr) of an attack, rounded up."""
-        return self._answer(self.tpr_bracket(_within(fpr, "fpr", 0, 1)), bracket, up=True)
+        at = _within(fpr, "fpr", 0, 1)
+        return self._ask(lambda: self.tpr_bracket(at), solver, bracket, up=True)
 
-    def advantage(self, *, bracket: bool = False) -> View:
+    def advantage(self, *, bracket: bool = False, solver: Solver | None = None) -> View:
         """Return max_alpha (1 - alpha - f(alpha)) = delta(0), the total variation, rounded up."""
-        return self.delta(0.0, bracket=bracket)
+        return self.delta(0.0, bracket=bracket, solver=solver)
 
-    def bayes_error(self, prior: npt.ArrayLike, *, bracket: bool = False) -> View:
+    def bayes_error(
+        self, prior: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
+    ) -> View:
         """Return the least error probability of a guess at this prior, rounded down.
 
         min_alpha (1 - prior) alpha + prior f(alpha) = prior (1 - delta(log((1 - prior)/prior)))
@@ -232,17 +262,29 @@ class Curve(Displayed, ABC):
         Args:
             prior: probability of the alternative before looking, in (0, 1), any shape.
             bracket: return an `Answer` with `.lower` and `.upper`.
+            solver: as for `delta`.
         """
         odds = _prior(prior)
-        delta = self.delta_bracket(np.log1p(-odds) - np.log(odds))
-        # The logarithm of the odds is itself rounded, and delta moves by at most as much.
-        slack = 4 * ULP * (1 + np.abs(np.log(odds))) * odds
-        lower = np.maximum(odds * (1 - delta.upper) - slack, 0.0)
-        # Guessing the likelier side needs no data.
-        upper = np.minimum(odds * (1 - delta.lower) + slack, np.minimum(odds, 1 - odds) * (1 + ULP))
-        return self._answer(Bracket(lower, upper), bracket, up=False)
 
-    def posterior(self, prior: npt.ArrayLike, *, fpr: npt.ArrayLike, bracket: bool = False) -> View:
+        def error() -> Bracket:
+            delta = self.delta_bracket(np.log1p(-odds) - np.log(odds))
+            # The logarithm of the odds is itself rounded, and delta moves by at most as much.
+            slack = 4 * ULP * (1 + np.abs(np.log(odds))) * odds
+            lower = np.maximum(odds * (1 - delta.upper) - slack, 0.0)
+            # Guessing the likelier side needs no data.
+            guess = np.minimum(odds, 1 - odds) * (1 + ULP)
+            return Bracket(lower, np.minimum(odds * (1 - delta.lower) + slack, guess))
+
+        return self._ask(error, solver, bracket, up=False)
+
+    def posterior(
+        self,
+        prior: npt.ArrayLike,
+        *,
+        fpr: npt.ArrayLike,
+        bracket: bool = False,
+        solver: Solver | None = None,
+    ) -> View:
         """Return the belief that an accusation is right, at best, rounded up.
 
         prior tpr / (prior tpr + (1 - prior) fpr), for the best attack of that false positive rate.
@@ -251,6 +293,7 @@ class Curve(Displayed, ABC):
             prior: probability of the alternative before looking, in (0, 1).
             fpr: false positive rate of the attack, in (0, 1], broadcast against `prior`.
             bracket: return an `Answer` with `.lower` and `.upper`.
+            solver: as for `delta`.
         """
         odds, rate = np.broadcast_arrays(_prior(prior), _within(fpr, "fpr", 0.0, 1.0))
         if np.any(rate == 0):
@@ -258,17 +301,20 @@ class Curve(Displayed, ABC):
                 f"fpr={reprlib.repr(fpr)} accuses nobody wrongly, and the belief is then 1 or "
                 "undefined; write rates in (0, 1]"
             )
-        power, near = self.tpr_bracket(rate), around(rate)
+        near = around(rate)
 
         def belief(tpr: Array, wrong: Array, slack: float) -> Array:
             with np.errstate(divide="ignore"):
                 innocent = (1 - odds) * (wrong / tpr)
             return np.minimum(odds / (odds + innocent) * (1 + slack), 1.0)
 
-        bounds = Bracket(
-            belief(power.lower, near.upper, -ULP), belief(power.upper, near.lower, ULP)
-        )
-        return self._answer(bounds, bracket, up=True)
+        def bounds() -> Bracket:
+            power = self.tpr_bracket(rate)
+            return Bracket(
+                belief(power.lower, near.upper, -ULP), belief(power.upper, near.lower, ULP)
+            )
+
+        return self._ask(bounds, solver, bracket, up=True)
 
     # -- moments and one-number summaries -----------------------------------------------------
 
@@ -285,11 +331,15 @@ class Curve(Displayed, ABC):
         orders = _real(order, "order")
         if np.any(orders < 0):
             raise InvalidParameter(f"order={order!r} is negative; write an order of at least 0")
-        found = self.renyi_bracket(np.where(orders == 0, 1.0, orders))
-        if np.any(orders == 0):
+
+        def divergence() -> Bracket:
+            found = self.renyi_bracket(np.where(orders == 0, 1.0, orders))
+            if not np.any(orders == 0):
+                return found
             pairs = zip(self._none(), found, strict=True)
-            found = Bracket(*(np.where(orders == 0, none, other) for none, other in pairs))
-        return self._answer(found, bracket, up=True)
+            return Bracket(*(np.where(orders == 0, none, other) for none, other in pairs))
+
+        return self._ask(divergence, None, bracket, up=True)
 
     def _none(self) -> Bracket:
         """Bracket the divergence of order 0: the other direction's mass of infinite loss."""
@@ -298,20 +348,22 @@ class Curve(Displayed, ABC):
             lower, upper = -np.log1p(-mass.lower), -np.log1p(-mass.upper)
         return Bracket(lower * (1 - ULP), upper * (1 + ULP))
 
-    def mu(self, *, slack: float = 0.0, bracket: bool = False) -> View:
+    def mu(
+        self, *, slack: float = 0.0, bracket: bool = False, solver: Solver | None = None
+    ) -> View:
         """Return the smallest mu with f >= G_mu ⊗ f_{0,slack}, rounded up; infinite if none.
 
         Args:
             slack: probability in [0, 1) that is set aside before the Gaussian is fitted.
             bracket: return an `Answer` with `.lower` and `.upper`.
+            solver: as for `delta`.
 
         Error: the bracket; relative about 1e-13 without slack, 1e-10 to 1e-6 with it.
         """
         share = float(_scalar(_within(slack, "slack", 0.0, 1.0), "slack"))
         if share == 1:
             raise InvalidParameter("slack=1 sets everything aside; write a slack in [0, 1)")
-        bounds = self.mu_bracket(share)
-        return self._answer(Bracket(np.asarray(bounds[0]), np.asarray(bounds[1])), bracket, up=True)
+        return self._ask(lambda: _both(self.mu_bracket(share)), solver, bracket, up=True)
 
     def zcdp(self, *, bracket: bool = False) -> View:
         """Return the smallest rho with D_order <= rho order for all orders > 1, rounded up.
@@ -319,12 +371,15 @@ class Curve(Displayed, ABC):
         Error: the bracket, relative 1e-8 to 1e-6 where no closed form is known.
         Source: Bun and Steinke (2016), definition 1.1.
         """
-        lower, upper = self.zcdp_bracket()
-        return self._answer(Bracket(np.asarray(lower), np.asarray(upper)), bracket, up=True)
+        return self._ask(lambda: _both(self.zcdp_bracket()), None, bracket, up=True)
 
     # -- internals ----------------------------------------------------------------------------
 
-    def _answer(self, bounds: Bracket, bracket: bool, *, up: bool) -> View:
+    def _ask(
+        self, question: Callable[[], Bracket], solver: Solver | None, bracket: bool, *, up: bool
+    ) -> View:
+        with using(solver) as effort:
+            bounds = question()
         value = _plain(bounds.upper if up else bounds.lower)
         if not bracket:
             return value
@@ -333,7 +388,12 @@ class Curve(Displayed, ABC):
                 f"bracket=True was asked of {self}, which gives estimates only; ask without "
                 "bracket, or give its pair proved brackets (docs/contributing/curve.md)"
             )
-        return Answer(value, _plain(bounds.lower), _plain(bounds.upper), self.method)
+        of: Literal["mechanism", "class"] = "class" if self.of_class else "mechanism"
+        return Answer(value, _plain(bounds.lower), _plain(bounds.upper), effort.method, of)
+
+
+def _both(bounds: tuple[float, float]) -> Bracket:
+    return Bracket(np.asarray(bounds[0]), np.asarray(bounds[1]))
 
 
 def _plain(value: Array) -> View:

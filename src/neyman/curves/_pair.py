@@ -1,19 +1,20 @@
 """An ordered pair of laws, known by its privacy loss."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Protocol, final
+from typing import ClassVar, NamedTuple, Protocol, cast, final
 
 import numpy as np
 
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, least_tau_squared
 from neyman.curves._order import inner_gaussian_square
-from neyman.curves._profiles._both_profile import BothProfile
+from neyman.curves._solvers._both import BothProfile
 from neyman.errors import RelationMismatch, UnsupportedComposition
 from neyman.numerics import ULP, Array, Atoms, Bracket, ComplexArray, LossSum, exp_outward
+from neyman.numerics._lattice_sums._source import LossSource, SwappedSource
 from neyman.overriding import override
 
 __all__ = ["BestTest", "Pair", "Profile", "SwappedPair", "Tails", "check_relation", "middles"]
@@ -106,6 +107,19 @@ class Pair(Curve):
         return False
 
     @property
+    def of_class(self) -> bool:
+        """Whether the views bound a class of mechanisms, of which no one pair is the worst.
+
+        So where it is true of any pair that this one is made of.
+        """
+        return any(pair.of_class for pair in self.made_of())
+
+    def made_of(self) -> "Iterator[Pair]":
+        """Yield the pairs among the fields, within tuples too."""
+        fields = (getattr(self, name) for name in getattr(self, "__dataclass_fields__", ()))
+        yield from _pairs_in(fields)
+
+    @property
     def log_singular(self) -> tuple[float, float]:
         """Return (log Q{p = 0}, log P{q = 0}), the masses of L = +inf and L = -inf."""
         return -np.inf, -np.inf
@@ -160,6 +174,10 @@ class Pair(Curve):
 
     def sampled_atoms(self, probability: Fraction) -> Atoms | None:  # noqa: ARG002
         """Return the same for (P, (1 - q) P + q Q)."""
+        return None
+
+    def loss_source(self) -> LossSource | None:
+        """Return the law of the loss as the lattice reads it, by its tails; None if unknown."""
         return None
 
     def loss_law(self) -> LossSum | None:
@@ -327,6 +345,14 @@ class Pair(Curve):
         )
 
 
+def _pairs_in(values: Iterable[object]) -> Iterator[Pair]:
+    for value in values:
+        if isinstance(value, Pair):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _pairs_in(cast("tuple[object, ...]", value))
+
+
 def check_relation(pairs: Iterable[Pair], do: str, done: str) -> None:
     """Refuse pairs that are proved for different neighbouring relations.
 
@@ -385,6 +411,11 @@ class SwappedPair(Pair):
     def atoms(self) -> Atoms | None:
         atoms = self.pair.atoms()
         return None if atoms is None else atoms.swapped()
+
+    @override
+    def loss_source(self) -> LossSource | None:
+        source = self.pair.loss_source()
+        return None if source is None else SwappedSource(source)
 
     @override
     def loss_law(self) -> LossSum | None:

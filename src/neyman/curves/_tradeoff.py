@@ -16,11 +16,10 @@ from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._json import pair_from_json
 from neyman.curves._pair import Pair
-from neyman.curves._profiles._both_profile import BothProfile
-from neyman.curves._profiles._conjugate import powers_of_profile
-from neyman.curves._profiles._hull import hull_test
+from neyman.curves._solvers._both_directions import delta_of_both, larger, read_both
+from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
 from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.numerics import ULP, Array, Bracket, ceil_float, exp_outward
+from neyman.numerics import Array, Bracket, ceil_float
 from neyman.overriding import override
 
 __all__ = ["TradeOff", "read"]
@@ -187,115 +186,40 @@ class TradeOff(Curve):
 
     # -- primitives over the two directions ---------------------------------------------------
 
-    def _larger(self, remove: Bracket, add: Bracket) -> Bracket:
-        return Bracket(np.maximum(remove.lower, add.lower), np.maximum(remove.upper, add.upper))
-
-    @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        if self.remove == self.add:
-            return self.remove.log_delta_bracket(epsilon)
-        together = self._together()
-        found = None if together is None else together.log_delta_bracket(epsilon)
-        if found is not None:
-            return found
-        first = self.remove.log_delta_bracket(epsilon)
-        return self._larger(first, self.add.log_delta_beside(epsilon, first.lower))
-
-    def _together(self) -> BothProfile | None:
-        """Return the views of both at once, where they share their work."""
-        return self.remove.both_ways() if self.add == self.remove.swap() else None
-
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        if self.remove != self.add and self.method != "closed form":
-            return exp_outward(self.log_delta_bracket(epsilon))
-        first = self.remove.delta_bracket(epsilon)
-        if self.remove == self.add:
-            return first
-        return self._larger(first, self.add.delta_bracket(epsilon))
-
-    def epsilon_bracket(self, delta: Array) -> Bracket:
-        """The larger of the two; the second is only sought where it may be larger.
-
-        It is not where its delta at the first's epsilon is proved to be small enough.
-        """
-        if self.remove == self.add:
-            return self.remove.epsilon_bracket(delta)
-        together = self._together()
-        both = None if together is None else together.epsilon_bracket(delta)
-        if both is not None:
-            return both
-        first = self.remove.epsilon_bracket(delta)
-        with np.errstate(divide="ignore"):
-            log = np.log(delta)
-        most = np.where(delta > 0, log - 2 * ULP * (1 + np.abs(log)), log)
-        # The total variation is the same both ways.
-        open_ = np.array((first.upper > 0) | (self.add != self.remove.swap()))
-        if np.any(open_):
-            beside = self.add.log_delta_beside(first.lower[open_], most[open_])
-            open_[open_] = ~(beside.upper <= most[open_])
-        if not np.any(open_):
-            return first
-        lower, upper = np.array(first.lower), np.array(first.upper)
-        second = self.add.epsilon_bracket(delta[open_])
-        lower[open_] = np.maximum(lower[open_], second.lower)
-        upper[open_] = np.maximum(upper[open_], second.upper)
-        return Bracket(lower, upper)
+    @property
+    def of_class(self) -> bool:
+        """Whether the views bound a class of mechanisms, of which no one pair is the worst."""
+        return self.remove.of_class or self.add.of_class
 
     @property
-    @override
     def method(self) -> str:
+        """That of the direction with the harder one."""
         method = self.remove.method
         return method if self.remove == self.add else max(method, self.add.method)
 
     @override
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        return read_both(self.remove, self.add, LOG_DELTA, epsilon)
+
+    @override
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        return delta_of_both(self.remove, self.add, epsilon)
+
+    @override
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        return read_both(self.remove, self.add, EPSILON, delta)
+
+    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        if self.remove == self.add:
-            return self.remove.beta_bracket(alpha)
-        found = self._hull(alpha)
-        if found is not None:
-            return found[0]
-        power = self.tpr_bracket(alpha)
-        above = np.minimum(
-            self.remove.beta_bracket(alpha).upper, self.add.beta_bracket(alpha).upper
-        )
-        above = np.minimum(above, 1 - power.lower + ULP)
-        return Bracket(np.clip(1 - power.upper - ULP, 0.0, above), above)
+        return read_both(self.remove, self.add, BETA, alpha)
 
     @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        if self.remove == self.add:
-            return self.remove.tpr_bracket(alpha)
-        found = self._hull(alpha)
-        if found is not None:
-            return found[1]
-        below = np.maximum(self.remove.tpr_bracket(alpha).lower, self.add.tpr_bracket(alpha).lower)
-        power = powers_of_profile(self.delta_bracket, alpha)
-        below = np.maximum(below, power.lower)
-        return Bracket(below, np.maximum(power.upper, below))
-
-    def _hull(self, alpha: Array) -> tuple[Bracket, Bracket] | None:
-        """Both, where the pairs know their best tests."""
-        flat = np.ravel(alpha)
-        inner = (flat > 0) & (flat < 1)
-        ends = [pair.tpr_bracket(np.zeros(1)) for pair in (self.remove, self.add)]
-        first = max(float(end.lower[0]) for end in ends), max(float(end.upper[0]) for end in ends)
-        tpr = Bracket(*(np.where(flat <= 0, side, 1.0) for side in first))
-        beta = Bracket(1 - tpr.upper, 1 - tpr.lower)
-        if np.any(inner):
-            found = hull_test(self.remove, self.add, flat[inner])
-            if found is None:
-                return None
-            for whole, part in zip((beta, tpr), found, strict=True):
-                whole.lower[inner], whole.upper[inner] = part.lower, part.upper
-        return (
-            Bracket(*(side.reshape(alpha.shape) for side in beta)),
-            Bracket(*(side.reshape(alpha.shape) for side in tpr)),
-        )
+        return read_both(self.remove, self.add, TPR, alpha)
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        return self._larger(self.remove.renyi_bracket(order), self.add.renyi_bracket(order))
+        return larger(self.remove.renyi_bracket(order), self.add.renyi_bracket(order))
 
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:

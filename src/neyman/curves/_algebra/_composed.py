@@ -1,7 +1,7 @@
 """Compositions without a closed form: the factors are kept, the loss is the sum of theirs."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -15,33 +15,22 @@ from neyman.curves._order import Deltas
 from neyman.curves._pair import BestTest, Pair, Profile, Tails, check_relation
 from neyman.curves._pairs._erased import ErasedPair, Failures, erased
 from neyman.curves._pairs._identity import IdentityPair
-from neyman.curves._profiles._both_profile import BothProfile
-from neyman.curves._profiles._contour_profile import ContourProfile
-from neyman.curves._profiles._crude import (
-    LOOSE,
-    both,
-    enclosed,
-    narrow,
-    roundable,
-    rounded,
-    too_long,
-)
-from neyman.curves._profiles._profile import LatticeProfile
-from neyman.curves._profiles._revealed import Revealed, revealed
+from neyman.curves._solvers._both import BothProfile
+from neyman.curves._solvers._contour import ContourProfile
+from neyman.curves._solvers._read import exact_profile, has_exact_profile, loss_law, read
+from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
 from neyman.curves._statements._real_line_fold import folded
+from neyman.errors import UnsupportedComposition
 from neyman.numerics import (
     ULP,
     Array,
-    Atoms,
     BothWays,
     Bracket,
     ComplexArray,
     Ladder,
-    LossLaw,
     LossSum,
     ceil_float,
     exp_outward,
-    standing,
 )
 from neyman.overriding import override
 
@@ -122,22 +111,20 @@ class ComposedPair(Pair):
 
     @property
     @override
-    def costly(self) -> bool:
-        return self.method != "lattice" or self.loss_law() is None
-
-    @property
-    @override
     def neighbors(self) -> str | None:
         return next((pair.neighbors for pair, _ in self.parts if pair.neighbors), None)
 
     @property
     @override
+    def costly(self) -> bool:
+        return self.method != "lattice" or self.loss_law() is None
+
+    @property
+    @override
     def method(self) -> str:
-        power = self._power()
-        if power is not None:
-            return power.method
-        on_grid = self._on_grid()
-        if on_grid is not None and LatticeProfile.fitting(on_grid):
+        if self.of_class:
+            return "Rényi orders"
+        if has_exact_profile(self.parts):
             return "lattice"
         return "lattice" if self.loss_law() is None else "contour"
 
@@ -157,76 +144,21 @@ class ComposedPair(Pair):
 
     @override
     def loss_law(self) -> LossSum | None:
-        terms: list[tuple[LossLaw, float, bool]] = []
-        for pair, n in self.parts:
-            law = pair.loss_law()
-            if law is None:
-                return None
-            terms.extend(law.times(n).terms)
-        return LossSum(tuple(terms))
+        return loss_law(self.parts)
 
     @override
     def atoms(self) -> None:
         return
 
-    def _power(self) -> Profile | None:
-        """Return the views of copies of one pair that has formulas for them."""
-        (pair, n), *more = self.parts
-        return None if more else pair.power_profile(n)
-
-    def _on_grid(self) -> list[tuple[Atoms, int]] | None:
-        """Return the atoms of all factors, where each has only such."""
-        found = [(atoms, n) for pair, n in self.parts if (atoms := pair.atoms()) is not None]
-        return found if len(found) == len(self.parts) else None
-
-    def _exactly(self) -> Profile | None:
-        """Return the views by formulas or exact lattices."""
-        power = self._power()
-        if power is not None:
-            return power
-        on_grid = self._on_grid()
-        return None if on_grid is None else LatticeProfile.exactly(on_grid)
-
-    def _contour(self) -> ContourProfile | None:
-        """Return the views by the contour, where nothing else goes first."""
-        law = self.loss_law() if self._exactly() is None else None
-        return None if law is None else ContourProfile(law)
-
     def _profile(self) -> Profile:
-        """Choose how the views are evaluated."""
-        found = self._exactly()
+        """Return what knows the tails of the loss."""
+        found = exact_profile(self.parts)
         if found is not None:
             return found
         law = self.loss_law()
-        if law is not None:
-            return ContourProfile(law)
-        coarse = rounded(self.parts)
-        if coarse is None:
+        if law is None:
             raise too_long(self)
-        return coarse
-
-    def _bracket(self, ask: Callable[[Profile], Bracket], *, loss: bool = True) -> Bracket:
-        """Ask the profile, where it tells little the rounded losses, and then what is crude.
-
-        Args:
-            ask: a view.
-            loss: whether it is a loss, which grows with every factor; else an error.
-        """
-        profile = self._profile()
-        found = ask(profile)
-        if profile.method != "contour" or np.all(narrow(found)):
-            return found
-        coarse = rounded(self.parts) if roundable(self.parts) else None
-        if coarse is not None:
-            found = both(found, ask(coarse))
-        if np.all(narrow(found)):
-            return found
-        return enclosed(self.parts, self.outer_gaussian(), found, ask, loss=loss)
-
-    def _revealed(self) -> Revealed | None:
-        """The bound for copies of one sampled Gaussian."""
-        (pair, n), *more = self.parts
-        return None if more else revealed(pair, n)
+        return ContourProfile(law)
 
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
@@ -239,48 +171,25 @@ class ComposedPair(Pair):
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
         return self._profile().log_tails(np.asarray(t, dtype=np.float64), closed=closed)
 
-    @property
-    def _most(self) -> float:
-        """Bound the largest loss: by those of the factors, or by the law of the sum."""
-        pure, law = self.outer_pure(), self.loss_law()
-        bound = math.inf if pure is None else standing(pure)[1]
-        return bound if law is None else min(bound, max(law.range[1], 0.0))
-
     @override
     def log_p_above(self, t: Array) -> Array:
-        contour = self._contour()
-        return self.log_tails(t).p_above if contour is None else contour.log_p_above(t)
+        profile = self._profile()
+        if isinstance(profile, ContourProfile):
+            return profile.log_p_above(t)
+        return profile.log_tails(np.asarray(t), closed=False).p_above
 
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        beyond = epsilon >= self._most
-        inner = self._log_delta(np.where(beyond, 0.0, epsilon))
-        return Bracket(*(np.where(beyond, -np.inf, side) for side in inner))
-
-    def _log_delta(self, epsilon: Array) -> Bracket:
-        found = self._bracket(lambda profile: profile.log_delta_bracket(epsilon))
-        told = None if np.all(narrow(found)) else self._revealed()
-        if told is None:
-            return found
-        crude = np.where(epsilon >= 0, told.log_delta(np.maximum(epsilon, 0.0)), 0.0)
-        upper = np.minimum(found.upper, crude)
-        return Bracket(np.minimum(found.lower, upper), upper)
+        return read(self, LOG_DELTA, epsilon)
 
     @override
     def log_delta_beside(self, epsilon: Array, enough: Array) -> Bracket:
-        contour = self._contour()
-        if contour is None:
-            return self.log_delta_bracket(epsilon)
-        found = contour.log_delta_bracket(epsilon, enough)
-        settled = found.upper <= enough
-        if np.all(settled | (found.upper <= found.lower + LOOSE)):
-            return found
-        return self.log_delta_bracket(epsilon)
+        return read(self, LOG_DELTA, epsilon, enough)
 
     @override
     def both_ways(self) -> BothProfile | None:
         law = self.loss_law()
-        ways = None if law is None or self._power() is not None else BothWays.of(law)
+        ways = None if law is None or has_exact_profile(self.parts) else BothWays.of(law)
         return None if ways is None else BothProfile(ways)
 
     @override
@@ -289,34 +198,27 @@ class ComposedPair(Pair):
 
     @override
     def ready(self, least: float) -> Deltas:
-        profile = self._profile()
-        if profile.method != "contour" or least <= 0:
+        profile = None if self.of_class else self._profile()
+        if not isinstance(profile, ContourProfile) or least <= 0:
             return self
-        law, top = self.loss_law(), float(profile.log_delta_bracket(np.zeros(())).upper)
-        found = None if law is None else Ladder.over(law, (top, math.log(least)))
-        return self if found is None else found
+        top = float(profile.log_delta_bracket(np.zeros(())).upper)
+        return Ladder.over(profile.law, (top, math.log(least))) or self
 
     @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        found = self._bracket(lambda profile: profile.epsilon_bracket(delta))
-        upper = np.minimum(found.upper, self._most)
-        enough = np.all(narrow(Bracket(found.lower, upper)))
-        told = None if enough else self._revealed()
-        if told is not None:
-            upper = np.minimum(upper, told.epsilon(delta))
-        return Bracket(np.minimum(found.lower, upper), upper)
+        return read(self, EPSILON, delta)
 
     @override
     def best_test(self, alpha: Array) -> BestTest | None:
-        return self._profile().best_test(alpha)
+        return None if self.of_class else self._profile().best_test(alpha)
 
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        return self._bracket(lambda profile: profile.beta_bracket(alpha), loss=False)
+        return read(self, BETA, alpha)
 
     @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        return self._bracket(lambda profile: profile.tpr_bracket(alpha))
+        return read(self, TPR, alpha)
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
@@ -359,3 +261,12 @@ class ComposedPair(Pair):
 def _total(bounds: list[tuple[Fraction | None, int]]) -> Fraction | None:
     known = [n * bound for bound, n in bounds if bound is not None]
     return sum(known, Fraction(0)) if len(known) == len(bounds) else None
+
+
+def too_long(pair: Pair) -> UnsupportedComposition:
+    """Return the error where nothing here composes in seconds."""
+    return UnsupportedComposition(
+        f"{pair} was asked for a view, and what is here composes these in no short time; valid "
+        "bounds are gdp(f.mu()) @ gdp(g.mu()), approx_dp(f.epsilon(delta), delta) @ g, and "
+        "best(f @ g, h @ g) for best(f, h) @ g"
+    )

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._identity import IdentityPair
 
-__all__ = ["Factors", "gathered", "put_in"]
+__all__ = ["Factors", "gathered", "in_order", "put_in"]
 
 Factors: TypeAlias = tuple[tuple[Pair, int], ...]
 
@@ -30,7 +30,12 @@ def gathered(parts: Iterable[tuple[Pair, int]]) -> Factors:
         for pair, count in members:
             counts[pair] += count
         kept.extend(counts.items())
-    return tuple(sorted(kept, key=_order) if len(kept) > 1 else kept)
+    return in_order(kept)
+
+
+def in_order(factors: Iterable[tuple[Pair, int]]) -> Factors:
+    """Return factors in the order of the normal form."""
+    return tuple(sorted(factors, key=_order))
 
 
 def put_in(longest: Factors, few: Factors) -> Factors:

@@ -4,11 +4,11 @@ from abc import abstractmethod
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from neyman.curves._pair import Pair, Tails
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Interval, quantile_gap, raised, standing, text
+from neyman.numerics._lattice_sums._source import LossSource
 from neyman.numerics._primitives import expm1, log
 from neyman.overriding import override
 
@@ -20,10 +20,10 @@ _NONE, _SURE = Interval.exactly(0.0), Interval.exactly(1.0)
 
 
 class BoundedPair(Pair):
-    """A symmetric pair with |L| <= bound, attained, and no atom strictly between.
+    """A symmetric pair with |L| <= bound, attained; its atoms are at both ends or at none.
 
-    A leaf gives its tails and its profile between the ends, over intervals. Arguments and the
-    bound stand for their decimals, so that it is known on which side of an end a double lies.
+    A leaf gives the law of its loss, and its profile between the ends, over intervals. Arguments
+    and the bound stand for their decimals: it is known on which side of an end a double lies.
     """
 
     __slots__ = ()
@@ -34,12 +34,13 @@ class BoundedPair(Pair):
         """The largest loss."""
 
     @abstractmethod
-    def inner_tails(self, t: Interval, bound: Interval) -> tuple[Interval, Interval]:
-        """Return P(L > t) and Q(L > t), each with relative accuracy, at t within the bound."""
+    @override
+    def loss_source(self) -> LossSource:
+        """Return the law of the loss; an atom at the lower end comes first."""
 
     @abstractmethod
     def inner_delta(self, x: Interval, bound: Interval) -> Interval:
-        """Return delta at x within the bound; near the bound it is much less than the tails."""
+        """Return delta at x within the bound; near the bound it is much less than a tail."""
 
     @abstractmethod
     def inner_epsilon(self, delta: Interval, bound: Interval) -> Interval:
@@ -55,37 +56,21 @@ class BoundedPair(Pair):
     def symmetric(self) -> bool:
         return True
 
-    def loss_tails(self, t: Array, *, closed: bool = False) -> tuple[Interval, Interval]:
-        """Bracket P(L > t) and Q(L > t), each with relative accuracy.
-
-        Args:
-            t: thresholds, any shape; they stand for their decimals, as the bound does.
-            closed: count L = t as above.
-        """
-        return self._tails(np.asarray(t), np.asarray(closed), standing(self.bound))
-
-    def _tails(
-        self, t: Array, closed: npt.NDArray[np.bool_], ends: tuple[float, float]
-    ) -> tuple[Interval, Interval]:
-        (down, up), bound = ends, Interval.of(self.bound)
-        all_ = np.where(closed, t <= -up, t < -down)
-        none = np.where(closed, t > down, t >= up)
-        inside = Interval.decimal(t).smaller(bound).larger(-bound)
-        p, q = (
-            Interval.where(none, _NONE, Interval.where(all_, _SURE, tail.clip(0.0, 1.0)))
-            for tail in self.inner_tails(inside, bound)
-        )
-        return p, q
-
     @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        # L under Q is -L under P. Here the double next to the bound stands for it.
-        mirrored = np.stack([t, -np.asarray(t)])
-        counted = np.reshape([closed, not closed], (2, *([1] * np.ndim(t))))
-        p, q = self._tails(mirrored, counted, (float(self.bound), float(self.bound)))
+        source, at, end = self.loss_source(), np.asarray(t, dtype=np.float64), float(self.bound)
+        p, q = (mass.middle for mass in source.atoms)
+        # Atoms are at the ends only.
+        places, wide = np.linspace(-end, end, p.size), at[..., None]
+        there = (places >= wide) if closed else (places > wide)
+        parts = (there @ p, there @ q, ~there @ p, ~there @ q)
+        inside = (at < end, at < end, at > -end, at > -end)
+        p_above, q_above, p_below, q_below = (
+            np.minimum(tail.middle * counts + part, 1.0)
+            for tail, counts, part in zip(source.tails(at), inside, parts, strict=True)
+        )
         with np.errstate(divide="ignore"):
-            (p_above, q_below), (q_above, p_below) = np.log(p.middle), np.log(q.middle)
-        return Tails(p_above, p_below, q_above, q_below)
+            return Tails(*np.log([p_above, p_below, q_above, q_below]))
 
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:
@@ -152,10 +137,11 @@ class ShiftedPair(BoundedPair):
     def mu_bracket(self, slack: float) -> tuple[float, float]:
         if slack > 0:
             return super().mu_bracket(slack)
-        zero = np.zeros(())
-        # 1 - delta(0) = Q(L <= 0) + P(L > 0), and Q(L <= 0) = P(L >= 0).
-        missed = self.loss_tails(zero)[0] + self.loss_tails(zero, closed=True)[0]
-        lower, upper = quantile_gap(self.delta_bracket(zero), missed)
+        zero, source = np.zeros(()), self.loss_source()
+        upper_atom = source.atoms.p.at(np.arange(1, source.atoms.p.lower.size))
+        above = source.tails(zero).p_above + upper_atom.total()
+        # 1 - delta(0) = Q(L <= 0) + P(L > 0), and the two are the same.
+        lower, upper = quantile_gap(self.delta_bracket(zero), above * 2)
         return float(lower), float(upper)
 
     @override

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from neyman.curves._curve import Curve
 from neyman.curves._order import inner_gaussian_square, proved_below
 from neyman.curves._pair import Pair, Tails
+from neyman.curves._solvers._sources import ErasedSource
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     Array,
@@ -210,6 +211,11 @@ class ErasedPair(Pair):
 
     def _delta(self, core: Interval) -> Interval:
         return (self.mass + self.kept * core.decimals()).clip(0.0, 1.0)
+
+    @override
+    def loss_source(self) -> ErasedSource | None:
+        source = self.core.loss_source()
+        return None if source is None else ErasedSource(source, self.mass, self.kept)
 
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:

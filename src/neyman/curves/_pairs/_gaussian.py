@@ -10,6 +10,7 @@ import numpy as np
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._pair import Pair, Tails
+from neyman.curves._solvers._sources import GaussianSource
 from neyman.numerics import (
     MOST_SUM_BITS,
     Array,
@@ -103,6 +104,10 @@ class GaussianPair(Pair):
         return float(self.mu_squared) * s * (s - 1) / 2
 
     @override
+    def loss_source(self) -> GaussianSource:
+        return GaussianSource(self._mu)
+
+    @override
     def loss_law(self) -> LossSum:
         return LossSum.of(NormalLaw(float(self.mu_squared)))
 
@@ -118,11 +123,6 @@ class GaussianPair(Pair):
                 [(pair.mu_squared, n) for pair, n in factors if isinstance(pair, GaussianPair)]
             )
         )
-
-    def loss_tails(self, t: Array, *, closed: bool = False) -> tuple[Interval, Interval]:  # noqa: ARG002
-        """Bracket P(L > t) and Q(L > t), each with relative accuracy; L has no atoms."""
-        middle, half = Interval.decimal(t) / self._mu, self._mu / 2
-        return normal_sf(middle + half), normal_sf(middle - half)
 
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:

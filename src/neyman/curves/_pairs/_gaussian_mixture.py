@@ -14,6 +14,7 @@ from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
+from neyman.curves._solvers._sources import GaussianMixtureSource
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     ULP,
@@ -188,6 +189,10 @@ class GaussianMixturePair(Pair):
     @property
     def _mixtures(self) -> NormalMixtures:
         return NormalMixtures(self._shifts(self.p), self._shifts(self.q))
+
+    @override
+    def loss_source(self) -> GaussianMixtureSource:
+        return GaussianMixtureSource(self._mixtures, (self._least, self._most))
 
     @override
     def loss_law(self) -> LossSum:

@@ -11,6 +11,7 @@ from neyman.curves._curve import Curve
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._bounded import BoundedPair
 from neyman.numerics import Array, ComplexArray, Interval
+from neyman.numerics._lattice_sums._source import AtomSource, Masses
 from neyman.overriding import override
 
 __all__ = ["IdentityPair"]
@@ -36,8 +37,9 @@ class IdentityPair(BoundedPair):
         return Fraction(0)
 
     @override
-    def inner_tails(self, t: Interval, bound: Interval) -> tuple[Interval, Interval]:  # noqa: ARG002
-        return bound, bound
+    def loss_source(self) -> AtomSource:
+        whole = Interval.exactly(np.ones(1))
+        return AtomSource(Masses(whole, whole))
 
     @override
     def inner_delta(self, x: Interval, bound: Interval) -> Interval:  # noqa: ARG002

@@ -11,6 +11,7 @@ from neyman.curves._curve import Curve
 from neyman.curves._divergences._renyi import laplace_renyi
 from neyman.curves._order import least_rho, proved_below
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
+from neyman.curves._solvers._sources import LaplaceSource
 from neyman.numerics import ULP, Array, ComplexArray, Interval, LossSum, standing, text
 from neyman.numerics._laws._laplace_law import LaplaceLaw
 from neyman.numerics._primitives import exp, expm1, log1p
@@ -48,10 +49,6 @@ class LaplacePair(ShiftedPair):
         return self.epsilon0
 
     @override
-    def inner_tails(self, t: Interval, bound: Interval) -> tuple[Interval, Interval]:
-        return exp((t + bound) / -2) / 2, 1 - exp((t - bound) / 2) / 2
-
-    @override
     def inner_delta(self, x: Interval, bound: Interval) -> Interval:
         return -expm1((x - bound) / 2)
 
@@ -66,6 +63,10 @@ class LaplacePair(ShiftedPair):
         safe = np.where(np.abs(m) < 1e-8, 1.0, m)
         ratio = np.where(np.abs(m) < 1e-8, half, np.sinh(safe * half) / safe)
         return np.asarray(np.log(np.cosh(m * half) + ratio) - half, dtype=np.complex128)
+
+    @override
+    def loss_source(self) -> LaplaceSource:
+        return LaplaceSource(self.epsilon0)
 
     @override
     def loss_law(self) -> LossSum:

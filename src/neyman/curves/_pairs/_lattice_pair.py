@@ -7,6 +7,7 @@ import numpy as np
 
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._profiles._profile import LatticeProfile
+from neyman.curves._solvers._sources import atom_source
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     Array,
@@ -20,6 +21,7 @@ from neyman.numerics import (
 )
 from neyman.numerics._atomic._atomic_sums import atom_cumulant, atom_renyi, atom_tails
 from neyman.numerics._atomic._tail_vertices import largest_vertex
+from neyman.numerics._lattice_sums._source import LossSource
 from neyman.overriding import override
 
 __all__ = ["LatticePair"]
@@ -59,6 +61,10 @@ class LatticePair(Pair):
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         return atom_cumulant(self.atoms(), s)
+
+    @override
+    def loss_source(self) -> LossSource:
+        return atom_source(self.atoms())
 
     @override
     def loss_law(self) -> LossSum | None:

@@ -12,6 +12,7 @@ from neyman.curves._order import proved_below
 from neyman.curves._pair import Profile
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._profiles._profile import LatticeProfile
+from neyman.curves._solvers._sources import LogisticSource
 from neyman.numerics import Array, ComplexArray, Interval, LossSum, standing, text
 from neyman.numerics._laws._logistic_law import LogisticLaw
 from neyman.numerics._primitives import exp, expm1, log1p
@@ -57,10 +58,6 @@ class LogisticPair(ShiftedPair):
         return self.eta
 
     @override
-    def inner_tails(self, t: Interval, bound: Interval) -> tuple[Interval, Interval]:
-        return expm1((bound - t) / 2) / expm1(bound), expm1((t - bound) / 2) / expm1(-bound)
-
-    @override
     def inner_delta(self, x: Interval, bound: Interval) -> Interval:
         return expm1((x - bound) / 2).squared() / -expm1(-bound)
 
@@ -71,6 +68,10 @@ class LogisticPair(ShiftedPair):
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         return LogisticLaw(float(self.eta)).at(np.asarray(s, dtype=np.complex128))
+
+    @override
+    def loss_source(self) -> LogisticSource:
+        return LogisticSource(self.eta)
 
     @override
     def loss_law(self) -> LossSum:

@@ -27,6 +27,7 @@ from neyman.numerics import (
     standing,
     text,
 )
+from neyman.numerics._lattice_sums._source import AtomSource, Masses
 from neyman.numerics._primitives import exp, expm1, log1p, logistic
 from neyman.overriding import override
 
@@ -63,10 +64,6 @@ class RandomizedResponsePair(ShiftedPair):
         return self.epsilon0
 
     @override
-    def inner_tails(self, t: Interval, bound: Interval) -> tuple[Interval, Interval]:  # noqa: ARG002
-        return logistic(-bound), logistic(bound)
-
-    @override
     def inner_delta(self, x: Interval, bound: Interval) -> Interval:
         return -expm1(x - bound) * logistic(bound)
 
@@ -100,6 +97,13 @@ class RandomizedResponsePair(ShiftedPair):
     @override
     def power_profile(self, times: int) -> Profile | None:
         return ResponseProfile(self.epsilon0, times) if times > _LONG else None
+
+    @override
+    def loss_source(self) -> AtomSource:
+        bound = Interval.of(self.epsilon0)
+        kept, flipped = logistic(bound), logistic(-bound)
+        masses = Interval(*np.transpose([[*kept], [*flipped]]))
+        return AtomSource(Masses(masses, masses.at(np.asarray([1, 0]))))
 
     @override
     def loss_law(self) -> LossSum:

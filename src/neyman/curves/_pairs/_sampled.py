@@ -24,6 +24,7 @@ from neyman.numerics import (
     ordinary,
     text,
 )
+from neyman.numerics._lattice_sums._source import LossSource, SampledSource, SwappedSource
 from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.overriding import override
 
@@ -111,6 +112,11 @@ class SampledPair(Pair):
     @override
     def atoms(self) -> Atoms | None:
         return self.base.sampled_atoms(self.probability)
+
+    @override
+    def loss_source(self) -> LossSource | None:
+        source = self.base.loss_source()
+        return None if source is None else SampledSource(source, self.probability)
 
     @override
     def loss_law(self) -> LossSum | None:
@@ -270,6 +276,11 @@ class SampledSwapPair(Pair):
     def atoms(self) -> Atoms | None:
         atoms = self.forward.atoms()
         return None if atoms is None else atoms.swapped()
+
+    @override
+    def loss_source(self) -> LossSource | None:
+        source = self.forward.loss_source()
+        return None if source is None else SwappedSource(source)
 
     @override
     def loss_law(self) -> LossSum | None:

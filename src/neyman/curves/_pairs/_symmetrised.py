@@ -10,6 +10,7 @@ from neyman.curves._divergences._law_renyi import renyi_by_law
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._sampled import SampledPair
+from neyman.curves._solvers._sources import SymmetrisedSource
 from neyman.errors import UnsupportedComposition
 from neyman.numerics import (
     ULP,
@@ -97,6 +98,13 @@ class SymmetrisedPair(Pair):
     @property
     def _sampled(self) -> SampledPair:
         return SampledPair(self.base, self.probability)
+
+    @override
+    def loss_source(self) -> SymmetrisedSource | None:
+        source = self.base.loss_source()
+        if source is None or source.atoms.p.upper.size or max(self.log_singular) > -np.inf:
+            return None
+        return SymmetrisedSource(source, self.probability)
 
     @override
     def loss_law(self) -> LossSum | None:

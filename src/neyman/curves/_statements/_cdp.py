@@ -110,35 +110,34 @@ class CdpPair(RealLinePair):
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        down, up = floor_float(self.mean), ceil_float(self.mean)
+        up = ceil_float(self.mean)
         below = np.where(order < 1, order, 0.5)
         early = np.minimum(1.0, below / (1 - below)) * up
         line = up + np.maximum(order - 1, 0.0) * ceil_float(self._slope)
         upper = np.where(order < 1, early, line) * (1 + 2 * ULP)
-        return Bracket(np.minimum(order * down * (1 - ULP), upper), upper)
+        return Bracket(np.zeros(order.shape), upper)
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        return standing(self.mean)[0], standing(self._slope)[1]
+        return 0.0, standing(self._slope)[1]
 
     @override
     def tcdp_bracket(self, omega: float) -> tuple[float, float]:
-        down, up = self.zcdp_bracket()
+        up = self.zcdp_bracket()[1]
         if np.isinf(omega):
-            return down, up
+            return 0.0, up
         at = float(self.renyi_bracket(np.asarray(omega)).upper) / omega
-        return down, min(at * (1 + 2 * ULP), up)
+        return 0.0, min(at * (1 + 2 * ULP), up)
 
     @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        square = standing(2 * self.mean)[0], standing(self.tau_squared)[1]
-        return standing(self.mean), square
+        return (0.0, standing(self.mean)[1]), (0.0, standing(self.tau_squared)[1])
 
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
         if slack > 0:
             return self.mu_with_slack(slack)
-        return square_roots(self.gaussian_square)[0], ZcdpPair(self._slope).mu_bracket(0.0)[1]
+        return 0.0, ZcdpPair(self._slope).mu_bracket(0.0)[1]
 
     @override
     def outer_gaussian(self) -> None:

@@ -123,17 +123,16 @@ class RdpPair(RealLinePair):
         return min(value, Fraction(ceil_float(chord / (order - 1))))
 
     def renyi_bracket(self, order: Array) -> Bracket:
-        """From above what follows from the points; from below the Gaussian in the class.
+        """From above what follows from the points.
 
         (1 - a) D_a(Q || P) = a D_(1-a)(P || Q) answers for orders below 1 too.
         """
         near, b, divergence = around(order), *self._doubles()
-        lower = near.lower * (floor_float(self.gaussian_square / 2) * (1 - 2 * ULP))
         upper = self._upper(near.upper - 1, b, divergence)
         below = np.where(order < 1, near.upper, 0.5)
         turned = below / (1 - below) * self._upper(-near.lower, b, divergence)
         turned = np.where(order < 1, turned * (1 + 2 * ULP), np.inf)
-        return Bracket(np.minimum(lower, upper), np.minimum(upper, turned))
+        return Bracket(np.zeros(order.shape), np.minimum(upper, turned))
 
     @staticmethod
     def _upper(at: Array, b: Array, divergence: Array) -> Array:
@@ -148,26 +147,25 @@ class RdpPair(RealLinePair):
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        return np.inf, np.inf
+        return 0.0, np.inf
 
     def tcdp_bracket(self, omega: float) -> tuple[float, float]:
-        """From below the Gaussian; from above the largest ratio at the orders below omega.
+        """From above the largest ratio at the orders below omega.
 
         On a piece between two orders K is below its chord, and D_a / a at most the larger end's
         divergence over the smaller order.
         """
         b = self._doubles()[0]
-        least = floor_float(self.gaussian_square / 2)
         if b[-1] + 1 < omega:
-            return least, np.inf
+            return 0.0, np.inf
         ends = np.append(np.append(1.0, (b + 1)[(b > 0) & (b + 1 < omega)]), omega)
         at_end = self.renyi_bracket(ends).upper
-        return least, float(np.max(at_end[1:] / ends[:-1])) * (1 + 4 * ULP)
+        return 0.0, float(np.max(at_end[1:] / ends[:-1])) * (1 + 4 * ULP)
 
     @override
     def subgaussian_bracket(self) -> Subgaussianity:
         mean = self.renyi_bracket(np.ones(()))
-        return (float(mean.lower), float(mean.upper)), (float(self.gaussian_square), np.inf)
+        return (0.0, float(mean.upper)), (0.0, np.inf)
 
     @override
     def outer_gaussian(self) -> None:
@@ -175,7 +173,7 @@ class RdpPair(RealLinePair):
 
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        return self.mu_with_slack(slack) if slack > 0 else (np.inf, np.inf)
+        return self.mu_with_slack(slack) if slack > 0 else (0.0, np.inf)
 
     @override
     def admits(self, curve: Curve) -> bool:

@@ -9,8 +9,7 @@ import numpy as np
 
 from neyman.curves._order import least_mu
 from neyman.curves._pair import ComplexArray, Pair, Tails
-from neyman.curves._pairs._gaussian import GaussianPair
-from neyman.curves._pairs._randomized_response import RandomizedResponsePair
+from neyman.curves._solvers._view import BETA, LOG_DELTA, TPR
 from neyman.curves._statements._real_line_bounds import (
     FixedPoint,
     Orders,
@@ -36,6 +35,8 @@ __all__ = ["MOST_LOSS", "RealLinePair", "rounded_up", "within_reach"]
 _LEAST, _MOST = Fraction(2) ** -100, Fraction(2) ** 20
 # As for a pure epsilon: beyond, no one is protected.
 MOST_LOSS = Fraction(700)
+# To where epsilon is looked for, and how finely.
+_DOUBLINGS, _HALVINGS = 24, 60
 
 
 class RealLinePair(Pair):
@@ -46,10 +47,8 @@ class RealLinePair(Pair):
     converted is the class: f is the infimum of the trade-off functions of its members, delta the
     supremum of their profiles. **It is an upper bound only** of what any one mechanism loses.
 
-    Guarantee: the upper ends of the losses, and the lower ends of the errors, hold for every
-        member: the best over orders of the optimal conversion of one order. The lower ends of the
-        losses are attained by a member, a Gaussian or a randomized response, and are no bound of
-        what a given mechanism loses: `bracket` encloses the class, not the mechanism.
+    Guarantee: both ends of a bracket hold for every member: the safe one by the best over orders of
+        the optimal conversion of one order, the other vacuously, for a member may lose nothing.
     Error: the search over orders and dual variables costs tightness (about 1e-6), never validity.
     Source: Zhu, Dong and Wang (2022), appendix F; Asoodeh, Liao, Calmon, Kosut and Sankar (2020).
     """
@@ -79,6 +78,11 @@ class RealLinePair(Pair):
     @property
     @override
     def symmetric(self) -> bool:
+        return True
+
+    @property
+    @override
+    def of_class(self) -> bool:
         return True
 
     @property
@@ -122,13 +126,6 @@ class RealLinePair(Pair):
     def slope(self, epsilon: Array) -> Array:  # noqa: ARG002
         raise self._no_pair("the slope of the profile")
 
-    def _members(self, fixed: FixedPoint) -> tuple[Pair, ...]:
-        response = Fraction(float(np.min(fixed.loss.lower)))
-        return (
-            GaussianPair(self.gaussian_square),
-            RandomizedResponsePair(min(response, MOST_LOSS)),
-        )
-
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
         fixed = self.fixed
@@ -141,12 +138,39 @@ class RealLinePair(Pair):
             mirrored = np.log(-np.expm1(-size) + np.exp(upper - size))
             mirrored = mirrored + 8 * ULP * (1 + np.abs(mirrored))
         upper = np.minimum(np.where(epsilon < 0, mirrored, upper), 0.0)
-        lowers = [pair.log_delta_bracket(epsilon).lower for pair in self._members(fixed)]
-        return Bracket(np.minimum(np.maximum(*lowers), upper), upper)
+        return Bracket(np.minimum(LOG_DELTA.vacuous(epsilon).lower, upper), upper)
 
     @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
         return exp_outward(self.log_delta_bracket(epsilon))
+
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        """Bound epsilon by halving: any point at which delta is proved to be small enough does.
+
+        Error: relative 1e-12.
+        """
+        flat = np.ravel(delta)
+        with np.errstate(divide="ignore"):
+            log = np.log(flat)
+        target = log - 2 * ULP * (1 + np.abs(log))
+        low, high = np.zeros(flat.shape), np.ones(flat.shape)
+        open_ = (flat > 0) & (flat < 1)
+        for _ in range(_DOUBLINGS):
+            far = open_ & (self.log_delta_bracket(high).upper > target)
+            if not np.any(far):
+                break
+            low, high = np.where(far, high, low), np.where(far, 2 * high, high)
+        proved = self.log_delta_bracket(high).upper <= target
+        none = self.log_delta_bracket(low).upper <= target
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            enough = self.log_delta_bracket(middle).upper <= target
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+            if np.all((high - low <= 1e-12 * high) | ~open_):
+                break
+        upper = np.where(proved & open_, np.where(none, 0.0, high), np.inf)
+        upper = np.where(flat >= 1, 0.0, upper).reshape(delta.shape)
+        return Bracket(np.zeros(delta.shape), upper)
 
     def _log_errors(self, alpha: Array) -> tuple[Array, Array]:
         inside = (alpha > 0) & (alpha < 1)
@@ -162,7 +186,7 @@ class RealLinePair(Pair):
         lines = -np.expm1(power) * (1 - ULP) - np.where(power < 0, ULP, 0.0)
         lower = np.maximum(lines, np.exp(miss) * (1 - 2 * ULP * (1 - np.maximum(miss, -1e300))))
         lower = np.where(alpha == 0, 1.0, np.where(alpha == 1, 0.0, lower))
-        upper = np.minimum(*(pair.beta_bracket(alpha).upper for pair in self._members(self.fixed)))
+        upper = BETA.vacuous(alpha).upper
         return Bracket(np.clip(lower, 0.0, upper), upper)
 
     @override
@@ -171,13 +195,12 @@ class RealLinePair(Pair):
         direct = np.exp(power) * (1 + 2 * ULP * (1 - np.maximum(power, -1e300)))
         upper = np.minimum(direct, -np.expm1(miss) * (1 + ULP) + ULP)
         upper = np.where(alpha == 0, 0.0, np.where(alpha == 1, 1.0, upper))
-        lower = np.maximum(*(pair.tpr_bracket(alpha).lower for pair in self._members(self.fixed)))
+        lower = TPR.vacuous(alpha).lower
         return Bracket(lower, np.clip(upper, lower, 1.0))
 
     def mu_with_slack(self, slack: float) -> tuple[float, float]:
-        """From below by two members, from above by the profile of the class, proved."""
-        lowers = [pair.mu_bracket(slack)[0] for pair in self._members(self.fixed)]
-        return max(lowers), least_mu(_Above(self), slack)[1]
+        """Bound mu by the profile of the class, proved."""
+        return 0.0, least_mu(_Above(self), slack)[1]
 
     @override
     def inner_gaussian(self) -> Fraction:

@@ -93,17 +93,15 @@ class TcdpPair(RealLinePair):
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        return math.inf, math.inf
+        return 0.0, math.inf
 
     @override
     def tcdp_bracket(self, omega: float) -> tuple[float, float]:
-        down, up = standing(self.rho)
-        return down, up if omega <= floor_float(self.omega) else math.inf
+        return 0.0, standing(self.rho)[1] if omega <= floor_float(self.omega) else math.inf
 
     @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        down, up = standing(self.rho)
-        return (down, up), (2 * down, math.inf)
+        return (0.0, standing(self.rho)[1]), (0.0, math.inf)
 
     @override
     def outer_gaussian(self) -> None:
@@ -111,7 +109,7 @@ class TcdpPair(RealLinePair):
 
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        return self.mu_with_slack(slack) if slack > 0 else (math.inf, math.inf)
+        return self.mu_with_slack(slack) if slack > 0 else (0.0, math.inf)
 
     @override
     def admits(self, curve: Curve) -> bool:

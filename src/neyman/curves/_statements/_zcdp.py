@@ -97,15 +97,13 @@ class ZcdpPair(RealLinePair):
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        down, up = floor_float(self.rho), ceil_float(self.rho)
-        lower = order * down * (1 - ULP)
         below = np.where(order < 1, order, 0.5)
         share = np.where(order < 1, np.minimum(1.0, below / (1 - below)), order)
-        return Bracket(lower, share * up * (1 + ULP))
+        return Bracket(np.zeros(order.shape), share * ceil_float(self.rho) * (1 + ULP))
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        return standing(self.rho)
+        return 0.0, standing(self.rho)[1]
 
     @override
     def tcdp_bracket(self, omega: float) -> tuple[float, float]:  # noqa: ARG002
@@ -113,8 +111,7 @@ class ZcdpPair(RealLinePair):
 
     @override
     def subgaussian_bracket(self) -> Subgaussianity:
-        down, up = floor_float(self.rho), ceil_float(self.rho)
-        return self.zcdp_bracket(), (2 * down, tau_squared_of_rho(up))
+        return self.zcdp_bracket(), (0.0, tau_squared_of_rho(ceil_float(self.rho)))
 
     def mu_bracket(self, slack: float) -> tuple[float, float]:
         """The Gaussian of the same advantage d, d log((1 + d)/(1 - d)) = rho.
@@ -123,16 +120,12 @@ class ZcdpPair(RealLinePair):
         2^-42, relatively, is enough (docs/theory/zcdp.md).
         """
         if slack > 0:
-            least, most = self.mu_with_slack(slack)
-            return least, min(most, self.mu_bracket(0.0)[1])
-        loss = self.fixed.loss
-        down, up = (
-            normal_quantile_gap(
-                float(np.tanh(x / 2)), float(2 / (1 + np.exp(np.minimum(x, 705.0))))
-            )
-            for x in (loss.lower[0], loss.upper[0])
+            return 0.0, min(self.mu_with_slack(slack)[1], self.mu_bracket(0.0)[1])
+        x = self.fixed.loss.upper[0]
+        gap = normal_quantile_gap(
+            float(np.tanh(x / 2)), float(2 / (1 + np.exp(np.minimum(x, 705.0))))
         )
-        return down * (1 - 64 * ULP), gaussian_of_rho(up, ceil_float(self.rho))
+        return 0.0, gaussian_of_rho(gap, ceil_float(self.rho))
 
     @override
     def outer_gaussian(self) -> Fraction | None:

@@ -16,12 +16,13 @@ from typing import final
 
 import numpy as np
 
-from neyman.curves._pair import Pair
+from neyman.curves._algebra._factors import Factors
 from neyman.curves._pairs._gaussian import GaussianPair
-from neyman.numerics import ULP, Array, gaussian_log_delta, standing
+from neyman.curves._solvers._view import EPSILON, View
+from neyman.numerics import ULP, Array, Bracket, gaussian_log_delta, standing
 from neyman.numerics._distributions._binomial_masses import log_binomial
 
-__all__ = ["Revealed", "revealed"]
+__all__ = ["KnownSamples", "known_samples"]
 
 _MOST_STEPS = 2**20
 # Numbers of steps that are told apart; the others count as the largest of their block.
@@ -31,7 +32,7 @@ _HALVINGS = 60
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Revealed:
+class KnownSamples:
     """The mean over the number of steps, as logarithms of weights and standard deviations."""
 
     log_weight: Array
@@ -43,6 +44,14 @@ class Revealed:
         each = gaussian_log_delta(np.broadcast_to(near, (*epsilon.shape, self.mu.size)), self.mu)
         total: Array = np.logaddexp.reduce(self.log_weight + each.upper, axis=-1)
         return np.minimum(total + ULP * (8 + self.mu.size) * (1 + np.abs(total)), 0.0)
+
+    def bracket(self, view: View, at: Array) -> Bracket:
+        """Bracket log delta or epsilon, vacuously from below."""
+        vacuous = view.vacuous(at)
+        if view is EPSILON:
+            return Bracket(vacuous.lower, np.minimum(self.epsilon(at), vacuous.upper))
+        crude = np.where(at >= 0, self.log_delta(np.maximum(at, 0.0)), 0.0)
+        return Bracket(vacuous.lower, crude)
 
     def epsilon(self, delta: Array) -> Array:
         """Bound epsilon from above, by halving; any point at which delta is small enough does."""
@@ -62,8 +71,11 @@ class Revealed:
         return np.where(proved & (delta > 0), high, np.inf)
 
 
-def revealed(pair: Pair, times: int) -> Revealed | None:
-    """Return the bound for so many copies of a sampled Gaussian; None for anything else."""
+def known_samples(parts: Factors) -> KnownSamples | None:
+    """Return the bound for copies of one sampled Gaussian; None for anything else."""
+    (pair, times), *more = parts
+    if more:
+        return None
     base, probability = pair.unsampled()
     if probability == 1:
         base, probability = pair.swap().unsampled()
@@ -73,7 +85,7 @@ def revealed(pair: Pair, times: int) -> Revealed | None:
     return _blocks(square, probability, times)
 
 
-def _blocks(square: Fraction, probability: Fraction, times: int) -> Revealed:
+def _blocks(square: Fraction, probability: Fraction, times: int) -> KnownSamples:
     log, error = log_binomial(times, float(probability), float(1 - probability))
     log = log + error
     # The first steps one by one, for those weigh most where q is small; then about evenly.
@@ -88,4 +100,4 @@ def _blocks(square: Fraction, probability: Fraction, times: int) -> Revealed:
     largest = (ends - 1).astype(np.float64)
     kept = largest > 0
     mu = np.sqrt(largest[kept]) * math.sqrt(standing(square)[1]) * (1 + 4 * ULP)
-    return Revealed(weight[kept] + ULP * (times + 8), mu)
+    return KnownSamples(weight[kept] + ULP * (times + 8), mu)

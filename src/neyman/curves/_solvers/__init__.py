@@ -1,0 +1,1 @@
+"""How curves are read: solvers, and the one place that chooses among them."""

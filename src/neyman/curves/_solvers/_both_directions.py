@@ -1,0 +1,130 @@
+"""A guarantee read both ways: the larger loss, the smaller error, of two ordered pairs.
+
+Where one pair is the other swapped, as for neighbours by adding and removing a record, the contour
+serves both at once, and otherwise the second direction is only asked where it may be larger.
+"""
+
+import numpy as np
+
+from neyman.curves._algebra._composed import composed
+from neyman.curves._pair import Pair
+from neyman.curves._profiles._conjugate import powers_of_profile
+from neyman.curves._profiles._hull import hull_test
+from neyman.curves._solvers._both import BothProfile
+from neyman.curves._solvers._read import read
+from neyman.curves._solvers._solver import Auto, Contour, in_use
+from neyman.curves._solvers._statements import statement_bound, without_statements
+from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View
+from neyman.numerics import ULP, Array, Bracket, exp_outward
+
+__all__ = ["delta_of_both", "larger", "read_both"]
+
+
+def larger(first: Bracket, second: Bracket) -> Bracket:
+    """Return the larger of two losses."""
+    return Bracket(np.maximum(first.lower, second.lower), np.maximum(first.upper, second.upper))
+
+
+def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
+    """Bracket a view of the guarantee of both directions."""
+    if remove.of_class and len(remove.factors()) > 1:
+        return _of_class(remove, add, view, at)
+    if remove == add:
+        return read(remove, view, at)
+    if view in (BETA, TPR):
+        return _hull(remove, add, view, at)
+    both = _at_once(remove, add)
+    if both is not None:
+        found = both.log_delta_bracket(at) if view is LOG_DELTA else both.epsilon_bracket(at)
+        if found is not None:
+            in_use().methods.add("contour")
+            return found
+    return (_log_delta if view is LOG_DELTA else _epsilon)(remove, add, at)
+
+
+def _of_class(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
+    """Bracket a composition with a statement: from the other side by what stands beside it."""
+    in_use().methods.add("class")
+    found = statement_bound(remove.factors(), view, at)
+    first, second = (composed(without_statements(pair.factors())) for pair in (remove, add))
+    least = read_both(first, second, view, at)
+    if view.loss:
+        return Bracket(np.minimum(least.lower, found.upper), found.upper)
+    return Bracket(found.lower, np.maximum(least.upper, found.lower))
+
+
+def _at_once(remove: Pair, add: Pair) -> BothProfile | None:
+    """Return the views of both at once, where they share their work and the solver is the one."""
+    if not isinstance(in_use().solver, Auto | Contour) or add != remove.swap():
+        return None
+    return remove.both_ways()
+
+
+def _log_delta(remove: Pair, add: Pair, epsilon: Array) -> Bracket:
+    first = read(remove, LOG_DELTA, epsilon)
+    return larger(first, read(add, LOG_DELTA, epsilon, first.lower))
+
+
+def delta_of_both(remove: Pair, add: Pair, epsilon: Array) -> Bracket:
+    """Bracket delta: without a logarithm between where the pairs have formulas of their own."""
+    closed = {pair: pair.method == "closed form" for pair in (remove, add)}
+    if not all(closed.values()) or not isinstance(in_use().solver, Auto):
+        return exp_outward(read_both(remove, add, LOG_DELTA, epsilon))
+    first = remove.delta_bracket(epsilon)
+    return first if remove == add else larger(first, add.delta_bracket(epsilon))
+
+
+def _epsilon(remove: Pair, add: Pair, delta: Array) -> Bracket:
+    """Ask the second direction only where its delta may be larger at the first one's epsilon."""
+    first = read(remove, EPSILON, delta)
+    with np.errstate(divide="ignore"):
+        log = np.log(delta)
+    most = np.where(delta > 0, log - 2 * ULP * (1 + np.abs(log)), log)
+    # The total variation is the same both ways.
+    open_ = np.array((first.upper > 0) | (add != remove.swap()))
+    if np.any(open_):
+        beside = read(add, LOG_DELTA, first.lower[open_], most[open_])
+        open_[open_] = ~(beside.upper <= most[open_])
+    if not np.any(open_):
+        return first
+    lower, upper = np.array(first.lower), np.array(first.upper)
+    second = read(add, EPSILON, delta[open_])
+    lower[open_] = np.maximum(lower[open_], second.lower)
+    upper[open_] = np.maximum(upper[open_], second.upper)
+    return Bracket(lower, upper)
+
+
+def _hull(remove: Pair, add: Pair, view: View, alpha: Array) -> Bracket:
+    """Bracket the convex hull of the smaller errors, or the power, which is 1 less it."""
+    found = _touching(remove, add, alpha) if isinstance(in_use().solver, Auto) else None
+    if found is not None:
+        return found[0] if view is BETA else found[1]
+    below = np.maximum(read(remove, TPR, alpha).lower, read(add, TPR, alpha).lower)
+    power = powers_of_profile(lambda epsilon: delta_of_both(remove, add, epsilon), alpha)
+    below = np.maximum(below, power.lower)
+    power = Bracket(below, np.maximum(power.upper, below))
+    if view is TPR:
+        return power
+    above = np.minimum(read(remove, BETA, alpha).upper, read(add, BETA, alpha).upper)
+    above = np.minimum(above, 1 - power.lower + ULP)
+    return Bracket(np.clip(1 - power.upper - ULP, 0.0, above), above)
+
+
+def _touching(remove: Pair, add: Pair, alpha: Array) -> tuple[Bracket, Bracket] | None:
+    """Bracket beta and the power where the pairs know their best tests; else None."""
+    flat = np.ravel(alpha)
+    inner = (flat > 0) & (flat < 1)
+    ends = [pair.tpr_bracket(np.zeros(1)) for pair in (remove, add)]
+    first = max(float(end.lower[0]) for end in ends), max(float(end.upper[0]) for end in ends)
+    tpr = Bracket(*(np.where(flat <= 0, side, 1.0) for side in first))
+    beta = Bracket(1 - tpr.upper, 1 - tpr.lower)
+    if np.any(inner):
+        found = hull_test(remove, add, flat[inner])
+        if found is None:
+            return None
+        for whole, part in zip((beta, tpr), found, strict=True):
+            whole.lower[inner], whole.upper[inner] = part.lower, part.upper
+    return (
+        Bracket(*(side.reshape(alpha.shape) for side in beta)),
+        Bracket(*(side.reshape(alpha.shape) for side in tpr)),
+    )

@@ -1,0 +1,160 @@
+"""Which solver answers: the one place that decides.
+
+A pair with formulas of its own answers by them. A composition is asked of every solver that can
+read it, the cheapest first; their brackets are intersected until the result is narrow enough, the
+work is done, or the time is up:
+
+    exact       copies of one pair, or atoms on one grid: sums of positive terms
+    contour     the cumulant of each factor is known in the complex plane
+    trivial     what always holds: `_trivial`
+    known       copies of one sampled Gaussian, by one who is told in which steps a record was
+    lattice     any certified factors
+    class       a statement is among the factors: Rényi orders
+
+An answer depends on the question alone, unless the caller limits the seconds.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from neyman.curves._algebra._factors import Factors
+from neyman.curves._pair import Pair, Profile
+from neyman.curves._profiles._profile import LatticeProfile
+from neyman.curves._solvers._contour import ContourProfile
+from neyman.curves._solvers._known_samples import known_samples
+from neyman.curves._solvers._lattice import lattice_brackets
+from neyman.curves._solvers._solver import Contour, Effort, Lattice, in_use
+from neyman.curves._solvers._statements import statement_bound, without_statements
+from neyman.curves._solvers._trivial import one_side, trivial_bounds
+from neyman.curves._solvers._view import LOG_DELTA, View, meet
+from neyman.errors import UnsupportedComposition
+from neyman.numerics import Array, Atoms, Bracket, LossLaw, LossSum
+
+__all__ = ["exact_profile", "has_exact_profile", "loss_law", "read"]
+
+
+def read(pair: Pair, view: View, at: Array, enough: Array | None = None) -> Bracket:
+    """Bracket a view of a pair, by the solver in use.
+
+    Args:
+        pair: with or without formulas of its own.
+        view: which.
+        at: where, any shape.
+        enough: for log delta: where it is proved to be at most so much, no more is asked.
+
+    Raises:
+        UnsupportedComposition: if no solver can read it.
+    """
+    effort = in_use()
+    parts = pair.factors()
+    if len(parts) == 1 and parts[0][1] == 1:
+        return view.ask(pair, at)
+    best, by = view.vacuous(at), ["", ""]
+    for name, found in _answers(pair, parts, view, at, enough, effort):
+        closer = meet(best, found)
+        by[0] = name if np.any(closer.lower > best.lower) else by[0]
+        by[1] = name if np.any(closer.upper < best.upper) else by[1]
+        best = closer
+        settled = view.narrow(best, effort.tolerance)
+        if enough is not None:
+            settled |= best.upper <= enough
+        if np.all(settled) or effort.late:
+            break
+    effort.methods.update(name for name in by if name)
+    return best
+
+
+def _answers(
+    pair: Pair, parts: Factors, view: View, at: Array, enough: Array | None, effort: Effort
+) -> Iterator[tuple[str, Bracket]]:
+    """Yield brackets with the names of their methods, the cheapest first."""
+    if isinstance(effort.solver, Lattice):
+        yield from (("lattice", found) for found in lattice_brackets(parts, view, at, effort))
+        return
+    contour = contour_profile(parts)
+    if isinstance(effort.solver, Contour):
+        if contour is None:
+            raise UnsupportedComposition(
+                f"solver=Contour() reads compositions of laws with a known cumulant; got {pair}. "
+                "Leave solver out, or write solver=Lattice(0.001)"
+            )
+        yield "contour", _by_contour(contour, view, at, enough)
+        return
+    if pair.of_class:
+        yield from _of_class(parts, view, at, effort)
+        return
+    exact = exact_profile(parts)
+    if exact is not None:
+        yield exact.method, view.ask(exact, at)
+        return
+    if contour is not None:
+        yield "contour", _by_contour(contour, view, at, enough)
+    for found in trivial_bounds(parts, view, at):
+        yield "trivial bounds", found
+    known = known_samples(parts)
+    if known is not None and view.name in ("log_delta", "epsilon"):
+        yield "known samples", known.bracket(view, at)
+    for found in lattice_brackets(parts, view, at, effort):
+        yield "lattice", found
+
+
+def _of_class(
+    parts: Factors, view: View, at: Array, effort: Effort
+) -> Iterator[tuple[str, Bracket]]:
+    yield "class", statement_bound(parts, view, at)
+    for found in lattice_brackets(parts, view, at, effort):
+        yield "lattice", one_side(view, view.vacuous(at), found, above=True)
+    for found in trivial_bounds(without_statements(parts), view, at):
+        yield "class", one_side(view, view.vacuous(at), found, above=False)
+
+
+def _by_contour(contour: ContourProfile, view: View, at: Array, enough: Array | None) -> Bracket:
+    if view is LOG_DELTA:
+        return contour.log_delta_bracket(at, enough)
+    return view.ask(contour, at)
+
+
+def loss_law(parts: Factors) -> LossSum | None:
+    """Return the law of the sum of the losses, where the contour can read that of each."""
+    terms: list[tuple[LossLaw, float, bool]] = []
+    for pair, n in parts:
+        law = pair.loss_law()
+        if law is None:
+            return None
+        terms.extend(law.times(n).terms)
+    return LossSum(tuple(terms))
+
+
+def contour_profile(parts: Factors) -> ContourProfile | None:
+    """Return the views by the contour."""
+    law = loss_law(parts)
+    return None if law is None else ContourProfile(law)
+
+
+def exact_profile(parts: Factors) -> Profile | None:
+    """Return the views of copies of one pair with formulas, or of atoms on one grid."""
+    if len(parts) == 1:
+        power = parts[0][0].power_profile(parts[0][1])
+        if power is not None:
+            return power
+    atoms = _on_grid(parts)
+    return None if atoms is None else LatticeProfile.exactly(atoms)
+
+
+def has_exact_profile(parts: Factors) -> bool:
+    """Return whether there is one, without composing."""
+    if len(parts) == 1 and parts[0][0].power_profile(parts[0][1]) is not None:
+        return True
+    atoms = _on_grid(parts)
+    return atoms is not None and LatticeProfile.fitting(atoms)
+
+
+def _on_grid(parts: Factors) -> list[tuple[Atoms, int]] | None:
+    found: list[tuple[Atoms, int]] = []
+    for pair, n in parts:
+        atoms = pair.atoms()
+        if atoms is None:
+            return None
+        found.append((atoms, n))
+    return found

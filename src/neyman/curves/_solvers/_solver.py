@@ -1,0 +1,142 @@
+"""The solvers that a caller may name, and the one in use."""
+
+import math
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TypeAlias, final
+
+from neyman.errors import InvalidParameter
+from neyman.numerics import Real, exact, text
+
+__all__ = ["Auto", "Contour", "Effort", "Lattice", "Solver", "in_use", "using"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Auto:
+    """Every solver that can read the curve, the cheapest first, until the bracket is narrow.
+
+    The brackets of all of them are intersected, so that another solver can only help. Without
+    `seconds` an answer depends on the question alone: the work of each solver is limited by the
+    size of its tables, never by the clock.
+
+    Attributes:
+        tolerance: relative width at which a bracket is narrow enough, positive.
+        seconds: stop asking further solvers after so much time; None for no such limit. What was
+            proved by then is returned. One solver is not interrupted, which may take some seconds
+            more.
+
+    >>> from neyman.curves import Auto, laplace
+    >>> f = laplace(0.1) ** 30
+    >>> f"{f.epsilon(1e-5, solver=Auto(seconds=5)):.4f}"
+    '2.3043'
+    """
+
+    tolerance: float = 1e-4
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what would never stop."""
+        if not 0 < self.tolerance < math.inf:
+            raise InvalidParameter(
+                f"tolerance must be positive; got {self.tolerance!r}. Write a relative width such "
+                "as 1e-4"
+            )
+        if self.seconds is not None and not 0 <= self.seconds < math.inf:
+            raise InvalidParameter(
+                f"seconds must be a number from 0 on, or None; got {self.seconds!r}. Write a time "
+                "such as 10"
+            )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Contour:
+    """The inversion of the cumulant along a line in the complex plane, alone.
+
+    For compositions of laws whose cumulant is known; docs/theory/contour.md.
+    """
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Sums over a lattice of losses, alone: an independent witness of the other solvers.
+
+    Attributes:
+        step: of the lattice, positive. The width of a bracket falls with the square of the step
+            for smooth losses, and with the step for few atoms.
+
+    >>> from neyman.curves import Lattice, gdp, poisson
+    >>> f = poisson(gdp(1), 0.01) ** 100
+    >>> bounds = f.delta(0.5, solver=Lattice(0.001), bracket=True)
+    >>> bounds.lower <= f.delta(0.5, bracket=True).lower <= f.delta(0.5) <= bounds.upper
+    True
+    """
+
+    step: Real
+
+    def __post_init__(self) -> None:
+        """Refuse a step that is not positive."""
+        if exact(self.step, "step") <= 0:
+            raise InvalidParameter(
+                f"step must be positive; got {text(exact(self.step, 'step'))}. Write one such as "
+                "0.001"
+            )
+
+
+Solver: TypeAlias = Auto | Contour | Lattice
+
+
+@dataclass(slots=True)
+class Effort:
+    """The solver in use, when it began, and which methods have answered since."""
+
+    solver: Solver
+    began: float = field(default_factory=time.monotonic)
+    methods: set[str] = field(default_factory=set[str])
+
+    @property
+    def tolerance(self) -> float:
+        """The relative width that is narrow enough."""
+        return self.solver.tolerance if isinstance(self.solver, Auto) else 0.0
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        limit = self.solver.seconds if isinstance(self.solver, Auto) else None
+        return limit is not None and time.monotonic() - self.began >= limit
+
+    @property
+    def method(self) -> str:
+        """What answered, in words."""
+        if "class" in self.methods:
+            return "Rényi orders"
+        return " and ".join(sorted(self.methods)) or "closed form"
+
+
+_IN_USE: ContextVar[Effort | None] = ContextVar("effort", default=None)
+_DEFAULT = Auto()
+
+
+def in_use() -> Effort:
+    """Return the effort of the question that is being answered; a default one outside of any."""
+    return _IN_USE.get() or Effort(_DEFAULT)
+
+
+@contextmanager
+def using(solver: Solver | None) -> Generator[Effort]:
+    """Answer what is asked within by this solver; None for the one in use, or the default."""
+    outer = _IN_USE.get()
+    if solver is None and outer is not None:
+        yield outer
+        return
+    effort = Effort(solver or _DEFAULT)
+    token = _IN_USE.set(effort)
+    try:
+        yield effort
+    finally:
+        _IN_USE.reset(token)

@@ -1,0 +1,89 @@
+"""What always holds of a composition: more than any factor loses, less than curves below it.
+
+    f_1 ⊗ ... ⊗ f_n <= f_i                         each factor alone
+    f_i >= G_(mu_i)      for all i   =>   f >= G_mu,  mu^2 the sum
+    |L_i| <= e_i         for all i   =>   f >= f_(e, 0),  e the sum
+    f_i >= f_(0, d_i)    for some i  =>   f >= f_(0, d) ⊗ the rest,  1 - d the product of 1 - d_i
+
+The last is of factors that see the record with probability d_i only: unless it is sampled once, it
+changes nothing, Poisson sampling or a sample of fixed size alike.
+
+Source: Dong, Roth and Su (2022), section 3; the total variation of a sampled mechanism, folklore.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from neyman.curves._algebra._factors import Factors, gathered
+from neyman.curves._pair import Pair
+from neyman.curves._pairs._erased import erased
+from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._pairs._identity import IdentityPair
+from neyman.curves._pairs._randomized_response import RandomizedResponsePair
+from neyman.curves._pairs._symmetrised import SymmetrisedPair
+from neyman.curves._solvers._view import View
+from neyman.errors import NeymanError
+from neyman.numerics import Array, Bracket
+
+__all__ = ["one_side", "trivial_bounds"]
+
+# Of mu^2 and of a largest loss: beyond, no double holds the bound.
+_MOST_SQUARE, _MOST_LOSS = Fraction(2) ** 1000, Fraction(700)
+_LEAST_LOSS = Fraction(2) ** -500
+# Factors of which each is asked for itself.
+_MOST_ASKED = 16
+
+
+def trivial_bounds(parts: Factors, view: View, at: Array) -> Iterator[Bracket]:
+    """Yield brackets that hold of the composition of the parts, one after the other."""
+    for pair in _below(parts):
+        found = view.ask(pair, at)
+        yield one_side(view, view.vacuous(at), found, above=True)
+    for pair, _ in parts[:_MOST_ASKED]:
+        # A class promises nothing from below, and a nested composition is asked elsewhere.
+        if pair.certified and pair.method == "closed form" and not pair.of_class:
+            yield one_side(view, view.vacuous(at), view.ask(pair, at), above=False)
+
+
+def one_side(view: View, vacuous: Bracket, found: Bracket, *, above: bool) -> Bracket:
+    """Keep the end that a curve below bounds, losses from above and errors from below."""
+    if above == view.loss:
+        return Bracket(vacuous.lower, found.upper)
+    return Bracket(found.lower, vacuous.upper)
+
+
+def _below(parts: Factors) -> Iterator[Pair]:
+    """Yield curves that are proved to be below the composition."""
+    square = _total([(pair.outer_gaussian(), n) for pair, n in parts])
+    if square and square <= _MOST_SQUARE:
+        yield GaussianPair(square)
+    largest = _total([(pair.outer_pure(), n) for pair, n in parts])
+    if largest and _LEAST_LOSS <= largest <= _MOST_LOSS:
+        yield RandomizedResponsePair(largest)
+    seldom = [(chance, n) for pair, n in parts if (chance := chance_of_sample(pair)) is not None]
+    if not seldom:
+        return
+    rest = gathered((pair, n) for pair, n in parts if chance_of_sample(pair) is None)
+    if not rest:
+        yield erased(IdentityPair(), seldom)
+    elif len(rest) == 1 and rest[0][1] == 1 and not rest[0][0].of_class:
+        try:
+            yield erased(rest[0][0], seldom)
+        except NeymanError:
+            return
+
+
+def chance_of_sample(pair: Pair) -> Fraction | None:
+    """Return the probability with which the record is seen at all; None where that is 1."""
+    if isinstance(pair, SymmetrisedPair):
+        return pair.probability
+    for side in (pair, pair.swap()):
+        probability = side.unsampled()[1]
+        if probability < 1:
+            return probability
+    return None
+
+
+def _total(bounds: list[tuple[Fraction | None, int]]) -> Fraction | None:
+    known = [n * bound for bound, n in bounds if bound is not None]
+    return sum(known, Fraction(0)) if len(known) == len(bounds) else None

@@ -1,0 +1,87 @@
+"""The views that a solver is asked for: log delta, epsilon, beta and tpr."""
+
+from dataclasses import dataclass
+from typing import Protocol, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.numerics import ULP, Array, Bracket, around
+
+__all__ = ["BETA", "EPSILON", "LOG_DELTA", "TPR", "Readable", "View", "meet"]
+
+# No relative width is asked of what is smaller.
+_SMALL = {"epsilon": 1e-6, "beta": 1e-300, "tpr": 1e-300}
+
+
+class Readable(Protocol):
+    """What has the four views: a pair, or a table made of one."""
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket: ...
+    def epsilon_bracket(self, delta: Array) -> Bracket: ...
+    def beta_bracket(self, alpha: Array) -> Bracket: ...
+    def tpr_bracket(self, alpha: Array) -> Bracket: ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class View:
+    """One of the four.
+
+    Attributes:
+        name: as in `<name>_bracket`.
+        loss: whether it is a loss, which grows with every factor of a composition; else an error.
+    """
+
+    name: str
+    loss: bool
+
+    def ask(self, readable: Readable, at: Array) -> Bracket:
+        """Return the view of what has one."""
+        ask = {
+            "log_delta": readable.log_delta_bracket,
+            "epsilon": readable.epsilon_bracket,
+            "beta": readable.beta_bracket,
+            "tpr": readable.tpr_bracket,
+        }[self.name]
+        return ask(at)
+
+    def vacuous(self, at: Array) -> Bracket:
+        """Return what holds for every pair."""
+        if self.name == "epsilon":
+            return Bracket(np.zeros(at.shape), np.where(at >= 1, 0.0, np.inf))
+        if self.name == "log_delta":
+            near = np.minimum(around(at).upper, 0.0)
+            with np.errstate(divide="ignore"):
+                least = np.log(-np.expm1(near))
+            return Bracket(np.where(at < 0, least - 4 * ULP * (1 - least), -np.inf), 0.0 * near)
+        near = around(at)
+        if self.name == "beta":
+            most = np.clip(np.nextafter(1 - near.lower, 2.0), 0.0, 1.0)
+            return Bracket(np.zeros(at.shape), np.where(at == 0, 1.0, most))
+        return Bracket(np.clip(near.lower, 0.0, 1.0), np.ones(at.shape))
+
+    def narrow(self, found: Bracket, tolerance: float) -> npt.NDArray[np.bool_]:
+        """Return where a bracket is no wider than the tolerance, relatively."""
+        known = np.isfinite(found.upper) & np.isfinite(found.lower)
+        upper, lower = np.where(known, found.upper, 1.0), np.where(known, found.lower, 0.0)
+        # Of a logarithm the width is that of delta, relatively.
+        size = 1.0 if self.name == "log_delta" else np.maximum(upper, _SMALL[self.name])
+        return (found.upper == found.lower) | (known & (upper - lower <= tolerance * size))
+
+
+LOG_DELTA, EPSILON = View("log_delta", loss=True), View("epsilon", loss=True)
+BETA, TPR = View("beta", loss=False), View("tpr", loss=True)
+
+
+def meet(first: Bracket, second: Bracket) -> Bracket:
+    """Return what holds by both.
+
+    Where they exclude each other, which no two proved brackets do, the wider end is kept.
+    """
+    lower, upper = np.maximum(first.lower, second.lower), np.minimum(first.upper, second.upper)
+    apart = lower > upper
+    if np.any(apart):
+        lower = np.where(apart, np.minimum(first.lower, second.lower), lower)
+        upper = np.where(apart, np.maximum(first.upper, second.upper), upper)
+    return Bracket(lower, upper)

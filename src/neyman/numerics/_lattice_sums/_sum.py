@@ -1,0 +1,146 @@
+"""The sum of independent losses: finer and finer brackets of its profile."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._lattice_sums._law import laws
+from neyman.numerics._lattice_sums._plan import Part, Plan, Question, grid_of, plan, plan_whole
+from neyman.numerics._lattice_sums._profile import LatticeProfile
+from neyman.numerics._lattice_sums._whole import part_of, whole_law
+from neyman.numerics._lattice_sums._window import Powers, Window, window
+
+__all__ = ["LEVELS", "LatticeSum"]
+
+# Cells of the longest part, or of the window, at the first level; four times as many at the next.
+_FIRST_CELLS = 2**13
+LEVELS = 5
+# A rounding that makes less than this share of a delta is let be; so many tilts are tried.
+# The share of delta at which the upper law may exceed the sum by much.
+_MISSED = 1e-4
+_QUIET, _MOST_TILTS = 1e-7, 16
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class LatticeSum:
+    """The law of a sum of independent losses, read on finer and finer grids.
+
+    Every question is answered by an iterator of brackets, one a level. A level takes four times
+    the cells of the one before, and about a sixteenth of its width. The brackets depend on the
+    question and on the level only, never on the clock.
+
+    Attributes:
+        parts: the losses, and how often each is taken.
+    """
+
+    parts: tuple[Part, ...]
+
+    @staticmethod
+    def cells(level: int) -> int:
+        """Return the most cells of a law, or of a window, at a level."""
+        return _FIRST_CELLS * 4**level
+
+    def cost(self, level: int) -> int:
+        """Return about how many cells a question handles at a level."""
+        return self.cells(level) * (2 * len(self.parts) + 4)
+
+    def log_delta(self, epsilon: Array) -> Iterator[Bracket]:
+        """Bracket the logarithm of delta at each epsilon, level by level."""
+        flat = np.ravel(epsilon).astype(np.float64)
+        questions = [Question(float(x), inverse=False) for x in flat]
+        for level in range(LEVELS):
+            lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
+            for below, above, is_open in self._profiles(questions, level):
+                lower = np.max([lower, *(b.log_delta(flat) for b in below)], axis=0)
+                upper = np.minimum(upper, above.log_delta(flat))
+                is_open[(above.noise(flat) <= _QUIET) | (upper <= lower + _QUIET)] = False
+            yield Bracket(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))
+
+    def epsilon(self, delta: Array) -> Iterator[Bracket]:
+        """Bracket the least epsilon >= 0 with delta(epsilon) <= delta, level by level."""
+        flat = np.ravel(delta).astype(np.float64)
+        with np.errstate(divide="ignore"):
+            questions = [Question(float(x), inverse=True) for x in np.log(flat)]
+        for level in range(LEVELS):
+            lower, upper = np.zeros(flat.shape), np.full(flat.shape, np.inf)
+            for below, above, is_open in self._profiles(questions, level):
+                lower = np.max([lower, *(b.epsilon(flat) for b in below)], axis=0)
+                found = np.maximum(above.epsilon(flat), 0.0)
+                upper = np.minimum(upper, found)
+                is_open[(above.noise(found) <= _QUIET) | (upper <= lower * (1 + _QUIET))] = False
+            yield Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
+
+    def _profiles(
+        self, questions: list[Question], level: int
+    ) -> Iterator[tuple[list[LatticeProfile], LatticeProfile, npt.NDArray[np.bool_]]]:
+        """Yield profiles from below and above by tilts that suit one question after the other.
+
+        With them a mask of the questions that are open, where the caller marks what is answered.
+        """
+        open_ = np.ones(len(questions), dtype=np.bool_)
+        for _ in range(_MOST_TILTS):
+            if not np.any(open_):
+                return
+            at = int(np.flatnonzero(open_)[0])
+            open_[at] = False
+            below, above = self._readings(questions[at], level)
+            yield below, above, open_
+
+    def _readings(
+        self, question: Question, level: int
+    ) -> tuple[list[LatticeProfile], LatticeProfile]:
+        """Return profiles from below, and one from above, by the tilt that suits a question."""
+        found = plan(self.parts, question, level)
+        lowers, uppers = self._laws(found, level)
+        low, high = (window(powers, found.tilt, found.least) for powers in (lowers, uppers))
+        below = [LatticeProfile(low, up=False)]
+        if any(part.lower.atoms.q.upper.size for part in self.parts):
+            below.append(_coupled(uppers, high, found.log_delta))
+        return below, LatticeProfile(high, up=True)
+
+    def _laws(self, found: Plan, level: int) -> tuple[Powers, Powers]:
+        grids = grid_of(self.parts, found, self.cells(level))
+        both = [
+            (*laws(part.upper, part.lower, grid), part.times)
+            for part, grid in zip(self.parts, grids, strict=True)
+        ]
+        return [(low, n) for low, _, n in both], [(high, n) for _, high, n in both]
+
+    def part(self, level: int, log_mass: float, times: int = 1) -> Part:
+        """Return the sum as a loss to be sampled, and summed again.
+
+        Args:
+            level: of the grid.
+            log_mass: logarithm of about what may be left out.
+            times: how often the loss is to be taken.
+        """
+        found = plan_whole(self.parts, log_mass, level)
+        powers = self._laws(found, level)
+        low, high = (
+            whole_law(each, window(each, found.tilt, found.least), up=up)
+            for up, each in zip((False, True), powers, strict=True)
+        )
+        return part_of(low, high, times)
+
+
+def _coupled(powers: Powers, found: Window, log_delta: float) -> LatticeProfile:
+    """Return a lower bound by the upper law: its losses exceed the sum's by little, mostly.
+
+    A step's excess has a mean of at most h^2/8 and moves by h: Hoeffding's inequality.
+    """
+    count, step = sum(n for _, n in powers), found.step * (1 + 1e-9)
+    missed = _MISSED * math.exp(max(log_delta, -690.0))
+    later = count * step**2 / 8 + step * math.sqrt(count / 2 * -math.log(missed))
+    whole = math.fsum(
+        n * math.log1p(max(float(np.sum(law.masses)) + law.infinite - 1, 0.0)) for law, n in powers
+    )
+    moved = math.fsum(n * law.moved for law, n in powers) * math.exp(whole)
+    # The upper law's points lie a rounding above the grid: here they count below it.
+    later = later * (1 + ULP) + 4 * abs(found.lowered)
+    return LatticeProfile(found, up=False, later=later, spared=(missed + moved) * (1 + 1e-9))

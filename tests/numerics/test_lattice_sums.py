@@ -1,0 +1,235 @@
+"""Sums of losses on a grid against exact rational convolutions and known values."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from neyman.numerics import ULP, Bracket
+from neyman.numerics._lattice_sums import _law, _sum
+from neyman.numerics._lattice_sums._plan import Part
+from neyman.numerics._lattice_sums._source import (
+    AtomSource,
+    LossSource,
+    Masses,
+    SampledSource,
+    SampledSwapSource,
+    SourceTails,
+    SwappedSource,
+)
+from neyman.numerics._lattice_sums._sum import LatticeSum
+
+EPSILONS = np.array([0.0, 0.1, 0.35, 1.0, 2.5])
+
+
+# -- losses ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Normal(LossSource):
+    """The loss of N(mu, 1) against N(0, 1)."""
+
+    mu: float
+
+    def tails(self, t):
+        def tail(x):
+            value = ndtr(x)
+            room = np.where(np.isfinite(x), 2e-15 * (1 + np.minimum(x, 0) ** 2), 0.0)
+            return Bracket(value * (1 - room), np.minimum(value * (1 + room) + 1e-320, 1.0))
+
+        a, b = t / self.mu + self.mu / 2, t / self.mu - self.mu / 2
+        return SourceTails(tail(-a), tail(-b), tail(a), tail(b))
+
+
+def laws(p, q):
+    """The loss of two laws on a few outcomes, given by exact weights."""
+    p, q = ([Fraction(x, sum(w)) for x in w] for w in (p, q))
+    both = [(a, b) for a, b in zip(p, q, strict=True) if a and b]
+
+    def near(values):
+        value = np.array([float(x) for x in values])
+        return Bracket(value * (1 - ULP), value * (1 + ULP))
+
+    def alone(mine, other):
+        mass = float(sum(a for a, b in zip(mine, other, strict=True) if not b))
+        return mass * (1 - ULP), mass * (1 + ULP)
+
+    masses = Masses(near(a for a, _ in both), near(b for _, b in both))
+    return AtomSource(masses, alone(q, p), alone(p, q)), (p, q)
+
+
+def convolved(parts):
+    """The exact masses (p, q) of every outcome of a product."""
+    outcomes = [(Fraction(1), Fraction(1))]
+    for (p, q), times in parts:
+        for _ in range(times):
+            found = {}
+            for a, b in outcomes:
+                for c, d in zip(p, q, strict=True):
+                    # Outcomes of one loss are one outcome.
+                    key = b * d / (a * c) if a * c else None
+                    old = found.get(key, (Fraction(0), Fraction(0)))
+                    found[key] = (old[0] + a * c, old[1] + b * d)
+            outcomes = list(found.values())
+    return outcomes
+
+
+def exact_delta(outcomes, epsilon):
+    with mp.workdps(40):
+        scale = mp.exp(mp.mpf(epsilon))
+        terms = (
+            mp.mpf(b.numerator) / b.denominator - scale * mp.mpf(a.numerator) / a.denominator
+            for a, b in outcomes
+        )
+        return mp.fsum(max(x, 0) for x in terms)
+
+
+def at_level(answers, level):
+    for _ in range(level):
+        next(answers)
+    return next(answers)
+
+
+def check(parts, outcomes, level=0, epsilons=EPSILONS):
+    """Both views of a sum bracket the exact profile; return the widths of delta."""
+    whole = LatticeSum(tuple(parts))
+    log = at_level(whole.log_delta(epsilons), level)
+    deltas = [exact_delta(outcomes, x) for x in epsilons]
+    with mp.workdps(40):
+        for low, high, delta in zip(*log, deltas, strict=True):
+            assert mp.exp(mp.mpf(low)) <= delta or (low == -np.inf)
+            assert delta <= mp.exp(mp.mpf(high))
+    targets = np.array([1e-6, 1e-3, 0.05, 0.3])
+    found = at_level(whole.epsilon(targets), level)
+    for low, high, delta in zip(*found, targets, strict=True):
+        assert 0 <= low <= high
+        if np.isfinite(high):
+            assert exact_delta(outcomes, high) <= mp.mpf(delta)
+        if low > 0:
+            assert exact_delta(outcomes, min(low, 1e4) * (1 - 1e-15)) >= mp.mpf(delta)
+    return np.exp(log.upper) - np.exp(log.lower)
+
+
+weights = st.lists(st.integers(0, 40), min_size=3, max_size=3)
+
+
+# -- against exact rationals ----------------------------------------------------------------------
+
+
+@settings(max_examples=30)
+@given(weights, weights, st.integers(1, 5), st.booleans())
+def test_both_ends_hold_an_exact_composition(p, q, times, swap):
+    assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
+    source, (first, second) = laws(p, q)
+    if swap:
+        source, first, second = SwappedSource(source), second, first
+    check([Part.of(source, times)], convolved([((first, second), times)]))
+
+
+@settings(max_examples=15)
+@given(weights, weights, weights, weights)
+def test_both_ends_hold_an_exact_composition_of_two_kinds(p, q, r, s):
+    assume(all(sum(a * b for a, b in zip(*x, strict=True)) for x in ((p, q), (r, s))))
+    (first, one), (second, two) = laws(p, q), laws(r, s)
+    check([Part.of(first, 2), Part.of(second, 3)], convolved([(one, 2), (two, 3)]))
+
+
+@settings(max_examples=15)
+@given(weights, weights, st.integers(1, 4), st.fractions(Fraction(1, 50), Fraction(49, 50)))
+def test_both_ways_of_sampling_hold_exact_compositions(p, q, times, share):
+    assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
+    source, (first, second) = laws(p, q)
+    mixed = [(1 - share) * a + share * b for a, b in zip(first, second, strict=True)]
+    forward = convolved([((first, mixed), times)])
+    check([Part.of(SampledSource(source, share), times)], forward)
+    back = convolved([((mixed, first), times)])
+    check([Part.of(SampledSwapSource(SwappedSource(source), share), times)], back)
+    check([Part.of(SwappedSource(SampledSource(source, share)), times)], back)
+
+
+def test_a_finer_level_holds_them_too_and_is_narrower():
+    (first, one), (second, two) = laws([5, 3, 2], [1, 4, 5]), laws([7, 1], [3, 5])
+    parts, outcomes = [Part.of(first, 3), Part.of(second, 2)], convolved([(one, 3), (two, 2)])
+    widths = [check(parts, outcomes, level) for level in range(3)]
+    assert np.all(widths[2] < widths[0] / 8)
+
+
+def test_atoms_on_the_grid_are_nearly_exact():
+    # All losses are multiples of log 3.
+    source, law = laws([9, 3, 1], [1, 3, 9])
+    assert np.all(check([Part.of(source, 4)], convolved([(law, 4)])) < 1e-8)
+
+
+# -- against known values ---------------------------------------------------------------------------
+
+
+def widths_of(source, times, levels, delta=1e-5, truth=None):
+    found = []
+    answers = LatticeSum((Part.of(source, times),)).epsilon(np.asarray(delta))
+    for _, bracket in zip(range(levels), answers, strict=False):
+        if truth is not None:
+            assert bracket.lower <= truth <= bracket.upper
+        found.append(np.array([truth - bracket.lower, bracket.upper - truth]))
+    return np.array(found)
+
+
+def test_both_ends_are_of_second_order_for_a_normal_loss():
+    off = widths_of(Normal(0.1), 100, 3, truth=4.377178095683)
+    assert off[0].max() < 2e-4
+    # A level quarters the step.
+    assert np.all(off[:-1] / off[1:] > 12)
+
+
+@pytest.mark.parametrize(
+    ("source", "truth"),
+    [
+        (SampledSource(Normal(1.0), Fraction(1, 100)), 1.82823666652),
+        (SampledSwapSource(Normal(1.0), Fraction(1, 100)), 1.41666195),
+        (SwappedSource(SampledSource(Normal(1.0), Fraction(1, 100))), 1.41666195),
+    ],
+)
+def test_sampled_normal_steps_are_known_to_six_digits(source, truth):
+    off = widths_of(source, 1000, 3, truth=truth)
+    assert off[2].max() < 1e-5
+
+
+# -- broken twins -----------------------------------------------------------------------------------
+
+
+def _breaks(monkeypatch, name, function):
+    monkeypatch.setattr(_law, name, function)
+    source, law = laws([5, 3, 2], [1, 4, 5])
+    with pytest.raises(AssertionError):
+        check([Part.of(source, 4)], convolved([(law, 4)]))
+
+
+def test_an_upper_law_that_sends_too_little_to_the_right_is_caught(monkeypatch):
+    right = _law._right_ends
+    _breaks(monkeypatch, "_right_ends", lambda *a: (0.99 * right(*a)[0], right(*a)[1]))
+
+
+def test_a_lower_law_that_rounds_to_the_nearest_point_is_caught(monkeypatch):
+    def nearest(masses, grid, at, q, above, lowered):
+        place = above - lowered * 0 + grid.step / 2
+        _PLACE(masses, grid, at, q, place, lowered)
+
+    _breaks(monkeypatch, "_place", nearest)
+
+
+def test_an_upper_law_that_forgets_the_infinite_losses_is_caught(monkeypatch):
+    def forgetful(upper, lower, grid):
+        low, high = _LAWS(upper, lower, grid)
+        return low, _law.LatticeLaw(high.grid, high.masses, 0.0, high.lowered, high.moved)
+
+    monkeypatch.setattr(_sum, "laws", forgetful)
+    source, law = laws([5, 5, 0], [1, 8, 1])
+    with pytest.raises(AssertionError):
+        check([Part.of(source, 3)], convolved([(law, 3)]))
+
+
+_PLACE, _LAWS = _law._place, _law.laws
