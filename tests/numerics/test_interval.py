@@ -204,3 +204,46 @@ def test_numpy_hands_its_arrays_over_to_the_interval():
     lower, upper = x
     assert np.array_equal(lower, x.lower)
     assert np.array_equal(upper, x.upper)
+
+
+def test_a_total_holds_the_exact_sum():
+    rng = np.random.default_rng(8)
+    for size in (0, 1, 5, 200, 5000):
+        low = 10.0 ** rng.uniform(-20, 5, size)
+        x = Interval(low, low * (1 + 1e-12))
+        lower, upper = x.total()
+        assert Fraction(float(lower)) <= sum(map(Fraction, x.lower.tolist()), Fraction(0))
+        assert Fraction(float(upper)) >= sum(map(Fraction, x.upper.tolist()), Fraction(0))
+        assert upper <= lower * (1 + 2e-12)
+
+
+def test_what_two_formulas_share_is_chosen_by_the_side_of_an_edge():
+    x = Interval(np.asarray([0.0, 0.5, 0.9, 1.0]), np.asarray([0.5, 1.5, 1.0, 1.0]))
+    below, above = Interval.exactly(np.full(4, -1.0)), Interval.exactly(np.full(4, 1.0))
+    found = x.choose(1, below, above)
+    assert found.lower.tolist() == [-1.0, -1.0, -1.0, 1.0]
+    assert found.upper.tolist() == [-1.0, 1.0, -1.0, 1.0]
+
+
+@pytest.mark.parametrize("falling", [True, False])
+def test_a_monotone_view_is_asked_at_both_ends(falling):
+    x = Interval(np.asarray([1.0]), np.asarray([2.0]))
+    sign = -1 if falling else 1
+
+    def view(place):
+        return Interval(sign * place - 0.5, sign * place + 0.25)
+
+    lower, upper = x.through(view, falling=falling)
+    # The ends are decimals: one step wider.
+    assert np.allclose(
+        [lower, upper], [[-2.5], [-0.75]] if falling else [[0.5], [2.25]], rtol=1e-15
+    )
+    assert lower <= (-2.5 if falling else 0.5)
+    assert upper >= (-0.75 if falling else 2.25)
+
+
+def test_ends_that_stand_for_decimals_are_held():
+    found = Interval(np.asarray([0.1, 1.0]), np.asarray([0.3, 1.0])).decimals()
+    assert Fraction(float(found.lower[0])) < Fraction(1, 10)
+    assert Fraction(float(found.upper[0])) > Fraction(3, 10)
+    assert (found.lower[1], found.upper[1]) == (1.0, 1.0)

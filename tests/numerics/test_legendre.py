@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from neyman.numerics._legendre import legendre
+from neyman.numerics._legendre import legendre, lobatto
 
 ORDERS = [1, 2, 5, 16, 20, 32]
 
@@ -36,4 +36,23 @@ def test_polynomials_are_integrated_exactly(order):
     x, w = legendre(order)
     assert np.all(np.diff(x) > 0)
     for power in range(0, 2 * order, 2):
+        assert w @ x**power == pytest.approx(2 / (power + 1), rel=1e-14)
+
+
+@pytest.mark.parametrize("order", [2, 3, 7, 9, 16])
+def test_the_rule_with_both_ends_is_right_to_the_last_bits(order):
+    x, w = lobatto(order)
+    assert (x[0], x[-1]) == (-1.0, 1.0)
+    with mpmath.workdps(40):
+        degree = order - 1
+        for node, weight in zip(x.tolist(), w.tolist(), strict=True):
+            true = mpmath.mpf(node)
+            if abs(node) < 1:
+                true = mpmath.findroot(
+                    lambda y: mpmath.diff(lambda z: mpmath.legendre(degree, z), y), node
+                )
+            assert abs(node - true) <= 2.0**-52 * max(abs(node), 1e-3)
+            exact = 2 / (order * degree * mpmath.legendre(degree, true) ** 2)
+            assert abs(weight / exact - 1) <= 2.0**-52
+    for power in range(0, 2 * order - 2, 2):
         assert w @ x**power == pytest.approx(2 / (power + 1), rel=1e-14)

@@ -50,6 +50,7 @@ TRUTHS = {
     "normal_sf": lambda x: phi(-x),
     "log_phi": log_phi,
     "normal_log_sf": lambda x: log_phi(-x),
+    "erf_inverse": arb.erfinv,
     "mills": mills,
     "psi": lambda x: 1 - x * mills(x),
 }

@@ -1,6 +1,5 @@
 """Curves that a user gives: broken lines, points (epsilon, delta), and functions."""
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -12,7 +11,8 @@ from neyman.curves._pairs._erased import erased
 from neyman.curves._tradeoff import TradeOff
 from neyman.curves._validity import check_curve, check_profile
 from neyman.errors import InvalidParameter
-from neyman.numerics import Real, ceil_float, exact, exact_size, text
+from neyman.numerics import Interval, Real, exact, exact_size, text
+from neyman.numerics._primitives import exp
 
 __all__ = ["approx_dp_points", "of_curve", "of_profile", "piecewise", "piecewise_hull"]
 
@@ -267,9 +267,7 @@ def _meets(steep: Knot, flat: Knot) -> Fraction:
 def _exp_up(epsilon: Fraction) -> Fraction:
     if epsilon == 0:
         return Fraction(1)
-    # Within 8 units of 2^-53, and the double of epsilon within as much of it.
-    near = Fraction(math.exp(ceil_float(epsilon)))
-    return Fraction(ceil_float(near * (1 + Fraction(8, 2**53))))
+    return Fraction(float(exp(Interval.of(epsilon)).upper))
 
 
 def _curve(knots: list[Knot]) -> TradeOff:

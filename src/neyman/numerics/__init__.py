@@ -10,9 +10,11 @@ from neyman.numerics._complex import ComplexArray
 from neyman.numerics._digits import at_least, at_most
 from neyman.numerics._distributions._between import EVEN, TYPICAL, Between
 from neyman.numerics._distributions._normal import (
+    gaussian_delta,
     gaussian_log_delta,
     normal_quantile_gap,
     normal_tail,
+    quantile_gap,
 )
 from neyman.numerics._distributions._normal_root import gaussian_epsilon, gaussian_mu_near
 from neyman.numerics._dominated import dominated
@@ -58,7 +60,7 @@ from neyman.numerics._primitives import (
     sinh,
     tanh,
 )
-from neyman.numerics._root import proved_root
+from neyman.numerics._root import proved_root, raised
 from neyman.numerics._special import beta_quantile, log_ndtr, ndtri, poisson_mean, student
 
 __all__ = [
@@ -108,6 +110,7 @@ __all__ = [
     "first_double",
     "floor_float",
     "from_written",
+    "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_log_delta",
     "gaussian_mu_near",
@@ -129,6 +132,8 @@ __all__ = [
     "poisson_mean",
     "proved_root",
     "psi",
+    "quantile_gap",
+    "raised",
     "rational",
     "shortened_up",
     "sinh",

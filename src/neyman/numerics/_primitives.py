@@ -14,13 +14,14 @@ from typing import Final, TypeAlias, final
 import numpy as np
 
 from neyman.numerics._interval import Array, Interval, Operand, interval, quiet
-from neyman.numerics._special import erfcx, expit, log_ndtr, ndtr, ndtri
+from neyman.numerics._special import erfcx, erfinv, expit, log_ndtr, ndtr, ndtri
 
 __all__ = [
     "PRIMITIVES",
     "Primitive",
     "asinh",
     "atan",
+    "erf_inverse",
     "exp",
     "expm1",
     "log",
@@ -41,7 +42,7 @@ __all__ = [
 Ulps: TypeAlias = Callable[[Array], Array] | float
 
 _UNIT, _LINE = 2.0**-52, (-math.inf, math.inf)
-_TINY, _MOST = np.asarray(5e-324), np.asarray(np.finfo(np.float64).max)
+_MOST, _LEAST = np.asarray(np.finfo(np.float64).max), np.asarray(np.finfo(np.float64).min)
 
 
 @final
@@ -73,29 +74,31 @@ class Primitive:
     def __call__(self, x: Operand) -> Interval:
         """Return what holds the function's value, or all its values on an interval."""
         lower, upper = interval(x)
-        first, second = (upper, lower) if self.falling else (lower, upper)
-        return Interval(self._end(first, -1), self._end(second, 1))
+        if lower is upper:
+            inside = self._inside(lower)
+            value = self.function(inside)
+            return Interval(self._end(inside, value, -1), self._end(inside, value, 1))
+        low, high = self._inside(lower), self._inside(upper)
+        low, high = (high, low) if self.falling else (low, high)
+        ends = self._end(low, self.function(low), -1), self._end(high, self.function(high), 1)
+        return Interval(*ends)
 
-    def _end(self, x: Array, side: int) -> Array:
-        (least, most), (floor, ceiling) = self.domain, self.values
-        if not math.isinf(least):
-            x = np.maximum(x, least)
-        if not math.isinf(most):
-            x = np.minimum(x, most)
-        y = self.function(x)
-        size = np.minimum(np.abs(y), _MOST)
-        # One unit more, for what follows.
-        error = size * ((self._ulps(x) + 1) * _UNIT) + self.absolute * _UNIT + _TINY
-        if not math.isnan(self.zero):
+    def _inside(self, x: Array) -> Array:
+        least, most = self.domain
+        x = x if math.isinf(least) else np.maximum(x, least)
+        return x if math.isinf(most) else np.minimum(x, most)
+
+    def _end(self, x: Array, y: Array, side: int) -> Array:
+        # One unit more, for what follows. An infinite value is off by nothing that matters.
+        error = np.minimum(np.abs(y), _MOST) * ((self._ulps(x) + 1) * _UNIT)
+        error = error + (self.absolute * _UNIT + 5e-324)
+        if self.zero == self.zero:
             error = error * (x != self.zero)
         # What overflows is finite; what is infinite at an end of the domain is a pole.
         if side < 0:
-            moved = np.minimum(y, _MOST) - error
-        else:
-            moved = (np.maximum(y, -_MOST) if self.domain == _LINE else y) + error
-        if not math.isinf(floor):
-            moved = np.maximum(moved, floor)
-        return moved if math.isinf(ceiling) else np.minimum(moved, ceiling)
+            return np.maximum(np.minimum(y, _MOST) - error, self.values[0])
+        y = np.maximum(y, _LEAST) if self.domain == _LINE else y
+        return np.minimum(y + error, self.values[1])
 
     def _ulps(self, x: Array) -> Array | float:
         return self.ulps(x) if callable(self.ulps) else self.ulps
@@ -197,6 +200,7 @@ normal_log_sf: Final = Primitive(
     zero=-math.inf,
 )
 normal_quantile: Final = Primitive("normal_quantile", ndtri, 3, 3, domain=(0.0, 1.0))
+erf_inverse: Final = Primitive("erf_inverse", erfinv, 8, domain=(0.0, 0.5), zero=0.0)
 mills: Final = Primitive(
     "mills", _mills, lambda x: 8 + 2 * _tail(x), values=(0.0, math.inf), falling=True
 )
@@ -224,6 +228,7 @@ PRIMITIVES: Final = (
     log_phi,
     normal_log_sf,
     normal_quantile,
+    erf_inverse,
     mills,
     psi,
 )

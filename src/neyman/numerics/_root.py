@@ -1,17 +1,36 @@
 """The place where a decreasing function, known from both sides, takes a value."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.numerics._bracket import ULP, Array, Bracket
 
-__all__ = ["proved_root"]
+__all__ = ["proved_root", "raised"]
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _NEWTON, _WIDENINGS = 80, 60
 _CLOSE, _NOISE = 1e-14, 1e-9
 # Of 1 over the slope.
 _APART = 1e-6
+
+
+def raised(start: Array, step: Array | float, holds: Callable[[Array], Mask]) -> Array:
+    """Move doubles up, in steps that double, until a claim that holds from somewhere on is proved.
+
+    Args:
+        start: about where it begins to hold.
+        step: the first, positive.
+        holds: where it is proved; it must be at infinity.
+    """
+    found = start
+    while not np.all(there := holds(found)):
+        found = np.where(there, found, found + step)
+        step = 2 * step
+    return found
 
 
 def proved_root(

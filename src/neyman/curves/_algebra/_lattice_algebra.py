@@ -198,6 +198,10 @@ class WorstPair(ExtremePair):
         return _largest([part.log_delta_bracket(epsilon) for part in self.parts])
 
     @override
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        return _largest([part.delta_bracket(epsilon) for part in self.parts])
+
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
         return _largest([part.epsilon_bracket(delta) for part in self.parts])
 
@@ -245,6 +249,13 @@ class BestPair(ExtremePair):
         parts = [part.log_delta_bracket(epsilon).upper for part in self.parts]
         upper = np.minimum(found.upper, np.min(parts, axis=0))
         return Bracket(np.minimum(found.lower, upper), upper)
+
+    @override
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        parts = [part.delta_bracket(epsilon).upper for part in self.parts]
+        lower, upper = exp_outward(self.log_delta_bracket(epsilon))
+        upper = np.minimum(upper, np.min(parts, axis=0))
+        return Bracket(np.minimum(lower, upper), upper)
 
     @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
@@ -348,11 +359,18 @@ class MixturePair(JoinedPair):
         return Bracket(lower, np.minimum(upper, 0.0))
 
     @override
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        return self._mean([part.delta_bracket(epsilon) for part, _ in self.parts])
+
+    def _mean(self, found: list[Bracket]) -> Bracket:
+        total = Bracket.exactly(0.0)
+        for each, (_, share) in zip(found, self.parts, strict=True):
+            total = total + each.decimals() * Bracket.of(share)
+        return total.clip(0.0, 1.0)
+
+    @override
     def _least_power(self, alpha: Array) -> Array:
-        power = np.zeros(alpha.shape)
-        for part, w in self.parts:
-            power = power + standing(w)[0] * part.tpr_bracket(alpha).lower
-        return power * (1 - ULP * (2 + len(self.parts)))
+        return self._mean([part.tpr_bracket(alpha) for part, _ in self.parts]).lower
 
     @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:

@@ -5,33 +5,25 @@ from fractions import Fraction
 
 import numpy as np
 
-from neyman.curves._pair import Pair
+from neyman.curves._pair import Pair, Tails
 from neyman.errors import InvalidParameter
-from neyman.numerics import (
-    ULP,
-    Array,
-    Bracket,
-    around,
-    normal_quantile_gap,
-    standing,
-    text,
-)
+from neyman.numerics import Array, Interval, quantile_gap, raised, standing, text
+from neyman.numerics._lattice_sums._source import LossSource
+from neyman.numerics._primitives import expm1, log
 from neyman.overriding import override
 
-__all__ = ["TINY", "BoundedPair", "ShiftedPair", "check_epsilon"]
+__all__ = ["BoundedPair", "ShiftedPair", "check_epsilon"]
 
 # Below, the square of mu is no ordinary double; above, e^-epsilon is none, nor is anyone protected.
 _SMALLEST, _LARGEST = Fraction(2) ** -500, 700
-# Less than a step of any double: for results that may be subnormal.
-TINY = 5e-324
-# Stands for log 0, to which no error can be added.
-_NO_LOG = -1e300
+_NONE, _SURE = Interval.exactly(0.0), Interval.exactly(1.0)
 
 
 class BoundedPair(Pair):
-    """A symmetric pair with |L| <= bound, attained.
+    """A symmetric pair with |L| <= bound, attained; its atoms are at both ends or at none.
 
-    delta(x) is 0 from the bound on and 1 - e^x up to minus the bound; a leaf gives the rest.
+    A leaf gives the law of its loss, and its profile between the ends, over intervals. Arguments
+    and the bound stand for their decimals: it is known on which side of an end a double lies.
     """
 
     __slots__ = ()
@@ -42,8 +34,17 @@ class BoundedPair(Pair):
         """The largest loss."""
 
     @abstractmethod
-    def middle_log_delta(self, x: Array, bound: float) -> Array:
-        """Return log delta at x within the bound."""
+    @override
+    def loss_source(self) -> LossSource:
+        """Return the law of the loss; an atom at the lower end comes first."""
+
+    @abstractmethod
+    def inner_delta(self, x: Interval, bound: Interval) -> Interval:
+        """Return delta at x within the bound; near the bound it is much less than a tail."""
+
+    @abstractmethod
+    def inner_epsilon(self, delta: Interval, bound: Interval) -> Interval:
+        """Return where `inner_delta` is delta."""
 
     @property
     @override
@@ -55,28 +56,47 @@ class BoundedPair(Pair):
     def symmetric(self) -> bool:
         return True
 
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """The closed form; delta increases in the bound.
-
-        Error: 4 ULP (1 + |log delta|) of the logarithm, and one step of epsilon and of the bound,
-        which matter only where the two nearly cancel.
-        """
-        near = around(epsilon)
-        down, up = standing(self.bound)
-        lower = self._log_delta(near.upper, float(around(down).lower))
-        upper = self._log_delta(near.lower, float(around(up).upper))
-        lower = np.where(lower > _NO_LOG, lower - 4 * ULP * (1 - lower), -np.inf)
-        upper = np.where(epsilon >= up, -np.inf, upper + 4 * ULP * (1 - upper))
-        return Bracket(np.where(epsilon >= down, -np.inf, lower), np.minimum(upper, 0.0))
-
-    def _log_delta(self, x: Array, bound: float) -> Array:
+    @override
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        source, at, end = self.loss_source(), np.asarray(t, dtype=np.float64), float(self.bound)
+        p, q = (mass.middle for mass in source.atoms)
+        # Atoms are at the ends only.
+        places, wide = np.linspace(-end, end, p.size), at[..., None]
+        there = (places >= wide) if closed else (places > wide)
+        parts = (there @ p, there @ q, ~there @ p, ~there @ q)
+        inside = (at < end, at < end, at > -end, at > -end)
+        p_above, q_above, p_below, q_below = (
+            np.minimum(tail.middle * counts + part, 1.0)
+            for tail, counts, part in zip(source.tails(at), inside, parts, strict=True)
+        )
         with np.errstate(divide="ignore"):
-            middle = self.middle_log_delta(np.clip(x, -bound, bound), bound)
-            low = np.log(-np.expm1(np.minimum(x, 0.0)))
-        return np.where(x >= bound, _NO_LOG, np.where(x <= -bound, low, middle))
+            return Tails(*np.log([p_above, p_below, q_above, q_below]))
 
     @override
-    def outer_pure(self) -> Fraction:
+    def delta_bracket(self, epsilon: Array) -> Interval:
+        up, bound = standing(self.bound)[1], Interval.of(self.bound)
+        x = Interval.decimal(epsilon)
+        inside = self.inner_delta(x.smaller(bound).larger(-bound), bound)
+        below = Interval.where(epsilon <= -up, -expm1(x.smaller(0)), inside)
+        return Interval.where(epsilon >= up, _NONE, below.clip(0.0, 1.0))
+
+    @override
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
+        return log(self.delta_bracket(epsilon))
+
+    @override
+    def epsilon_bracket(self, delta: Array) -> Interval:
+        """The closed form, moved up until its own delta is proved to be at most `delta`."""
+        down, up = standing(self.bound)
+        found = self.inner_epsilon(Interval.decimal(delta).clip(0.0, 1.0), Interval.of(self.bound))
+        lower = np.where(delta == 0, down, np.clip(found.lower, 0.0, down))
+        upper = np.where(delta == 0, up, np.clip(found.upper, 0.0, up))
+        # From the bound on delta is 0.
+        upper = raised(upper, up * 2.0**-54, lambda e: self.delta_bracket(e).upper <= delta)
+        return Interval(lower, np.minimum(upper, up))
+
+    @override
+    def outer_pure(self) -> Fraction | None:
         return self.bound
 
     @override
@@ -98,21 +118,31 @@ class ShiftedPair(BoundedPair):
     __slots__ = ()
 
     @abstractmethod
-    def advantage_and_complement(self, bound: float) -> tuple[float, float]:
-        """Return delta(0) and 1 - delta(0)."""
+    def errors(self, alpha: Interval, bound: Interval) -> tuple[Interval, Interval]:
+        """Return f and 1 - f at alpha in [0, 1], each with relative accuracy."""
 
     @override
     def parameters(self) -> dict[str, object]:
         return {"epsilon": str(self.bound)}
 
     @override
+    def beta_bracket(self, alpha: Array) -> Interval:
+        return self.errors(Interval.decimal(alpha), Interval.of(self.bound))[0].clip(0.0, 1.0)
+
+    @override
+    def tpr_bracket(self, alpha: Array) -> Interval:
+        return self.errors(Interval.decimal(alpha), Interval.of(self.bound))[1].clip(0.0, 1.0)
+
+    @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
         if slack > 0:
             return super().mu_bracket(slack)
-        down, up = (
-            normal_quantile_gap(*self.advantage_and_complement(b)) for b in standing(self.bound)
-        )
-        return down * (1 - 64 * ULP), up * (1 + 64 * ULP)
+        zero, source = np.zeros(()), self.loss_source()
+        upper_atom = source.atoms.p.at(np.arange(1, source.atoms.p.lower.size))
+        above = source.tails(zero).p_above + upper_atom.total()
+        # 1 - delta(0) = Q(L <= 0) + P(L > 0), and the two are the same.
+        lower, upper = quantile_gap(self.delta_bracket(zero), above * 2)
+        return float(lower), float(upper)
 
     @override
     def outer_gaussian(self) -> Fraction:

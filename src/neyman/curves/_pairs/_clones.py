@@ -12,8 +12,9 @@ from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.numerics import ULP, Array, Bracket, ComplexArray, around, proved_root, standing, text
+from neyman.numerics import Array, ComplexArray, Interval, proved_root, standing, text
 from neyman.numerics._distributions._counts import log_binomial_mass
+from neyman.numerics._primitives import exp, expm1, log
 from neyman.overriding import override
 
 __all__ = ["ClonesPair"]
@@ -94,79 +95,73 @@ class ClonesPair(Pair):
         return self.epsilon0
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
-        return Bracket(np.zeros(order.shape), outer_renyi(self, order))
+    def renyi_bracket(self, order: Array) -> Interval:
+        return Interval(np.zeros(order.shape), outer_renyi(self, order))
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
         return 0.0, outer_rho(self)
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        bounds = self.delta_bracket(epsilon)
-        with np.errstate(divide="ignore"):
-            lower, upper = np.log(bounds.lower), np.log(bounds.upper)
-        return Bracket(
-            lower - ULP * (1 + np.abs(np.where(lower > -np.inf, lower, 0))),
-            np.minimum(upper + ULP * (1 + np.abs(np.where(upper > -np.inf, upper, 0))), 0.0),
-        )
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
+        return log(self.delta_bracket(epsilon))
 
     @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        near = around(epsilon)
-        flat = np.ravel(near.lower), np.ravel(near.upper)
-        upper = np.asarray([self._side(e, 1) for e in flat[0].tolist()])
-        lower = np.asarray([self._side(e, -1) for e in flat[1].tolist()])
+    def delta_bracket(self, epsilon: Array) -> Interval:
+        near = Interval.decimal(epsilon)
+        w = exp(Interval.of(self.epsilon0))
+        upper = [self._at(e, w).upper for e in np.ravel(near.lower).tolist()]
+        lower = [self._at(e, w).lower for e in np.ravel(near.upper).tolist()]
+        over = epsilon >= standing(self.epsilon0)[1]
         shape = np.shape(epsilon)
-        over = np.asarray(epsilon) >= standing(self.epsilon0)[1]
-        lower = np.where(over, 0.0, lower.reshape(shape))
-        return Bracket(lower, np.where(over, 0.0, np.minimum(upper, 1.0).reshape(shape)))
+        found = Interval(np.reshape(lower, shape), np.reshape(upper, shape)).clip(0.0, 1.0)
+        return Interval.where(over, Interval.exactly(0.0), found)
 
-    def _side(self, epsilon: float, side: int) -> float:
-        if epsilon < 0:
-            value = -math.expm1(epsilon) + math.exp(epsilon) * self._side(-epsilon, side)
-            return value * (1 + side * 4 * ULP)
-        w = math.exp(standing(self.epsilon0)[1 if side > 0 else 0])
-        top = math.log(w) * (1 - 2 * ULP)
-        if epsilon > top and side < 0:
-            return 0.0
-        epsilon = min(epsilon, top)
-        total, wrong = self._sum(epsilon, w)
-        return max(total * (1 + side * 16 * ULP) + side * wrong, 0.0)
+    def _at(self, epsilon: float, w: Interval) -> Interval:
+        """Return delta at exactly epsilon, of all e^epsilon0 in w."""
+        total = self._sum(abs(epsilon), w)
+        return total if epsilon >= 0 else total * exp(epsilon) - expm1(epsilon)
 
-    def _sum(self, epsilon: float, w: float) -> tuple[float, float]:
-        """Return the sum over the likely totals, and a bound of what is left out or wrong."""
-        trials, p = self.reports - 1, 1 / w
+    def _sum(self, epsilon: float, w: Interval) -> Interval:
+        """Return the sum over the likely totals, with all that the others may add."""
+        trials, p = self.reports - 1, 1 / float(w.middle)
+        q, wrong = float(-expm1(-Interval.of(self.epsilon0)).middle), float(w.upper / w.lower) - 1
         reach = _WIDE * math.sqrt(trials * p * (1 - p)) + _WIDE**2 / 3
         first, last = (
             max(0, math.floor(trials * p - reach)),
             min(trials, math.ceil(trials * p + reach)),
         )
         clones = np.arange(first, last + 1.0)
-        log, error = log_binomial_mass(clones, trials, p, -math.expm1(-math.log(w)))
-        total = wrong = 0.0
+        log_row, loose = log_binomial_mass(clones, trials, p, q)
+        # d log mass = (k - np) dp / (p q).
+        row = Interval.within(log_row, 0.0, loose + np.abs(clones - trials * p) / q * wrong)
         m = clones + 1
         # Q - e^epsilon P is mass(a) (2/m) ((m - a) up - a down)/(1 + w), positive for small a.
-        up, down = w - math.exp(epsilon), w * math.exp(epsilon) - 1
-        most = np.minimum(np.floor(m * up / (up + down)) + 1, m)
+        # w - e^epsilon and w e^epsilon - 1 keep their digits where both are near 1.
+        bound = Interval.of(self.epsilon0)
+        up, down = (expm1(bound) - expm1(epsilon)).larger(0), expm1(bound + epsilon)
+        scale = 2 / (w + 1)
+        most = np.minimum(np.floor(m * float(up.upper) / float((up + down).lower)) + 1, m)
         least = np.maximum(np.floor(m / 2 - _WIDE * np.sqrt(m) / 2), 0.0)
         depth = int(np.max(most - least)) + 1
         rows = max(_CHUNK // max(depth, 1), 1)
+        total = Interval.exactly(0.0)
         for start in range(0, m.size if depth > 0 else 0, rows):
             part = slice(start, start + rows)
             n = m[part, None]
             a = most[part, None] - np.arange(depth)
             inside = (a >= least[part, None]) & (a >= 0)
             halves, loose = log_binomial_mass(np.where(inside, a, 0.0), n, 0.5, 0.5)
-            share = np.exp(halves + log[part, None]) * np.where(inside, 2 / (n * (1 + w)), 0.0)
-            value = share * np.maximum((n - a) * up - a * down, 0.0)
-            size = share * ((n - a) * up + a * down)
-            total += float(np.sum(value))
-            wrong += float(np.sum(value * (error[part, None] + loose) + 16 * ULP * size))
-        return total, wrong + 4 * math.exp(-(_WIDE**2) / 2)
+            log_mass = Interval.within(halves, 0.0, loose) + Interval(
+                row.lower[part, None], row.upper[part, None]
+            )
+            value = exp(log_mass) / n * (up * (n - a) - down * a).larger(0)
+            total = total + Interval.where(inside, value, Interval.exactly(0.0)).total()
+        left_out = Interval(np.zeros(()), np.asarray(4 * math.exp(-(_WIDE**2) / 2)))
+        return (total * scale + left_out).larger(0)
 
     @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def epsilon_bracket(self, delta: Array) -> Interval:
         flat, most = np.ravel(delta), float(standing(self.epsilon0)[1])
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
         lower[flat == 0] = upper[flat == 0] = most
@@ -188,21 +183,19 @@ class ClonesPair(Pair):
             certain = flat[i] < at_zero.lower
             lower[i] = max(float(found.lower[0]), 0.0) if certain else 0.0
             upper[i] = min(max(float(found.upper[0]), 0.0), most)
-        return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
+        return Interval(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def beta_bracket(self, alpha: Array) -> Interval:
         grid = np.linspace(-float(self.epsilon0), float(self.epsilon0), 257)
-        delta = self.delta_bracket(grid)
-        near = around(alpha)
-        line = 1 - delta.upper - np.exp(grid) * near.upper[..., None]
-        lower = np.max(line - 4 * ULP * (1 + np.exp(grid)), axis=-1)
-        return Bracket(np.clip(lower, 0.0, 1.0), np.maximum(1 - near.lower, 0.0))
+        rest, level = 1 - self.delta_bracket(grid).decimals(), Interval.decimal(alpha)
+        lines = rest - exp(grid) * Interval(level.lower[..., None], level.upper[..., None])
+        lower = np.max(lines.lower, axis=-1)
+        return Interval(lower, (1 - level).upper).clip(0.0, 1.0)
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        beta = self.beta_bracket(alpha)
-        return Bracket(np.maximum(1 - beta.upper - ULP, 0.0), np.minimum(1 - beta.lower + ULP, 1.0))
+    def tpr_bracket(self, alpha: Array) -> Interval:
+        return (1 - self.beta_bracket(alpha).decimals()).clip(0.0, 1.0)
 
     @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:

@@ -16,6 +16,7 @@ from neyman.numerics import (
     Atoms,
     Bracket,
     ComplexArray,
+    Interval,
     around,
     ordinary,
     standing,
@@ -23,6 +24,7 @@ from neyman.numerics import (
 )
 from neyman.numerics._atomic._atomic_sums import atom_cumulant
 from neyman.numerics._distributions._theta import log_theta_ratio
+from neyman.numerics._primitives import log
 from neyman.overriding import override
 
 __all__ = [
@@ -281,9 +283,11 @@ class DiscretePair(LatticePair):
         if self._only(self.p, self.q) or self._only(self.q, self.p):
             return None
         ratios = self._ratios()
-        return max(Fraction(abs(_log(r[0]))) for r in (ratios[0], ratios[-1])) * (
-            1 + 4 * Fraction(ULP)
-        )
+        most = max(ratios[-1][0], 1 / ratios[0][0])
+        # A ratio can be beyond the doubles.
+        shift = most.numerator.bit_length() - most.denominator.bit_length()
+        bound = log(Interval.of(most / Fraction(2) ** shift)) + log(2.0) * shift
+        return Fraction(float(bound.upper))
 
 
 def _log(value: Fraction) -> float:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import ClassVar, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.curves._curve import Curve
 from neyman.curves._order import inner_gaussian_square, proved_below
@@ -16,19 +17,18 @@ from neyman.curves._pair import Pair, Tails
 from neyman.curves._solvers._sources import ErasedSource
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
-    ULP,
     Array,
-    Bracket,
     ComplexArray,
-    around,
+    Interval,
     exact,
-    exp_outward,
     first_double,
-    gaussian_log_delta,
+    gaussian_delta,
     ordinary,
+    raised,
     standing,
     text,
 )
+from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.overriding import override
 
 __all__ = ["ErasedPair", "Failures", "erased"]
@@ -39,13 +39,13 @@ _LEAST_MU, _MOST_MU = 2.0**-500, 2.0**500
 Failures: TypeAlias = tuple[tuple[Fraction, int], ...]
 
 
-def _log_kept(delta: Fraction, times: int) -> float:
-    """Return times log(1 - delta), as accurate near delta = 1 as near 0."""
-    kept = float(1 - delta)
-    if kept == 0:
-        return -math.inf
-    log = math.log1p(-float(delta)) if 2 * delta < 1 else math.log(kept)
-    return times * log
+def _log_kept(failures: "Failures") -> Interval:
+    """Return the sum of times log(1 - delta), as accurate near delta = 1 as near 0."""
+    total = Interval.exactly(0.0)
+    for delta, times in failures:
+        log_one = log1p(-Interval.of(delta)) if 2 * delta < 1 else log(Interval.of(1 - delta))
+        total = total + log_one * times
+    return total
 
 
 def erased(core: Pair, failures: Iterable[tuple[Fraction, int]], already: Failures = ()) -> Pair:
@@ -161,38 +161,43 @@ class ErasedPair(Pair):
         return self.core, least, min(total, Fraction(1))
 
     @property
-    def log_kept(self) -> float:
-        """Log(1 - d); relative error 4 ULP."""
-        return math.fsum(_log_kept(delta, times) for delta, times in self.failures)
+    def log_kept(self) -> Interval:
+        """Log(1 - d)."""
+        return _log_kept(self.failures)
 
     @property
-    def mass(self) -> tuple[float, float]:
-        """Bounds of d."""
+    def mass(self) -> Interval:
+        """The probability d."""
+        if self._single is not None:
+            return Interval.of(self._single)
+        return -expm1(self.log_kept).smaller(0)
+
+    @property
+    def kept(self) -> Interval:
+        """The probability 1 - d."""
+        if self._single is not None:
+            return Interval.of(1 - self._single)
+        return exp(self.log_kept).clip(0.0, 1.0)
+
+    @property
+    def _decimals(self) -> tuple[float, float]:
+        """The doubles that stand for d, twice the same or on either side of it."""
         if self._single is not None:
             return standing(self._single)
-        value = -math.expm1(self.log_kept)
-        return value * (1 - 8 * ULP), min(value * (1 + 8 * ULP), 1.0)
-
-    @property
-    def kept(self) -> tuple[float, float]:
-        """Bounds of 1 - d."""
-        if self._single is not None:
-            return standing(1 - self._single)
-        log = self.log_kept
-        low, high = math.exp(log * (1 + 8 * ULP)), math.exp(log * (1 - 8 * ULP))
-        return low * (1 - ULP), min(math.nextafter(high * (1 + ULP), 1.0), 1.0)
+        lower, upper = self.mass
+        return float(lower), float(upper)
 
     @property
     @override
     def log_singular(self) -> tuple[float, float]:
-        mass = self.mass[1]
-        q, p = (mass + (1 - mass) * math.exp(log) for log in self.core.log_singular)
+        mass = self._decimals[1]
+        q, p = (mass + (1 - mass) * math.exp(log_core) for log_core in self.core.log_singular)
         return math.log(q), math.log(p)
 
     @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
         core = self.core.log_tails(t, closed=closed)
-        stay, lost = self.log_kept, math.log(self.mass[1])
+        stay, lost = float(self.log_kept.middle), math.log(self._decimals[1])
         return Tails(
             stay + core.p_above,
             np.logaddexp(lost, stay + core.p_below),
@@ -202,7 +207,10 @@ class ErasedPair(Pair):
 
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        return self.log_kept + self.core.cumulant(s)
+        return float(self.log_kept.middle) + self.core.cumulant(s)
+
+    def _delta(self, core: Interval) -> Interval:
+        return (self.mass + self.kept * core.decimals()).clip(0.0, 1.0)
 
     @override
     def loss_source(self) -> ErasedSource | None:
@@ -210,26 +218,28 @@ class ErasedPair(Pair):
         return None if source is None else ErasedSource(source, self.mass, self.kept)
 
     @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        down, up = self.mass
+    def delta_bracket(self, epsilon: Array) -> Interval:
+        down, up = self._decimals
         core = self.core.delta_bracket(epsilon)
-        lower = np.where(core.lower > 0, (down + (1 - down) * core.lower) * (1 - ULP), down)
-        upper = np.where(core.upper > 0, (up + (1 - up) * core.upper) * (1 + ULP), up)
-        return Bracket(lower, np.minimum(upper, 1.0))
+        lower, upper = self._delta(core)
+        return Interval(np.where(core.lower > 0, lower, down), np.where(core.upper > 0, upper, up))
 
     @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
-        (down, up), (low, high) = self.mass, self.kept
-        near = around(delta)
-        least = np.maximum(near.lower - up, 0.0) / (high if high > 0 else 1.0) * (1 - 4 * ULP)
-        most = np.maximum(near.upper - down, 0.0) / (low if low > 0 else 1.0) * (1 + 4 * ULP)
-        upper = self.core.epsilon_bracket(np.clip(least, 0.0, 1.0)).upper
-        lower = self.core.epsilon_bracket(np.clip(most, 0.0, 1.0)).lower
+    def epsilon_bracket(self, delta: Array) -> Interval:
+        """The core's, moved up until its own delta is proved to be at most `delta`."""
+        down, up = self._decimals
+        rest = ((Interval.decimal(delta) - self.mass).larger(0) / self.kept).clip(0.0, 1.0)
+        lower, upper = rest.through(self.core.epsilon_bracket, falling=True)
         exact = (delta == down) & (delta == up)
         at_mass = self.core.epsilon_bracket(np.zeros(()))
         upper = np.where(exact, at_mass.upper, np.where(delta < up, np.inf, upper))
         lower = np.where(exact, at_mass.lower, np.where(delta < down, np.inf, lower))
-        return Bracket(np.minimum(lower, upper), upper)
+        step = 2.0**-52 * (1e-300 + np.where(np.isfinite(upper), upper, 1.0))
+        upper = raised(upper, step, lambda e: exact | self._proved(e, delta))
+        return Interval(np.minimum(lower, upper), upper)
+
+    def _proved(self, epsilon: Array, delta: Array) -> npt.NDArray[np.bool_]:
+        return np.isposinf(epsilon) | (self.delta_bracket(epsilon).upper <= delta)
 
     @property
     @override
@@ -242,57 +252,49 @@ class ErasedPair(Pair):
         return self.core.neighbors
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        delta = self.delta_bracket(epsilon)
-        lower, upper = np.log(delta.lower), np.log(delta.upper)
-        return Bracket(lower - ULP * (1 - lower), np.minimum(upper + ULP * (1 - upper), 0.0))
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
+        return log(self._delta(self.core.delta_bracket(epsilon)))
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        low, high = self.kept
-        lower = low * self.core.beta_bracket(self._inside(alpha, low, ULP)).lower * (1 - ULP)
-        upper = high * self.core.beta_bracket(self._inside(alpha, high, -ULP)).upper * (1 + ULP)
-        lower = np.maximum(np.nextafter(lower, -1.0), 0.0)
-        upper = np.where(alpha >= high, 0.0, np.minimum(np.nextafter(upper, 2.0), high))
-        return Bracket(lower, upper)
+    def beta_bracket(self, alpha: Array) -> Interval:
+        core = self._inside(alpha).through(self.core.beta_bracket, falling=True)
+        lower, upper = (self.kept * core).clip(0.0, 1.0)
+        return Interval(lower, np.where(alpha >= self._most, 0.0, upper))
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        (down, up), (low, high) = self.mass, self.kept
-        least = self.core.tpr_bracket(self._inside(alpha, high, -ULP)).lower
-        most = self.core.tpr_bracket(self._inside(alpha, low, ULP)).upper
-        lower = np.where(alpha >= high, 1.0, (down + (1 - down) * least) * (1 - ULP))
-        return Bracket(lower, np.minimum((up + (1 - up) * most) * (1 + ULP), 1.0))
+    def tpr_bracket(self, alpha: Array) -> Interval:
+        core = self._inside(alpha).through(self.core.tpr_bracket, falling=False)
+        lower, upper = (self.mass + self.kept * core).clip(0.0, 1.0)
+        return Interval(np.where(alpha >= self._most, 1.0, lower), upper)
 
-    @staticmethod
-    def _inside(alpha: Array, kept: float, slack: float) -> Array:
-        if kept == 0:
-            return np.ones(alpha.shape)
-        with np.errstate(over="ignore"):
-            return np.clip(alpha / kept * (1 + slack), 0.0, 1.0)
+    @property
+    def _most(self) -> float:
+        """The double at or above 1 - d: from this alpha on f is 0."""
+        return float(self.kept.upper) if self._single is None else standing(1 - self._single)[1]
+
+    def _inside(self, alpha: Array) -> Interval:
+        if self.kept.upper == 0:
+            return Interval.exactly(np.ones(alpha.shape))
+        return (Interval.decimal(alpha) / self.kept).clip(0.0, 1.0)
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def renyi_bracket(self, order: Array) -> Interval:
         below = order < 1
-        near = around(np.where(below, order, 0.5))
-        core, lost = self.core.renyi_bracket(np.where(below, order, 0.5)), -self.log_kept
-        with np.errstate(divide="ignore", over="ignore"):
-            lower = (core.lower + lost / (1 - near.lower) * (1 - 8 * ULP)) * (1 - ULP)
-            upper = (core.upper + lost / (1 - near.upper) * (1 + 8 * ULP)) * (1 + ULP)
-        return Bracket(np.where(below, lower, np.inf), np.where(below, upper, np.inf))
+        inside = np.where(below, order, 0.5)
+        core = self.core.renyi_bracket(inside)
+        found = core - self.log_kept / (1 - Interval.decimal(inside))
+        return Interval.where(below, found, Interval.exactly(np.inf))
 
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        down, up = self.mass
+        down, up = self._decimals
         if slack < down:
             return math.inf, math.inf
         if slack == down == up:
             return self.core.mu_bracket(0.0)
-        # Both are decimals, off by up to half a step, and may nearly cancel.
-        least = (slack * (1 - ULP) - up * (1 + ULP)) / (1 - up) if up < 1 else 0.0
-        most = (slack * (1 + ULP) - down * (1 - ULP)) / (1 - down)
-        upper = self.core.mu_bracket(max(least, 0.0) * (1 - ULP))[1] if slack >= up else math.inf
-        return self.core.mu_bracket(min(most * (1 + ULP), 1 - ULP))[0], upper
+        rest = ((Interval.decimal(slack) - self.mass).larger(0) / self.kept).clip(0.0, 1 - 2.0**-52)
+        upper = self.core.mu_bracket(float(rest.lower))[1] if slack >= up else math.inf
+        return self.core.mu_bracket(float(rest.upper))[0], upper
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
@@ -300,12 +302,12 @@ class ErasedPair(Pair):
 
     @override
     def inner_gaussian(self) -> Fraction:
-        point, mass = self._point(), self.mass[0]
+        point, mass = self._point(), self._decimals[0]
         if point is None:
             return inner_gaussian_square(self, mass, self.slope) if self.certified else Fraction(0)
         at = np.asarray(standing(point)[0])
         above = first_double(
-            lambda mu: exp_outward(gaussian_log_delta(at, np.maximum(mu, _LEAST_MU))).upper > mass,
+            lambda mu: gaussian_delta(at, np.maximum(mu, _LEAST_MU)).upper > mass,
             (),
         )
         mu = min(math.nextafter(float(above), 0.0), _MOST_MU)
@@ -313,7 +315,7 @@ class ErasedPair(Pair):
 
     @override
     def admits(self, curve: Curve) -> bool:
-        point, mass, square = self._point(), self.mass[0], self.core.inner_gaussian()
+        point, mass, square = self._point(), self._decimals[0], self.core.inner_gaussian()
         if not self.certified:
             return False
         if point is not None:

@@ -13,35 +13,34 @@ from neyman.curves._pair import Pair, Tails
 from neyman.curves._solvers._sources import GaussianSource
 from neyman.numerics import (
     MOST_SUM_BITS,
-    ULP,
     Array,
-    Bracket,
     ComplexArray,
     GaussianMixtureLaw,
+    Interval,
     LossSum,
     NormalLaw,
     Shifts,
-    around,
     at_most,
     ceil_float,
     exact,
     exact_sum,
     floor_float,
+    gaussian_delta,
     gaussian_epsilon,
     gaussian_log_delta,
     log_ndtr,
-    ndtri,
-    normal_tail,
     ordinary,
-    outward,
     shortened_up,
     square_roots,
     text,
     written,
 )
+from neyman.numerics._primitives import normal_quantile, normal_sf, phi
 from neyman.overriding import override
 
 __all__ = ["GaussianPair"]
+
+_NONE, _SURE = Interval.exactly(0.0), Interval.exactly(1.0)
 
 
 @final
@@ -64,8 +63,15 @@ class GaussianPair(Pair):
         ordinary(self.mu_squared, "the square of mu", MOST_SUM_BITS)
 
     @property
-    def _mu(self) -> tuple[float, float]:
+    def _roots(self) -> tuple[float, float]:
+        """The double that prints as mu, twice, or else the two around it."""
         return square_roots(self.mu_squared)
+
+    @property
+    def _mu(self) -> Interval:
+        """The root of the exact square."""
+        down, up = self._roots
+        return Interval.decimal(down) if down == up else Interval(np.asarray(down), np.asarray(up))
 
     @property
     @override
@@ -82,14 +88,14 @@ class GaussianPair(Pair):
         return {"mu_squared": written(self.mu_squared)}
 
     def __str__(self) -> str:
-        down, up = self._mu
+        down, up = self._roots
         if down == up:
             return f"gdp(mu={text(exact(down, 'mu'))})"
         return f"gdp(mu≈{at_most(up, 6)})"
 
     @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
-        mu = self._mu[1]
+        mu = self._roots[1]
         p, q = t / mu + mu / 2, t / mu - mu / 2
         return Tails(log_ndtr(-p), log_ndtr(p), log_ndtr(-q), log_ndtr(q))
 
@@ -107,7 +113,7 @@ class GaussianPair(Pair):
 
     @override
     def sampled_law(self, probability: float) -> LossSum:
-        q, mu = probability, self._mu[0]
+        q, mu = probability, self._roots[0]
         return LossSum.of(GaussianMixtureLaw(Shifts((0.0,), (1.0,)), Shifts((0.0, mu), (1 - q, q))))
 
     @override
@@ -119,46 +125,38 @@ class GaussianPair(Pair):
         )
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        down, up = self._mu
-        upper = gaussian_log_delta(epsilon, np.asarray(up))
-        if down == up:
-            return upper
-        return Bracket(gaussian_log_delta(epsilon, np.asarray(down)).lower, upper.upper)
+    def delta_bracket(self, epsilon: Array) -> Interval:
+        return gaussian_delta(epsilon, self._mu)
 
     @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
-        found = gaussian_epsilon(np.ravel(delta), self._mu)
-        return Bracket(found.lower.reshape(delta.shape), found.upper.reshape(delta.shape))
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
+        return gaussian_log_delta(epsilon, self._mu)
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        near = around(alpha)
-        down, up = self._mu
-        return Bracket(
-            normal_tail(-ndtri(near.upper), -up).lower, normal_tail(-ndtri(near.lower), -down).upper
-        )
+    def epsilon_bracket(self, delta: Array) -> Interval:
+        lower, upper = self._mu
+        found = gaussian_epsilon(np.ravel(delta), (float(lower), float(upper)))
+        return Interval(found.lower.reshape(delta.shape), found.upper.reshape(delta.shape))
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        near = around(alpha)
-        down, up = self._mu
-        return Bracket(
-            normal_tail(ndtri(near.lower), down).lower, normal_tail(ndtri(near.upper), up).upper
-        )
+    def beta_bracket(self, alpha: Array) -> Interval:
+        beta = normal_sf(normal_quantile(Interval.decimal(alpha)) + self._mu)
+        return Interval.where(alpha == 0, _SURE, Interval.where(alpha == 1, _NONE, beta))
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
-        with np.errstate(over="ignore"):
-            value = order * float(self.mu_squared) / 2
-        wide = outward(value, ULP * value, 0.0, np.inf)
+    def tpr_bracket(self, alpha: Array) -> Interval:
+        tpr = phi(normal_quantile(Interval.decimal(alpha)) + self._mu)
+        return Interval.where(alpha == 0, _NONE, Interval.where(alpha == 1, _SURE, tpr))
+
+    @override
+    def renyi_bracket(self, order: Array) -> Interval:
+        value = Interval.of(self.mu_squared) / 2 * Interval.decimal(order)
         # A product that overflows is still finite.
-        most = np.where(np.isfinite(order), np.finfo(np.float64).max, np.inf)
-        return Bracket(np.minimum(wide.lower, most), np.nextafter(wide.upper, np.inf))
+        return Interval.where(np.isposinf(order), Interval.exactly(np.inf), value)
 
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        return self._mu if slack == 0 else super(GaussianPair, self).mu_bracket(slack)
+        return self._roots if slack == 0 else super(GaussianPair, self).mu_bracket(slack)
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:

@@ -8,9 +8,10 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._curve import Curve
-from neyman.curves._pair import Pair, Tails
+from neyman.curves._pair import Pair
 from neyman.curves._pairs._bounded import BoundedPair
-from neyman.numerics import ULP, Array, Bracket, ComplexArray, around, outward
+from neyman.numerics import Array, ComplexArray, Interval
+from neyman.numerics._lattice_sums._source import AtomSource, Masses
 from neyman.overriding import override
 
 __all__ = ["IdentityPair"]
@@ -36,14 +37,17 @@ class IdentityPair(BoundedPair):
         return Fraction(0)
 
     @override
-    def middle_log_delta(self, x: Array, bound: float) -> Array:  # noqa: ARG002
-        return np.full(np.shape(x), -np.inf)
+    def loss_source(self) -> AtomSource:
+        whole = Interval.exactly(np.ones(1))
+        return AtomSource(Masses(whole, whole))
 
     @override
-    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        above = (t <= 0) if closed else (t < 0)
-        yes, no = np.where(above, 0.0, -np.inf), np.where(above, -np.inf, 0.0)
-        return Tails(yes, no, yes, no)
+    def inner_delta(self, x: Interval, bound: Interval) -> Interval:  # noqa: ARG002
+        return bound
+
+    @override
+    def inner_epsilon(self, delta: Interval, bound: Interval) -> Interval:  # noqa: ARG002
+        return bound
 
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
@@ -54,18 +58,16 @@ class IdentityPair(BoundedPair):
         return self
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        near, error = around(alpha), np.where(alpha > 0, ULP * (1 - alpha), 0.0)
-        lower = outward(1 - near.upper, error, 0.0, 1.0).lower
-        return Bracket(lower, outward(1 - near.lower, error, 0.0, 1.0).upper)
+    def beta_bracket(self, alpha: Array) -> Interval:
+        return (1 - Interval.decimal(alpha)).clip(0.0, 1.0)
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        return Bracket(alpha, alpha)
+    def tpr_bracket(self, alpha: Array) -> Interval:
+        return Interval(alpha, alpha)
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
-        return Bracket(np.zeros(order.shape), np.zeros(order.shape))
+    def renyi_bracket(self, order: Array) -> Interval:
+        return Interval(np.zeros(order.shape), np.zeros(order.shape))
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:

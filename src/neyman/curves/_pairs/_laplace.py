@@ -10,11 +10,11 @@ import numpy as np
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._renyi import laplace_renyi
 from neyman.curves._order import least_rho, proved_below
-from neyman.curves._pair import Tails
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._solvers._sources import LaplaceSource
-from neyman.numerics import ULP, Array, Bracket, ComplexArray, LossSum, around, standing, text
+from neyman.numerics import ULP, Array, ComplexArray, Interval, LossSum, standing, text
 from neyman.numerics._laws._laplace_law import LaplaceLaw
+from neyman.numerics._primitives import exp, expm1, log1p
 from neyman.overriding import override
 
 __all__ = ["LaplacePair"]
@@ -49,27 +49,12 @@ class LaplacePair(ShiftedPair):
         return self.epsilon0
 
     @override
-    def middle_log_delta(self, x: Array, bound: float) -> Array:
-        return np.log(-np.expm1((x - bound) / 2))
+    def inner_delta(self, x: Interval, bound: Interval) -> Interval:
+        return -expm1((x - bound) / 2)
 
     @override
-    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        bound = float(self.epsilon0)
-        high = (t > bound) if closed else (t >= bound)
-        low = (t <= -bound) if closed else (t < -bound)
-        inside = np.clip(t, -bound, bound)
-        small_p = -(inside + bound) / 2 - np.log(2.0)
-        small_q = (inside - bound) / 2 - np.log(2.0)
-
-        def pick(at_low: float, middle: Array, at_high: float) -> Array:
-            return np.where(low, at_low, np.where(high, at_high, middle))
-
-        return Tails(
-            pick(0.0, small_p, -np.inf),
-            pick(-np.inf, np.log1p(-np.exp(small_p)), 0.0),
-            pick(0.0, np.log1p(-np.exp(small_q)), -np.inf),
-            pick(-np.inf, small_q, 0.0),
-        )
+    def inner_epsilon(self, delta: Interval, bound: Interval) -> Interval:
+        return bound + log1p(-delta) * 2
 
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
@@ -92,52 +77,24 @@ class LaplacePair(ShiftedPair):
         return LossSum.of(LaplaceLaw(float(self.epsilon0), probability))
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        near, (down, up) = around(alpha), standing(self.epsilon0)
-        return Bracket(self._beta(near.upper, up, -1), self._beta(near.lower, down, 1))
-
-    def _beta(self, alpha: Array, bound: float, side: int) -> Array:
-        steep, rest = self._pieces(alpha, bound)
-        value = np.where(alpha < math.exp(-bound) / 2, 1 - steep, rest)
-        return np.where(alpha == 0, 1.0, self._nudged(value, bound, side))
-
-    @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        near, (down, up) = around(alpha), standing(self.epsilon0)
-        return Bracket(self._tpr(near.lower, down, -1), self._tpr(near.upper, up, 1))
-
-    def _tpr(self, alpha: Array, bound: float, side: int) -> Array:
-        steep, rest = self._pieces(alpha, bound)
-        value = np.where(alpha < math.exp(-bound) / 2, steep, 1 - rest)
-        return np.where(alpha == 1, 1.0, self._nudged(value, bound, side))
-
-    @staticmethod
-    def _pieces(alpha: Array, bound: float) -> tuple[Array, Array]:
-        """Return 1 - f before the first break, and f after it."""
-        edge = math.exp(-bound) / 2
-        steep = math.exp(bound) * np.minimum(alpha, edge)
-        middle, flat = edge / (2 * np.maximum(alpha, edge)), math.exp(-bound) * (1 - alpha)
-        return steep, np.where(alpha > 0.5, flat, middle)
-
-    @staticmethod
-    def _nudged(value: Array, bound: float, side: int) -> Array:
-        wide = np.nextafter(value * (1 + side * 2 * ULP * (2 + bound)), side * np.inf)
-        return np.where(value > 0, np.clip(wide, 0.0, 1.0), 0.0)
+    def errors(self, alpha: Interval, bound: Interval) -> tuple[Interval, Interval]:
+        edge = exp(-bound) / 2
+        steep = exp(bound) * alpha.smaller(edge)
+        middle = edge / (alpha.larger(edge) * 2)
+        flat = exp(-bound) * (1 - alpha)
+        rest = alpha.choose(0.5, middle, flat)
+        return alpha.choose(edge, 1 - steep, rest), alpha.choose(edge, steep, 1 - rest)
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def renyi_bracket(self, order: Array) -> Interval:
         down, up = standing(self.epsilon0)
         upper = laplace_renyi(order, up)
-        return Bracket(laplace_renyi(order, down).lower, upper.upper)
+        return Interval(laplace_renyi(order, down).lower, upper.upper)
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
         bound = standing(self.epsilon0)[1]
         return least_rho(self, bound * math.tanh(bound / 2) * (1 + 4 * ULP))
-
-    @override
-    def advantage_and_complement(self, bound: float) -> tuple[float, float]:
-        return float(-np.expm1(-bound / 2)), float(np.exp(-bound / 2))
 
     @override
     def admits(self, curve: Curve) -> bool:

@@ -9,12 +9,13 @@ import numpy as np
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._renyi import logistic_renyi
 from neyman.curves._order import proved_below
-from neyman.curves._pair import Profile, Tails
+from neyman.curves._pair import Profile
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._profiles._profile import LatticeProfile
 from neyman.curves._solvers._sources import LogisticSource
-from neyman.numerics import ULP, Array, Bracket, ComplexArray, LossSum, around, standing, text
+from neyman.numerics import Array, ComplexArray, Interval, LossSum, standing, text
 from neyman.numerics._laws._logistic_law import LogisticLaw
+from neyman.numerics._primitives import exp, expm1, log1p
 from neyman.overriding import override
 
 __all__ = ["LogisticPair"]
@@ -57,22 +58,12 @@ class LogisticPair(ShiftedPair):
         return self.eta
 
     @override
-    def middle_log_delta(self, x: Array, bound: float) -> Array:
-        return 2 * np.log(-np.expm1((x - bound) / 2)) - np.log(-np.expm1(-bound))
+    def inner_delta(self, x: Interval, bound: Interval) -> Interval:
+        return expm1((x - bound) / 2).squared() / -expm1(-bound)
 
-    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
-        """P(L > t) = (e^((eta - t)/2) - 1) / (e^eta - 1); e^(log of an odd ratio) times it for Q.
-
-        No loss has positive mass, so closed or open is the same.
-        """
-        bound = float(self.eta)
-        inside = np.clip(t, -bound, bound)
-        right, left = (bound - inside) / 2, (bound + inside) / 2
-        with np.errstate(divide="ignore"):
-            total = np.log(np.expm1(bound))
-            up, down = np.log(np.expm1(right)) - total, np.log(np.expm1(left)) - total
-        # At the ends rounding may leave a probability above 1.
-        return Tails(*(np.minimum(log, 0.0) for log in (up, right + down, left + up, down)))
+    @override
+    def inner_epsilon(self, delta: Interval, bound: Interval) -> Interval:
+        return bound + log1p(-(delta * -expm1(-bound)).sqrt()) * 2
 
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
@@ -97,32 +88,14 @@ class LogisticPair(ShiftedPair):
         return None
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        near, (down, up) = around(alpha), standing(self.eta)
-        return Bracket(self._beta(near.upper, up, -1), self._beta(near.lower, down, 1))
-
-    def _beta(self, alpha: Array, bound: float, side: int) -> Array:
-        value = (1 - alpha) / (1 + np.expm1(bound) * alpha)
-        return np.where(alpha == 0, 1.0, self._nudged(value, bound, side))
+    def errors(self, alpha: Interval, bound: Interval) -> tuple[Interval, Interval]:
+        total = 1 + expm1(bound) * alpha
+        return (1 - alpha) / total, exp(bound) * alpha / total
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        near, (down, up) = around(alpha), standing(self.eta)
-        return Bracket(self._tpr(near.lower, down, -1), self._tpr(near.upper, up, 1))
-
-    def _tpr(self, alpha: Array, bound: float, side: int) -> Array:
-        value = np.exp(bound) * alpha / (1 + np.expm1(bound) * alpha)
-        return np.where(alpha == 1, 1.0, self._nudged(value, bound, side))
-
-    @staticmethod
-    def _nudged(value: Array, bound: float, side: int) -> Array:
-        wide = np.nextafter(value * (1 + side * 2 * ULP * (2 + bound)), side * np.inf)
-        return np.where(value > 0, np.clip(wide, 0.0, 1.0), 0.0)
-
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def renyi_bracket(self, order: Array) -> Interval:
         down, up = standing(self.eta)
-        return Bracket(logistic_renyi(order, down).lower, logistic_renyi(order, up).upper)
+        return Interval(logistic_renyi(order, down).lower, logistic_renyi(order, up).upper)
 
     def zcdp_bracket(self) -> tuple[float, float]:
         """The divergence of order 1, eta coth(eta/2) - 2 (proof: docs/theory/selection.md).
@@ -131,10 +104,6 @@ class LogisticPair(ShiftedPair):
         """
         kl = self.renyi_bracket(np.asarray(1.0))
         return float(kl.lower), float(kl.upper)
-
-    @override
-    def advantage_and_complement(self, bound: float) -> tuple[float, float]:
-        return float(np.tanh(bound / 4)), float(2 / (1 + np.exp(bound / 2)))
 
     @override
     def admits(self, curve: Curve) -> bool:

@@ -9,28 +9,26 @@ import numpy as np
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._renyi import randomized_response_renyi
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
-from neyman.curves._pair import Profile, Tails
-from neyman.curves._pairs._bounded import TINY, ShiftedPair, check_epsilon
+from neyman.curves._pair import Profile
+from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._profiles._response_profile import (
     ResponseProfile,
     atoms_of_randomized_response,
 )
-from neyman.curves._solvers._sources import atom_source
 from neyman.numerics import (
     ULP,
     Array,
     AtomicLaw,
     Atoms,
-    Bracket,
     ComplexArray,
+    Interval,
     LossSum,
     WeightedLosses,
-    around,
-    outward,
     standing,
     text,
 )
-from neyman.numerics._lattice_sums._source import LossSource
+from neyman.numerics._lattice_sums._source import AtomSource, Masses
+from neyman.numerics._primitives import exp, expm1, log1p, logistic
 from neyman.overriding import override
 
 __all__ = ["RandomizedResponsePair"]
@@ -66,23 +64,12 @@ class RandomizedResponsePair(ShiftedPair):
         return self.epsilon0
 
     @override
-    def middle_log_delta(self, x: Array, bound: float) -> Array:
-        return np.log(-np.expm1(x - bound)) - np.log1p(np.exp(-bound))
+    def inner_delta(self, x: Interval, bound: Interval) -> Interval:
+        return -expm1(x - bound) * logistic(bound)
 
     @override
-    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        bound = float(self.epsilon0)
-        kept, flipped = -np.log1p(np.exp(-bound)), -bound - np.log1p(np.exp(-bound))
-        top = (t <= bound) if closed else (t < bound)
-        all_ = (t <= -bound) if closed else (t < -bound)
-
-        def above(upper_atom: float) -> Array:
-            return np.where(all_, 0.0, np.where(top, upper_atom, -np.inf))
-
-        def below(lower_atom: float) -> Array:
-            return np.where(all_, -np.inf, np.where(top, lower_atom, 0.0))
-
-        return Tails(above(flipped), below(kept), above(kept), below(flipped))
+    def inner_epsilon(self, delta: Interval, bound: Interval) -> Interval:
+        return bound + log1p(-(delta / logistic(bound)))
 
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
@@ -112,8 +99,11 @@ class RandomizedResponsePair(ShiftedPair):
         return ResponseProfile(self.epsilon0, times) if times > _LONG else None
 
     @override
-    def loss_source(self) -> LossSource:
-        return atom_source(self.atoms())
+    def loss_source(self) -> AtomSource:
+        bound = Interval.of(self.epsilon0)
+        kept, flipped = logistic(bound), logistic(-bound)
+        masses = Interval(*np.transpose([[*kept], [*flipped]]))
+        return AtomSource(Masses(masses, masses.at(np.asarray([1, 0]))))
 
     @override
     def loss_law(self) -> LossSum:
@@ -128,44 +118,15 @@ class RandomizedResponsePair(ShiftedPair):
         return LossSum.of(AtomicLaw(WeightedLosses.of(log_weight, r)))
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        near, (down, up) = around(alpha), standing(self.epsilon0)
-        return Bracket(self._beta(near.upper, up).lower, self._beta(near.lower, down).upper)
-
-    def _beta(self, alpha: Array, bound: float) -> Bracket:
-        steep, flat, slack = self._pieces(alpha, bound)
-        error = np.where(alpha > 0, slack * np.minimum(steep, 1.0) + ULP, 0.0)
-        first = outward(1 - steep, error, 0.0, 1.0)
-        second = outward(flat, np.where(alpha < 1, slack * flat + TINY, 0.0), 0.0, 1.0)
-        return Bracket(np.maximum(first.lower, second.lower), np.maximum(first.upper, second.upper))
+    def errors(self, alpha: Interval, bound: Interval) -> tuple[Interval, Interval]:
+        steep, flat = exp(bound) * alpha, exp(-bound) * (1 - alpha)
+        return (1 - steep).larger(flat), steep.smaller(1 - flat)
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        near, (down, up) = around(alpha), standing(self.epsilon0)
-        return Bracket(self._tpr(near.lower, down).lower, self._tpr(near.upper, up).upper)
-
-    def _tpr(self, alpha: Array, bound: float) -> Bracket:
-        steep, flat, slack = self._pieces(alpha, bound)
-        first = outward(steep, np.where(alpha > 0, slack * steep + TINY, 0.0), 0.0, np.inf)
-        second = outward(1 - flat, np.where(alpha < 1, 2 * ULP, 0.0), 0.0, 1.0)
-        return Bracket(np.minimum(first.lower, second.lower), np.minimum(first.upper, second.upper))
-
-    @staticmethod
-    def _pieces(alpha: Array, bound: float) -> tuple[Array, Array, Array]:
-        """Return e^bound alpha, e^-bound (1 - alpha) and the relative error of either."""
-        log: Array = np.log(np.maximum(alpha, TINY))
-        steep: Array = np.where(alpha > 0, np.exp(bound + log), 0.0)
-        return steep, np.exp(-bound) * (1 - alpha), ULP * (2 + bound + np.abs(log))
-
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def renyi_bracket(self, order: Array) -> Interval:
         down, up = standing(self.epsilon0)
         upper = randomized_response_renyi(order, up)
-        return Bracket(randomized_response_renyi(order, down).lower, upper.upper)
-
-    @override
-    def advantage_and_complement(self, bound: float) -> tuple[float, float]:
-        return float(np.tanh(bound / 2)), float(2 / (1 + np.exp(bound)))
+        return Interval(randomized_response_renyi(order, down).lower, upper.upper)
 
     def zcdp_bracket(self) -> tuple[float, float]:
         """The divergence of order 1, epsilon tanh(epsilon/2).

@@ -18,18 +18,15 @@ from neyman.numerics import (
     ULP,
     Array,
     Atoms,
-    Bracket,
     ComplexArray,
+    Interval,
     LossSum,
-    around,
-    complement,
-    exp_outward,
     first_double,
     ordinary,
-    standing,
     text,
 )
 from neyman.numerics._lattice_sums._source import LossSource, SampledSource, SwappedSource
+from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.overriding import override
 
 # Brackets wider than that, relatively, are worth another method.
@@ -130,7 +127,7 @@ class SampledPair(Pair):
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
         q = float(self.probability)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            inner = self._inner(np.asarray(t, dtype=np.float64))
+            inner = self._inner(Interval.exactly(t)).middle
             tails = self.base.log_tails(inner, closed=closed)
             low = np.asarray(t) < np.log1p(-q)
             p_above = np.where(low, 0.0, tails.p_above)
@@ -150,45 +147,28 @@ class SampledPair(Pair):
             raise self.unsupported("itself")
         return law.cumulant(s)
 
-    def _inner(self, epsilon: Array) -> Array:
-        """Return log(1 + (e^epsilon - 1)/q)."""
-        q = float(self.probability)
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            near = np.log1p(np.expm1(np.minimum(epsilon, 1.0)) / q)
-            far = epsilon - np.log(q) + np.log1p(-(1 - q) * np.exp(-np.maximum(epsilon, 1.0)))
-        return np.where(epsilon > 1.0, far, near)
+    @property
+    def _least(self) -> Interval:
+        """The loss log(1 - q), which L exceeds surely."""
+        return log1p(-Interval.of(self.probability))
 
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """Log q + log delta0; below log(1 - q) the loss is above surely, and delta 1 - e^epsilon.
-
-        Error: the base's, and of the inner epsilon, at which delta0 is asked on both sides: one
-        step of epsilon and of q, and ULP (1 + |inner|) and, near log(1 - q), ULP e^-inner / q.
-        """
-        q = float(self.probability)
-        near = around(epsilon)
-        inner = Bracket(self._inner(near.lower), self._inner(near.upper))
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            error = ULP * (2 + np.abs(inner.lower) + np.exp(-inner.lower) * (1 + 1 / q))
-            low = self.base.log_delta_bracket(
-                np.where(np.isnan(inner.lower), 0.0, inner.upper + error)
-            )
-            high = self.base.log_delta_bracket(
-                np.where(np.isnan(inner.lower), 0.0, inner.lower - error)
-            )
-        floor = np.log(-np.expm1(np.minimum(near.upper, -5e-324)))
-        ceiling = np.log(-np.expm1(np.minimum(near.lower, -5e-324)))
-        wide = 4 * ULP
-        log_q = np.log(q)
-        sure = ~np.isfinite(error)
-        lower = np.where(sure, floor - wide * (1 - floor), low.lower + log_q - wide * (1 - log_q))
-        upper = np.where(
-            sure, ceiling + wide * (1 - ceiling), high.upper + log_q + wide * (1 - log_q)
-        )
-        return Bracket(np.minimum(lower, upper), np.minimum(upper, 0.0))
+    def _inner(self, x: Interval) -> Interval:
+        """Return log(1 + (e^x - 1)/q), the base's loss where L is x; -inf below the least."""
+        q, rest = Interval.of(self.probability), Interval.of(1 - self.probability)
+        near = log1p(expm1(x.smaller(1)) / q)
+        far = x - log(q) + log1p(-(rest * exp(-x.larger(1))))
+        return Interval.where(x.lower == np.inf, x, x.choose(1, near, far))
 
     @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        return exp_outward(self.log_delta_bracket(epsilon))
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
+        """Log q + log delta0; below log(1 - q) the loss is above surely, delta 1 - e^epsilon."""
+        x = Interval.decimal(epsilon)
+        base = self._inner(x).through(self.base.log_delta_bracket, falling=True)
+        sure = log(-expm1(x.smaller(0)))
+        found = log(Interval.of(self.probability)) + base
+        # Nothing is left of nothing.
+        found = Interval.where(np.isneginf(base.upper), base, found)
+        return x.choose(self._least, sure, found).smaller(0)
 
     def epsilon_bracket(self, delta: Array) -> Bracket:
         """Log(1 + q (e^epsilon0 - 1)) at the base's epsilon0 of delta/q; 0 from delta = q on."""
@@ -210,25 +190,26 @@ class SampledPair(Pair):
         return np.where(np.isfinite(epsilon), np.maximum(value + side * error, 0.0), epsilon)
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        (low, high), base = standing(self.probability), self.base.beta_bracket(alpha)
-        rest = complement(alpha)
-        lower = high * base.lower + (1 - high) * rest.lower
-        upper = low * base.upper + (1 - low) * rest.upper
-        return Bracket(lower * (1 - 4 * ULP), np.minimum(upper * (1 + 4 * ULP), 1.0))
+    def delta_bracket(self, epsilon: Array) -> Interval:
+        x = Interval.decimal(epsilon)
+        base = self._inner(x).through(self.base.delta_bracket, falling=True)
+        found = x.choose(self._least, -expm1(x.smaller(0)), Interval.of(self.probability) * base)
+        return found.clip(0.0, 1.0)
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        (low, high), base = standing(self.probability), self.base.tpr_bracket(alpha)
-        near = around(alpha)
-        lower = low * base.lower + (1 - low) * near.lower
-        upper = high * base.upper + (1 - high) * near.upper
-        return Bracket(
-            np.maximum(lower * (1 - 4 * ULP), 0.0), np.minimum(upper * (1 + 4 * ULP), 1.0)
-        )
+    def beta_bracket(self, alpha: Array) -> Interval:
+        q, rest = Interval.of(self.probability), Interval.of(1 - self.probability)
+        missed = rest * (1 - Interval.decimal(alpha)).larger(0)
+        return (q * self.base.beta_bracket(alpha).decimals() + missed).clip(0.0, 1.0)
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def tpr_bracket(self, alpha: Array) -> Interval:
+        q, rest = Interval.of(self.probability), Interval.of(1 - self.probability)
+        level = Interval.decimal(alpha).clip(0.0, 1.0)
+        return (q * self.base.tpr_bracket(alpha).decimals() + rest * level).clip(0.0, 1.0)
+
+    @override
+    def renyi_bracket(self, order: Array) -> Interval:
         law = self.loss_law()
         if law is None:
             return super(SampledPair, self).renyi_bracket(order)
@@ -236,14 +217,14 @@ class SampledPair(Pair):
         if self.base.kind != GaussianPair.kind:
             # By convexity sampling cannot hurt.
             upper = np.minimum(found.upper, outer_renyi(self.base, order))
-            return Bracket(np.minimum(found.lower, upper), upper)
+            return Interval(np.minimum(found.lower, upper), upper)
         square = self.base.inner_gaussian()
         high = np.ravel((order > 1) & (found.upper > found.lower * (1 + _LOOSE)))
         lower, upper = np.ravel(found.lower).copy(), np.ravel(found.upper).copy()
         sums = binomial_renyi(np.ravel(order)[high], square, self.probability)
         lower[high] = np.maximum(lower[high], sums.lower)
         upper[high] = np.minimum(upper[high], sums.upper)
-        bounds = Bracket(lower.reshape(order.shape), upper.reshape(order.shape))
+        bounds = Interval(lower.reshape(order.shape), upper.reshape(order.shape))
         return capped_renyi(bounds, order, square)
 
     @override
@@ -335,88 +316,68 @@ class SampledSwapPair(Pair):
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         return self.forward.cumulant(1 - s)
 
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """Log k + log delta0.
+    def _shares(self, x: Interval) -> tuple[Interval, Interval]:
+        """Return k = 1 - (1 - q) e^x, at least 0, and the base's loss x + log(q / k)."""
+        q = Interval.of(self.forward.probability)
+        k = (q * exp(x) - expm1(x)).larger(0)
+        return k, x + log(q) - log(k)
 
-        Error: the base's, and that of k, which epsilon and q decide within ULP (1 - k) / k.
-        """
+    @override
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
+        k, inner = self._shares(Interval.decimal(epsilon))
         back = self.forward.base.swap()
-        near, (low, high) = around(epsilon), standing(self.forward.probability)
-        upper = self._at(back, near.lower, high, 1).upper
-        lower = self._at(back, near.upper, low, -1).lower
-        return Bracket(np.minimum(lower, upper), np.minimum(upper, 0.0))
-
-    @staticmethod
-    def _at(back: Pair, epsilon: Array, q: float, side: int) -> Bracket:
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            # 1 - (1 - q) e^epsilon, by the smaller of its parts.
-            k = q * np.exp(epsilon) - np.expm1(epsilon)
-            k = k + side * 4 * ULP * (q * np.exp(epsilon) + np.abs(np.expm1(epsilon)))
-            log_k = np.log(np.maximum(k, 0.0))
-            inner = np.where(k > 0, epsilon + np.log(q) - log_k, 0.0)
-            inner = inner - side * ULP * (4 + np.abs(inner) + np.abs(log_k))
-            base = back.log_delta_bracket(inner)
-            # Where the base has nothing left, nothing is left, and no error.
-            bounds = [
-                np.where(
-                    (k > 0) & np.isfinite(b),
-                    log_k + b + way * 4 * ULP * (1 + np.abs(log_k) + np.abs(b)),
-                    -np.inf,
-                )
-                for b, way in ((base.lower, -1), (base.upper, 1))
-            ]
-        return Bracket(*bounds)
+        found = log(k) + inner.through(back.log_delta_bracket, falling=True)
+        return Interval.where(k.upper > 0, found.smaller(0), Interval.exactly(-np.inf))
 
     @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        return exp_outward(self.log_delta_bracket(epsilon))
+    def delta_bracket(self, epsilon: Array) -> Interval:
+        k, inner = self._shares(Interval.decimal(epsilon))
+        back = self.forward.base.swap()
+        found = k * inner.through(back.delta_bracket, falling=True)
+        return Interval.where(k.upper > 0, found.clip(0.0, 1.0), Interval.exactly(0.0))
 
-    def _base_level(self, alpha: Array) -> Bracket:
-        """Bracket the x with (1 - q) tpr0(x) + q x = alpha."""
-        back, near = self.forward.base.swap(), around(alpha)
-        low, high = standing(self.forward.probability)
+    def _base_level(self, alpha: Array) -> Interval:
+        """Interval the x with (1 - q) tpr0(x) + q x = alpha."""
+        back, near = self.forward.base.swap(), Interval.decimal(alpha)
+        q, rest = (Interval.of(x) for x in (self.forward.probability, 1 - self.forward.probability))
 
-        def least(x: Array) -> Array:
-            x = np.minimum(x, 1.0)
-            return ((1 - high) * back.tpr_bracket(x).lower + low * x) * (1 - 4 * ULP)
+        def level(x: Array) -> Interval:
+            inside = np.minimum(x, 1.0)
+            return rest * back.tpr_bracket(inside).decimals() + q * inside
 
-        def most(x: Array) -> Array:
-            x = np.minimum(x, 1.0)
-            return ((1 - low) * back.tpr_bracket(x).upper + high * x) * (1 + 4 * ULP)
+        upper = first_double(lambda x: (level(x).lower >= near.upper) | (x >= 1), alpha.shape)
+        lower = first_double(lambda x: (level(x).upper >= near.lower) | (x >= 1), alpha.shape)
+        return Interval(np.maximum(np.nextafter(lower, -1.0), 0.0), np.minimum(upper, 1.0))
 
-        upper = first_double(lambda x: (least(x) >= near.upper) | (x >= 1), alpha.shape)
-        lower = first_double(lambda x: (most(x) >= near.lower) | (x >= 1), alpha.shape)
-        return Bracket(np.maximum(np.nextafter(lower, -1.0), 0.0), np.minimum(upper, 1.0))
-
-    def _proportional(self, alpha: Array) -> Bracket:
-        """Bracket alpha / (1 - q), the power while all tests fit where only the unit leads."""
-        near, (low, high) = around(alpha), standing(1 - self.forward.probability)
-        return Bracket(near.lower / high * (1 - ULP), near.upper / low * (1 + ULP))
+    def _proportional(self, alpha: Array) -> Interval:
+        """Interval alpha / (1 - q), the power while all tests fit where only the unit leads."""
+        return Interval.decimal(alpha) / Interval.of(1 - self.forward.probability)
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def beta_bracket(self, alpha: Array) -> Interval:
         back, x, line = self.forward.base.swap(), self._base_level(alpha), self._proportional(alpha)
-        lower = np.maximum(back.beta_bracket(x.upper).lower, 1 - line.upper - ULP)
-        upper = back.beta_bracket(x.lower).upper
-        upper = np.where(x.lower > 0, upper, np.maximum(upper, np.minimum(1 - line.lower + ULP, 1)))
-        return Bracket(np.minimum(lower, upper), upper)
+        missed = (1 - line).clip(0.0, 1.0)
+        lower, upper = x.through(back.beta_bracket, falling=True)
+        lower = np.maximum(lower, missed.lower)
+        upper = np.where(x.lower > 0, upper, np.maximum(upper, missed.upper))
+        return Interval(np.minimum(lower, upper), upper)
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def tpr_bracket(self, alpha: Array) -> Interval:
         back, x, line = self.forward.base.swap(), self._base_level(alpha), self._proportional(alpha)
-        lower = back.tpr_bracket(x.lower).lower
+        lower, upper = x.through(back.tpr_bracket, falling=False)
         lower = np.where(x.lower > 0, lower, np.minimum(lower, line.lower))
-        upper = np.minimum(back.tpr_bracket(x.upper).upper, line.upper)
-        return Bracket(np.minimum(lower, upper), upper)
+        upper = np.minimum(upper, line.upper)
+        return Interval(np.minimum(lower, upper), upper)
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def renyi_bracket(self, order: Array) -> Interval:
         law = self.loss_law()
         if law is None:
             return super(SampledSwapPair, self).renyi_bracket(order)
         found = renyi_by_law(law, order, self.log_singular[0])
         upper = np.minimum(found.upper, max(law.range[1], 0.0) * (1 + ULP))
-        found = Bracket(np.minimum(found.lower, upper), upper)
+        found = Interval(np.minimum(found.lower, upper), upper)
         return capped_renyi(found, order, self.outer_gaussian())
 
     @override

@@ -1,6 +1,5 @@
 """The staircase pair: noise on the integers whose probability falls by e^-epsilon at each step."""
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -10,7 +9,8 @@ import numpy as np
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.curves._pairs._lattice_pair import LatticePair
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Atoms, text
+from neyman.numerics import Atoms, Interval, text
+from neyman.numerics._primitives import exp, expm1
 from neyman.overriding import override
 
 __all__ = ["StaircasePair"]
@@ -76,26 +76,17 @@ class StaircasePair(LatticePair):
         return True
 
     def atoms(self) -> Atoms:
-        """Two or three, each a sum of terms of one sign.
+        """Two or three, each a sum of terms of one sign."""
+        bound, (still, moved) = Interval.of(self.epsilon0), self._masses()
+        low = moved / -expm1(-bound)
+        masses = [low, still, low * exp(-bound)]
+        there = np.flatnonzero([float(mass.upper) > 0 for mass in masses])
+        lower, upper = (np.asarray(ends)[there] for ends in zip(*masses, strict=True))
+        log_p = np.log((lower + upper) / 2)
+        wide = (upper - lower) / lower
+        return Atoms(-self.epsilon0, self.epsilon0, there, log_p, log_p[::-1], np.max(wide))
 
-        Error: (16 + epsilon) ULP, relatively: b by (1 + epsilon/8) ULP, a dozen operations.
-        """
-        bound, (still, moved) = float(self.epsilon0), self._masses()
-        low = moved / -math.expm1(-bound)
-        masses = np.array([low, still, low * math.exp(-bound)])
-        there = masses > 0
-        steps = np.array([0, 1, 2], dtype=np.int64)[there]
-        log_p = np.log(masses[there])
-        return Atoms(
-            -self.epsilon0,
-            self.epsilon0,
-            steps,
-            log_p,
-            log_p[::-1],
-            (16 + bound) * ULP,
-        )
-
-    def _masses(self) -> tuple[float, float]:
+    def _masses(self) -> tuple[Interval, Interval]:
         """Return P(L = 0) and TV.
 
         L(k) = -L(d - k), so that P(L = 0) is twice that of k > d/2, and that of d/2. There n(k) =
@@ -103,17 +94,17 @@ class StaircasePair(LatticePair):
         for k < d where both are below width or neither is.
         """
         d, r, whole = self.sensitivity, self.width, self.period
-        b = math.exp(-float(self.epsilon0))
+        bound = Interval.of(self.epsilon0)
+        b, rest = exp(-bound), -expm1(-bound)
         # In units of a.
-        geometric = b / -math.expm1(-float(self.epsilon0))
         top = max(r - d, 0) + max(min(d, r) - 1 - d // 2, 0)
         below = max(d - r - max(r - 1, d // 2), 0)
-        still = 2 * (top + below * b + (whole - d) * geometric)
+        still = (b * below + b / rest * (whole - d) + top) * 2
         if d % 2 == 0:
-            still += 1.0 if d // 2 < r else b
+            still = still + (1 if d // 2 < r else b)
         high = 1 + min(d // 2, r - 1) + min((d - 1) // 2, r - 1)
-        a = -math.expm1(-float(self.epsilon0)) / (2 * r - 1 + b * (2 * (whole - r) + 1))
-        return a * still, a * (high + (d - high) * b)
+        a = rest / (b * (2 * (whole - r) + 1) + (2 * r - 1))
+        return a * still, a * (b * (d - high) + high)
 
     @override
     def outer_pure(self) -> Fraction:

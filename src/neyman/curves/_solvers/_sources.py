@@ -50,17 +50,16 @@ def _tails(
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GaussianSource(LossSource):
     """N(0, 1) against N(mu, 1): L is normal, of mean -mu^2/2 under P, mu^2/2 under Q."""
 
-    mu: tuple[float, float]
+    mu: Interval
 
     @override
     def tails(self, t: Array) -> SourceTails:
-        mu = Interval(np.asarray(self.mu[0]), np.asarray(self.mu[1]))
         with np.errstate(all="ignore"):
-            place, half = Interval.exactly(np.clip(t, -1e300, 1e300)) / mu, mu / 2
+            place, half = Interval.exactly(np.clip(t, -1e300, 1e300)) / self.mu, self.mu / 2
             p, q = place + half, place - half
             return _tails(normal_sf(p), normal_sf(q), normal_sf(-p), normal_sf(-q))
 
@@ -101,8 +100,8 @@ class LaplaceSource(_BoundedSource):
         far = exp(-Interval.of(self.bound)) / 2
         half = np.asarray(0.5)
         return Masses(
-            Bracket(np.stack((far.lower, half)), np.stack((far.upper, half))),
             Bracket(np.stack((half, far.lower)), np.stack((half, far.upper))),
+            Bracket(np.stack((far.lower, half)), np.stack((far.upper, half))),
         )
 
 
@@ -171,17 +170,16 @@ class ErasedSource(LossSource):
 
     Attributes:
         source: otherwise.
-        mass: bounds of that probability.
-        kept: bounds of the rest.
+        mass: that probability.
+        kept: the rest.
     """
 
     source: LossSource
-    mass: tuple[float, float]
-    kept: tuple[float, float]
+    mass: Interval
+    kept: Interval
 
-    def _kept(self, mass: Bracket) -> Bracket:
-        kept = Interval(np.asarray(self.kept[0]), np.asarray(self.kept[1]))
-        return _bracket(Interval(mass.lower, mass.upper) * kept)
+    def _kept(self, mass: Interval) -> Interval:
+        return _bracket(mass * self.kept)
 
     @override
     def tails(self, t: Array) -> SourceTails:
@@ -198,9 +196,8 @@ class ErasedSource(LossSource):
         return self.source.reach
 
     def _lost(self, inner: tuple[float, float]) -> tuple[float, float]:
-        kept = self._kept(Bracket(np.asarray(inner[0]), np.asarray(inner[1])))
-        mass = Interval(np.asarray(self.mass[0]), np.asarray(self.mass[1]))
-        total = _bracket(mass + Interval(kept.lower, kept.upper))
+        kept = self._kept(Interval(np.asarray(inner[0]), np.asarray(inner[1])))
+        total = _bracket(self.mass + kept)
         return float(total.lower), float(total.upper)
 
     @property

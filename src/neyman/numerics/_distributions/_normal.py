@@ -1,53 +1,67 @@
-"""Normal tails, the Gaussian privacy profile and its inverse, in logarithms and with error bounds.
+"""Normal tails and the Gaussian privacy profile, in logarithms.
 
-With R(x) = (1 - Phi(x)) / phi(x) the Mills ratio, x1 = eps/mu - mu/2 and x2 = x1 + mu,
+With R(x) = (1 - Phi(x)) / phi(x) the Mills ratio, psi(x) = 1 - x R(x), a = eps/mu - mu/2 and
+b = a + mu,
 
-    delta(eps) = Phi(-x1) - e^eps Phi(-x2) = phi(x1) (R(x1) - R(x2))
-               = phi(x1) ∫_x1^x2 (1 - x R(x)) dx
+    delta(eps) = Phi(-a) - e^eps Phi(-b) = phi(a) (R(a) - R(b)) = phi(a) ∫_a^b psi(x) dx
 
-and the last form loses no digits when mu is small.
+and the last form loses no digits when mu is small. psi is completely monotone, so that Gauss's rule
+bounds the integral from below and Lobatto's from above (docs/theory/rounding.md, section 4).
 """
 
 import math
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array, Bracket
-from neyman.numerics._legendre import legendre
-from neyman.numerics._special import erfcx, erfinv, log_ndtr, ndtr, ndtri
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._legendre import legendre, lobatto
+from neyman.numerics._primitives import (
+    erf_inverse,
+    exp,
+    expm1,
+    log,
+    mills,
+    normal_quantile,
+    normal_sf,
+    phi,
+    psi,
+)
+from neyman.numerics._special import erfinv, ndtri
 
-__all__ = ["gaussian_log_delta", "mills_ratio", "normal_quantile_gap", "normal_tail", "ramp"]
+__all__ = [
+    "gaussian_delta",
+    "gaussian_log_delta",
+    "normal_quantile_gap",
+    "normal_tail",
+    "quantile_gap",
+]
 
-_LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
-_NODES, _WEIGHTS = legendre(16)
-_SERIES_FROM = 12.0
-_SERIES_TERMS = 20
-# Below it Phi nears the end of the doubles, and ndtr gives 0 too early.
-_FAR_TAIL = -30.0
-_LEAST_LOG = -float(np.finfo(np.float64).max)
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Sides: TypeAlias = npt.NDArray[np.int64]
+Parts: TypeAlias = Callable[[Array, Array, Sides], tuple[Interval, Interval]]
+
+# phi(0) = 1 / sqrt(2 pi).
+_DENSITY = Interval.within(np.asarray(1 / math.sqrt(2 * math.pi)), 2.0**-51)
+# Of Gauss, and one more of Lobatto: they differ by 1e-15 at most where the integral is taken.
+_NODES = 6
+# mu up to which it is, and where a is beyond `_FAR`, and the share of a.
+_NARROW, _NARROW_FAR, _FAR, _SHARE = 0.5, 1.0, 4.0, 0.125
+# Gauss's rule, whose last weight is 0, and Lobatto's: a row each, on [0, 1].
+_RULES = legendre(_NODES), lobatto(_NODES + 1)
+_ROWS = np.stack([np.append(_RULES[0][0], 1.0), _RULES[1][0]])
+_LOW, _HIGH = Interval.within((_ROWS + 1) / 2, 0.0, 2.0**-52).clip(0.0, 1.0)
+_WEIGHTS = np.stack([np.append(_RULES[0][1], 0.0), _RULES[1][1]]) / 2
+# With what a sum of so many products of positive numbers may lose.
+_SUM_DENSITY = _DENSITY * Interval.within(np.ones(()), (_NODES + 5) * 2.0**-53)
 
 
-def mills_ratio(x: Array) -> Array:
-    """Return (1 - Phi(x)) / phi(x); relative error within ULP for x >= -1/2."""
-    return math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2))
-
-
-def normal_tail(z: Array, shift: Array | float) -> Bracket:
-    """Return a bracket of Phi(x) at x = z + shift, where z = Phi^-1(p) came from `ndtri`.
-
-    Error: the quantile and the sum are off by at most 2 ULP (1 + |z| + |shift|) in x; the slope of
-    log Phi is below 1 + |x|.
-    """
-    x = z + shift
-    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        relative = 2 * ULP * (1 + np.abs(z) + np.abs(shift)) * (1 + np.maximum(-x, 0.0))
-        value = np.where(x < _FAR_TAIL, np.exp(log_ndtr(x)), ndtr(x))
-        lower = np.nextafter(value * np.maximum(1 - relative, 0.0), -1.0)
-        upper = np.nextafter(value * (1 + relative), 2.0)
-    sure = np.isinf(x)
-    return Bracket(
-        np.where(sure, value, np.maximum(lower, 0.0)), np.where(sure, value, np.minimum(upper, 1.0))
-    )
+def normal_tail(z: Array, shift: Array | float) -> Interval:
+    """Return a bracket of Phi(z + shift), where z = Phi^-1(p) came from `ndtri`."""
+    place = Interval.within(z, 2.0**-50, 2.0**-50) + Interval.exactly(shift)
+    return phi(place)
 
 
 def normal_quantile_gap(advantage: float, complement: float) -> float:
@@ -62,82 +76,108 @@ def normal_quantile_gap(advantage: float, complement: float) -> float:
     return -2 * float(ndtri(np.asarray(complement / 2)))
 
 
-def ramp(x: Array) -> Array:
-    """Return 1 - x R(x), by its enveloping asymptotic series in the far tail."""
-    safe = np.maximum(x, _SERIES_FROM)
-    square = 1 / (safe * safe)
-    term, series = square, square.copy()
-    for k in range(1, _SERIES_TERMS):
-        term = -(2 * k + 1) * square * term
-        series = series + term
-    near = np.minimum(x, _SERIES_FROM)
-    return np.where(x < _SERIES_FROM, 1 - near * mills_ratio(near), series)
-
-
-def gaussian_log_delta(epsilon: Array, mu: Array) -> Bracket:
-    """Return a bracket of log delta(epsilon) of the pair N(0, 1), N(mu, 1).
+def quantile_gap(advantage: Interval, complement: Interval) -> Interval:
+    """Return mu with 2 Phi(mu/2) - 1 = advantage.
 
     Args:
-        epsilon: real, any shape; infinities allowed.
-        mu: positive, broadcast against `epsilon`.
-
-    Error: absolute, within ULP (4 + x^2 + (1 + x) x2 + s) of the logarithm, x = max(x1, 0): x^2
-    for phi(x1), which is as much as 1 - x R(x) loses, being about 1/x^2; x2 for the rounding of x1,
-    times the slope of the logarithm, which ends like a normal density below 0; s = 4 for mu <= 1,
-    else x2/mu, by which R(x1) - R(x2) cancels. Measured: below 0.3 of it.
+        advantage: in [0, 1).
+        complement: 1 - advantage, given apart so that neither loses digits.
     """
-    epsilon, mu = np.broadcast_arrays(epsilon, mu)
-    size = np.abs(epsilon)
-    with np.errstate(invalid="ignore", over="ignore", under="ignore", divide="ignore"):
-        ratio = np.where(np.isinf(size), np.inf, size / mu)
-        x1, x2 = ratio - mu / 2, ratio + mu / 2
-        log = _log_profile(x1, x2, mu)
-        log = np.where(np.isinf(ratio), -np.inf, np.minimum(log, 0.0))
-        spread = np.where(mu <= 1, 4.0, x2 / mu)
-        right, left = np.maximum(x1, 0.0), np.minimum(x1, 0.0)
-        slope = (1 + right) * np.exp(-left * left / 2)
-        error = ULP * (4 + right * right + slope * x2 + spread)
-        error = np.where(np.isneginf(log), 0.0, error)
-        lower, upper = log - error, np.minimum(log + error, 0.0)
-    # A logarithm that overflows is still the logarithm of something positive.
-    upper = np.where(np.isneginf(log) & np.isfinite(size), _LEAST_LOG, upper)
-    return Bracket(_reflect(epsilon, lower, -1), _reflect(epsilon, upper, 1))
+    near = erf_inverse(advantage) * Interval.of(8).sqrt()
+    return advantage.choose(0.5, near, normal_quantile(complement / 2) * -2)
 
 
-def _log_profile(x1: Array, x2: Array, mu: Array) -> Array:
-    narrow = mu <= 1
-    # The first is the slow one, and mu is one number most of the time.
-    if not np.any(narrow):
-        return _log_wide(x1, x2)
-    log = _log_narrow(x1, np.minimum(mu, 1.0))
-    return log if np.all(narrow) else np.where(narrow, log, _log_wide(x1, x2))
+def gaussian_delta(epsilon: Array | Interval, mu: Array | Interval) -> Interval:
+    """Return a bracket of delta(epsilon) of the pair N(0, 1), N(mu, 1).
+
+    Args:
+        epsilon: real, any shape; infinities allowed. Doubles stand for their decimals.
+        mu: positive, broadcast against `epsilon`.
+    """
+    e, m = _decimals(epsilon), _decimals(mu)
+    delta = _at_least_zero(e.larger(0), m, _product, 0.0)
+    if np.all(e.lower >= 0):
+        return delta.clip(0.0, 1.0)
+    return e.choose(0, _turned(e.smaller(0), m), delta).clip(0.0, 1.0)
 
 
-def _log_narrow(x1: Array, mu: Array) -> Array:
-    points = x1[..., None] + mu[..., None] * (_NODES + 1) / 2
-    area = mu / 2 * (ramp(points) @ _WEIGHTS)
-    return -x1 * x1 / 2 - _LOG_SQRT_2PI + np.log(area)
+def gaussian_log_delta(epsilon: Array | Interval, mu: Array | Interval) -> Interval:
+    """Return a bracket of log delta(epsilon), beyond the doubles too; as `gaussian_delta`."""
+    e, m = _decimals(epsilon), _decimals(mu)
+    log_delta = _at_least_zero(e.larger(0), m, _sum, -math.inf)
+    if np.all(e.lower >= 0):
+        return log_delta.smaller(0)
+    return e.choose(0, log(_turned(e.smaller(0), m)), log_delta).smaller(0)
 
 
-def _log_wide(x1: Array, x2: Array) -> Array:
-    right = np.maximum(x1, 0.0)
-    far = -right * right / 2 - _LOG_SQRT_2PI + np.log(mills_ratio(right) - mills_ratio(x2))
-    left = np.minimum(x1, 0.0)
-    density = np.exp(-left * left / 2 - _LOG_SQRT_2PI)
-    near = np.log(np.exp(log_ndtr(-left)) - density * mills_ratio(x2))
-    return np.where(x1 >= 0, far, near)
+def _decimals(x: Array | Interval) -> Interval:
+    return x if isinstance(x, Interval) else Interval.decimal(x)
 
 
-def _reflect(epsilon: Array, log: Array, side: int) -> Array:
-    """Extend to negative epsilon: delta(-e) = 1 - e^-e + e^-e delta(e) for a symmetric pair."""
-    if np.all(epsilon >= 0):
-        return log
-    negative = np.minimum(epsilon, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        exponent = np.maximum(negative + log, -800.0)
-        part = np.exp(exponent)
-        total = -np.expm1(negative) + part
-        value = np.log(total)
-        # exp turns the absolute error of its argument into a relative one.
-        error = 2 * ULP * (1 + np.abs(value) - exponent * part / total)
-    return np.where(epsilon < 0, np.minimum(value + side * error, 0.0), log)
+def _turned(epsilon: Interval, mu: Interval) -> Interval:
+    """Return delta at -x <= 0: 1 - e^-x + e^-x delta(x), for a symmetric pair."""
+    return exp(epsilon) * _at_least_zero(-epsilon, mu, _product, 0.0) - expm1(epsilon)
+
+
+def _product(exponent: Interval, factor: Interval) -> Interval:
+    return exp(exponent) * factor
+
+
+def _sum(exponent: Interval, factor: Interval) -> Interval:
+    return exponent + log(factor)
+
+
+def _at_least_zero(
+    epsilon: Interval,
+    mu: Interval,
+    joined: Callable[[Interval, Interval], Interval],
+    at_infinity: float,
+) -> Interval:
+    """Return delta or its logarithm at epsilon >= 0: it falls with epsilon and rises with mu.
+
+    Both bounds in one pass: in the first row the lower ones, of the most epsilon and the least mu.
+    """
+    e = np.stack(np.broadcast_arrays(epsilon.upper, epsilon.lower, mu.lower)[:2])
+    m = np.stack(np.broadcast_arrays(mu.lower, mu.upper, epsilon.lower)[:2])
+    a = Interval.exactly(e) / m - m / 2
+    place = np.stack([a.upper[0], a.lower[1]])
+    side = np.zeros(place.shape, dtype=np.int64)
+    side[1] = 1
+    found = np.empty(place.shape)
+    for there, parts in _regions(place, m):
+        if there.any():
+            ends = joined(*parts(place[there], m[there], side[there]))
+            found[there] = np.where(side[there], ends.upper, ends.lower)
+    found[e == np.inf] = at_infinity
+    return Interval(found[0], found[1])
+
+
+# -- delta = e^exponent times a factor, at exact a and mu ----------------------------------------
+
+
+def _regions(a: Array, mu: Array) -> tuple[tuple[Mask, Parts], ...]:
+    narrow = (mu <= np.where(a < _FAR, _NARROW, _NARROW_FAR)) | (mu < _SHARE * a)
+    left = ~narrow & (a < 0)
+    return (narrow, _integral), (~narrow & ~left, _difference), (left, _tails)
+
+
+def _exponent(a: Array) -> Interval:
+    return Interval.exactly(a).squared() / -2
+
+
+def _integral(a: Array, mu: Array, side: Sides) -> tuple[Interval, Interval]:
+    places = Interval.exactly(mu[:, None]) * Interval(_LOW[side], _HIGH[side]) + a[:, None]
+    values = psi(np.where(side[:, None], places.lower, places.upper))
+    low, high = (np.einsum("ij,ij->i", end, _WEIGHTS[side]) for end in values)
+    # A product that is no double any more is not nothing.
+    total = Interval(np.maximum(low - 1e-322, 0.0), high + 1e-322)
+    return _exponent(a), total * mu * _SUM_DENSITY
+
+
+def _difference(a: Array, mu: Array, side: Sides) -> tuple[Interval, Interval]:  # noqa: ARG001
+    return _exponent(a), (mills(a) - mills(Interval.exactly(a) + mu)) * _DENSITY
+
+
+def _tails(a: Array, mu: Array, side: Sides) -> tuple[Interval, Interval]:  # noqa: ARG001
+    right = exp(_exponent(a)) * mills(Interval.exactly(a) + mu) * _DENSITY
+    return Interval.exactly(np.zeros(a.shape)), normal_sf(a) - right

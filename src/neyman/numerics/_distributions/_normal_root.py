@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 from neyman.numerics._bracket import ULP, Array, Bracket
-from neyman.numerics._distributions._normal import gaussian_log_delta, mills_ratio, ramp
+from neyman.numerics._distributions._normal import gaussian_log_delta
+from neyman.numerics._primitives import mills, psi
 from neyman.numerics._root import proved_root
 
 __all__ = ["gaussian_epsilon", "gaussian_mu_near"]
@@ -112,11 +113,11 @@ def _estimate(target: Array, mu: float) -> tuple[Array, Array, Array]:
 def _profile(t: Array, mu: Array | float) -> tuple[Array, Array, Array]:
     """Return log delta, R(x2) and R(x1) - R(x2), about."""
     x1 = np.maximum(t / mu - mu / 2, _LEFTMOST)
-    ratio = mills_ratio(x1 + mu)
-    area = mills_ratio(x1) - ratio
+    ratio = mills.function(x1 + mu)
+    area = mills.function(x1) - ratio
     narrow = np.asarray(mu) < _NARROW
     if np.any(narrow):
-        area = np.where(narrow, mu * ramp(x1 + mu / 2), area)
+        area = np.where(narrow, mu * psi.function(x1 + mu / 2), area)
     return np.log(area) - x1 * x1 / 2 - _LOG_SQRT_2PI, ratio, area
 
 
