@@ -237,6 +237,7 @@ def tilt_at(coarse: Coarse, tau: float, beyond: float) -> Tilt:
 
 def plan(parts: Sequence[Part], question: Question, level: int) -> Plan:
     """Return where the lattice for one point of the profile of the sum lies."""
+
     def look(log_delta: float) -> tuple[Ends, Coarse, Saddle]:
         ends, coarse = look_at(parts, log_delta, level)
         return ends, coarse, saddle(coarse, question)
