@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from neyman.numerics import ULP, Bracket
 from neyman.numerics._lattice_sums import _law, _sum
+from neyman.numerics._lattice_sums._hits import CountedHits
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._source import (
     AtomSource,
@@ -23,11 +24,13 @@ from neyman.numerics._lattice_sums._source import (
     SwappedSource,
 )
 from neyman.numerics._lattice_sums._sum import LatticeSum
+from neyman.numerics._lattice_sums._transform import convolved as transformed
+from neyman.numerics._lattice_sums._transform import spectrum
 
 EPSILONS = np.array([0.0, 0.1, 0.35, 1.0, 2.5])
 
 
-# -- losses ------------------------------------------------------------------------------------
+# -- losses ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +121,7 @@ def check(parts, outcomes, level=0, epsilons=EPSILONS):
 weights = st.lists(st.integers(0, 40), min_size=3, max_size=3)
 
 
-# -- against exact rationals ----------------------------------------------------------------------
+# -- against exact rationals -----------------------------------------------------------------------
 
 
 @settings(max_examples=30)
@@ -165,7 +168,7 @@ def test_atoms_on_the_grid_are_nearly_exact():
     assert np.all(check([Part.of(source, 4)], convolved([(law, 4)])) < 1e-8)
 
 
-# -- against known values ---------------------------------------------------------------------------
+# -- against known values --------------------------------------------------------------------------
 
 
 def widths_of(source, times, levels, delta=1e-5, truth=None):
@@ -198,7 +201,120 @@ def test_sampled_normal_steps_are_known_to_six_digits(source, truth):
     assert off[2].max() < 1e-5
 
 
-# -- broken twins -----------------------------------------------------------------------------------
+# -- a sum as a loss -------------------------------------------------------------------------------
+
+
+@settings(max_examples=10)
+@given(weights, weights, st.fractions(Fraction(1, 20), Fraction(19, 20)))
+def test_a_sampled_composition_holds_its_exact_profile(p, q, share):
+    assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
+    source, law = laws(p, q)
+    twice = convolved([(law, 2)])
+    first, second = zip(*twice, strict=True)
+    mixed = [(1 - share) * a + share * b for a, b in zip(first, second, strict=True)]
+    inner = LatticeSum((Part.of(source, 2),)).part(0, np.log(1e-12))
+    sampled = Part(SampledSource(inner.upper, share), SampledSource(inner.lower, share), 3)
+    check([sampled], convolved([((first, mixed), 3)]))
+    back = LatticeSum((Part.of(SwappedSource(source), 2),)).part(0, np.log(1e-12))
+    sampled = Part(SampledSwapSource(back.upper, share), SampledSwapSource(back.lower, share), 3)
+    check([sampled], convolved([((mixed, first), 3)]))
+
+
+def test_a_sampled_normal_composition_is_that_of_the_normal_sum():
+    inner = LatticeSum((Part.of(Normal(0.25), 16),)).part(2, np.log(1e-12))
+    share = Fraction(1, 100)
+    sampled = Part(SampledSource(inner.upper, share), SampledSource(inner.lower, share), 1000)
+    lower, upper = at_level(LatticeSum((sampled,)).epsilon(np.asarray(1e-5)), 2)
+    assert lower <= 1.82823666652 <= upper
+    assert upper - lower < 1e-3
+
+
+def test_renyi_bounds_are_above_the_truth_and_near_it():
+    orders = np.array([1.5, 2.0, 8.0, 40.0])
+    bounds, rest = at_level(
+        LatticeSum((Part.of(Normal(0.25), 16),)).renyi(orders, np.log(1e-280)), 1
+    )
+    truth = orders / 2
+    assert rest < 1e-280
+    assert np.all((truth <= bounds) & (bounds < truth * (1 + 1e-4)))
+
+
+# -- counted hits ----------------------------------------------------------------------------------
+
+
+def rare(noise, rate, times):
+    return Part.of(SampledSource(Normal(1 / noise), Fraction(rate).limit_denominator()), times)
+
+
+@settings(max_examples=10)
+@given(weights, weights, st.integers(1, 3))
+def test_counted_hits_hold_an_exact_composition(p, q, times):
+    assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
+    source, law = laws(p, q)
+    outcomes = convolved([(law, times)])
+    log = next(CountedHits((Part.of(source, times),)).log_delta(EPSILONS), None)
+    if log is not None:
+        for low, high, epsilon in zip(*log, EPSILONS, strict=True):
+            delta = exact_delta(outcomes, epsilon)
+            assert (low == -np.inf) or mp.exp(mp.mpf(low)) <= delta
+            assert delta <= mp.exp(mp.mpf(high))
+
+
+def test_counted_hits_hold_an_exact_composition_of_rare_losses():
+    first, one = laws([1000, 999, 1], [999, 1000, 40])
+    second, two = laws([3000, 3000, 1, 2], [3001, 2999, 30, 0])
+    parts, outcomes = (Part.of(first, 4), Part.of(second, 3)), convolved([(one, 4), (two, 3)])
+    low, high = at_level(CountedHits(parts).log_delta(EPSILONS), 1)
+    for below, above, epsilon in zip(low, high, EPSILONS, strict=True):
+        delta = exact_delta(outcomes, epsilon)
+        assert mp.exp(mp.mpf(below)) <= delta <= mp.exp(mp.mpf(above))
+        assert above - below < 0.01
+
+
+@pytest.mark.parametrize(
+    ("parts", "low", "high", "width"),
+    [
+        ([(0.6, 1e-5, 10**4)], 0.0305003891, 0.0305023887, None),
+        ([(0.9, 2e-4, 300), (1.3, 5e-5, 900)], 0.0281949, 0.0281982, 2e-5),
+        ([(1, 1e-5, 1000), (1.2, 1e-5, 1000)], 0.00140078, 0.00140081, 2e-6),
+    ],
+)
+def test_counted_hits_of_sampled_normals_meet_other_methods(parts, low, high, width):
+    found = at_level(CountedHits(tuple(rare(*part) for part in parts)).epsilon(np.asarray(1e-6)), 1)
+    assert found.lower <= high
+    assert low <= found.upper <= high * (1 + 1e-3)
+    assert width is None or found.upper - found.lower < width
+
+
+# -- the transform ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(0, 10**6), min_size=1, max_size=9).filter(any),
+    st.integers(1, 20),
+    st.floats(-0.5, 0.5),
+    st.integers(-5, 5),
+)
+def test_the_transform_holds_exact_integer_convolutions(weights, times, tau, first):
+    exact = [1]
+    for _ in range(times):
+        new = [0] * (len(exact) + len(weights) - 1)
+        for i, a in enumerate(exact):
+            for j, b in enumerate(weights):
+                new[i + j] += a * b
+        exact = new
+    kappa = float(np.log(sum(weights)))
+    length = 1 << len(exact).bit_length()
+    one = spectrum(np.array(weights, dtype=float), first, tau, kappa, length)
+    found = transformed([(one, times)], (times * first, times * first + len(exact)), length, 0.0)
+    with mp.workdps(40):
+        for k, value in enumerate(exact):
+            truth = value * mp.exp(mp.mpf(tau) * (times * first + k) - times * mp.mpf(kappa))
+            assert found.lower[k] <= truth <= found.upper[k]
+
+
+# -- broken twins ----------------------------------------------------------------------------------
 
 
 def _breaks(monkeypatch, name, function):
@@ -213,12 +329,13 @@ def test_an_upper_law_that_sends_too_little_to_the_right_is_caught(monkeypatch):
     _breaks(monkeypatch, "_right_ends", lambda *a: (0.99 * right(*a)[0], right(*a)[1]))
 
 
-def test_a_lower_law_that_rounds_to_the_nearest_point_is_caught(monkeypatch):
-    def nearest(masses, grid, at, q, above, lowered):
-        place = above - lowered * 0 + grid.step / 2
-        _PLACE(masses, grid, at, q, place, lowered)
+def test_a_lower_law_whose_losses_are_rounded_up_is_caught(monkeypatch):
+    def raised(source, grid, cells=None):
+        law = _LOWER(source, grid, cells)
+        lowered = law.lowered - grid.step
+        return _law.LatticeLaw(grid, law.masses, law.infinite, lowered)
 
-    _breaks(monkeypatch, "_place", nearest)
+    _breaks(monkeypatch, "lower_law", raised)
 
 
 def test_an_upper_law_that_forgets_the_infinite_losses_is_caught(monkeypatch):
@@ -232,4 +349,4 @@ def test_an_upper_law_that_forgets_the_infinite_losses_is_caught(monkeypatch):
         check([Part.of(source, 3)], convolved([(law, 3)]))
 
 
-_PLACE, _LAWS = _law._place, _law.laws
+_LOWER, _LAWS = _law.lower_law, _law.laws

@@ -41,11 +41,11 @@ from neyman.numerics._lattice_sums._window import Powers, Tilt, Window, window
 __all__ = ["CountedHits"]
 
 # The expected number of hits, and the most that are counted.
-_EXPECTED, _MOST_HITS, _MOST_TERMS = 0.02, 8, 128
+_EXPECTED, _MOST_HITS, _MOST_TERMS = 0.01, 8, 128
 # Cells of the fine and of the coarse grid at the first level.
 _FINE, _COARSE, LEVELS = 2**12, 2**11, 5
 # The share of delta that hits beyond those counted may add, at the first level.
-_UNCOUNTED = 1e-5
+_UNCOUNTED = 1e-3
 _ALL = Tilt(0.0, -math.inf, math.inf, -1e300, 1e300)
 
 
@@ -125,10 +125,8 @@ class CountedHits:
         if len(counts) > _MOST_TERMS:
             return None
         found = [
-            self._sum(
-                [body[side] for body in bodies], [hit[side] for hit in hits], counts, cut, most
-            )
-            for side in (0, 1)
+            self._sum([x[up] for x in bodies], [x[up] for x in hits], counts, cut, most, up=up)
+            for up in (False, True)
         ]
         return LatticeProfile(found[0], up=False), LatticeProfile(found[1], up=True)
 
@@ -141,7 +139,8 @@ class CountedHits:
         above = np.cumsum(masses[order])
         at = int(np.searchsorted(above, _EXPECTED))
         largest = max(end[1] for end in ends)
-        coarse = max(largest, 1e-9) / (_COARSE * 4**level)
+        least = min(end[0] for end in ends)
+        coarse = max(largest, largest - least, 1e-9) / (_COARSE * 4**level)
         wanted = float(places[order][min(at, places.size - 1)])
         place = max(math.ceil(wanted / coarse), 1) * coarse
         bodies = Coarse(
@@ -182,9 +181,10 @@ class CountedHits:
         counts: list[tuple[int, ...]],
         cut: _Cut,
         most: int,
+        *,
+        up: bool,
     ) -> Window:
         """Return the law of the sum over all counts, on the coarse grid, on one side."""
-        up = hits[0].lowered < 0
         terms: list[tuple[float, Window]] = []
         for kappa in counts:
             body = self._body(bodies, kappa, cut, up=up)
@@ -200,13 +200,12 @@ class CountedHits:
         last = max(term.first + term.masses.upper.size for _, term in terms)
         masses, infinite = np.zeros(last - first), 0.0
         for ways, term in terms:
-            share = (
-                ways * math.exp(term.base) * (1 + (8 * ULP + term.base_error) * (1 if up else -1))
-            )
+            error = (8 * ULP + term.base_error) * (1 if up else -1)
+            share = ways * math.exp(term.base) * (1 + error)
             r = term.masses.upper if up else term.masses.lower
             start = term.first - first
             masses[start : start + r.size] += share * r
-            infinite += share * float(term.infinite.upper if up else term.infinite.lower)
+            infinite += ways * float(term.infinite.upper if up else term.infinite.lower)
         rest = self._uncounted(bodies, hits, most) if up else 0.0
         room = 4 * ULP * len(terms) * (1 if up else -1)
         masses, infinite = masses * (1 + room), infinite * (1 + room)
@@ -263,7 +262,8 @@ def _laid(law: WholeLaw, step: float) -> LatticeLaw:
     k = np.floor(losses / step + 4 * ULP * (1 + np.abs(losses / step))).astype(np.int64) - low
     share = right_shares(losses, grid.losses[k], step)
     right = law.masses * share
-    masses = np.bincount(k, weights=law.masses - right, minlength=grid.last - low + 1)
+    masses = np.zeros(grid.last - low + 1)
+    masses += np.bincount(k, weights=law.masses - right, minlength=masses.size)
     masses += np.bincount(k + 1, weights=right, minlength=masses.size)
     room = 1 + ULP * (4 + law.masses.size / masses.size)
     return LatticeLaw(grid, masses * room, law.infinite, -4 * ULP * grid.size)

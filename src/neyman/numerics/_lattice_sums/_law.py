@@ -5,6 +5,7 @@ E(x) = ∫ (1 - e^(x - l))_+ dQ(l) orders the measures, and convolution keeps th
 are second order in the step of the grid; the proofs stand in docs/theory/lattice.md.
 """
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -26,6 +27,8 @@ _TRIES, _WORTH = 4, 0.2
 _LOWERED = 1 / 128
 # A cell's boundaries are moved by so many times what its mean lacks.
 _OVERSHOT = 1.5
+# A mass from which on the law is laid so that the mass is at a grid point.
+_HEAVY = 0.2
 
 
 @final
@@ -172,46 +175,97 @@ def lower_law(source: LossSource, grid: Grid, cells: Masses | None = None) -> La
     The mass of a cell may stand at its mean loss log q/p, by Jensen, and any loss may be lowered.
     So the cells' boundaries are moved until every mean is at its grid point, or a hair above it,
     and a cell whose mean falls short of its grid point stands at an earlier one. Atoms stand by
-    themselves. What lies below the grid is left out.
+    themselves. What lies below the grid is left out. The whole law may lie a constant off the grid.
 
     Args:
         source: the loss.
         grid: where the law is to stand.
         cells: those of the grid's losses, if they are known.
     """
-    losses, step = grid.losses, grid.step
+    step = grid.step
+    cells = source.cells(grid.losses, exact=False) if cells is None else cells
     # Atoms are where they are; the means of cells are brought to their points within some room.
     square = step * step if source.reach[0] < source.reach[1] else 0.0
-    lowered = max(_LOWERED * square, 8 * ULP * (1 + grid.size))
-    cells = source.cells(losses, exact=False) if cells is None else cells
-    masses = np.zeros(losses.size)
-    # About where a boundary between two grid points is to lie: where the mean of the cell around
-    # it would come to the middle.
-    q, p = (_middle(mass)[1:-1] for mass in (cells.q, cells.p))
-    short = _excess(p, q, losses[:-1] + step / 2)
+    room = max(_LOWERED * square, 8 * ULP * (1 + grid.size))
+    origin = _origin(source.atoms, cells, grid)
+    points = grid.losses + origin
+    q, above = _means(source, points, step, cells, room)
+    at = np.arange(1, q.size + 1)
+    atoms = source.atoms
+    if atoms.q.lower.size:
+        mass, p = atoms.q.lower, atoms.p.upper
+        with np.errstate(divide="ignore", invalid="ignore"):
+            place = np.nan_to_num((np.log(mass) - np.log(p) - origin) / step, neginf=grid.first - 1)
+        k = np.clip(np.rint(place), grid.first, grid.last).astype(np.int64) - grid.first
+        at, q = np.append(at, k), np.append(q, mass)
+        above = np.append(above, _excess(p, mass, points[k]))
+    lowered = _lowering(q, above, step, room)
+    masses = np.zeros(points.size)
+    _place(masses, grid, at, q, above, lowered)
+    return LatticeLaw(grid, masses * (1 - ULP), source.only_q[0] * (1 - ULP), lowered - origin)
+
+
+def _origin(atoms: Atoms, cells: Masses, grid: Grid) -> float:
+    """Return how far above a grid point the heaviest loss lies, if there is one; else 0."""
+    p, q = (
+        np.append(_middle(mass)[1:-1], _middle(atom))
+        for mass, atom in zip(cells, atoms, strict=True)
+    )
+    k = int(np.argmax(q))
+    if not (q[k] > _HEAVY and p[k] > 0):
+        return 0.0
+    place = math.log(q[k]) - math.log(p[k])
+    origin = place - round(place / grid.step) * grid.step
+    # What rounding cannot tell from a grid point is one.
+    return origin if abs(origin) > 8 * ULP * (1 + grid.size) else 0.0
+
+
+def _means(
+    source: LossSource, points: Array, step: float, cells: Masses, room: float
+) -> tuple[Array, Array]:
+    """Return masses for the points from the second on, and by how much their means exceed them.
+
+    Args:
+        source: the loss.
+        points: where the masses are to stand.
+        step: between two points.
+        cells: about those between the points.
+        room: what a mean may lack.
+    """
+    # About where a boundary between two points is to lie: where the mean of the cell around it
+    # would come to the middle.
+    middles = points[:-1] + step / 2
+    p, q = (_middle(mass)[1:-1] for mass in cells)
+    short = _excess(p, q, middles)
     move = np.where(np.abs(short) < step / 2, -short, 0.0) + _noise(cells, step)
     tries = 0
     while True:
         move = np.clip(move, -0.45 * step, 0.45 * step)
-        found = source.cells(losses[:-1] + step / 2 + move, exact=False)
+        found = source.cells(middles + move, exact=False)
         p, q = found.p.upper[1:], found.q.lower[1:]
-        above = _excess(p, q, losses[1:])
-        failed = (above < -lowered) & (q > 0)
+        above = _excess(p, q, points[1:])
+        failed = (above < -room) & (q > 0)
         tries += 1
         # A failed cell loses a step, the others some square of it.
         if tries == _TRIES or float(np.sum(q[failed])) <= _WORTH * step / 12:
-            break
+            return q, above
         deficit = np.where(failed & (above > -step), -above, 0.0)
         move = move + _OVERSHOT * np.maximum(deficit, np.append(deficit[1:], 0.0))
-    _place(masses, grid, np.arange(1, q.size + 1), q, above, lowered)
-    atoms = source.atoms
-    if atoms.q.lower.size:
-        p, q = atoms.p.upper, atoms.q.lower
-        with np.errstate(divide="ignore", invalid="ignore"):
-            place = np.nan_to_num((np.log(q) - np.log(p)) / step, neginf=grid.first - 1)
-        k = np.clip(np.rint(place), grid.first, grid.last).astype(np.int64) - grid.first
-        _place(masses, grid, k, q, _excess(p, q, losses[k]), lowered)
-    return LatticeLaw(grid, masses * (1 - ULP), source.only_q[0] * (1 - ULP), lowered)
+
+
+def _lowering(q: Array, above: Array, step: float, room: float) -> float:
+    """Return by how much to lower all losses so that few fall short of their points.
+
+    That costs as much, and a mass that falls short of its point costs a step.
+    """
+    short = (above < -room) & (q > 0) & (above > -step)
+    if not np.any(short):
+        return room
+    order = np.argsort(-above[short])
+    deficits = np.append(room, -above[short][order] * (1 + 8 * ULP) + 8 * ULP * step)
+    mass = q[short][order]
+    left = np.append(float(np.sum(mass)), np.maximum(np.sum(mass) - np.cumsum(mass), 0.0))
+    return float(deficits[np.argmin(deficits + step * left)]) + room
 
 
 def _noise(cells: Masses, step: float) -> Array:

@@ -45,7 +45,7 @@ class LatticeProfile:
         flat = 1 / -np.expm1(-w.tilt) - 1 / -np.expm1(-w.tilt - w.step)
         j = np.ceil(np.clip(epsilon / w.step, -(2.0**50), 2.0**50)) - w.first
         inside = (j >= 0) & (j < self.sums.size)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             share = error * flat / self.excess[np.where(inside, j, 0).astype(np.int64)]
         return np.where(inside, share, np.inf)
 

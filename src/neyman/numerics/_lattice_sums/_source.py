@@ -28,6 +28,8 @@ __all__ = [
 
 # From there on e^t is asked for apart.
 _FAR = 30.0
+# The share of the line of an atom that has no neighbours.
+_NEAR = 1e-9
 
 
 class Masses(NamedTuple):
@@ -73,6 +75,12 @@ class SourceTails(NamedTuple):
     q_above: Bracket
     p_below: Bracket
     q_below: Bracket
+
+
+def no_tails(t: Array) -> SourceTails:
+    """Return the tails of nothing."""
+    nothing = Bracket(np.zeros(t.shape), np.zeros(t.shape))
+    return SourceTails(nothing, nothing, nothing, nothing)
 
 
 class LossSource(ABC):
@@ -144,8 +152,7 @@ class AtomSource(LossSource):
 
     @override
     def tails(self, t: Array) -> SourceTails:
-        nothing = Bracket(np.zeros(t.shape), np.zeros(t.shape))
-        return SourceTails(nothing, nothing, nothing, nothing)
+        return no_tails(t)
 
     @property
     @override
@@ -194,6 +201,8 @@ class ChordSource(LossSource):
     @property
     def _edges(self) -> Array:
         """Where each atom's share of the line begins, and where the last one's ends."""
+        if self.losses.size < 2:
+            return np.append(self.losses - _NEAR, self.losses + _NEAR)
         middle = (self.losses[1:] + self.losses[:-1]) / 2
         return np.concatenate(
             (2 * self.losses[:1] - middle[:1], middle, 2 * self.losses[-1:] - middle[-1:])
@@ -201,6 +210,9 @@ class ChordSource(LossSource):
 
     @override
     def tails(self, t: Array) -> SourceTails:
+        if not self.losses.size:
+            return no_tails(t)
+
         def both(mass: Array) -> tuple[Bracket, Bracket]:
             room = mass.size * 2.0**-52
             up, down = np.cumsum(mass[::-1])[::-1], np.cumsum(mass)
@@ -215,7 +227,7 @@ class ChordSource(LossSource):
     @override
     def reach(self) -> tuple[float, float]:
         edges = self._edges
-        return float(edges[0]), float(edges[-1])
+        return (float(edges[0]), float(edges[-1])) if edges.size else (np.inf, -np.inf)
 
     @property
     @override
@@ -228,7 +240,9 @@ class ChordSource(LossSource):
         return self.p_alone
 
     @override
-    def cells(self, t: Array, *, exact: bool) -> Masses:  # noqa: ARG002
+    def cells(self, t: Array, *, exact: bool) -> Masses:
+        if not self.losses.size:
+            return LossSource.cells(self, t, exact=exact)
         edges = self._edges
         at = np.interp(t, edges, np.arange(edges.size, dtype=np.float64))
         whole = np.minimum(at.astype(np.int64), self.p.size - 1)

@@ -13,17 +13,19 @@ from neyman.numerics._lattice_sums._law import laws
 from neyman.numerics._lattice_sums._plan import Part, Plan, Question, grid_of, plan, plan_whole
 from neyman.numerics._lattice_sums._profile import LatticeProfile
 from neyman.numerics._lattice_sums._whole import part_of, whole_law
-from neyman.numerics._lattice_sums._window import Powers, Window, window
+from neyman.numerics._lattice_sums._window import Powers, Window, log_total, window
 
 __all__ = ["LEVELS", "LatticeSum"]
 
 # Cells of the longest part, or of the window, at the first level; four times as many at the next.
 _FIRST_CELLS = 2**13
 LEVELS = 5
-# A rounding that makes less than this share of a delta is let be; so many tilts are tried.
+# A rounding that makes less than this share of a delta, at the first level, is let be; so many tilts are tried.
 # The share of delta at which the upper law may exceed the sum by much.
 _MISSED = 1e-4
-_QUIET, _MOST_TILTS = 1e-7, 16
+# Divergences of smaller orders are bounded by the one of this.
+_NEAR_ONE = 1e-3
+_QUIET, _MOST_TILTS = 1e-5, 16
 
 
 @final
@@ -56,10 +58,11 @@ class LatticeSum:
         questions = [Question(float(x), inverse=False) for x in flat]
         for level in range(LEVELS):
             lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
+            quiet = _QUIET / 16**level
             for below, above, is_open in self._profiles(questions, level):
                 lower = np.max([lower, *(b.log_delta(flat) for b in below)], axis=0)
                 upper = np.minimum(upper, above.log_delta(flat))
-                is_open[(above.noise(flat) <= _QUIET) | (upper <= lower + _QUIET)] = False
+                is_open[(above.noise(flat) <= quiet) | (upper <= lower + quiet)] = False
             yield Bracket(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))
 
     def epsilon(self, delta: Array) -> Iterator[Bracket]:
@@ -69,11 +72,12 @@ class LatticeSum:
             questions = [Question(float(x), inverse=True) for x in np.log(flat)]
         for level in range(LEVELS):
             lower, upper = np.zeros(flat.shape), np.full(flat.shape, np.inf)
+            quiet = _QUIET / 16**level
             for below, above, is_open in self._profiles(questions, level):
                 lower = np.max([lower, *(b.epsilon(flat) for b in below)], axis=0)
                 found = np.maximum(above.epsilon(flat), 0.0)
                 upper = np.minimum(upper, found)
-                is_open[(above.noise(found) <= _QUIET) | (upper <= lower * (1 + _QUIET))] = False
+                is_open[(above.noise(found) <= quiet) | (upper <= lower * (1 + quiet))] = False
             yield Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
 
     def _profiles(
@@ -100,7 +104,9 @@ class LatticeSum:
         lowers, uppers = self._laws(found, level)
         low, high = (window(powers, found.tilt, found.least) for powers in (lowers, uppers))
         below = [LatticeProfile(low, up=False)]
-        if any(part.lower.atoms.q.upper.size for part in self.parts):
+        # The upper law's distance is to the loss of its source: that must be the loss itself.
+        known = all(part.upper is part.lower for part in self.parts)
+        if known and any(part.lower.atoms.q.upper.size for part in self.parts):
             below.append(_coupled(uppers, high, found.log_delta))
         return below, LatticeProfile(high, up=True)
 
@@ -111,6 +117,28 @@ class LatticeSum:
             for part, grid in zip(self.parts, grids, strict=True)
         ]
         return [(low, n) for low, _, n in both], [(high, n) for _, high, n in both]
+
+    def renyi(self, order: Array, log_mass: float) -> Iterator[tuple[Array, float]]:
+        """Bound the Rényi divergences of the sum from above, but for a small mass, level by level.
+
+        An upper law's masses bound E_P e^(aL) for every a >= 1, since a spread raises it.
+
+        Args:
+            order: above 1.
+            log_mass: logarithm of about what may be left out.
+
+        Returns:
+            Upper bounds of D_a, and of the mass left out: delta is at most that of the
+            divergences, and the mass.
+        """
+        a = np.maximum(order, 1 + _NEAR_ONE)
+        for level in range(LEVELS):
+            _, uppers = self._laws(plan_whole(self.parts, log_mass, level), level)
+            raised = math.fsum(-n * law.lowered for law, n in uppers)
+            logs = np.array([sum(log_total(uppers, x - 1)) for x in a.ravel()]).reshape(a.shape)
+            rest = math.fsum(n * law.infinite for law, n in uppers) * (1 + ULP)
+            bounds = logs / (a - 1) + raised
+            yield bounds + 4 * ULP * np.abs(bounds), rest
 
     def part(self, level: int, log_mass: float, times: int = 1) -> Part:
         """Return the sum as a loss to be sampled, and summed again.

@@ -36,7 +36,8 @@ class WholeLaw:
     @property
     def losses(self) -> Array:
         """The losses."""
-        return (self.first + np.arange(self.masses.size)) * self.step - self.lowered
+        k = np.arange(self.masses.size, dtype=np.float64)
+        return np.asarray((self.first + k) * self.step - self.lowered, dtype=np.float64)
 
 
 def whole_law(powers: Powers, found: Window, *, up: bool) -> WholeLaw:

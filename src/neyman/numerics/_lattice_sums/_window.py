@@ -8,11 +8,11 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._atomic._convolve import LatticePart, tilted_window
 from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._lattice_sums._law import LatticeLaw
+from neyman.numerics._lattice_sums._transform import convolved, spectrum
 
-__all__ = ["Powers", "Tilt", "Window", "log_moment", "window"]
+__all__ = ["Powers", "Tilt", "Window", "log_moment", "log_total", "window"]
 
 Powers = Sequence[tuple[LatticeLaw, int]]
 # Where the sum of a block of decaying terms starts anew, as an exponent.
@@ -120,7 +120,7 @@ def log_moment(law: LatticeLaw, tilt: Array) -> Array:
     return top + np.log(np.sum(np.exp(exponents - top[..., None]), axis=-1))
 
 
-def _total(powers: Powers, tilt: float) -> tuple[float, float]:
+def log_total(powers: Powers, tilt: float) -> tuple[float, float]:
     """Return Σ n K(tilt), and a bound of its error."""
     logs = [(n, float(log_moment(law, np.asarray(tilt)))) for law, n in powers]
     total = math.fsum(n * log for n, log in logs)
@@ -147,7 +147,6 @@ def window(powers: Powers, tilt: Tilt, least: float) -> Window:
     high = min(math.ceil(tilt.high / step), top)
     first = min(max(math.floor(least / step) - 1, low), high)
     length = 1 << max(high - low + 1, 1).bit_length()
-    laws = [_part(law, n) for law, n in powers]
     kappas = [float(log_moment(law, np.asarray(tau / step))) for law, _ in powers]
     total = sum((n * Fraction(k) for (_, n), k in zip(powers, kappas, strict=True)), Fraction(0))
     above = _chernoff(powers, tilt.right, tau / step, float(total), high + 1, step)
@@ -155,21 +154,18 @@ def window(powers: Powers, tilt: Tilt, least: float) -> Window:
     above = 0.0 if high >= top else above
     below = 0.0 if low <= bottom else below
     nothing = np.zeros(high + 1 - first)
-    masses = (
-        tilted_window(laws, tau, kappas, (first, high + 1), length, above + below)
-        if all(np.any(law.masses) for law, _ in powers)
-        else Bracket(nothing, nothing)
-    )
+    masses = Bracket(nothing, nothing)
+    if all(np.any(law.masses) for law, _ in powers):
+        spectra = [
+            (spectrum(law.masses, law.grid.first, tau, kappa, length), n)
+            for (law, n), kappa in zip(powers, kappas, strict=True)
+        ]
+        masses = convolved(spectra, (first, high + 1), length, above + below)
     base = float(total - Fraction(tau) * first)
     beyond = above * math.exp(min(base - tau * (high - first), 700.0))
     infinite = _infinite(powers)
     lowered = math.fsum(n * law.lowered for law, n in powers) * (1 + ULP)
     return Window(step, first, tau, base, masses, beyond * (1 + 1e-12), infinite, lowered)
-
-
-def _part(law: LatticeLaw, times: int) -> LatticePart:
-    with np.errstate(divide="ignore"):
-        return LatticePart(law.grid.index, np.log(law.masses), 0.0, times)
 
 
 def _chernoff(
@@ -178,8 +174,8 @@ def _chernoff(
     """Return a bound of the tilted mass at or beyond a cell, by another tilt."""
     if not math.isfinite(other):
         return 0.0
-    found, error = _total(powers, other)
-    _, mine = _total(powers, tau)
+    found, error = log_total(powers, other)
+    _, mine = log_total(powers, tau)
     log = found - total - (other - tau) * cell * step
     turned = (abs(other) + abs(tau)) * abs(cell) * step
     slack = error + mine + ULP * (4 + abs(found) + abs(total) + turned)
