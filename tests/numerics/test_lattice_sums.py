@@ -201,6 +201,19 @@ def test_sampled_normal_steps_are_known_to_six_digits(source, truth):
     assert off[2].max() < 1e-5
 
 
+def test_the_ends_of_the_profile_are_bracketed_too():
+    whole = LatticeSum((Part.of(bits(0.5), 4),))
+    low, high = next(whole.epsilon(np.array([0.0, 1e-300, 1.0])))
+    assert np.all(low <= [2.0, 2.0, 0.0])
+    assert np.all(high >= [2.0, 2.0, 0.0])
+    assert high[0] < 2.01
+    assert low[1] > 1.99
+    low, high = next(whole.log_delta(np.array([-np.inf, 3.0, np.inf])))
+    assert high[0] == 0
+    assert np.all(low[1:] == -np.inf)
+    assert np.all(high[1:] < -25)
+
+
 # -- a sum as a loss -------------------------------------------------------------------------------
 
 

@@ -21,6 +21,8 @@ __all__ = ["LEVELS", "LatticeSum"]
 # Cells of the longest part, or of the window, at the first level; four times as many at the next.
 _FIRST_CELLS = 2**13
 LEVELS = 5
+# An infinite epsilon is read there, where no finite loss is left.
+_FARTHEST = 1e6
 # The share of delta at which the upper law may exceed the sum by much.
 _MISSED = 1e-4
 # Logarithms of deltas at which a profile is read as a whole, and of the mass that is cut then.
@@ -58,7 +60,7 @@ class LatticeSum:
 
     def log_delta(self, epsilon: Array) -> Iterator[Bracket]:
         """Bracket the logarithm of delta at each epsilon, level by level."""
-        flat = np.ravel(epsilon).astype(np.float64)
+        flat = np.clip(np.ravel(epsilon).astype(np.float64), -_FARTHEST, _FARTHEST)
         questions = [Question(float(x), inverse=False) for x in flat]
         for level in range(LEVELS):
             lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
