@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from neyman.numerics import ULP, Bracket
 from neyman.numerics._lattice_sums import _law, _sum
@@ -201,6 +201,19 @@ def test_sampled_normal_steps_are_known_to_six_digits(source, truth):
     assert off[2].max() < 1e-5
 
 
+def test_the_ends_of_the_profile_are_bracketed_too():
+    whole = LatticeSum((Part.of(bits(0.5), 4),))
+    low, high = next(whole.epsilon(np.array([0.0, 1e-300, 1.0])))
+    assert np.all(low <= [2.0, 2.0, 0.0])
+    assert np.all(high >= [2.0, 2.0, 0.0])
+    assert high[0] < 2.01
+    assert low[1] > 1.99
+    low, high = next(whole.log_delta(np.array([-np.inf, 3.0, np.inf])))
+    assert high[0] == 0
+    assert np.all(low[1:] == -np.inf)
+    assert np.all(high[1:] < -25)
+
+
 # -- a sum as a loss -------------------------------------------------------------------------------
 
 
@@ -237,6 +250,44 @@ def test_renyi_bounds_are_above_the_truth_and_near_it():
     truth = orders / 2
     assert rest < 1e-280
     assert np.all((truth <= bounds) & (bounds < truth * (1 + 1e-4)))
+
+
+def bits(epsilon):
+    """Randomized response, whose mu is known: twice the normal quantile of the larger mass."""
+    larger = 1 / (1 + np.exp(-epsilon))
+
+    def near(values):
+        value = np.array(values)
+        return Bracket(value * (1 - ULP), value * (1 + ULP))
+
+    return AtomSource(Masses(near([larger, 1 - larger]), near([1 - larger, larger])))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_the_mu_of_one_randomized_response_is_its_known_one(epsilon):
+    low, high = next(LatticeSum((Part.of(bits(epsilon), 1),)).mu())
+    truth = 2 * ndtri(1 / (1 + np.exp(-epsilon)))
+    assert truth * (1 - 1e-3) <= low <= truth * (1 + 1e-12)
+    assert truth * (1 - 1e-12) <= high <= truth * (1 + 1e-6)
+
+
+def test_the_gaussian_of_the_upper_mu_is_above_the_exact_profile_and_none_is_far_below():
+    source, law = laws([5, 3, 2], [2, 3, 5])
+    outcomes = convolved([(law, 6)])
+    low, high = next(LatticeSum((Part.of(source, 6),)).mu())
+    assert high * (1 - 1e-3) < low <= high
+    largest = 6 * float(np.log(2.5))
+    at = np.linspace(0, largest * (1 - 1e-9), 200)
+    with mp.workdps(40):
+        gaps = [float(_gaussian(high, x) / exact_delta(outcomes, x)) for x in at]
+        short = [float(_gaussian(low * (1 - 1e-3), x) / exact_delta(outcomes, x)) for x in at]
+    assert min(gaps) >= 1
+    assert min(short) < 1
+
+
+def _gaussian(mu, epsilon):
+    mu, epsilon = mp.mpf(float(mu)), mp.mpf(float(epsilon))
+    return mp.ncdf(mu / 2 - epsilon / mu) - mp.exp(epsilon) * mp.ncdf(-mu / 2 - epsilon / mu)
 
 
 # -- counted hits ----------------------------------------------------------------------------------

@@ -46,6 +46,8 @@ _EXPECTED, _MOST_HITS, _MOST_TERMS = 0.01, 8, 128
 _FINE, _COARSE, LEVELS = 2**12, 2**11, 5
 # The share of delta that hits beyond those counted may add, at the first level.
 _UNCOUNTED = 1e-3
+# An infinite epsilon is read there, where no finite loss is left.
+_FARTHEST = 1e6
 _ALL = Tilt(0.0, -math.inf, math.inf, -1e300, 1e300)
 
 
@@ -85,7 +87,7 @@ class CountedHits:
 
     def log_delta(self, epsilon: Array) -> Iterator[Bracket]:
         """Bracket the logarithm of delta at each epsilon, level by level."""
-        flat = np.ravel(epsilon).astype(np.float64)
+        flat = np.clip(np.ravel(epsilon).astype(np.float64), -_FARTHEST, _FARTHEST)
         for level in range(LEVELS):
             _, coarse = look_at(self.parts, FIRST_LOG, level)
             question = Question(float(np.max(flat)), inverse=False)

@@ -80,6 +80,14 @@ class LatticeLaw:
         """The step of the grid."""
         return self.grid.step
 
+    @property
+    def support(self) -> tuple[int, int]:
+        """The first and the last k that have mass; those of the grid if none has."""
+        some = np.flatnonzero(self.masses)
+        if not some.size:
+            return self.grid.first, self.grid.last
+        return self.grid.first + int(some[0]), self.grid.first + int(some[-1])
+
 
 def laws(upper: LossSource, lower: LossSource, grid: Grid) -> tuple[LatticeLaw, LatticeLaw]:
     """Return the lower and the upper law of a loss that is bounded by those of two sources."""

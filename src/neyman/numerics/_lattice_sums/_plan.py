@@ -235,15 +235,24 @@ def tilt_at(coarse: Coarse, tau: float, beyond: float) -> Tilt:
     return Tilt(tau, float(left[j]), float(right[i]), float(lows[j]), float(highs[i]))
 
 
-def plan(parts: Sequence[Part], question: Question, level: int) -> Plan:
-    """Return where the lattice for one point of the profile of the sum lies."""
+def plan(
+    parts: Sequence[Part], question: Question, level: int, log_cut: float | None = None
+) -> Plan:
+    """Return where the lattice for one point of the profile of the sum lies.
+
+    Args:
+        parts: the losses.
+        question: the point.
+        level: of the grid.
+        log_cut: logarithm of the delta beside which losses may be cut, if not the question's.
+    """
 
     def look(log_delta: float) -> tuple[Ends, Coarse, Saddle]:
         ends, coarse = look_at(parts, log_delta, level)
         return ends, coarse, saddle(coarse, question)
 
     if question.inverse:
-        ends, coarse, found = look(question.value)
+        ends, coarse, found = look(question.value if log_cut is None else log_cut)
         # The epsilon of a delta is known within some units of the slope.
         least = found.epsilon - 3 / found.tilt
     else:

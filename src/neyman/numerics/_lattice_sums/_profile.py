@@ -1,5 +1,6 @@
 """The privacy profile of a window of a composition, and its inverse, from above or from below."""
 
+import math
 from dataclasses import dataclass, field
 from typing import final
 
@@ -114,11 +115,13 @@ class LatticeProfile:
         for _ in range(_WIDENINGS):
             at = guess + side * pad
             value = self._log_whole(at)
-            holds = value <= goal if self.up else value >= goal
+            # Nothing is proved of an epsilon at which a delta of 0 is only not excluded.
+            holds = value <= goal if self.up else (value >= goal) & (value > -np.inf)
             found = np.where(np.isinf(found) & holds, at, found)
             if np.all(np.isfinite(found)):
                 break
             pad = 2 * pad
         if not self.up:
-            found = np.where(np.log(max(self.rest, 1e-300)) > goal, np.inf, found)
+            least = math.log(self.rest) if self.rest > 0 else -np.inf
+            found = np.where(least > goal, np.inf, found)
         return found

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._lattice_sums._law import laws
+from neyman.numerics._lattice_sums._mu import mu_above, mu_below
 from neyman.numerics._lattice_sums._plan import Part, Plan, Question, grid_of, plan, plan_whole
 from neyman.numerics._lattice_sums._profile import LatticeProfile
 from neyman.numerics._lattice_sums._whole import part_of, whole_law
@@ -20,11 +21,16 @@ __all__ = ["LEVELS", "LatticeSum"]
 # Cells of the longest part, or of the window, at the first level; four times as many at the next.
 _FIRST_CELLS = 2**13
 LEVELS = 5
-# A rounding that makes less than this share of a delta, at the first level, is let be; so many tilts are tried.
+# An infinite epsilon is read there, where no finite loss is left.
+_FARTHEST = 1e6
 # The share of delta at which the upper law may exceed the sum by much.
 _MISSED = 1e-4
+# Logarithms of deltas at which a profile is read as a whole, and of the mass that is cut then.
+_RUNGS, _UNCUT = (-1e-3, -2.0, -6.0, -15.0, -30.0, -60.0, -120.0, -240.0, -480.0), -690.0
 # Divergences of smaller orders are bounded by the one of this.
 _NEAR_ONE = 1e-3
+# What rounding may make of a delta at the first level before another tilt is tried, and how many
+# tilts are tried.
 _QUIET, _MOST_TILTS = 1e-5, 16
 
 
@@ -54,7 +60,7 @@ class LatticeSum:
 
     def log_delta(self, epsilon: Array) -> Iterator[Bracket]:
         """Bracket the logarithm of delta at each epsilon, level by level."""
-        flat = np.ravel(epsilon).astype(np.float64)
+        flat = np.clip(np.ravel(epsilon).astype(np.float64), -_FARTHEST, _FARTHEST)
         questions = [Question(float(x), inverse=False) for x in flat]
         for level in range(LEVELS):
             lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
@@ -117,6 +123,28 @@ class LatticeSum:
             for part, grid in zip(self.parts, grids, strict=True)
         ]
         return [(low, n) for low, _, n in both], [(high, n) for _, high, n in both]
+
+    def mu(self) -> Iterator[tuple[float, float]]:
+        """Bracket the least mu whose Gaussian profile is above the sum's at every epsilon >= 0.
+
+        The other half of the guarantee is that of the swapped losses. Infinite above if a loss is
+        infinite, or has no largest value.
+        """
+        for level in range(LEVELS):
+            below: list[LatticeProfile] = []
+            above: list[LatticeProfile] = []
+            for log_delta in _RUNGS:
+                found = plan(self.parts, Question(log_delta, inverse=True), level, _UNCUT)
+                lowers, uppers = self._laws(found, level)
+                low, high = (window(x, found.tilt, found.least) for x in (lowers, uppers))
+                if above and high.first <= above[-1].window.first:
+                    continue
+                below.append(LatticeProfile(low, up=False))
+                above.append(LatticeProfile(high, up=True))
+                if high.beyond == 0:
+                    break
+            least = mu_below(below)
+            yield least, mu_above(above, least) if above[-1].rest == 0 else math.inf
 
     def renyi(self, order: Array, log_mass: float) -> Iterator[tuple[Array, float]]:
         """Bound the Rényi divergences of the sum from above, but for a small mass, level by level.

@@ -141,8 +141,8 @@ def window(powers: Powers, tilt: Tilt, least: float) -> Window:
     """
     step = powers[0][0].step
     tau = min(tilt.tau * step, _STEEPEST)
-    bottom = sum(n * law.grid.first for law, n in powers)
-    top = sum(n * law.grid.last for law, n in powers)
+    bottom = sum(n * law.support[0] for law, n in powers)
+    top = sum(n * law.support[1] for law, n in powers)
     low = max(math.floor(tilt.low / step), bottom)
     high = min(math.ceil(tilt.high / step), top)
     first = min(max(math.floor(least / step) - 1, low), high)
