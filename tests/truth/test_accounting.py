@@ -17,7 +17,7 @@ from neyman.curves import (
     laplace,
     poisson,
 )
-from neyman.numerics import P_ABOVE, Q_ABOVE, LossTails, Span
+from neyman.numerics import P_ABOVE, Q_ABOVE, ContourTails, Span
 
 CASES = json.loads(Path(__file__).with_name("accounting.json").read_text())["cases"]
 
@@ -92,7 +92,7 @@ def brackets(cases):
 def tail_bounds(pair, quantity, t):
     functional, back = TAIL_OF[quantity]
     law = pair.loss_law()
-    tails = LossTails(law.reversed() if back else law, functional)
+    tails = ContourTails(law.reversed() if back else law, functional)
     return tails.log_tail(-t if back else t)
 
 

@@ -1,6 +1,5 @@
 """The pair of a mechanism that saw the unit with some probability only."""
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -170,24 +169,15 @@ class SampledPair(Pair):
         found = Interval.where(np.isneginf(base.upper), base, found)
         return x.choose(self._least, sure, found).smaller(0)
 
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def epsilon_bracket(self, delta: Array) -> Interval:
         """Log(1 + q (e^epsilon0 - 1)) at the base's epsilon0 of delta/q; 0 from delta = q on."""
-        (low, high), near = standing(self.probability), around(delta)
-        most = np.minimum(near.upper / low * (1 + ULP), 1.0)
-        least = np.minimum(near.lower / high * (1 - ULP), 1.0)
-        lower = self._outer(self.base.epsilon_bracket(most).lower, low, -1)
-        upper = self._outer(self.base.epsilon_bracket(least).upper, high, 1)
-        return Bracket(np.minimum(lower, upper), upper)
-
-    @staticmethod
-    def _outer(epsilon: Array, q: float, side: int) -> Array:
-        """Return log(1 + q (e^epsilon - 1)) of an epsilon >= 0, rounded to a side."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            near = np.log1p(q * np.expm1(np.minimum(epsilon, 30.0)))
-            far = epsilon + math.log(q) + np.log1p((1 - q) / q * np.exp(-np.maximum(epsilon, 30.0)))
-        value = np.where(epsilon > 30.0, far, near)
-        error = ULP * (2 * np.abs(value) + np.where(epsilon > 30.0, epsilon - math.log(q), 0.0))
-        return np.where(np.isfinite(epsilon), np.maximum(value + side * error, 0.0), epsilon)
+        q, rest = Interval.of(self.probability), Interval.of(1 - self.probability)
+        inner = (Interval.decimal(delta) / q).smaller(1)
+        x = inner.through(self.base.epsilon_bracket, falling=True)
+        near = log1p(q * expm1(x.smaller(1)))
+        far = x + log(q) + log1p(rest / q * exp(-x.larger(1)))
+        found = x.choose(1, near, far).larger(0)
+        return Interval.where(np.isposinf(x.lower), x, found)
 
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:
