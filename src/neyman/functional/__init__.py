@@ -1,7 +1,6 @@
 """Curves as releases: the coefficients are released, the function is a view of them."""
 
 from neyman.functional._abstract import Function, NoisyCount
-from neyman.functional._arguments import Generator
 from neyman.functional._arrays import Units
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Box, Circle, Domain, Interval, Side
@@ -23,6 +22,7 @@ from neyman.functional._gaussian_processes._losses import Hinge, Huber, Logistic
 from neyman.functional._gaussian_processes._machine import kernel_machine, machine_norm
 from neyman.functional._gaussian_processes._matern_path import MaternPath
 from neyman.functional._gaussian_processes._simulated import simulate_grid
+from neyman.functional._generator import Generator
 from neyman.functional._lifetimes._survival import survival, survival_of
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
 from neyman.functional._quantiles._quantiles import quantiles, quantiles_of

@@ -1,27 +1,17 @@
-"""What a caller or a record writes, checked: numbers, levels, generators."""
+"""What a caller or a record writes, checked: numbers and levels."""
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol, cast, runtime_checkable
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import check_type, given
+from neyman.arguments import given
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, exact, rational
 
-__all__ = [
-    "Generator",
-    "check_generator",
-    "check_level",
-    "each",
-    "number",
-    "numbers",
-    "public_generator",
-]
-
-_SEED = 1
+__all__ = ["check_level", "each", "number", "numbers"]
 
 
 def numbers(name: str, value: npt.ArrayLike) -> Array:
@@ -85,38 +75,3 @@ def number(value: object) -> Fraction:
     if found is None:
         raise ValueError("no number")
     return exact(found, "a number")
-
-
-@runtime_checkable
-class Generator(Protocol):
-    """A source of random numbers for simulation, such as a NumPy Generator; never for noise."""
-
-    def standard_normal(self, size: int | tuple[int, ...]) -> Array:
-        """Return independent standard normal numbers of this shape."""
-        ...
-
-    def random(self, size: int) -> Array:
-        """Return independent numbers in [0, 1)."""
-        ...
-
-    def multinomial(self, n: int, pvals: Array) -> npt.NDArray[np.int64]:
-        """Return how many of n fall to each of the shares."""
-        ...
-
-
-def check_generator(generator: object) -> None:
-    """Refuse what draws nothing.
-
-    Raises:
-        InvalidParameter: if it is something else.
-    """
-    check_type("generator", generator, Generator, "a NumPy Generator, such as default_rng(1)")
-
-
-def public_generator() -> Generator:
-    """Return the generator of pictures and pages, of a fixed seed: the same bands each time.
-
-    What is drawn with it simulates releases of what is released already. It hides nothing, so
-    everybody may know the seed.
-    """
-    return np.random.default_rng(_SEED)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from neyman.functional._arguments import public_generator
 from neyman.functional._densities._band import Band, BandKind
+from neyman.functional._generator import public_generator
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
 from neyman.functional._regressions._regression_curve import RegressionCurve
 from neyman.functional._regressions._regression_fit import RegressionFit

@@ -17,8 +17,8 @@ from neyman.functional import (
     ReleasedFunction,
     SurvivalCurve,
 )
-from neyman.functional._arguments import public_generator
 from neyman.functional._curve_bands import bands_of
+from neyman.functional._generator import public_generator
 from neyman.notebook._card import ROWS, card, facts, lines, quiet, table, warning
 from neyman.notebook._drawn import curve, heat
 

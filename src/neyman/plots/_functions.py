@@ -19,7 +19,7 @@ from neyman.functional import (
     ReleasedFunction,
     SurvivalCurve,
 )
-from neyman.functional._arguments import public_generator
+from neyman.functional._generator import public_generator
 from neyman.numerics import Array
 from neyman.plots._axes import number_axis
 from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure, legend, plain, words

@@ -8,7 +8,6 @@ import numpy as np
 
 from neyman.arguments import given, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._arguments import Generator
 from neyman.functional._bases._fixed_point import contracted
 from neyman.functional._densities._sampling import (
     FieldSampling,
@@ -17,6 +16,7 @@ from neyman.functional._densities._sampling import (
     limits,
     sampled,
 )
+from neyman.functional._generator import Generator
 from neyman.numerics import Array
 
 __all__ = ["Band", "BandKind", "FieldNoise", "check_band_kind", "noise_band", "total_band"]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from neyman.arguments import whole
 from neyman.errors import InvalidParameter
-from neyman.functional._arguments import Generator, check_generator, check_level, each, numbers
+from neyman.functional._arguments import check_level, each, numbers
 from neyman.functional._bases._domain import Side
 from neyman.functional._bases._field_basis import FieldBasis, Margin
 from neyman.functional._bases._fixed_point import contracted
@@ -21,6 +21,7 @@ from neyman.functional._densities._projected import OnCircles
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.functional._densities._sampling import FieldSampling, limits
 from neyman.functional._densities._wave_sums import integrals, same_bits, waves
+from neyman.functional._generator import Generator, check_generator
 from neyman.numerics import Array, Real
 from neyman.overriding import override
 

@@ -13,10 +13,11 @@ import numpy.typing as npt
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Released
-from neyman.functional._arguments import Generator, check_generator, each, numbers
+from neyman.functional._arguments import each, numbers
 from neyman.functional._bases._domain import Side, side_of
 from neyman.functional._bases._features import MOST_RECORDS
 from neyman.functional._bases._fixed_point import contracted
+from neyman.functional._generator import Generator, check_generator
 from neyman.numerics import Array, Real
 from neyman.overriding import override
 

@@ -27,10 +27,10 @@ from typing import Final, NamedTuple, Protocol, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.functional._arguments import Generator
 from neyman.functional._bases._domain import Side
 from neyman.functional._bases._fixed_point import contracted
 from neyman.functional._densities._projected import ProjectedDensity
+from neyman.functional._generator import Generator
 from neyman.numerics import Array
 
 __all__ = ["FieldSampling", "Sampled", "Smoothed", "Spread", "limits", "sampled"]

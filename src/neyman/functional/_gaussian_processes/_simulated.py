@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._arguments import Generator, check_generator
 from neyman.functional._gaussian_processes._kernels import Kernel, check_kernel, check_length
+from neyman.functional._generator import Generator, check_generator
 from neyman.numerics import Array, ComplexArray, Real
 
 __all__ = ["simulate_grid"]

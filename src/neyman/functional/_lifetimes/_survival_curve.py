@@ -11,10 +11,11 @@ import numpy.typing as npt
 from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import NoisyCount
-from neyman.functional._arguments import Generator, check_generator, check_level, number, numbers
+from neyman.functional._arguments import check_level, number, numbers
 from neyman.functional._bases._basis import Basis
 from neyman.functional._channels import ReleasedChannels
 from neyman.functional._densities._band import Band, BandKind, check_band_kind
+from neyman.functional._generator import Generator, check_generator
 from neyman.functional._lifetimes._product_limit import (
     Counts,
     EmptyShares,

@@ -9,9 +9,10 @@ import numpy.typing as npt
 from neyman.arguments import whole
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
-from neyman.functional._arguments import Generator, check_generator, check_level
+from neyman.functional._arguments import check_level
 from neyman.functional._bases._basis import Basis
 from neyman.functional._densities._band import Band, BandKind, check_band_kind
+from neyman.functional._generator import Generator, check_generator
 from neyman.functional._regressions._smoother import Smoother, Sums, Table
 from neyman.functional._regressions._smoothers import GaussianProcess
 from neyman.numerics import Array, ComplexArray

@@ -12,7 +12,7 @@ from typing import Final, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.functional._arguments import Generator
+from neyman.functional._generator import Generator
 from neyman.functional._regressions._model import RESIDUALS, VARIANCES, Model, chances_of, spectrum
 from neyman.functional._regressions._roots import products, whitened
 from neyman.functional._regressions._smoother import Smoother, Sums, Table, deblurred, deviation_of
