@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from neyman.errors import EmptyIntersection
+from neyman.numerics import raised
 from neyman.numerics._interval import Interval
 
 MOST = np.finfo(np.float64).max
@@ -247,3 +248,10 @@ def test_ends_that_stand_for_decimals_are_held():
     assert Fraction(float(found.lower[0])) < Fraction(1, 10)
     assert Fraction(float(found.upper[0])) > Fraction(3, 10)
     assert (found.lower[1], found.upper[1]) == (1.0, 1.0)
+
+
+def test_an_end_is_raised_until_the_claim_is_shown_and_left_where_it_never_is():
+    start = np.asarray([1.0, 2.0, 3.0])
+    found = raised(start, 2.0**-52, lambda x: (x >= 1 + 2.0**-45) & (start < 3))
+    assert 1 + 2.0**-45 <= found[0] <= 1 + 2.0**-43
+    assert found[1:].tolist() == [2.0, 3.0]

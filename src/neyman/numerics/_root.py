@@ -19,18 +19,27 @@ _APART = 1e-6
 
 
 def raised(start: Array, step: Array | float, holds: Callable[[Array], Mask]) -> Array:
-    """Move doubles up, in steps that double, until a claim that holds from somewhere on is proved.
+    """Move certified upper ends up, in steps that double, until a claim is shown there again.
+
+    So that a view and its inverse agree to the last bit: the inverse's end is certified, but the
+    view may round it to the other side.
 
     Args:
-        start: about where it begins to hold.
+        start: where the claim is true.
         step: the first, positive.
-        holds: where it is proved; it must be at infinity.
+        holds: where it is shown.
+
+    Returns:
+        where it is shown; the start where 2^60 steps do not reach that.
     """
     found = start
-    while not np.all(there := holds(found)):
+    for _ in range(_WIDENINGS):
+        there = holds(found)
+        if np.all(there):
+            return found
         found = np.where(there, found, found + step)
         step = 2 * step
-    return found
+    return np.where(holds(found), found, start)
 
 
 def proved_root(

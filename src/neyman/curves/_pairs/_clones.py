@@ -149,7 +149,7 @@ class ClonesPair(Pair):
         for start in range(0, m.size if depth > 0 else 0, rows):
             part = slice(start, start + rows)
             n = m[part, None]
-            a = most[part, None] - np.arange(depth)
+            a = most[part, None] - np.arange(depth, dtype=np.float64)
             inside = (a >= least[part, None]) & (a >= 0)
             halves, loose = log_binomial_mass(np.where(inside, a, 0.0), n, 0.5, 0.5)
             log_mass = Interval.within(halves, 0.0, loose) + Interval(

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.curves._divergences._binomial_renyi import binomial_renyi, capped_renyi
 from neyman.curves._divergences._law_renyi import renyi_by_law
@@ -22,6 +23,7 @@ from neyman.numerics import (
     LossSum,
     first_double,
     ordinary,
+    raised,
     text,
 )
 from neyman.numerics._lattice_sums._source import LossSource, SampledSource, SwappedSource
@@ -185,6 +187,25 @@ class SampledPair(Pair):
         base = self._inner(x).through(self.base.delta_bracket, falling=True)
         found = x.choose(self._least, -expm1(x.smaller(0)), Interval.of(self.probability) * base)
         return found.clip(0.0, 1.0)
+
+    @override
+    def epsilon_bracket(self, delta: Array) -> Interval:
+        """log(1 + q (e^epsilon0 - 1)) at the base's epsilon of delta/q, moved up until proved."""
+        q, rest = Interval.of(self.probability), Interval.of(1 - self.probability)
+        share = (Interval.decimal(delta) / q).clip(0.0, 1.0)
+        inner = share.through(self.base.epsilon_bracket, falling=True).larger(0)
+        near = log1p(q * expm1(inner.smaller(1)))
+        far = inner + log(q + rest * exp(-inner.larger(1)))
+        lower, upper = inner.choose(1, near, far).larger(0)
+        upper = np.where(np.isinf(inner.upper), np.inf, upper)
+        lower = np.where(np.isinf(inner.lower), np.inf, lower)
+        step = 2.0**-53 * np.where(np.isfinite(upper), upper, 1.0) + 1e-300
+
+        def holds(epsilon: Array) -> npt.NDArray[np.bool_]:
+            return np.isinf(epsilon) | (self.delta_bracket(epsilon).upper <= delta)
+
+        upper = raised(upper, step, holds)
+        return Interval(np.minimum(lower, upper), upper)
 
     @override
     def beta_bracket(self, alpha: Array) -> Interval:
