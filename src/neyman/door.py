@@ -31,7 +31,7 @@ from neyman.numerics import Real
 from neyman.released import Companion, Drawn, Guarantee, Release, Spending, source_of
 from neyman.sealed import sealed, withheld
 
-__all__ = ["held", "release", "release_batch", "released"]
+__all__ = ["already_answered", "release", "release_batch", "released"]
 
 _ASSUMPTIONS = (
     "The operating system's random bits are fair, independent and secret.",
@@ -166,7 +166,7 @@ def released(
     )
 
 
-def held(parts: Sequence[Part], ledger: Ledger, *, entry: str, batched: bool) -> bool:
+def already_answered(parts: Sequence[Part], ledger: Ledger, *, entry: str, batched: bool) -> bool:
     """Return whether a ledger holds the same already, so that asking it costs nothing.
 
     Nothing is charged, and no row is read.

@@ -49,7 +49,7 @@ def read(tmp_path, text):
 
 def test_a_good_spec_is_read_with_exact_decimals(tmp_path):
     spec = read(tmp_path, GOOD)
-    assert spec.budget.cap == gdp(1)
+    assert spec.budget.build() == gdp(1)
     assert spec.columns["x"].grid == Decimal("0.1")
     assert spec.query[0].mu == Decimal("0.1")
     assert spec.unit.entity == "who"
@@ -65,7 +65,7 @@ def test_a_good_spec_is_read_with_exact_decimals(tmp_path):
     ],
 )
 def test_the_three_caps(tmp_path, cap, curve):
-    assert read(tmp_path, GOOD.replace("mu = 1\n", cap + "\n", 1)).budget.cap == curve
+    assert read(tmp_path, GOOD.replace("mu = 1\n", cap + "\n", 1)).budget.build() == curve
 
 
 @pytest.mark.shows("errors")

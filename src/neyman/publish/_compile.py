@@ -1,6 +1,6 @@
 """From a spec to a plan."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import cast
 
 from neyman.accounting import Budget, budget_for
-from neyman.errors import InvalidParameter, InvalidTable, SpecError
+from neyman.errors import SpecError
 from neyman.ledger import store_of
 from neyman.numerics import at_most
 from neyman.printable import printable
 from neyman.publish._data import JoinOf, PublicJoinOf
-from neyman.publish._groups import BinsOf, UnknownOf, ValuesOf, domain_of
+from neyman.publish._groups import BinsOf, UnknownOf, ValuesOf
 from neyman.publish._mistakes import Mistakes
 from neyman.publish._plan import Plan
 from neyman.publish._queries import Query
@@ -85,7 +85,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
         steps=tuple(replace(step, complete=complete) for step in steps),
         files=_files(spec, folder),
         ledger=store_of(spec.budget.ledger, folder),
-        cap=spec.budget.cap,
+        cap=spec.budget.build(),
         unit=steps[0].aggregate.unit,
         neighbors=steps[0].aggregate.sensitivity.neighbors,
         delta_for_groups=spec.budget.delta_for_groups,
@@ -131,14 +131,14 @@ def queries_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
         with in_part(f"query {query.entry!r}, by = {query.by!r}"):
             for column in () if by is None else by.columns:
                 whole.view.schema[column]
-        return QueryOnTable.of(query, _made(query, groups, table, made, usable), by)
+        return QueryOnTable.of(query, _with_used_columns(query, groups, table, made, usable), by)
 
     # What a wrong part of the spec spoils is not told again of each query.
     wrong = bounds.keys() - usable.keys()
     whole_ones = [
         query
         for query in spec.query
-        if (query.by is None or query.by in groups) and not wrong & _said(query)
+        if (query.by is None or query.by in groups) and not wrong & _texts_of(query)
     ]
     asked = [one for query in whole_ones if (one := mistakes.of(partial(of, query))) is not None]
     shared = any(query.share is not None for query in spec.query)
@@ -147,7 +147,7 @@ def queries_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
         mistakes.of(partial(one.question, one.table))
     mistakes.tell()
     with in_part("budget"):
-        budget = budget_for(spec.budget.cap, spec.budget.delta_for_groups)
+        budget = budget_for(spec.budget.build(), spec.budget.delta_for_groups)
     return _divided_by_shares(asked, budget)
 
 
@@ -163,17 +163,28 @@ def _known(table: Table, name: str) -> None:
 
 def _groups(spec: Spec, mistakes: Mistakes) -> dict[str, Keys | UnknownKeys]:
     """Return the groups that are as they must be, by their names."""
-    found: dict[str, Keys | UnknownKeys | None] = {
-        **{name: mistakes.of(partial(_keys, name, given)) for name, given in spec.keys.items()},
-        **{name: mistakes.of(partial(_unknown, name, of)) for name, of in spec.unknown.items()},
+    made: dict[str, Callable[[], Keys | UnknownKeys]] = {
+        **{name: partial(_keys, name, domains) for name, domains in spec.keys.items()},
+        **{name: partial(_unknown, name, found) for name, found in spec.unknown.items()},
     }
+    found = {name: mistakes.of(make) for name, make in made.items()}
     return {name: groups for name, groups in found.items() if groups is not None}
+
+
+def _keys(name: str, domains: Mapping[str, list[Cell] | ValuesOf | BinsOf]) -> Keys:
+    with in_part(f"keys.{name}", SpecError):
+        return Keys({c: x if isinstance(x, list) else x.build() for c, x in domains.items()})
+
+
+def _unknown(name: str, groups: UnknownOf) -> UnknownKeys:
+    with in_part(f"unknown.{name}", SpecError):
+        return groups.build()
 
 
 def _opened(spec: Spec, folder: Path) -> Table:
     """Open the table, and join what is joined."""
     with in_part("unit"):
-        unit = spec.unit.unit(folder)
+        unit = spec.unit.build(folder)
     data = spec.data
     spilled = data.temporary_directory
     with in_part("[data] and [unit]"):
@@ -217,7 +228,7 @@ def private_files(spec: Spec, folder: Path) -> tuple[Path, ...]:
     return (*own, *joined, *spec.unit.files(folder))
 
 
-def _made(
+def _with_used_columns(
     query: Query,
     groups: Mapping[str, Keys | UnknownKeys],
     table: Table,
@@ -228,7 +239,7 @@ def _made(
 
     A name counts as used wherever the query says it: one too many is made, never one too few.
     """
-    said = _said(query)
+    said = _texts_of(query)
     if query.where is not None:
         said |= set(_words(expression_of_text(query.where).form()))
     if query.by is not None:
@@ -238,7 +249,7 @@ def _made(
     return (table.with_columns(**used) if used else table).with_bounds(held)
 
 
-def _said(query: Query) -> set[str]:
+def _texts_of(query: Query) -> set[str]:
     """Return every text in a question; how its answer is displayed is no part of it."""
     return set(_words(query.model_dump(exclude=set(SHOWN))))
 
@@ -255,17 +266,3 @@ def _words(written: object) -> Iterator[str]:
                 yield from _words(part)
         case _:
             pass
-
-
-def _keys(name: str, domains: Mapping[str, list[Cell] | ValuesOf | BinsOf]) -> Keys:
-    try:
-        return Keys({column: domain_of(declared) for column, declared in domains.items()})
-    except (InvalidParameter, InvalidTable) as error:
-        raise SpecError(f"keys.{name}: {error}") from error
-
-
-def _unknown(name: str, found: UnknownOf) -> UnknownKeys:
-    try:
-        return found.keys
-    except InvalidTable as error:
-        raise SpecError(f"unknown.{name}: {error}") from error

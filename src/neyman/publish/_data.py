@@ -167,7 +167,7 @@ class UnitOf(Section):
             )
         return self
 
-    def unit(self, folder: Path) -> Rows | Entity:
+    def build(self, folder: Path) -> Rows | Entity:
         """Return the unit; paths are relative to `folder`.
 
         Raises:

@@ -140,7 +140,7 @@ def facts_of(release: Release, question: RecordedQuestion, number: int) -> tuple
     most = unit.max_rows
     cut = most is not None and (among is None or most < among * each)
     used = {*groups.columns, *question.summed, str(unit.entity)}
-    made = [_made(whole, used), statistic if statistic == "sum_per_unit" else ""]
+    made = [_steps_used(whole, used), statistic if statistic == "sum_per_unit" else ""]
     limits = (
         [unit.record, groups.record] if cut else [unit.entity, unit.record.get("through"), each]
     )
@@ -261,7 +261,7 @@ def _choice(release: Release) -> str:
     return json.dumps([*columns, question.per_unit, "parts" in question.record])
 
 
-def _made(question: RecordedQuestion, used: set[str]) -> list[object]:
+def _steps_used(question: RecordedQuestion, used: set[str]) -> list[object]:
     """Return the steps that decide which rows there are, and what is in the columns used.
 
     A column that is made and has no part in the question is left out, so that it may be there or

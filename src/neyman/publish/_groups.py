@@ -9,7 +9,7 @@ from neyman.functional import Circle, Interval, Side
 from neyman.publish._section import Cell, Count, Number, Positive, Section
 from neyman.tables import Bins, UnknownKeys, Values
 
-__all__ = ["BinsOf", "Domain", "DomainOf", "UnknownOf", "ValuesOf", "domain_of"]
+__all__ = ["BinsOf", "Domain", "DomainOf", "UnknownOf", "ValuesOf"]
 
 
 class ValuesOf(Section):
@@ -27,9 +27,8 @@ class ValuesOf(Section):
     other: Annotated[str, Field(min_length=1)] | None = None
     """What the group of rows with any other value is called; without it they are in no group."""
 
-    @property
-    def keys(self) -> Values:
-        """The keys, with the names of the groups."""
+    def build(self) -> Values:
+        """Return the keys, with the names of the groups."""
         return Values(self.values, missing=self.missing, other=self.other)
 
 
@@ -57,9 +56,8 @@ class BinsOf(Section):
             )
         return self
 
-    @property
-    def bins(self) -> Bins:
-        """The bins.
+    def build(self) -> Bins:
+        """Return the bins.
 
         Raises:
             InvalidTable, InvalidParameter: if they do not increase, or are too many.
@@ -85,17 +83,6 @@ _Binned: TypeAlias = Annotated[BinsOf, Tag("bins")]
 Domain = Annotated[_ListedKeys | _Named | _Binned, Discriminator(_form_of_keys)]
 
 
-def domain_of(declared: list[Cell] | ValuesOf | BinsOf) -> list[Cell] | Values | Bins:
-    """Return what `Keys` takes for a column."""
-    match declared:
-        case ValuesOf():
-            return declared.keys
-        case BinsOf():
-            return declared.bins
-        case _:
-            return declared
-
-
 class UnknownOf(Section):
     """Groups that nobody declared: every key that the rows hold, shown if its count is large."""
 
@@ -104,9 +91,8 @@ class UnknownOf(Section):
     columns: Annotated[list[str], Field(min_length=1)]
     """The grouping columns; several make the combinations that occur."""
 
-    @property
-    def keys(self) -> UnknownKeys:
-        """The groups.
+    def build(self) -> UnknownKeys:
+        """Return the groups.
 
         Raises:
             InvalidTable: if a column repeats.
@@ -136,9 +122,8 @@ class DomainOf(Section):
             )
         return self
 
-    @property
-    def side(self) -> Side:
-        """The line or circle.
+    def build(self) -> Side:
+        """Return the line or circle.
 
         Raises:
             InvalidParameter: if it is too long, too short, or the ends are reversed.

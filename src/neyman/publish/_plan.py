@@ -11,7 +11,7 @@ from neyman.accounting import Budget, budget_for
 from neyman.aggregate import Aggregate
 from neyman.curves import TradeOff, compose
 from neyman.divided import SHARE, Part, divided
-from neyman.door import held, released
+from neyman.door import already_answered, released
 from neyman.ledger import Ledger, Store
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
@@ -85,13 +85,13 @@ class Charge:
         """Charge, draw and store what is not stored yet; return an answer for each step."""
         return released(self.parts, ledger, entry=self.entry, batched=self.batched)
 
-    def held(self, ledger: Ledger) -> bool:
+    def already_answered(self, ledger: Ledger) -> bool:
         """Return whether a ledger holds this already; nothing is charged, and no row read.
 
         Raises:
             EntryConflict: if its id stands for something else there, as `release` would.
         """
-        return held(self.parts, ledger, entry=self.entry, batched=self.batched)
+        return already_answered(self.parts, ledger, entry=self.entry, batched=self.batched)
 
 
 @final
@@ -219,7 +219,7 @@ def bill(plan: Plan) -> Bill:
             charge.entry
             for charge in plan.charges
             # Without its id there is nothing to compare, and a batch need not be composed.
-            if charge.entry in known and charge.held(ledger)
+            if charge.entry in known and charge.already_answered(ledger)
         )
         remaining = ledger.left()
     return Bill(

@@ -104,7 +104,7 @@ class QueryOnTable:
                 f"query {self.query.entry!r}: {error}; in a spec, write {_INSTEAD[name]}"
             ) from error
 
-    def drawn(self, question: Aggregate) -> Mechanism:
+    def drawn_noise(self, question: Aggregate) -> Mechanism:
         """Return the noise that is drawn: that of the budget which the companion leaves.
 
         Raises:
@@ -135,11 +135,11 @@ class QueryOnTable:
 
 
 @contextmanager
-def in_part(place: str) -> Generator[None]:
-    """Say of a mistake which part of the spec it is in."""
+def in_part(place: str, kind: type[Exception] | None = None) -> Generator[None]:
+    """Say of a mistake which part of the spec it is in; of one of a table as this kind of error."""
     try:
         yield
     except InvalidParameter as error:
         raise SpecError(f"{place}: {error}") from error
     except InvalidTable as error:
-        raise type(error)(f"{place}: {error}") from error
+        raise (kind or type(error))(f"{place}: {error}") from error

@@ -138,10 +138,10 @@ def _put_together(
     told = tuple(dict.fromkeys(names))
     # That of which least is known.
     worst = max(laws, key=lambda law: (law != _NORMAL, law != _LAPLACE))
-    return _ReconciledTable(columns, told, dict(_shown(table, columns, worst, told)))
+    return _ReconciledTable(columns, told, dict(_table_counts(table, columns, worst, told)))
 
 
-def _shown(
+def _table_counts(
     table: _Table, columns: Columns, law: str, names: tuple[str, ...]
 ) -> Iterator[tuple[Fact, Fixed]]:
     facts = [fact for margin in table.facts for fact in margin]
@@ -424,7 +424,7 @@ def reconciled(names: Sequence[str], releases: Sequence[Release]) -> tuple[Relea
     # The same draw twice tells nothing more; equal answers of one entry are taken for one.
     first = [alone.index(release) for release in alone]
     kept = sorted(set(first))
-    made = dict(zip(kept, _made([(names[i], alone[i]) for i in kept]), strict=True))
+    made = dict(zip(kept, _one_number_each([(names[i], alone[i]) for i in kept]), strict=True))
     return tuple(
         made[i]
         if i == place
@@ -433,7 +433,7 @@ def reconciled(names: Sequence[str], releases: Sequence[Release]) -> tuple[Relea
     )
 
 
-def _made(named: Sequence[tuple[str, Release]]) -> list[Release]:
+def _one_number_each(named: Sequence[tuple[str, Release]]) -> list[Release]:
     """Return releases, no two of which are one draw, that show one number for each fact."""
     parts = [
         part

@@ -97,7 +97,7 @@ class _Trials:
         integers, keys, own = counted(question)
         told = () if own is None else tuple(own.tolist())
         try:
-            noise = self.asked.drawn(question)
+            noise = self.asked.drawn_noise(question)
         except (InvalidParameter, SpecError):
             return _Trial(told, None)
         found = read(question, integers, keys, noise, _ONE)
@@ -129,7 +129,7 @@ def rehearsed(asked: QueryOnTable, runs: int, limits: Sequence[int]) -> list[Reh
         limits: to try in place of the query's own.
     """
     question = asked.question(asked.table)
-    noise = asked.drawn(question)
+    noise = asked.drawn_noise(question)
     integers, keys, own = counted(question)
     kept, moved = share_kept(asked, own), share_moved(asked, question, own)
     if "coefficient" in question.reading.columns(integers, noise, _CONFIDENCE):
@@ -201,7 +201,7 @@ class _Answer:
         self, runs: int, limits: Sequence[int], *, kept: float | None, moved: float | None
     ) -> list[RehearsedNumber]:
         """Return a row for each number, with all its groups."""
-        held = self._held(runs)
+        held = self._coverage(runs)
         widths = read(self.question, self.integers, self.keys, self.noise, _CONFIDENCE)
         best = _best_limits(self.asked, self.bounded, limits)
         found: dict[str, dict[Key, tuple[RehearsedGroup, Judged]]] = {}
@@ -222,7 +222,7 @@ class _Answer:
         name: str,
         of: Mapping[Key, tuple[RehearsedGroup, Judged]],
         best: Searched | None,
-        held: "_Held",
+        held: "_Coverage",
         kept: float | None,
         moved: float | None,
     ) -> RehearsedNumber:
@@ -239,7 +239,9 @@ class _Answer:
             note="" if self.wide else _NOT_WIDER,
         )
 
-    def _group(self, place: Place, number: Number, widths: Number, held: "_Held") -> RehearsedGroup:
+    def _group(
+        self, place: Place, number: Number, widths: Number, held: "_Coverage"
+    ) -> RehearsedGroup:
         half = widths.half_width
         return RehearsedGroup(
             key=dict(place.key),
@@ -250,13 +252,13 @@ class _Answer:
             total_held=held.total.get(place),
         )
 
-    def _held(self, runs: int) -> "_Held":
+    def _coverage(self, runs: int) -> "_Coverage":
         """Draw the noise so often, read the answers, and see which intervals hold the truth."""
         cells = max(len(self.limited), 1)
         fewer = min(_MOST_READ // cells, _MOST_DRAWN // max(self.integers.size, 1))
         runs = min(runs, max(fewer, _FEWEST_RUNS))
         noisy = self.noise.add_noise(np.tile(self.integers, (runs, 1)))
-        shown, rows = self._shown(noisy), len(groups_of(self.keys))
+        shown, rows = self._groups_shown(noisy), len(groups_of(self.keys))
         counts: dict[Place, list[int]] = {}
         for drawn, seen in zip(noisy, shown, strict=True):
             answer = read(self.question, drawn, self.keys, self.noise, _CONFIDENCE)
@@ -270,13 +272,13 @@ class _Answer:
                 if number.total is not None:
                     of[2] += number.total[0] <= truth.value <= number.total[1]
         totals = {place for place, number in self.limited.items() if number.total is not None}
-        return _Held(
+        return _Coverage(
             runs,
             {place: of[1] / of[0] for place, of in counts.items()},
             {place: of[2] / of[0] for place, of in counts.items() if place in totals},
         )
 
-    def _shown(self, noisy: IntArray) -> _Flags:
+    def _groups_shown(self, noisy: IntArray) -> _Flags:
         """Return which groups each run shows: all where they are declared."""
         unknown = self.question.unknown
         if unknown is None:
@@ -290,7 +292,7 @@ class _Answer:
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _Coverage:
     """How often intervals hold the truth."""
 
     runs: int

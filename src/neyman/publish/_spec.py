@@ -55,9 +55,8 @@ class Budget(Section):
             )
         return self
 
-    @property
-    def cap(self) -> TradeOff:
-        """The most that the ledger spends."""
+    def build(self) -> TradeOff:
+        """Return the cap, the most that the ledger spends."""
         made = cap_of(
             mu=self.mu,
             epsilon=self.epsilon,
@@ -124,7 +123,7 @@ class Spec(Section):
             contact=page.contact,
             data_date=page.data_date,
             language=page.language,
-            suppress=None if page.suppress is None else page.suppress.rule,
+            suppress=None if page.suppress is None else page.suppress.build(),
             labels={name: column.label for name, column in columns if column.label is not None},
             values={name: column.values for name, column in columns if column.values},
             units={name: column.unit for name, column in columns if column.unit is not None},

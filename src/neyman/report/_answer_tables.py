@@ -19,7 +19,7 @@ from neyman.report._columns import (
     written,
 )
 from neyman.report._functions import read_off
-from neyman.report._question_text import begun, statistic_text
+from neyman.report._question_text import capitalised, statistic_text
 
 __all__ = ["AnswerTable", "Row", "answer_tables", "function_table", "title_of"]
 
@@ -145,7 +145,7 @@ def title_of(shown: Presented, side: Side | None = None) -> str:
         return given
     language = shown.presentation.language
     question = (shown.release if side is None else side).question
-    return begun(statistic_text(question, language=language, called=shown.label), language)
+    return capitalised(statistic_text(question, language=language, called=shown.label), language)
 
 
 def _of_side(shown: Presented, side: Side) -> AnswerTable:

@@ -11,9 +11,9 @@ from neyman.report._answer_tables import AnswerTable, answer_tables, title_of
 from neyman.report._crosstabs import crosstab_of
 from neyman.report._html import labelled, pictured, safe
 from neyman.report._language import Language, read_language, translated
-from neyman.report._question_text import begun, question_text
+from neyman.report._question_text import capitalised, question_text
 from neyman.report._records import csv_link, recorded
-from neyman.report._tables import answer_html, crosstab_cells, told
+from neyman.report._tables import answer_html, crosstab_cells, sentence_html
 
 __all__ = ["Answer", "answers_of"]
 
@@ -75,7 +75,7 @@ class Answer:
         return "coefficient" in self.release.columns
 
     @property
-    def asked(self) -> str:
+    def question(self) -> str:
         """What was asked, in one sentence."""
         return question_text(
             self.release.question, language=self.words.name, called=self.shown.label
@@ -86,7 +86,7 @@ class Answer:
         """What the intervals cover, as HTML, a paragraph each."""
         if self.is_function:
             return [safe(self.words.put("bands", level=f"{100 * self.release.confidence:g}"))]
-        return [told(note, self.words) for note in self.release.interval_notes]
+        return [sentence_html(note, self.words) for note in self.release.interval_notes]
 
     def html(self, svg: str | None, notes: list[str]) -> str:
         """Return its section.
@@ -111,7 +111,9 @@ class Answer:
             return
         if svg is not None:
             title = self.words.put("picture", title=self.title)
-            about = self.words.put("picture_about", asked=begun(self.asked, self.words.name))
+            about = self.words.put(
+                "picture_about", asked=capitalised(self.question, self.words.name)
+            )
             yield pictured(svg, f"picture-{self.number}", title, about)
         yield self._function() if self.is_function else self._numbers()
         yield "".join(f'<p class="quiet">{note}</p>' for note in notes)
@@ -125,12 +127,12 @@ class Answer:
     def _question(self) -> str:
         """Say what was asked, as far as the title does not."""
         if self.shown.display.title is not None:
-            return f"<p>{safe(begun(self.asked, self.words.name))}{self._stop}</p>"
+            return f"<p>{safe(capitalised(self.question, self.words.name))}{self._stop}</p>"
         limits = self.release.question.limits
         if limits is None:
             return ""
         found = translated(limits, self.words) or limits
-        return f"<p>{safe(begun(found, self.words.name))}{self._stop}</p>"
+        return f"<p>{safe(capitalised(found, self.words.name))}{self._stop}</p>"
 
     def _limits(self) -> str:
         """Say what contribution limits and bounds did, plainly where it is much."""
@@ -138,7 +140,7 @@ class Answer:
         notes, at = self.release.limit_notes([*batch]), self.release.companion_at
         source = self.release if at is None or at >= len(batch) else [*batch.values()][at]
         warns = source.companion is not None and source.companion.warns
-        said = " ".join(told(note, self.words) for note in notes)
+        said = " ".join(sentence_html(note, self.words) for note in notes)
         return f'<p class="{"warning" if warns else "quiet"}">{said}</p>' if said else ""
 
     def _numbers(self) -> str:
@@ -149,7 +151,7 @@ class Answer:
             (table,) = self.tables
             shown = cross.html(crosstab_cells(table, self.words), self.words.page)
             notes = "".join(
-                f'<p class="quiet">{told(note, self.words)}</p>' for note in table.notes
+                f'<p class="quiet">{sentence_html(note, self.words)}</p>' for note in table.notes
             )
             return f'{shown}<p class="quiet">{about}</p>{notes}'
         several = len(self.tables) > 1
@@ -170,7 +172,10 @@ class Answer:
 
     def _function(self) -> str:
         """Return what is read off a function, never its coefficients."""
-        parts = (told(f"{one}.", self.words) for one in cast("list[str]", self.released["hidden"]))
+        parts = (
+            sentence_html(f"{one}.", self.words)
+            for one in cast("list[str]", self.released["hidden"])
+        )
         hidden = "".join(f"<p>{one}</p>" for one in parts)
         kept = self.words.put(
             "coefficients",

@@ -12,7 +12,7 @@ from neyman.report._explain import explain
 from neyman.report._explanation import Explanation
 from neyman.report._html import labelled, pictured, safe, table_html
 from neyman.report._language import Language, read_language, relation, translated
-from neyman.report._tables import exactly, told
+from neyman.report._tables import exactly, sentence_html
 
 __all__ = [
     "CONTENTS",
@@ -82,7 +82,7 @@ def explanation_html(explanation: Explanation, words: Language) -> str:
     found: list[str] = []
     for section in explanation.sections:
         items = [
-            told(str(said.values["assumption"]), words)
+            sentence_html(str(said.values["assumption"]), words)
             if said.name == "assumption"
             else safe(said.text)
             for said in section.sentences
@@ -121,7 +121,7 @@ def _terms(publication: Publication, words: Language) -> str:
     between = relation(publication.neighbors, unit)
     rows = [
         (page["unit"], safe(said_unit(unit, words))),
-        (page["neighbours"], told(between, words)),
+        (page["neighbours"], sentence_html(between, words)),
         (page["cap"], safe(publication.cap)),
         (page["spent"], safe(publication.total)),
     ]

@@ -178,7 +178,7 @@ def columns_of_function(shown: Presented, read: Mapping[str, Sequence[object]]) 
             cells = [shown.word(name, cell) for cell in read[name]]
             found.append(Column(Head(name, shown.label(name), shown.unit(name), key=True), cells))
         elif name in _TOLD:
-            found.append(Column(Head(name, name, key=True), _told(shown, name, read[name])))
+            found.append(Column(Head(name, name, key=True), _row_labels(shown, name, read[name])))
         elif not name.endswith(("lower", "upper")):
             own = names[place + 1 : place + 2] == ["lower"] or name == "value"
             said, unit = words.get(name, (name, None))
@@ -196,7 +196,7 @@ def columns_of_function(shown: Presented, read: Mapping[str, Sequence[object]]) 
     return found
 
 
-def _told(shown: Presented, name: str, cells: Sequence[object]) -> list[str]:
+def _row_labels(shown: Presented, name: str, cells: Sequence[object]) -> list[str]:
     """Return what a row of what is read off a density is of, in words."""
     if name == "column":
         return [shown.label(str(cell)) for cell in cells]

@@ -59,7 +59,7 @@ def _charged(ledger: Ledger, entries: Sequence[Entry], words: Language) -> str:
     rows = [
         (
             entry.id,
-            _asked(entry, words),
+            _questions(entry, words),
             entry.state,
             entry.reserved_at,
             str(entry.curve),
@@ -88,7 +88,7 @@ def _terms(ledger: Ledger, words: Language) -> str:
     return f'<dl class="about">{"".join(lines)}</dl>'
 
 
-def _asked(entry: Entry, words: Language) -> str:
+def _questions(entry: Entry, words: Language) -> str:
     """Say which questions an entry answers; those of a batch one after another."""
     found: list[str] = []
     left: list[object] = [entry.request]

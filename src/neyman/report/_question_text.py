@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from neyman.released import RecordedQuestion
 from neyman.report._language import Language, read_language, translated
 
-__all__ = ["begun", "question_text", "statistic_text"]
+__all__ = ["capitalised", "question_text", "statistic_text"]
 
 
 def question_text(
@@ -34,7 +34,7 @@ def statistic_text(
     return _Sentence(read_language(language), called).what(question)
 
 
-def begun(text: str, language: str) -> str:
+def capitalised(text: str, language: str) -> str:
     """Begin a sentence; in other languages it may begin with a name, which stays as it is."""
     return text[:1].upper() + text[1:] if language == "en" else text
 

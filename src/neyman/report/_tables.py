@@ -11,7 +11,7 @@ from neyman.report._columns import Head
 from neyman.report._html import safe, table_html
 from neyman.report._language import Language, read_language, translated
 
-__all__ = ["answer_html", "crosstab_cells", "exactly", "rows_table", "table_of", "told"]
+__all__ = ["answer_html", "crosstab_cells", "exactly", "rows_table", "sentence_html", "table_of"]
 
 _HEX: Final = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}")
 _LARGE: Final = 1000
@@ -58,9 +58,11 @@ def answer_html(
         caption=caption,
         quiet=[row.state != RowState.SHOWN for row in table.rows],
         hidden=hidden,
-        above=["" if head.above is None else _said(head.above, words) for head in table.heads],
+        above=["" if head.above is None else _head_text(head.above, words) for head in table.heads],
     )
-    return shown + "".join(f'<p class="quiet">{told(note, words)}</p>' for note in table.notes)
+    return shown + "".join(
+        f'<p class="quiet">{sentence_html(note, words)}</p>' for note in table.notes
+    )
 
 
 def crosstab_cells(table: AnswerTable, words: Language) -> list[str]:
@@ -107,12 +109,12 @@ def _written(value: object) -> str:
             return str(value)
 
 
-def _said(text: str, words: Language) -> str:
+def _head_text(text: str, words: Language) -> str:
     """Return words of ours in a language; as they are where they are not known."""
     return words.columns.get(text) or translated(text, words) or text
 
 
-def told(text: str, words: Language) -> str:
+def sentence_html(text: str, words: Language) -> str:
     """Return a sentence of ours as HTML: in the language, or in English and marked as such."""
     found = translated(text, words)
     return f'<span lang="en">{safe(text)}</span>' if found is None else safe(found)
@@ -124,7 +126,7 @@ def _one_line(head: Head, words: Language, own: Collection[str]) -> str:
     The ends of an interval are in the unit of the number beside them.
     """
     ours = (not head.key or head.name in _OURS) and head.words not in own
-    name = _said(head.words, words) if ours else head.words
+    name = _head_text(head.words, words) if ours else head.words
     return name if head.unit is None or head.above else f"{name} ({head.unit})"
 
 
@@ -133,7 +135,7 @@ def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:
     found = table.rows[row]
     left_out = found.state.left_out
     return [
-        _said(cell, words) if head.name in _OURS or (head.value and left_out) else cell
+        _head_text(cell, words) if head.name in _OURS or (head.value and left_out) else cell
         for head, cell in zip(table.heads, found.cells, strict=True)
     ]
 

@@ -76,7 +76,7 @@ records = "FILL IN: about how many rows there are, known in public"
         if self.domain is None:
             sides = [bounded_domain(table, column) for column in self.column]
         else:
-            sides = [declared.side for declared in self.domain]
+            sides = [declared.build() for declared in self.domain]
         return sides[0] if len(sides) == 1 else Box(*sides)
 
 
@@ -158,7 +158,7 @@ records = "FILL IN: about how many rows there are, known in public"
 
     @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        side = bounded_domain(table, self.x) if self.domain is None else self.domain.side
+        side = bounded_domain(table, self.x) if self.domain is None else self.domain.build()
         return regression(
             table,
             x=self.x,

@@ -65,9 +65,8 @@ class SuppressionOf(Section):
     count_below: Count | None = None
     """Rows whose noisy count is smaller, where the answer holds a count."""
 
-    @property
-    def rule(self) -> Suppression:
-        """The rule."""
+    def build(self) -> Suppression:
+        """Return the rule."""
         return Suppression(
             interval_wider_than=self.interval_wider_than,
             interval_wider_than_share=self.interval_wider_than_share,
@@ -165,7 +164,7 @@ class Query(Section, ABC):
     def display(self) -> Display:
         """How its answer is displayed."""
         said = {name: getattr(self, name) for name in SHOWN if name != "suppress"}
-        return Display(**said, suppress=None if self.suppress is None else self.suppress.rule)
+        return Display(**said, suppress=None if self.suppress is None else self.suppress.build())
 
     @property
     def limited(self) -> bool:

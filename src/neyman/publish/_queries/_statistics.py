@@ -46,7 +46,7 @@ class Part(Section, ABC):
     """What a statistic is of, whatever it may spend."""
 
     @abstractmethod
-    def made(self, table: Table) -> Statistic:
+    def build(self, table: Table) -> Statistic:
         """Return the statistic.
 
         Raises:
@@ -79,7 +79,7 @@ class ColumnPart(Part, ABC):
 
     @final
     @override
-    def made(self, table: Table) -> Statistic:
+    def build(self, table: Table) -> Statistic:
         return type(self).of(table.measured(self.column))
 
 
@@ -105,7 +105,7 @@ class PairPart(Part, ABC):
 
     @final
     @override
-    def made(self, table: Table) -> Statistic:
+    def build(self, table: Table) -> Statistic:
         return type(self).of(table.measured(self.x), table.measured(self.y))
 
 
@@ -115,7 +115,7 @@ class PartQuery(Query, Part, ABC):
     @final
     @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        return table.aggregate(self.made(table), by)
+        return table.aggregate(self.build(table), by)
 
 
 class CountPart(Part):
@@ -126,7 +126,7 @@ class CountPart(Part):
     statistic: Literal["count"]
 
     @override
-    def made(self, table: Table) -> Statistic:  # noqa: ARG002
+    def build(self, table: Table) -> Statistic:  # noqa: ARG002
         return CountRows()
 
 
@@ -261,7 +261,7 @@ parts = [{ statistic = "count" }, { statistic = "mean", column = "FILL IN: a col
 
     @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
-        parts = [part.made(table) for part in self.parts]
+        parts = [part.build(table) for part in self.parts]
         return table.statistics(parts, by, shares=self.shares or ())
 
 
