@@ -171,16 +171,6 @@ class SampledPair(Pair):
         found = Interval.where(np.isneginf(base.upper), base, found)
         return x.choose(self._least, sure, found).smaller(0)
 
-    def epsilon_bracket(self, delta: Array) -> Interval:
-        """Log(1 + q (e^epsilon0 - 1)) at the base's epsilon0 of delta/q; 0 from delta = q on."""
-        q, rest = Interval.of(self.probability), Interval.of(1 - self.probability)
-        inner = (Interval.decimal(delta) / q).smaller(1)
-        x = inner.through(self.base.epsilon_bracket, falling=True)
-        near = log1p(q * expm1(x.smaller(1)))
-        far = x + log(q) + log1p(rest / q * exp(-x.larger(1)))
-        found = x.choose(1, near, far).larger(0)
-        return Interval.where(np.isposinf(x.lower), x, found)
-
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:
         x = Interval.decimal(epsilon)

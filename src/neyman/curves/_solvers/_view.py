@@ -54,7 +54,8 @@ class View:
             near = np.minimum(around(at).upper, 0.0)
             with np.errstate(divide="ignore"):
                 least = np.log(-np.expm1(near))
-            return Bracket(np.where(at < 0, least - 4 * ULP * (1 - least), -np.inf), np.zeros(at.shape))
+            least = np.where(at < 0, least - 4 * ULP * (1 - least), -np.inf)
+            return Bracket(least, np.zeros(at.shape))
         near = around(at)
         if self.name == "beta":
             most = np.clip(np.nextafter(1 - near.lower, 2.0), 0.0, 1.0)
