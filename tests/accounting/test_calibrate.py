@@ -238,7 +238,7 @@ def test_an_estimate_is_no_guarantee():
     from neyman.curves import Pair, Tails, TradeOff
 
     class Loose(Pair):
-        kind = "loose"
+        kind = "tests.loose"
 
         def log_tails(self, t, *, closed=False):  # noqa: ARG002
             return Tails(t * 0 - 1, t * 0 - 1, t * 0 - 1, t * 0 - 1)

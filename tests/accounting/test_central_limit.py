@@ -241,7 +241,7 @@ class Estimated(Pair):
     """A Gaussian that proves nothing."""
 
     __slots__ = ()
-    kind = "estimated"
+    kind = "tests.estimated"
 
     @property
     def symmetric(self):

@@ -46,7 +46,7 @@ from neyman.errors import UnsupportedComposition
 class TiltedPair(Pair):
     """P uniform on [0, 1], Q with density 3/2 - u: one-way, with two methods and no brackets."""
 
-    kind: ClassVar[str] = "tilted"
+    kind: ClassVar[str] = "tests.tilted"
 
     def parameters(self):
         return {}

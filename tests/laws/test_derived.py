@@ -176,7 +176,7 @@ class Twin(Pair):
     """A Laplace pair, to be spoiled in one place."""
 
     core: Pair = laplace(1).remove
-    kind: ClassVar[str] = "twin"
+    kind: ClassVar[str] = "tests.twin"
     symmetric = True
 
     def parameters(self):

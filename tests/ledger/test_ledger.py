@@ -479,7 +479,7 @@ def test_a_curve_that_cannot_be_read_back_is_refused_before_it_is_charged(opened
     class Stranger(Pair):
         """A Gaussian under a name that no reader knows."""
 
-        kind = "stranger"
+        kind = "tests.stranger"
 
         def __eq__(self, other):
             return self is other

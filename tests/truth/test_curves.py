@@ -233,7 +233,7 @@ class Downwards(Pair):
     """A Gaussian whose profile is rounded to nearest, not up."""
 
     core: Pair = gdp(1).remove
-    kind: ClassVar[str] = "downwards"
+    kind: ClassVar[str] = "tests.downwards"
 
     certified = True
 

@@ -71,9 +71,8 @@ def _read(record: object) -> Pair:
     # Equal guarantees have one record each, so what is read must be what would be written.
     if pair is None or pair.record() != record:
         raise InvalidParameter(
-            "a record of a pair is malformed or of an unknown kind; write it by to_json; "
-            "known kinds are " + ", ".join(sorted(KINDS)) + ". A kind of another package is known "
-            "once that package is imported"
+            "a record of a pair is malformed or of an unknown kind; write it by to_json. A kind of "
+            "another package is known once that package is imported"
         )
     return pair
 

@@ -100,9 +100,10 @@ class Pair(Curve):
                 f"kind={kind!r} must hold a dot, for names without one are the library's; write "
                 f'one such as "mine.{kind}"'
             )
-        if known is not None and (known.__module__, known.__qualname__) != (
+        # By name: a dataclass with slots is made twice, at first without its place.
+        if known is not None and (known.__module__, known.__name__) != (
             cls.__module__,
-            cls.__qualname__,
+            cls.__name__,
         ):
             raise InvalidParameter(
                 f"kind={kind!r} must be the name of one class; {known.__module__}."

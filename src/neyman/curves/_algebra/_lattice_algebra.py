@@ -30,7 +30,15 @@ from neyman.numerics import (
 from neyman.numerics._laws._mixed_law import MixedLaw
 from neyman.overriding import override
 
-__all__ = ["BestPair", "ExtremePair", "MixturePair", "WorstPair", "joined", "mixed"]
+__all__ = [
+    "BestPair",
+    "ExtremePair",
+    "MixturePair",
+    "WorstPair",
+    "count_of_choices",
+    "joined",
+    "mixed",
+]
 
 # An epsilon of the best of several, known so far, is known.
 _DECIDED = 1e-6
@@ -56,6 +64,13 @@ def mixed(shares: tuple[Fraction, ...], parts: tuple[Pair, ...]) -> Pair:
         return next(iter(total))
     found = sorted(total.items(), key=lambda item: _order(item[0]))
     return MixturePair(tuple((part, share) for part, share in found))
+
+
+def count_of_choices(pair: Pair) -> int:
+    """Return of how many guarantees the best is known of a pair; 0 for one alone."""
+    if isinstance(pair, BestPair):
+        return len(pair.parts)
+    return max(map(count_of_choices, pair.made_of()), default=0)
 
 
 def _order(pair: Pair) -> tuple[str, str]:

@@ -226,16 +226,26 @@ class ErasedPair(Pair):
 
     @override
     def epsilon_bracket(self, delta: Array) -> Interval:
-        """The core's, moved up until its own delta is proved to be at most `delta`."""
+        """The core's; a closed form is moved up until its delta is proved to be at most `delta`."""
         down, up = self._decimals
+        lower, upper = np.full(delta.shape, np.inf), np.full(delta.shape, np.inf)
+        exact = (delta == down) & (delta == up)
+        if np.any(exact):
+            lower[exact], upper[exact] = self.core.epsilon_bracket(np.zeros(()))
+        # Below the mass every epsilon is infinite, whatever the core.
+        more = (delta >= down) & ~exact
+        if np.any(more):
+            lower[more], upper[more] = self._beyond_mass(delta[more], up)
+        return Interval(lower, upper)
+
+    def _beyond_mass(self, delta: Array, up: float) -> Interval:
         rest = ((Interval.decimal(delta) - self.mass).larger(0) / self.kept).clip(0.0, 1.0)
         lower, upper = rest.through(self.core.epsilon_bracket, falling=True)
-        exact = (delta == down) & (delta == up)
-        at_mass = self.core.epsilon_bracket(np.zeros(()))
-        upper = np.where(exact, at_mass.upper, np.where(delta < up, np.inf, upper))
-        lower = np.where(exact, at_mass.lower, np.where(delta < down, np.inf, lower))
+        upper = np.where(delta < up, np.inf, upper)
+        if self.method != "closed form":
+            return Interval(np.minimum(lower, upper), upper)
         step = 2.0**-52 * (1e-300 + np.where(np.isfinite(upper), upper, 1.0))
-        upper = raised(upper, step, lambda e: exact | self._proved(e, delta))
+        upper = raised(upper, step, lambda e: self._proved(e, delta))
         return Interval(np.minimum(lower, upper), upper)
 
     def _proved(self, epsilon: Array, delta: Array) -> npt.NDArray[np.bool_]:

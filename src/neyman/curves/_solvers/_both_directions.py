@@ -7,14 +7,17 @@ serves both at once, and otherwise the second direction is only asked where it m
 import numpy as np
 
 from neyman.curves._algebra._composed import composed
+from neyman.curves._algebra._lattice_algebra import count_of_choices
 from neyman.curves._pair import Pair
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._profiles._hull import hull_test
 from neyman.curves._solvers._both import BothProfile
+from neyman.curves._solvers._choices import chosen
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._solver import Auto, Contour, in_use
 from neyman.curves._solvers._statements import statement_bound, without_statements
-from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View
+from neyman.curves._solvers._trivial import one_side
+from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View, meet
 from neyman.numerics import ULP, Array, Bracket, exp_outward
 
 __all__ = ["delta_of_both", "larger", "read_both"]
@@ -27,6 +30,15 @@ def larger(first: Bracket, second: Bracket) -> Bracket:
 
 def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     """Bracket a view of the guarantee of both directions."""
+    found = _read_both(remove, add, view, at)
+    if len(remove.factors()) > 1 or remove.factors()[0][1] > 1:
+        for i in range(count_of_choices(remove)):
+            below = read_both(chosen(remove, i), chosen(add, i), view, at)
+            found = meet(found, one_side(view, view.vacuous(at), below, above=True))
+    return found
+
+
+def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     if remove.of_class and len(remove.factors()) > 1:
         return _of_class(remove, add, view, at)
     if remove == add:
@@ -81,7 +93,7 @@ def _epsilon(remove: Pair, add: Pair, delta: Array) -> Bracket:
         log = np.log(delta)
     most = np.where(delta > 0, log - 2 * ULP * (1 + np.abs(log)), log)
     # The total variation is the same both ways.
-    open_ = np.array((first.upper > 0) | (add != remove.swap()))
+    open_ = np.array(((first.upper > 0) | (add != remove.swap())) & ~np.isposinf(first.lower))
     if np.any(open_):
         beside = read(add, LOG_DELTA, first.lower[open_], most[open_])
         open_[open_] = ~(beside.upper <= most[open_])

@@ -4,12 +4,12 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.curves._algebra._factors import Factors
+from neyman.curves._algebra._lattice_algebra import count_of_choices
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._conjugate import powers_of_profile
@@ -20,7 +20,6 @@ from neyman.curves._solvers._view import EPSILON, LOG_DELTA, TPR, View
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, exact, exp_outward, text
 from neyman.numerics._atomic._rounding import sampled_atoms
-from neyman.numerics._lattice_sums._hits import CountedHits
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._source import (
     AtomSource,
@@ -29,18 +28,20 @@ from neyman.numerics._lattice_sums._source import (
     SampledSource,
     SwappedSource,
 )
-from neyman.numerics._lattice_sums._sum import LatticeSum
+from neyman.numerics._lattice_sums._sum import LatticeSum, WholeProfile
 
 __all__ = ["lattice_brackets", "loss_part"]
 
 # Points of a profile on each side of 0, where one takes long and where it does not.
 _FEW_POINTS, _POINTS = 400, 4000
 # A delta from which on losses count as infinite from above, and as none from below.
-_CUT, _FARTHEST = 1e-30, 100.0
-# Levels of the lattice for the conjugate, which asks at many points.
-_COARSE = 2
-# The level of a composition within a factor, and how many levels go before hits are counted.
-_NESTED, _BEFORE_HITS = 2, 2
+_CUT = 1e-30
+# Losses of which one is the end of a grid: finely spaced, and not beyond 100.
+_ENDS = 100.0 * 2.0 ** (-np.arange(0, 240)[::-1] / 8)
+# More points than that are read from one profile, at these levels.
+_MANY, _WHOLE = 4, (1, 2)
+# The level of a composition within a factor.
+_NESTED = 2
 _ONE = Bracket(np.ones(1), np.ones(1))
 _NOTHING = Masses(_ONE, _ONE)
 
@@ -56,39 +57,37 @@ def lattice_brackets(parts: Factors, view: View, at: Array, effort: Effort) -> I
             )
         yield view.ask(found, at)
         return
+    if view in (LOG_DELTA, EPSILON) and at.size <= _MANY:
+        sums = _sum(parts)
+        if sums is not None:
+            yield from sums.log_delta(at) if view is LOG_DELTA else sums.epsilon(at)
+        return
+    for level in _WHOLE:
+        whole = _profile(parts, level)
+        if whole is None:
+            return
+        yield _by_profile_of(whole, view, at)
+
+
+def _sum(parts: Factors) -> LatticeSum | None:
     known = [loss_part(pair, n) for pair, n in parts]
     read = tuple(part for part in known if part is not None)
-    if len(read) < len(known):
-        return
-    if view in (LOG_DELTA, EPSILON):
-        yield from _levels(LatticeSum(read), None, view, at)
-    else:
-        yield _by_conjugate(LatticeSum(read), view, at)
+    return LatticeSum(read) if len(read) == len(known) else None
 
 
-def _levels(sums: LatticeSum, hits: CountedHits | None, view: View, at: Array) -> Iterator[Bracket]:
-    """Yield brackets of growing cost: of rare large losses, these are soon better counted."""
-
-    def asked(solver: LatticeSum | CountedHits) -> Iterator[Bracket]:
-        return solver.log_delta(at) if view is LOG_DELTA else solver.epsilon(at)
-
-    first = asked(sums)
-    second = iter(()) if hits is None else asked(hits)
-    yield from islice(first, _BEFORE_HITS)
-    for found in second:
-        yield found
-        yield from islice(first, 1)
-    yield from first
+@lru_cache(maxsize=4)
+def _profile(parts: Factors, level: int) -> WholeProfile | None:
+    sums = _sum(parts)
+    return None if sums is None else sums.profile(level)
 
 
-def _by_conjugate(sums: LatticeSum, view: View, alpha: Array) -> Bracket:
-    """Bracket the errors of the best test by the whole profile, at a coarse level."""
-
-    def delta(epsilon: Array) -> Bracket:
-        *_, found = islice(sums.log_delta(epsilon), _COARSE)
-        return exp_outward(found)
-
-    power = powers_of_profile(delta, alpha)
+def _by_profile_of(whole: WholeProfile, view: View, at: Array) -> Bracket:
+    """Bracket a view at many points, or the errors of the best test by the conjugate."""
+    if view is LOG_DELTA:
+        return whole.log_delta(at)
+    if view is EPSILON:
+        return whole.epsilon(at)
+    power = powers_of_profile(lambda epsilon: exp_outward(whole.log_delta(epsilon)), at)
     if view is TPR:
         return power
     return Bracket(
@@ -108,7 +107,7 @@ def _sides(pair: Pair) -> tuple[LossSource, LossSource] | None:
     By its tails; a composition by those of its factors; else by its profile on a grid.
     """
     if pair.of_class:
-        return _by_profile(pair)
+        return None if count_of_choices(pair) else _by_profile(pair)
     source = pair.loss_source()
     if source is not None:
         return source, source
@@ -152,11 +151,7 @@ def _by_profile(pair: Pair) -> tuple[LossSource, LossSource] | None:
         return _where(right, losses, pair), _where(~right | (losses == 0), -losses, pair.swap())
 
     points = _FEW_POINTS if pair.costly or pair.of_class else _POINTS
-    end = max(
-        float(side.epsilon_bracket(np.asarray(_CUT)).upper) for side in {pair: 0, pair.swap(): 0}
-    )
-    if not np.isfinite(end) or end == 0:
-        end = _FARTHEST if end > 0 else 1.0
+    end = max(_end(side) for side in {pair: None, pair.swap(): None})
     step = max(Fraction(end) / points, Fraction(1, 2**40))
     floors = (math.log(_CUT), math.log(_CUT))
     found = sampled_atoms(read, step, 2 * end, floors)
@@ -164,6 +159,12 @@ def _by_profile(pair: Pair) -> tuple[LossSource, LossSource] | None:
         return None
     inner = AtomSource(_NOTHING) if pair.of_class else atom_source(found.inner)
     return atom_source(found.outer), inner
+
+
+def _end(pair: Pair) -> float:
+    """Return a loss, one of a few, beyond which hardly any delta is left; the last of them else."""
+    past = np.asarray(pair.log_delta_bracket(_ENDS).upper) <= math.log(_CUT)
+    return float(_ENDS[np.argmax(past)] if np.any(past) else _ENDS[-1])
 
 
 def _where(asked: npt.NDArray[np.bool_], losses: Array, pair: Pair) -> Bracket:

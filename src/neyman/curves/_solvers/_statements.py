@@ -19,6 +19,7 @@ from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View
 from neyman.curves._statements._rdp import RdpPair
 from neyman.curves._statements._real_line import RealLinePair
+from neyman.errors import UnsupportedComposition
 from neyman.numerics import ULP, Array, Bracket
 
 __all__ = ["statement_bound", "without_statements"]
@@ -109,5 +110,10 @@ def _divergences(parts: Factors, orders: Array) -> Array:
 
 
 def _of(pair: Pair, orders: Array) -> Array:
-    upper = pair.renyi_bracket(orders).upper if pair.certified else np.full(orders.shape, np.inf)
+    unknown = np.full(orders.shape, np.inf)
+    try:
+        upper = pair.renyi_bracket(orders).upper if pair.certified else unknown
+    except UnsupportedComposition:
+        # A class, sampled: it has a profile and no divergences.
+        return unknown
     return np.where(np.isnan(upper), np.inf, upper)

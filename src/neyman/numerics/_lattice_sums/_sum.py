@@ -16,7 +16,7 @@ from neyman.numerics._lattice_sums._profile import LatticeProfile
 from neyman.numerics._lattice_sums._whole import part_of, whole_law
 from neyman.numerics._lattice_sums._window import Powers, Window, log_total, window
 
-__all__ = ["LEVELS", "LatticeSum"]
+__all__ = ["LEVELS", "LatticeSum", "WholeProfile"]
 
 # Cells of the longest part, or of the window, at the first level; four times as many at the next.
 _FIRST_CELLS = 2**13
@@ -27,11 +27,34 @@ _FARTHEST = 1e6
 _MISSED = 1e-4
 # Logarithms of deltas at which a profile is read as a whole, and of the mass that is cut then.
 _RUNGS, _UNCUT = (-1e-3, -2.0, -6.0, -15.0, -30.0, -60.0, -120.0, -240.0, -480.0), -690.0
+_LOWEST_RUNG = -60.0
 # Divergences of smaller orders are bounded by the one of this.
 _NEAR_ONE = 1e-3
 # What rounding may make of a delta at the first level before another tilt is tried, and how many
 # tilts are tried.
 _QUIET, _MOST_TILTS = 1e-5, 16
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeProfile:
+    """Bounds by several tilts, each of which is close for deltas of some size."""
+
+    below: tuple[LatticeProfile, ...]
+    above: tuple[LatticeProfile, ...]
+
+    def log_delta(self, epsilon: Array) -> Bracket:
+        """Bracket log delta, at real arguments."""
+        at = np.clip(epsilon, -_FARTHEST, _FARTHEST)
+        lower = np.max([each.log_delta(at) for each in self.below], axis=0)
+        upper = np.min([each.log_delta(at) for each in self.above], axis=0)
+        return Bracket(lower, upper)
+
+    def epsilon(self, delta: Array) -> Bracket:
+        """Bracket the least epsilon >= 0 with delta(epsilon) <= delta."""
+        lower = np.max([each.epsilon(delta) for each in self.below], axis=0)
+        upper = np.min([each.epsilon(delta) for each in self.above], axis=0)
+        return Bracket(np.maximum(lower, 0.0), np.maximum(upper, 0.0))
 
 
 @final
@@ -123,6 +146,17 @@ class LatticeSum:
             for part, grid in zip(self.parts, grids, strict=True)
         ]
         return [(low, n) for low, _, n in both], [(high, n) for _, high, n in both]
+
+    def profile(self, level: int) -> "WholeProfile":
+        """Return the profile from delta near 1 down to about 1e-40, to be read at many points."""
+        below: list[LatticeProfile] = []
+        above: list[LatticeProfile] = []
+        for log_delta in _RUNGS:
+            if log_delta >= _LOWEST_RUNG:
+                lower, upper = self._readings(Question(log_delta, inverse=True), level)
+                below.extend(lower)
+                above.append(upper)
+        return WholeProfile(tuple(below), tuple(above))
 
     def mu(self) -> Iterator[tuple[float, float]]:
         """Bracket the least mu whose Gaussian profile is above the sum's at every epsilon >= 0.
