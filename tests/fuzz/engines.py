@@ -84,7 +84,9 @@ def held() -> Iterator[Held]:
         @contextmanager
         def together(sources: Any, columns: Any, room: Any) -> Iterator[Any]:  # noqa: ARG001
             for source in sources:
-                connection.register(source.called, world.current[source.label])
+                # A frame of no rows is asked of its columns, and is none of the world's.
+                held = world.current[source.label] if source.label else source.table
+                connection.register(source.called, held)
             yield connection
 
         patch.setattr(_duckdb_engine, "together", together)

@@ -10,6 +10,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from leaves import cauchy, gumbel
 from neyman.accounting import random_allocation, shuffled
 from neyman.curves import (
     Pair,
@@ -92,7 +93,7 @@ CLOSED = {
         laplace(1) @ approx_dp(0, 0.05),
     ],
     "discrete": [piecewise([0, 0.1, 0.5, 1], [1, 0.6, 0.125, 0])],
-    "tilted": [TradeOff(LEAF, LEAF.swap()), TradeOff(LEAF, LEAF)],
+    "tests.tilted": [TradeOff(LEAF, LEAF.swap()), TradeOff(LEAF, LEAF)],
 }
 # The rest are read by a search, a sum or a composition; they stand before the laws of one curve.
 SEARCHED = {
@@ -113,6 +114,9 @@ SEARCHED = {
     "cdp": [cdp(0.1, 0.5)],
     "tcdp": [tcdp(0.1, 10)],
     "rdp": [rdp([(2, 0.5), (8, 2)])],
+    "tests.gumbel": [gumbel("1/2")],
+    "swapped_leaf": [gumbel("1/2").swap()],
+    "tests.cauchy": [cauchy("1/2")],
     "density": [densities(normal(0), normal(1), low=-38, high=38)],
 }
 EXAMPLES = CLOSED | SEARCHED

@@ -24,7 +24,7 @@ from neyman.numerics import (
 )
 from neyman.numerics._atomic._atomic_sums import atom_cumulant
 from neyman.numerics._distributions._theta import log_theta_ratio
-from neyman.numerics._primitives import log
+from neyman.numerics._primitives import log, log1p
 from neyman.overriding import override
 
 __all__ = [
@@ -284,6 +284,8 @@ class DiscretePair(LatticePair):
             return None
         ratios = self._ratios()
         most = max(ratios[-1][0], 1 / ratios[0][0])
+        if most < 2:
+            return Fraction(float(log1p(Interval.of(most - 1)).upper)) if most > 1 else Fraction(0)
         # A ratio can be beyond the doubles.
         shift = most.numerator.bit_length() - most.denominator.bit_length()
         bound = log(Interval.of(most / Fraction(2) ** shift)) + log(2.0) * shift

@@ -27,7 +27,7 @@ from neyman.curves._solvers._lattice import lattice_brackets
 from neyman.curves._solvers._solver import Contour, Effort, Lattice, in_use
 from neyman.curves._solvers._statements import statement_bound, without_statements
 from neyman.curves._solvers._trivial import one_side, trivial_bounds
-from neyman.curves._solvers._view import LOG_DELTA, View, meet
+from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View, meet
 from neyman.errors import UnsupportedComposition
 from neyman.numerics import Array, Atoms, Bracket, LossLaw, LossSum
 
@@ -84,10 +84,19 @@ def _answers(
     if pair.of_class:
         yield from _of_class(parts, view, at, effort)
         return
+    yield from _of_laws(parts, contour, view, at, enough)
+
+
+def _of_laws(
+    parts: Factors, contour: ContourProfile | None, view: View, at: Array, enough: Array | None
+) -> Iterator[tuple[str, Bracket]]:
     exact = exact_profile(parts)
     if exact is not None:
         yield exact.method, view.ask(exact, at)
         return
+    # Where nothing may be exceeded, the largest loss is the answer, and an exact one.
+    if view is EPSILON and np.any(at == 0):
+        yield from (("trivial bounds", found) for found in trivial_bounds(parts, view, at))
     if contour is not None:
         yield "contour", _by_contour(contour, view, at, enough)
     for found in trivial_bounds(parts, view, at):
@@ -95,7 +104,7 @@ def _answers(
     known = known_samples(parts)
     if known is not None and view.name in ("log_delta", "epsilon"):
         yield "known samples", known.bracket(view, at)
-    for found in lattice_brackets(parts, view, at, effort):
+    for found in lattice_brackets(parts, view, at, in_use()):
         yield "lattice", found
 
 

@@ -261,7 +261,8 @@ def _rung(
     tau = float(ladder.tau[at])
     tilt = np.asarray(tau)
     kappas = [float(law.moments(tilt)[0]) for law in laws]
-    aliasing = math.exp(log_aliasing + _slack(ladder, at)) if log_aliasing > -math.inf else 0.0
+    with np.errstate(over="ignore"):
+        aliasing = float(np.exp(log_aliasing + _slack(ladder, at)))
     r = tilted_window(laws, tau, kappas, window, length, aliasing)
     # The change back is exact at one cell, so that only the distance from it rounds.
     centre = (window[0] + window[1]) // 2

@@ -13,6 +13,7 @@ from neyman.numerics._lattice_sums._law import laws
 from neyman.numerics._lattice_sums._mu import mu_above, mu_below
 from neyman.numerics._lattice_sums._plan import Part, Plan, Question, grid_of, plan, plan_whole
 from neyman.numerics._lattice_sums._profile import LatticeProfile
+from neyman.numerics._lattice_sums._source import LossSource
 from neyman.numerics._lattice_sums._whole import part_of, whole_law
 from neyman.numerics._lattice_sums._window import Powers, Window, log_total, window
 
@@ -27,7 +28,7 @@ _FARTHEST = 1e6
 _MISSED = 1e-4
 # Logarithms of deltas at which a profile is read as a whole, and of the mass that is cut then.
 _RUNGS, _UNCUT = (-1e-3, -2.0, -6.0, -15.0, -30.0, -60.0, -120.0, -240.0, -480.0), -690.0
-_LOWEST_RUNG = -60.0
+_LOWEST_RUNG, _LEAST_DELTA = -60.0, -640.0
 # Divergences of smaller orders are bounded by the one of this.
 _NEAR_ONE = 1e-3
 # What rounding may make of a delta at the first level before another tilt is tried, and how many
@@ -84,6 +85,11 @@ class LatticeSum:
     def log_delta(self, epsilon: Array) -> Iterator[Bracket]:
         """Bracket the logarithm of delta at each epsilon, level by level."""
         flat = np.clip(np.ravel(epsilon).astype(np.float64), -_FARTHEST, _FARTHEST)
+        beyond = flat > self._largest
+        if np.all(beyond):
+            nothing = np.full(epsilon.shape, -np.inf)
+            yield Bracket(nothing, nothing)
+            return
         questions = [Question(float(x), inverse=False) for x in flat]
         for level in range(LEVELS):
             lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
@@ -92,7 +98,20 @@ class LatticeSum:
                 lower = np.max([lower, *(b.log_delta(flat) for b in below)], axis=0)
                 upper = np.minimum(upper, above.log_delta(flat))
                 is_open[(above.noise(flat) <= quiet) | (upper <= lower + quiet)] = False
+            if np.any(untold := (upper == 0) & (flat > 0)):
+                # So far out that hardly a loss is left: what is known of the least deltas.
+                _, above = self._readings(Question(_LEAST_DELTA, inverse=True), level)
+                upper[untold] = above.log_delta(flat[untold])
+            upper[beyond] = -np.inf
             yield Bracket(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))
+
+    @property
+    def _largest(self) -> float:
+        """A loss that the sum surely does not exceed; infinite if one may be."""
+        if any(part.upper.only_q[1] > 0 for part in self.parts):
+            return math.inf
+        losses = [part.times * _largest_of(part.upper) for part in self.parts]
+        return math.fsum(losses) + 4 * ULP * math.fsum(map(abs, losses))
 
     def epsilon(self, delta: Array) -> Iterator[Bracket]:
         """Bracket the least epsilon >= 0 with delta(epsilon) <= delta, level by level."""
@@ -217,6 +236,16 @@ class LatticeSum:
             for up, each in zip((False, True), powers, strict=True)
         )
         return part_of(low, high, times)
+
+
+def _largest_of(source: LossSource) -> float:
+    """Return a bound of the finite losses, of the atoms too."""
+    p, q = source.atoms
+    some = q.upper > 0
+    with np.errstate(divide="ignore"):
+        places = np.log(q.upper[some]) - np.log(p.lower[some])
+    most = float(np.max(places * (1 + 8 * ULP * np.sign(places)) + 8 * ULP, initial=-np.inf))
+    return max(most, source.reach[1] if source.reach[0] < source.reach[1] else -np.inf)
 
 
 def _coupled(powers: Powers, found: Window, log_delta: float) -> LatticeProfile:
