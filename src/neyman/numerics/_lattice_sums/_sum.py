@@ -28,7 +28,7 @@ _FARTHEST = 1e6
 _MISSED = 1e-4
 # Logarithms of deltas at which a profile is read as a whole, and of the mass that is cut then.
 _RUNGS, _UNCUT = (-1e-3, -2.0, -6.0, -15.0, -30.0, -60.0, -120.0, -240.0, -480.0), -690.0
-_LOWEST_RUNG, _LEAST_DELTA = -60.0, -640.0
+_LOWEST_RUNG, _FAR_RUNGS = -60.0, (-640.0, -120.0, -40.0)
 # Divergences of smaller orders are bounded by the one of this.
 _NEAR_ONE = 1e-3
 # What rounding may make of a delta at the first level before another tilt is tried, and how many
@@ -98,9 +98,11 @@ class LatticeSum:
                 lower = np.max([lower, *(b.log_delta(flat) for b in below)], axis=0)
                 upper = np.minimum(upper, above.log_delta(flat))
                 is_open[(above.noise(flat) <= quiet) | (upper <= lower + quiet)] = False
-            if np.any(untold := (upper == 0) & (flat > 0)):
-                # So far out that hardly a loss is left: what is known of the least deltas.
-                _, above = self._readings(Question(_LEAST_DELTA, inverse=True), level)
+            for rung in _FAR_RUNGS:
+                # So far out that hardly a loss is left: what is known of small deltas.
+                if not np.any(untold := (upper == 0) & (flat > 0) & ~beyond):
+                    break
+                _, above = self._readings(Question(rung, inverse=True), level)
                 upper[untold] = above.log_delta(flat[untold])
             upper[beyond] = -np.inf
             yield Bracket(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))
