@@ -4,9 +4,10 @@ import argparse
 
 from neyman.cli._numbers import WrongUsage, as_usage, number
 from neyman.cli._phases import phases_of
-from neyman.cli._say import say, say_json
+from neyman.cli._say import complain, say, say_json
 from neyman.cli._statement import USUAL_RATES, Statement
-from neyman.curves import compose
+from neyman.curves import Auto, compose
+from neyman.curves._solvers._solver import using
 
 __all__ = ["run"]
 
@@ -25,11 +26,19 @@ def _run(options: argparse.Namespace) -> int:
     rates = tuple(number(rate, "--fpr") for rate in options.fpr or ()) or USUAL_RATES
     if not all(0 < rate < 1 for rate in rates):
         raise WrongUsage("--fpr was given outside (0, 1); write a rate such as 0.01")
+    seconds = float(number(options.seconds, "--seconds"))
     curve = compose(*(phase.curve for phase in phases))
     statement = Statement(phases, curve, delta, rates)
-    if options.json:
-        record = {"format": "neyman.account", "version": 1, **statement.to_json()}
-        say_json(record)
+    with using(Auto(seconds=seconds)) as effort:
+        said = statement.to_json() if options.json else str(statement)
+    if isinstance(said, str):
+        say(said)
     else:
-        say(statement)
+        record = {"format": "neyman.account", "version": 1, **said}
+        say_json(record)
+    if effort.late:
+        complain(
+            f"The time of {seconds:g} s was up. The bounds hold; a larger --seconds may bring the "
+            "two sides closer."
+        )
     return 0

@@ -59,6 +59,9 @@ def _add_account(commands: Any) -> None:
     account.add_argument(
         "--fpr", action="append", help="false positive rate of an attack; may be repeated"
     )
+    account.add_argument(
+        "--seconds", default="10", help="after which no further method is tried; 10 if left out"
+    )
     account.add_argument("--json", action="store_true", help="print JSON")
 
 
