@@ -7,13 +7,17 @@ import pytest
 
 from neyman.accounting import shuffled
 from neyman.curves import (
+    TradeOff,
     approx_dp,
     best,
     bounded_range,
     gdp,
+    laplace,
     piecewise,
     poisson,
     pure_dp,
+    subsample,
+    worst,
     zcdp,
 )
 from neyman.numerics import Span
@@ -45,6 +49,13 @@ def test_what_is_slow_to_read_composes_all_the_same(curve):
     assert np.all(
         curve.remove.factors()[0][0].delta_bracket(np.array([0.0, 1.0])).lower <= delta.upper
     )
+
+
+def test_a_best_within_another_pair_is_left_as_it_is():
+    lone = TradeOff(gdp(1).remove, laplace(2).remove)
+    curve = subsample(worst(lone, pure_dp(1)), 0.25) ** 2
+    lower, upper = curve.delta(0.5, bracket=True)
+    assert 0 < lower <= upper < 1
 
 
 def test_what_is_to_be_written_instead():

@@ -12,6 +12,7 @@ import numpy as np
 from neyman.curves._divergences._joined_renyi import joined_renyi
 from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._pair import Pair, Tails, check_relation
+from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._conjugate import powers_of_profile, profile_of_powers
 from neyman.curves._profiles._shown import epsilon_shown
 from neyman.curves._solvers._sources import MixedSource
@@ -67,10 +68,17 @@ def mixed(shares: tuple[Fraction, ...], parts: tuple[Pair, ...]) -> Pair:
 
 
 def count_of_choices(pair: Pair) -> int:
-    """Return of how many guarantees the best is known of a pair; 0 for one alone."""
+    """Return of how many guarantees one may be chosen in a pair, sampled or composed; or 0."""
     if isinstance(pair, BestPair):
         return len(pair.parts)
-    return max(map(count_of_choices, pair.made_of()), default=0)
+    if isinstance(pair, SampledPair):
+        return count_of_choices(pair.base)
+    if isinstance(pair, SampledSwapPair):
+        return count_of_choices(pair.forward)
+    factors = pair.factors()
+    if factors == ((pair, 1),):
+        return 0
+    return max(count_of_choices(part) for part, _ in factors)
 
 
 def _order(pair: Pair) -> tuple[str, str]:
