@@ -18,7 +18,7 @@ from neyman.curves._solvers._solver import Effort, Lattice
 from neyman.curves._solvers._sources import atom_source
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, TPR, View
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array, Bracket, exact, exp_outward, text
+from neyman.numerics import ULP, Array, Bracket, Interval, exact, exp_outward, text
 from neyman.numerics._atomic._rounding import sampled_atoms
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._source import (
@@ -29,6 +29,7 @@ from neyman.numerics._lattice_sums._source import (
     SwappedSource,
 )
 from neyman.numerics._lattice_sums._sum import LatticeSum, WholeProfile
+from neyman.numerics._primitives import exp, log
 
 __all__ = ["lattice_brackets", "loss_part"]
 
@@ -46,8 +47,9 @@ _ONE = Bracket(np.ones(1), np.ones(1))
 _NOTHING = Masses(_ONE, _ONE)
 
 
-def lattice_brackets(parts: Factors, view: View, at: Array, effort: Effort) -> Iterator[Bracket]:
+def lattice_brackets(pair: Pair, view: View, at: Array, effort: Effort) -> Iterator[Bracket]:
     """Yield brackets by finer and finer lattices."""
+    parts = pair.factors()
     if isinstance(effort.solver, Lattice):
         step = exact(effort.solver.step, "step")
         found = LatticeProfile.sampled(parts, step)
@@ -63,10 +65,10 @@ def lattice_brackets(parts: Factors, view: View, at: Array, effort: Effort) -> I
             yield from sums.log_delta(at) if view is LOG_DELTA else sums.epsilon(at)
         return
     for level in _WHOLE:
-        whole = _profile(parts, level)
-        if whole is None:
+        both = [_profile(side.factors(), level) for side in (pair, pair.swap())]
+        if both[0] is None or both[1] is None:
             return
-        yield _by_profile_of(whole, view, at)
+        yield _of_whole(both[0], both[1], view, at)
 
 
 def _sum(parts: Factors) -> LatticeSum | None:
@@ -75,24 +77,37 @@ def _sum(parts: Factors) -> LatticeSum | None:
     return LatticeSum(read) if len(read) == len(known) else None
 
 
-@lru_cache(maxsize=4)
+# Two levels, of both directions of both pairs of a guarantee.
+@lru_cache(maxsize=8)
 def _profile(parts: Factors, level: int) -> WholeProfile | None:
     sums = _sum(parts)
     return None if sums is None else sums.profile(level)
 
 
-def _by_profile_of(whole: WholeProfile, view: View, at: Array) -> Bracket:
+def _of_whole(whole: WholeProfile, swapped: WholeProfile, view: View, at: Array) -> Bracket:
     """Bracket a view at many points, or the errors of the best test by the conjugate."""
-    if view is LOG_DELTA:
-        return whole.log_delta(at)
     if view is EPSILON:
         return whole.epsilon(at)
-    power = powers_of_profile(lambda epsilon: exp_outward(whole.log_delta(epsilon)), at)
+    if view is LOG_DELTA:
+        return Interval.where(at < 0, log(_left(swapped, at)), whole.log_delta(at)).smaller(0)
+
+    def delta(epsilon: Array) -> Bracket:
+        right = exp_outward(whole.log_delta(epsilon))
+        return Interval.where(epsilon < 0, _left(swapped, epsilon), right)
+
+    power = powers_of_profile(delta, at)
     if view is TPR:
         return power
     return Bracket(
         np.clip(1 - power.upper - ULP, 0.0, 1.0), np.clip(1 - power.lower + ULP, 0.0, 1.0)
     )
+
+
+def _left(swapped: WholeProfile, epsilon: Array) -> Interval:
+    """Bracket delta left of 0: delta(-x) = 1 - e^-x (1 - delta_swapped(x))."""
+    x = np.maximum(-epsilon, 0.0)
+    rest = 1 - exp(swapped.log_delta(x))
+    return (1 - exp(Interval.exactly(-x)) * rest).clip(0.0, 1.0)
 
 
 def loss_part(pair: Pair, times: int) -> Part | None:

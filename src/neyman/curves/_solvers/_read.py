@@ -70,7 +70,7 @@ def _answers(
 ) -> Iterator[tuple[str, Bracket]]:
     """Yield brackets with the names of their methods, the cheapest first."""
     if isinstance(effort.solver, Lattice):
-        yield from (("lattice", found) for found in lattice_brackets(parts, view, at, effort))
+        yield from (("lattice", found) for found in lattice_brackets(pair, view, at, effort))
         return
     contour = contour_profile(parts)
     if isinstance(effort.solver, Contour):
@@ -82,13 +82,18 @@ def _answers(
         yield "contour", _by_contour(contour, view, at, enough)
         return
     if pair.of_class:
-        yield from _of_class(parts, view, at, effort)
+        yield from _of_class(pair, parts, view, at, effort)
         return
-    yield from _of_laws(parts, contour, view, at, enough)
+    yield from _of_laws(pair, parts, contour, view, at, enough)
 
 
 def _of_laws(
-    parts: Factors, contour: ContourProfile | None, view: View, at: Array, enough: Array | None
+    pair: Pair,
+    parts: Factors,
+    contour: ContourProfile | None,
+    view: View,
+    at: Array,
+    enough: Array | None,
 ) -> Iterator[tuple[str, Bracket]]:
     exact = exact_profile(parts)
     if exact is not None:
@@ -104,15 +109,15 @@ def _of_laws(
     known = known_samples(parts)
     if known is not None and view.name in ("log_delta", "epsilon"):
         yield "known samples", known.bracket(view, at)
-    for found in lattice_brackets(parts, view, at, in_use()):
+    for found in lattice_brackets(pair, view, at, in_use()):
         yield "lattice", found
 
 
 def _of_class(
-    parts: Factors, view: View, at: Array, effort: Effort
+    pair: Pair, parts: Factors, view: View, at: Array, effort: Effort
 ) -> Iterator[tuple[str, Bracket]]:
     yield "class", statement_bound(parts, view, at)
-    for found in lattice_brackets(parts, view, at, effort):
+    for found in lattice_brackets(pair, view, at, effort):
         yield "lattice", one_side(view, view.vacuous(at), found, above=True)
     for found in trivial_bounds(without_statements(parts), view, at):
         yield "class", one_side(view, view.vacuous(at), found, above=False)
