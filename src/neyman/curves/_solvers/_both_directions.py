@@ -7,12 +7,12 @@ serves both at once, and otherwise the second direction is only asked where it m
 import numpy as np
 
 from neyman.curves._algebra._composed import composed
-from neyman.curves._algebra._lattice_algebra import count_of_choices
+from neyman.curves._algebra._lattice_algebra import BestPair, count_of_choices
 from neyman.curves._pair import Pair
+from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair, sampled
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._profiles._hull import hull_test
 from neyman.curves._solvers._both import BothProfile
-from neyman.curves._solvers._choices import chosen
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._solver import Auto, Contour, in_use
 from neyman.curves._solvers._statements import statement_bound, without_statements
@@ -33,9 +33,23 @@ def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     found = _read_both(remove, add, view, at)
     if len(remove.factors()) > 1 or remove.factors()[0][1] > 1:
         for i in range(count_of_choices(remove)):
-            below = read_both(chosen(remove, i), chosen(add, i), view, at)
+            below = read_both(_chosen(remove, i), _chosen(add, i), view, at)
             found = meet(found, one_side(view, view.vacuous(at), below, above=True))
     return found
+
+
+def _chosen(pair: Pair, i: int) -> Pair:
+    """Return a pair that the best is above: the i-th of several in the place of the best."""
+    if isinstance(pair, BestPair):
+        return pair.parts[i % len(pair.parts)]
+    if isinstance(pair, SampledPair):
+        return sampled(_chosen(pair.base, i), pair.probability)
+    if isinstance(pair, SampledSwapPair):
+        return _chosen(pair.forward, i).swap()
+    factors = pair.factors()
+    if factors == ((pair, 1),):
+        return pair
+    return composed((_chosen(part, i), n) for part, n in factors)
 
 
 def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
