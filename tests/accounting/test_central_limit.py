@@ -295,6 +295,24 @@ def test_the_band_of_noisy_descent_holds_each_direction_of_it():
 
 
 @pytest.mark.shows("S1.23")
+def test_the_band_of_two_phases_that_can_fail_holds_each_direction():
+    first, second = poisson(gdp(1), 0.01), poisson(laplace(0.3), 0.2) @ approx_dp(0, 1e-4)
+    alphas = np.asarray([1e-6, 0.01, 0.1, 0.3, 0.6, 0.9, 0.99])
+    whole = first**2000 @ second**900
+    bands = []
+    for side in (lambda f: f.remove, lambda f: f.add):
+        bands.append(central_limit_band([(side(first), 2000), (side(second), 900)]))
+        assert not leaves(bands[-1], alphas, side(whole).beta_bracket(alphas))
+        lost = 1 - (1 - 1e-4) ** 900
+        assert bands[-1].failure == pytest.approx((lost, lost), rel=1e-9)
+    # One is the inverse of the other: the two laws change places, and nothing else does.
+    spread = [sum(band.ratio) / 2 for band in bands]
+    assert spread[0] * spread[1] == pytest.approx(1, rel=1e-4)
+    assert bands[0].mu[0] == pytest.approx(bands[1].mu[0] / spread[1], rel=1e-4)
+    assert bands[0].gamma == pytest.approx(bands[1].gamma, rel=1e-4)
+
+
+@pytest.mark.shows("S1.23")
 @pytest.mark.parametrize("steps", [("0.5", "0.01", 3000), ("0.6", "0.05", 200)], ids=str)
 def test_the_formulas_for_symmetric_steps_and_a_small_third_moment_are_seen(steps):
     """A quarter of the band still holds here, and tells the broken ones."""
