@@ -164,8 +164,8 @@ def central_limit_band(steps: Sequence[tuple[TradeOff | Pair, int]]) -> CentralL
     """
     cores, failures = _apart([(_one_way(curve), count) for curve, count in _checked(steps)])
     under_p = _sum(cores)
-    mirrored = [(pair.swap(), count) for pair, count in cores]
-    under_q = under_p if mirrored == cores else _sum(mirrored)
+    alike = all(pair.symmetric for pair, _ in cores)
+    under_q = under_p if alike else _sum([(pair.swap(), count) for pair, count in cores])
     gamma = max(under_p.gamma, under_q.gamma)
     if not gamma < 0.5:
         raise InvalidParameter(
