@@ -2,11 +2,13 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
 
+from neyman.accounting import hall_gaussian_sigma
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Hinge,
@@ -137,6 +139,64 @@ def test_constants_of_machines_and_means():
         machine_norm(Logistic(), regularization=0, neighbors="add_remove")
     with pytest.raises(InvalidParameter, match="squared"):
         Huber(1e30)
+
+
+def test_the_penalty_of_a_mean_is_that_of_a_sum_divided_by_twice_the_records():
+    """Hall, Rinaldo and Wasserman's lambda: L / (lambda n)."""
+    declared = {"neighbors": "replace_one", "penalty": 0.1}
+    assert machine_norm(Hinge(0), **declared, records=1000) * 100 == 1
+    assert machine_norm(Huber(3), **declared, records=10) == 3
+    for given, words in (
+        ({"penalty": 0.1}, "write records"),
+        ({"penalty": 0.1, "records": 0}, "records=0"),
+        ({"penalty": 0, "records": 9}, "penalty=0 is not positive"),
+        ({"penalty": 1, "records": 9, "regularization": 1}, "both of regularization and penalty"),
+        ({}, "neither of regularization and penalty"),
+    ):
+        with pytest.raises(InvalidParameter, match=words):
+            machine_norm(Hinge(0), neighbors="replace_one", **given)
+    with pytest.raises(InvalidParameter, match="number must be public"):
+        machine_norm(Hinge(0), neighbors="add_remove", penalty=0.1, records=9)
+
+
+@pytest.mark.shows("S2.13")
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_the_density_of_the_paper_moves_by_its_constant(dimension):
+    """sqrt(2) / (n (2 pi h^2)^(d/2)), Hall, Rinaldo and Wasserman, section 4.1."""
+    n, h = 1000, 0.1
+    given = {"bandwidth": h, "dimension": dimension, "neighbors": "replace_one"}
+    moved = density_norm(SquaredExponential(h), diameter=50, **given) / n
+    known = math.sqrt(2) / (n * (2 * math.pi * h * h) ** (dimension / 2))
+    assert moved == pytest.approx(known, rel=1e-12)
+    noise = math.sqrt(2 * math.log(2 / 1e-5)) * math.sqrt(2) / n
+    noise /= (2 * math.pi * h * h) ** (dimension / 2)
+    assert hall_gaussian_sigma(1, 1e-5, moved) == pytest.approx(noise, rel=1e-9)
+
+
+@pytest.mark.shows("S2.11", "S2.12")
+def test_the_norm_of_noise_with_corners_is_that_of_the_function_and_its_slope():
+    """||f||^2 = (f(0)^2 + f(1)^2) / 2 + the integral of f'^2 + g^2 f^2 over [0, 1] / (2 g).
+
+    It is the example of a Sobolev space in Hall, Rinaldo and Wasserman: noise exp(-g |s - t|).
+    """
+    h, g, rng = 0.2, 5, np.random.default_rng(12)
+    kernel, x = Matern(0.5, Fraction(1, g)), np.linspace(0, 1, 20_001)
+    peak = 1 / math.sqrt(2 * math.pi) / h
+    bound = density_norm(kernel, bandwidth=h, dimension=1, diameter=1, neighbors="replace_one")
+    largest = 0.0
+    for one, other in [(0.3, 0.9), *rng.uniform(0, 1, (50, 2))]:
+        bumps = [peak * np.exp(-((x - t) ** 2) / (2 * h * h)) for t in (one, other)]
+        f = bumps[0] - bumps[1]
+        slope = -((x - one) * bumps[0] - (x - other) * bumps[1]) / h**2
+        inside = np.trapezoid(slope**2 + g**2 * f**2, x) / (2 * g)
+        norm = math.sqrt((f[0] ** 2 + f[-1] ** 2) / 2 + inside)
+        values = [np.linalg.solve(kernel.covariance(x[::k], x[::k]), f[::k]) for k in (2000, 50)]
+        seen = [math.sqrt(f[::k] @ v) for k, v in zip((2000, 50), values, strict=True)]
+        assert seen[0] <= seen[1] <= norm * (1 + 1e-9)
+        assert seen[1] == pytest.approx(norm, rel=1e-3, abs=1e-9)
+        assert norm <= bound
+        largest = max(largest, norm / bound)
+    assert largest > 0.6
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from neyman.functional import (
     density_at,
     function,
     kernel_machine,
+    machine_norm,
 )
 from neyman.functional._gaussian_processes._curve_mean import shortened
 from neyman.functional._gaussian_processes._kernels import COVARIANCE_ERROR
@@ -260,6 +261,51 @@ def test_the_sensitivity_of_a_machine_is_attained(loss, regularization, size_of_
     assert 0.99 * size(one) < moved <= size(one)
 
 
+def fitted(loss, x, y, penalty):
+    """Return the coefficients that minimise (1/n) sum l + lambda ||f||^2, by plain descent."""
+    gram, a, n = SquaredExponential(0.8).covariance(x, x), np.zeros(len(x)), len(x)
+    step = 1 / (float(loss.curvature) + 2 * penalty)
+    for _ in range(2000):
+        a -= step * (loss.slope(y, gram @ a) / n + 2 * penalty * a)
+    return a
+
+
+@pytest.mark.shows("S2.12")
+@pytest.mark.parametrize(
+    ("loss", "least"), [(Logistic(), 0.3), (Hinge(0.05), 0.6), (Huber(0.01), 0.6)], ids=repr
+)
+def test_neighbours_of_the_minimiser_of_a_mean_are_as_far_as_the_penalty_says(loss, least):
+    """Hall, Rinaldo and Wasserman's lambda: at most L / (lambda n) in the norm of the kernel."""
+    rng, penalty, largest = np.random.default_rng(10), 0.2, 0.0
+    bound = machine_norm(loss, penalty=0.2, records=3, neighbors="replace_one")
+    for _ in range(8):
+        x, y = rng.uniform(-2, 2, 3), rng.choice([-1.0, 1.0], 3)
+        size = 1000 if isinstance(loss, Huber) else 1
+        other_x, other_y = x.copy(), size * y
+        other_x[0], other_y[0] = rng.choice([x[0], 2.0]), -size * y[0]
+        one, two = fitted(loss, x, size * y, penalty), fitted(loss, other_x, other_y, penalty)
+        places, moves = np.append(x, other_x), np.append(one, -two)
+        square = moves @ SquaredExponential(0.8).covariance(places, places) @ moves
+        largest = max(largest, math.sqrt(square) / float(bound))
+    # So a bound half as large, that of r = 4 lambda n, would be passed.
+    assert least < largest <= 1 + 1e-9
+
+
+def test_a_machine_takes_the_penalty_of_the_mean():
+    rng = np.random.default_rng(13)
+    x, y = rng.uniform(-2, 2, 40), rng.choice([-1.0, 1.0], 40)
+    given = {"loss": Hinge(0.5), "kernel": SquaredExponential(0.8)} | WORDS
+    asked = kernel_machine(x, y, x[:9], penalty=0.1, **given)
+    assert asked.query == kernel_machine(x, y, x[:9], regularization=8, **given).query
+    assert size(asked) == size(kernel_machine(x, y, x[:9], regularization=8, **given))
+    values = SquaredExponential(0.8).covariance(x[:9], x) @ fitted(Hinge(0.5), x, y, 0.1)
+    assert np.abs(np.array(read(asked)["value"]) - values).max() < 2.0**-9 * 2
+    with pytest.raises(InvalidParameter, match="1 to 4096"):
+        kernel_machine(x[:0], y[:0], x[:9], penalty=0.1, **given)
+    with pytest.raises(InvalidParameter, match="both of regularization and penalty"):
+        kernel_machine(x, y, x[:9], penalty=0.1, regularization=8, **given)
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_a_machine_is_the_minimiser(loss):
     rng = np.random.default_rng(8)
@@ -308,6 +354,7 @@ def test_hostile_records_raise_nothing():
     [
         ({"loss": Hinge(0)}, "corner"),
         ({"regularization": 1e-6}, "write a larger one"),
+        ({"regularization": 1e-6}, "If it is the lambda of .* write it as penalty"),
         ({"regularization": 0}, "without bound"),
     ],
 )

@@ -140,6 +140,18 @@ CALLS = [
         **WORDS,
     ),
     call(
+        functional.kernel_machine,
+        "unit=text",
+        "name=text",
+        x=VALUES,
+        y=VALUES,
+        points=POINTS,
+        loss=Huber(1),
+        penalty=0.1,
+        kernel=SMOOTH,
+        **WORDS,
+    ),
+    call(
         functional.curve_mean,
         "unit=text",
         "name=text",
@@ -169,6 +181,7 @@ CALLS = [
         neighbors="replace_one",
     ),
     call(functional.machine_norm, loss=Logistic(), regularization=1, neighbors="replace_one"),
+    call(functional.machine_norm, loss=Logistic(), penalty=1, records=5, neighbors="replace_one"),
     call(functional.mean_norm, radius=1, neighbors="replace_one"),
     call(
         functional.quantiles,
@@ -401,6 +414,12 @@ def test_private_values_in_the_wrong_place_are_not_shown(name):
                 VALUES, VALUES, POINTS, loss=Huber(1), regularization=-1, kernel=SMOOTH, **WORDS
             ),
             "regularization=-1 is not positive",
+        ),
+        (
+            lambda: functional.kernel_machine(
+                VALUES, VALUES, POINTS, loss=Huber(1), penalty=-1, kernel=SMOOTH, **WORDS
+            ),
+            "penalty=-1 is not positive",
         ),
         (lambda: functional.density(VALUES, **DENSITY | {"domain": (0, 1)}), "Interval"),
         (lambda: functional.density(VALUES, **DENSITY | {"target": functional.Scales}), "a class"),

@@ -4,18 +4,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, final
+from typing import ClassVar, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.accounting._estimate import Estimate
 from neyman.accounting._functionals import Functionals, functionals
+from neyman.arguments import check_type
 from neyman.curves import Pair, TradeOff, approx_dp, gdp
 from neyman.curves._pairs._erased import ErasedPair, erased
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.errors import InvalidParameter, NotCertified
-from neyman.numerics import ULP, Array, Bracket, ndtri, normal_tail
+from neyman.numerics import ULP, Interval, normal_quantile, phi
 
 __all__ = [
     "CentralLimit",
@@ -24,61 +25,62 @@ __all__ = [
     "central_limit_band",
 ]
 
-Steps = Sequence[tuple[TradeOff, int]]
-_SLACK = 512 * ULP
+Steps: TypeAlias = Sequence[tuple[TradeOff, int]]
+Pairs: TypeAlias = Sequence[tuple[Pair, int]]
+_Curve = TypeVar("_Curve", TradeOff, TradeOff | Pair)
 _METHOD = "central limit theorem"
+# The distance to the normal law: the first for any independent summands, the others for equal ones.
+_UNLIKE, _ALIKE, _MORE = Fraction("0.5600"), Fraction("0.33554"), Fraction("0.415")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class CentralLimitBand:
-    """G_mu(alpha + gamma) - gamma <= f(alpha) <= G_mu(alpha - gamma) + gamma on [gamma, 1 - gamma].
+    """limit(alpha + gamma) - gamma <= f(alpha) <= limit(alpha - gamma) + gamma, of one direction.
 
-    Outside, f is only known to be non-increasing and at most 1 - alpha. What is composed is
+        limit(alpha) = Phi(ratio Phi^-1(1 - alpha) - mu), 1 to the left of [0, 1] and 0 to the right
+
+    It is G_mu where the steps are symmetric: their ratio is 1. What is composed is
     f ⊗ f_{0,failure}: the theorem is for the first, and the second is factored out.
 
     Attributes:
-        mu: lower and upper end of 2 kl / sqrt(variance).
+        mu: lower and upper end of (mean under Q - mean under P) / (spread under Q), of the loss.
+        ratio: the same of (spread under P) / (spread under Q).
         gamma: half-width, rounded up, below 1/2.
         failure: bounds of 1 - prod (1 - delta_i), 0 where no mass is infinite.
 
     Guarantee: holds for the composition that it was made of. It is wide: about 40 times the true
         error for pure differential privacy, so that exact composition is always the better answer.
-    Source: Dong, Roth and Su (2022), theorem 3.4 and proposition 3.7.
+    Source: Dong, Roth and Su (2022), theorem 3.4 and proposition 3.7, for symmetric steps;
+        docs/theory/limit.md has the proof for any.
     """
 
     mu: tuple[float, float]
+    ratio: tuple[float, float]
     gamma: float
     failure: tuple[float, float] = (0.0, 0.0)
 
-    def beta(self, alpha: npt.ArrayLike) -> Bracket:
+    def beta(self, alpha: npt.ArrayLike) -> Interval:
         """Return bounds of the whole composition's f at alpha in [0, 1].
 
         Raises:
             InvalidParameter: if alpha leaves [0, 1].
         """
-        at = np.asarray(alpha, dtype=np.float64)
-        if not np.all((at >= 0) & (at <= 1)):
+        given = np.asarray(alpha, dtype=np.float64)
+        if not np.all((given >= 0) & (given <= 1)):
             raise InvalidParameter(f"alpha={alpha!r} leaves [0, 1]; write numbers in it")
-        if self.failure[1] == 0:
-            return self._core(at)
-        # f_{0,d} ⊗ f is (1 - d) f(alpha / (1 - d)), and falls in d.
-        kept = [1 - d for d in self.failure]
-        most, least = (
-            self._core(np.minimum(at / share * (1 + side), 1.0))
-            for share, side in zip(kept, (-ULP, ULP), strict=True)
-        )
-        lower = np.where(at < kept[1] * (1 - ULP), kept[1] * least.lower * (1 - ULP), 0.0)
-        upper = np.where(at > kept[0] * (1 + ULP), 0.0, kept[0] * most.upper * (1 + ULP))
-        upper = np.minimum(upper, 1 - at)
-        return Bracket(np.minimum(lower, upper), upper)
+        at, kept = Interval.decimal(given), 1 - _ends(self.failure)
+        # f_{0,d} ⊗ f is (1 - d) f(alpha / (1 - d)).
+        return (self._core((at / kept).clip(0.0, 1.0)) * kept).smaller(1 - at).clip(0.0, 1.0)
 
-    def _core(self, at: Array) -> Bracket:
-        right = (np.maximum(at, self.gamma) + self.gamma) * (1 + ULP)
-        left = np.minimum(at, 1 - self.gamma) * (1 - ULP) - self.gamma
-        lower = np.maximum(_gaussian(right, self.mu[1]).lower - self.gamma, 0.0) * (1 - ULP)
-        upper = np.minimum((_gaussian(left, self.mu[0]).upper + self.gamma) * (1 + ULP), 1 - at)
-        return Bracket(np.minimum(lower, upper), upper)
+    def _core(self, alpha: Interval) -> Interval:
+        lower = self._limit(alpha + self.gamma) - self.gamma
+        upper = self._limit(alpha - self.gamma) + self.gamma
+        return Interval(lower.lower, upper.upper).clip(0.0, 1.0).smaller(1 - alpha)
+
+    def _limit(self, alpha: Interval) -> Interval:
+        z = -normal_quantile(alpha.clip(0.0, 1.0))
+        return phi(_ends(self.ratio) * z - _ends(self.mu))
 
 
 @final
@@ -91,7 +93,7 @@ class CentralLimit:
     at; nothing is known of the error, of either sign. It is no curve and cannot be charged.
 
     Attributes:
-        mu: 2 sum kl / sqrt(sum (kappa2 - kl^2)) of the steps without their failures.
+        mu: of the steps without their failures, by the formula that was asked for.
         failure: d.
         largest_kl: of a step.
         kappa3: the sum.
@@ -115,6 +117,10 @@ class CentralLimit:
         """Estimate the profile."""
         return Estimate(float(self._curve().delta(epsilon)), _METHOD)
 
+    def epsilon(self, delta: float) -> Estimate:
+        """Estimate the epsilon that goes with a delta."""
+        return Estimate(float(self._curve().epsilon(delta)), _METHOD)
+
     def _curve(self) -> TradeOff:
         return gdp(self.mu.value) @ approx_dp(0, self.failure.value)
 
@@ -122,37 +128,66 @@ class CentralLimit:
         return f"estimate G_{self.mu.value:.6g} ⊗ f_(0,{self.failure.value:.6g}) ({_METHOD})"
 
 
-def _gaussian(alpha: Array, mu: float) -> Bracket:
-    """Return G_mu, continued by 1 to the left and 0 to the right of [0, 1]."""
-    inside = np.clip(alpha, 1e-300, 1 - 2.0**-53)
-    value = normal_tail(-ndtri(inside), -mu)
-    lower = np.where(alpha >= 1 - 2.0**-53, 0.0, value.lower)
-    return Bracket(lower, np.where(alpha <= 1e-300, 1.0, value.upper))
+def central_limit_band(steps: Sequence[tuple[TradeOff | Pair, int]]) -> CentralLimitBand:
+    """Return the Berry-Esseen band of a composition, of any curves whose loss has a third moment.
 
+        mu = (sum kl + sum kl') / sqrt(v'),  ratio = sqrt(v / v'),  v = sum (kappa2 - kl^2),
+        gamma = 0.56 sum kappa3_bar / v^(3/2), the larger one of both laws
 
-def central_limit_band(steps: Steps) -> CentralLimitBand:
-    """Return the Berry-Esseen band of a composition.
-
-    mu = 2 sum kl / sqrt(sum (kappa2 - kl^2)),
-    gamma = 0.56 sum kappa3_bar / (sum (kappa2 - kl^2))^(3/2)
+    with ' for the law of the loss under Q. Of n equal steps gamma is 0.33554 (rho + 0.415) /
+    sqrt(n), rho = kappa3_bar / (kappa2 - kl^2)^(3/2) of one: at most 0.4748 rho / sqrt(n).
 
     Args:
-        steps: symmetric trade-off functions of any kind, each with how many times it is run;
-            f_{0,delta} is factored out of each, and compositions are taken apart.
+        steps: trade-off functions whose two directions are equal, or one direction of any, f.remove
+            or f.add, each with how many times it is run; f_{0,delta} is factored out of each, and
+            compositions are taken apart.
 
     Raises:
-        InvalidParameter: if one is not symmetric, has an infinite kappa3 that no f_{0,delta}
+        InvalidParameter: if one has two directions, or an infinite kappa3 that no f_{0,delta}
             explains, or if gamma is not below 1/2.
         NotCertified: if the moments of one are estimates.
         UnsupportedComposition: if a guarantee has no pair of laws.
 
-    >>> from neyman.curves import approx_dp, pure_dp
+    Source: Dong, Roth and Su (2022), theorem 3.4. The constants: Shevtsova, *An improvement of
+        convergence rate estimates in the Lyapunov theorem*, Doklady Mathematics 82 (2010), and *On
+        the absolute constants in the Berry-Esseen type inequalities for identically distributed
+        summands*, arXiv:1111.6554 (2011).
+
+    >>> from neyman.curves import approx_dp, gdp, poisson, pure_dp
     >>> f"{central_limit_band([(pure_dp(0.1), 100)]).gamma:.4f}"
-    '0.0562'
+    '0.0476'
     >>> f"{central_limit_band([(approx_dp(0.1, 1e-6), 100)]).failure[1]:.6e}"
     '9.999505e-05'
+    >>> step = poisson(gdp(0.9), 0.004)
+    >>> f"{central_limit_band([(step.remove, 14_000)]).gamma:.4f}"
+    '0.0149'
     """
-    cores, failures = _apart([(_symmetric(curve), count) for curve, count in _checked(steps)])
+    cores, failures = _apart([(_one_way(curve), count) for curve, count in _checked(steps)])
+    under_p = _sum(cores)
+    alike = all(pair.symmetric for pair, _ in cores)
+    under_q = under_p if alike else _sum([(pair.swap(), count) for pair, count in cores])
+    gamma = max(under_p.gamma, under_q.gamma)
+    if not gamma < 0.5:
+        raise InvalidParameter(
+            f"gamma={gamma:.3g} is not below 1/2, so the band says nothing; compose more steps, or "
+            "compose exactly"
+        )
+    mu = (under_p.kl + under_q.kl) / under_q.variance.sqrt()
+    ratio = (under_p.variance / under_q.variance).sqrt()
+    return CentralLimitBand(_pair(mu), _pair(ratio), gamma, _mass(failures))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """The loss of a composition under P: less its mean, its variance, its distance to normal."""
+
+    kl: Interval
+    variance: Interval
+    gamma: float
+
+
+def _sum(cores: Pairs) -> _Sum:
     parts = [(functionals(pair), count) for pair, count in cores]
     for (pair, _), (moments, _) in zip(cores, parts, strict=True):
         if not moments.finite:
@@ -167,58 +202,78 @@ def central_limit_band(steps: Steps) -> CentralLimitBand:
             "ask for the estimates central_limit or edgeworth"
         )
     kl, variance = _total(parts, "kl"), _total(parts, "variance")
-    if variance[0] <= 0:
+    if not variance > 0:
         raise InvalidParameter("nothing is composed, and nothing tends to a Gaussian; add a step")
-    gamma = 0.56 * _total(parts, "kappa3_bar")[1] / variance[0] ** 1.5 * (1 + _SLACK)
-    if not gamma < 0.5:
-        raise InvalidParameter(
-            f"gamma={gamma:.3g} is not below 1/2, so the band says nothing; compose more steps, or "
-            "compose exactly"
-        )
-    mu = 2 * kl[0] / math.sqrt(variance[1]), 2 * kl[1] / math.sqrt(variance[0])
-    bounds = mu[0] * (1 - _SLACK), mu[1] * (1 + _SLACK)
-    return CentralLimitBand(bounds, gamma, _mass(failures))
+    skewed = _total(parts, "kappa3_bar") / (variance * variance.sqrt())
+    number = sum(count for _, count in cores)
+    if len({pair for pair, _ in cores}) == 1:
+        gamma = (skewed + _MORE / Interval.of(number).sqrt()) * _ALIKE
+    else:
+        gamma = skewed * _UNLIKE
+    return _Sum(kl, variance, float(gamma.upper))
 
 
-def central_limit(steps: Steps) -> CentralLimit:
+def central_limit(
+    steps: Steps, *, by: Literal["moments", "chi_square"] = "moments"
+) -> CentralLimit:
     """Estimate what a composition tends to: G_mu, and f_{0,d} beside it where steps can fail.
 
-    Of a pair that is not symmetric, the remove direction: kl is the mean of the loss under P and
-    the variance that under P. mu errs to either side: for subsampled Gaussians the epsilon it
-    stands for was seen from 57% below the truth to 11% above.
+        by="moments"     mu = 2 sum kl / sqrt(sum (kappa2 - kl^2))
+        by="chi_square"  mu = sqrt(sum chi^2(Q, P)), chi^2 = E_P (dQ/dP - 1)^2
+
+    Both are of the remove direction, and tend to the same as all steps become small. The second is
+    the one that is printed for noisy SGD, q sqrt(T (e^(1/sigma^2) - 1)). Each errs to either side:
+    for subsampled Gaussians the epsilon that the first stands for was seen from 57% below the truth
+    to 11% above.
 
     Args:
         steps: trade-off functions, each with how many times it is run; f_{0,delta} is factored out
             of each.
+        by: which mu.
 
     Raises:
         InvalidParameter: if a step has infinite moments that no f_{0,delta} explains.
 
-    Source: Dong, Roth and Su (2022), theorems 3.5 and 3.8; Bu, Dong, Long and Su (2020). It is no
-        bound.
+    Source: Dong, Roth and Su (2022), theorems 3.5 and 3.8; Bu, Dong, Long and Su (2020), "Deep
+        learning with Gaussian differential privacy", for the second. It is no bound.
 
-    >>> from neyman.curves import approx_dp
+    >>> from neyman.curves import approx_dp, gdp, poisson
     >>> print(central_limit([(approx_dp(0.1, 1e-5), 100)]))
     estimate G_1.00042 ⊗ f_(0,0.0009995) (central limit theorem)
+    >>> step = poisson(gdp(1), 0.01)
+    >>> print(central_limit([(step, 400)], by="chi_square").mu)  # 0.01 * 20 * sqrt(e - 1)
+    estimate 0.262166 (central limit theorem)
     """
+    if by not in ("moments", "chi_square"):
+        raise InvalidParameter(f"by={by!r:.80} was given; write 'moments' or 'chi_square'")
     cores, failures = _apart([(curve.remove, count) for curve, count in _checked(steps)])
     parts = [(functionals(pair), count) for pair, count in cores]
-    kl, variance = _total(parts, "kl")[1], _total(parts, "variance")[1]
-    if not math.isfinite(variance):
+    kl, variance = (float(_total(parts, name).upper) for name in ("kl", "variance"))
+    if by == "chi_square":
+        square = _chi_squares(cores)
+    else:
+        square = 4 * kl**2 / variance if 0 < variance < math.inf else variance
+    if not math.isfinite(square):
         raise InvalidParameter(
-            "a central limit was asked of steps of which one has an infinite kappa2 that no "
-            "f_{0,delta} explains; compose it exactly"
+            "a central limit was asked of steps of which one has an infinite kappa2 or chi^2 that "
+            "no f_{0,delta} explains; compose it exactly"
         )
     failed = math.fsum(float(delta) * times for delta, times in failures)
     return CentralLimit(
-        Estimate(2 * kl / math.sqrt(variance) if variance > 0 else 0.0, _METHOD),
+        Estimate(math.sqrt(square), _METHOD),
         Estimate(-math.expm1(-failed), _METHOD),
         max((part.kl.upper for part, _ in parts), default=0.0),
-        _total(parts, "kappa3")[1],
+        float(_total(parts, "kappa3").upper),
     )
 
 
-def _checked(steps: Steps) -> Steps:
+def _chi_squares(cores: Pairs) -> float:
+    """Sum what Rényi's divergence of order 2 is the logarithm of, less 1."""
+    orders = np.asarray(2.0)
+    return math.fsum(n * math.expm1(float(pair.renyi_bracket(orders).upper)) for pair, n in cores)
+
+
+def _checked(steps: Sequence[tuple[_Curve, int]]) -> Sequence[tuple[_Curve, int]]:
     if any(count < 0 or count != int(count) for _, count in steps):
         raise InvalidParameter(
             f"steps={steps!r:.200} holds a count that is no whole number of at least 0; "
@@ -227,19 +282,19 @@ def _checked(steps: Steps) -> Steps:
     return steps
 
 
-def _symmetric(curve: TradeOff) -> Pair:
-    if not (curve.remove.symmetric and curve.remove == curve.add):
+def _one_way(curve: TradeOff | Pair) -> Pair:
+    if isinstance(curve, Pair):
+        return curve
+    check_type("a step", curve, TradeOff, "a guarantee or one direction of it, f.remove or f.add")
+    if curve.remove != curve.add:
         raise InvalidParameter(
-            f"a band was asked of {curve}, which is not its own inverse; the theorem is for "
-            "symmetric curves. Compose it exactly, or ask for that of symmetric_hull of each step, "
-            "which lies below"
+            f"a band was asked of {curve}, whose two directions differ, and so do their bands; "
+            "write f.remove or f.add of each step"
         )
     return curve.remove
 
 
-def _apart(
-    steps: Sequence[tuple[Pair, int]],
-) -> tuple[list[tuple[Pair, int]], list[tuple[Fraction, int]]]:
+def _apart(steps: Pairs) -> tuple[list[tuple[Pair, int]], list[tuple[Fraction, int]]]:
     """Return the cores with their counts, and the failures with theirs."""
     cores: list[tuple[Pair, int]] = []
     failures: list[tuple[Fraction, int]] = []
@@ -248,7 +303,7 @@ def _apart(
         if isinstance(pair, ErasedPair):
             core = pair.core
             failures += [(delta, times * count) for delta, times in pair.failures]
-        cores += [(part, times * count) for part, times in core.factors()]
+        cores += [(part, times * count) for part, times in core.factors() if count]
     return cores, failures
 
 
@@ -258,7 +313,16 @@ def _mass(failures: Sequence[tuple[Fraction, int]]) -> tuple[float, float]:
     return float(lost.lower[0]), float(lost.upper[0])
 
 
-def _total(parts: Sequence[tuple[Functionals, int]], name: str) -> tuple[float, float]:
+def _total(parts: Sequence[tuple[Functionals, int]], name: str) -> Interval:
     found = [(getattr(part, name), count) for part, count in parts]
-    lower = math.fsum(count * answer.lower for answer, count in found)
-    return lower * (1 - ULP), math.fsum(count * answer.upper for answer, count in found) * (1 + ULP)
+    lower = math.fsum(count * answer.lower for answer, count in found) * (1 - ULP)
+    upper = math.fsum(count * answer.upper for answer, count in found) * (1 + ULP)
+    return Interval(np.asarray(lower), np.asarray(upper))
+
+
+def _ends(bounds: tuple[float, float]) -> Interval:
+    return Interval(np.asarray(bounds[0]), np.asarray(bounds[1]))
+
+
+def _pair(bounds: Interval) -> tuple[float, float]:
+    return float(bounds.lower), float(bounds.upper)

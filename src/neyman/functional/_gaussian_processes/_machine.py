@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, IntArray
-from neyman.arguments import check_type
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import rows, source
 from neyman.functional._gaussian_processes._kernels import COVARIANCE_ERROR, Kernel
@@ -31,17 +31,18 @@ def kernel_machine(
     points: npt.ArrayLike,
     *,
     loss: Loss,
-    regularization: Real,
     kernel: Kernel,
     unit: str,
     name: str,
+    regularization: Real | None = None,
+    penalty: Real | None = None,
 ) -> Aggregate:
     """Ask for a classifier or regression function at public points; one record may be replaced.
 
         f = argmin sum_i l(y_i, f(x_i)) + (r/2) ||f||_H^2
+          = argmin (1/n) sum_i l(y_i, f(x_i)) + lambda ||f||_H^2,  r = 2 lambda n
 
-    r stands against single losses: with averages and (lambda/2) ||f||^2 write r = lambda n. The
-    number n of records is public, nothing else about x and y.
+    Write either r or lambda. The number n of records is public, nothing else about x and y.
 
     f is found by a fixed public number of gradient steps. Each is a contraction, so that the
     iterate itself moves by no more than the minimiser would (`machine_norm`), converged or not:
@@ -53,10 +54,12 @@ def kernel_machine(
         y: private, a NumPy array of shape (n,); its sign is the class, but for `Huber`.
         points: public, shape (m, d), m at most 2048.
         loss: `Logistic()`, `Hinge(smoothing)` with smoothing > 0, or `Huber(threshold)`.
-        regularization: r. Public.
         kernel: k of H, and of the noise.
         unit: who is protected, in the words of the ledger; one record is theirs.
         name: stands for these records in the ledger: another name is another dataset.
+        regularization: r, that of single losses; 1/C of a support vector machine. Public; either
+            this or
+        penalty: lambda, that of their mean. Public.
 
     Raises:
         InvalidParameter: if a declaration is unusable, the loss has a corner, or r is so small that
@@ -66,12 +69,13 @@ def kernel_machine(
         within the numerical model: every rounding between the records and the integers is bounded
         and charged (docs/theory/gaussian_processes.md), about 1e-5 relatively.
     Error: f is within a 2^-9 of its sensitivity of the minimiser, in ||.||_H.
-    Source: Hall, Rinaldo and Wasserman (2013), section 4.2, for the release; Hardt, Recht and
-        Singer, *Train faster, generalize better*, ICML 2016, for the stability of the steps.
+    Source: Hall, Rinaldo and Wasserman (2013), section 4, for the release and lambda; Hardt, Recht
+        and Singer, *Train faster, generalize better*, ICML 2016, for the stability of the steps.
     """
     whitening = Whitening.of(kernel, points)
     private, answers = rows(x, whitening.points.shape[1], "x"), rows(y, 1, "y")[:, 0]
-    machine = Machine(loss, exact(regularization, "regularization"), kernel, len(private))
+    strength = _strength(regularization, penalty, max(len(private), 1))
+    machine = Machine(loss, strength, kernel, len(private))
     if answers.shape != private.shape[:1]:
         raise InvalidParameter(
             f"{len(private)} places and {len(answers)} answers were given; write as many"
@@ -106,15 +110,21 @@ def kernel_machine(
     )
 
 
-def machine_norm(loss: Loss, *, regularization: Real, neighbors: Neighbors) -> Fraction:
+def machine_norm(
+    loss: Loss,
+    *,
+    neighbors: Neighbors,
+    regularization: Real | None = None,
+    penalty: Real | None = None,
+    records: int | None = None,
+) -> Fraction:
     """Return how far one unit moves the f that minimises sum_i l(y_i, f(x_i)) + (r/2) ||f||_H^2.
 
         add_remove    L / r
-        replace_one   2 L / r
+        replace_one   2 L / r, and L / (lambda n) for (1/n) sum_i l(y_i, f(x_i)) + lambda ||f||_H^2
 
-    The losses are added up, not averaged, so that r stands against one record: with averages and
-    (lambda/2) ||f||^2 write r = lambda n, with lambda ||f||^2 write r = 2 lambda n; r is 1/C of a
-    support vector machine.
+    The losses are added up, so that r stands against one record. With their mean the number of
+    records counts, and must be public: lambda is for replace_one.
 
     Proof: the objective J is r-strongly convex, so J(g) - J(f) >= (r/2) ||f - g||^2 at its
     minimiser f, and the same for the neighbour's. Adding both, everything cancels but the losses of
@@ -125,27 +135,52 @@ def machine_norm(loss: Loss, *, regularization: Real, neighbors: Neighbors) -> F
     >>> from neyman.functional import Logistic
     >>> machine_norm(Logistic(), regularization=50, neighbors="replace_one")
     Fraction(1, 25)
+    >>> machine_norm(Logistic(), penalty=0.1, records=250, neighbors="replace_one")
+    Fraction(1, 25)
 
     Args:
         loss: l, convex, of slope at most L.
-        regularization: r.
         neighbors: the neighbouring relation.
+        regularization: r; either this or
+        penalty: lambda, with
+        records: n.
 
     Raises:
-        InvalidParameter: if r is not positive.
+        InvalidParameter: if r and lambda are both given or neither is, one is not positive, or
+            lambda is without a public number of records.
 
     Source: Bousquet and Elisseeff, *Stability and generalization*, JMLR 2002, theorem 22; Hall,
-        Rinaldo and Wasserman (2013), section 4.2.
+        Rinaldo and Wasserman (2013), section 4.
     """
     check_type("loss", loss, Loss, "Logistic(), Hinge(smoothing) or Huber(threshold)")
-    strength = exact(regularization, "regularization")
+    moved = 1 if check_neighbors(neighbors) == "add_remove" else 2
+    if penalty is not None and (records is None or moved == 1):
+        raise InvalidParameter(
+            "penalty stands beside the mean of the losses, whose number must be public; write "
+            'records, with neighbors="replace_one", or regularization'
+        )
+    number = 1 if records is None else whole("records", records, 1, 2**53)
+    return moved * loss.lipschitz / _strength(regularization, penalty, number)
+
+
+def _strength(regularization: Real | None, penalty: Real | None, records: int) -> Fraction:
+    """Return r."""
+    if (regularization is None) == (penalty is None):
+        given = "neither" if penalty is None else "both"
+        raise InvalidParameter(
+            f"{given} of regularization and penalty was given; write regularization=r for sum l + "
+            "(r/2) ||f||^2, or penalty=lambda for (1/n) sum l + lambda ||f||^2"
+        )
+    name, value = "regularization", regularization
+    if value is None:
+        name, value = "penalty", penalty
+    strength = exact(value, name)
     if strength <= 0:
         raise InvalidParameter(
-            f"regularization={text(strength)} is not positive; write the weight of the squared "
-            "norm, without which one record moves the function without bound"
+            f"{name}={text(strength)} is not positive; write the weight of the squared norm, "
+            "without which one record moves the function without bound"
         )
-    moved = 1 if check_neighbors(neighbors) == "add_remove" else 2
-    return moved * loss.lipschitz / strength
+    return strength if penalty is None else 2 * strength * records
 
 
 @final
@@ -192,7 +227,8 @@ class Machine:
         if self.steps > _MOST_STEPS:
             raise InvalidParameter(
                 f"regularization={text(r)} for {n} records would take {self.steps} steps, more "
-                f"than {_MOST_STEPS}; write a larger one"
+                f"than {_MOST_STEPS}; write a larger one. If it is the lambda of (1/n) sum l + "
+                "lambda ||f||^2, write it as penalty"
             )
 
     @property
