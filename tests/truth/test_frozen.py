@@ -1,6 +1,5 @@
 """Every frozen answer, worked out again; each run of the tests beside does so with one in forty."""
 
-import ast
 import importlib.util
 import json
 import re
