@@ -3,7 +3,8 @@
     NEYMAN_FREEZE=1 python -m pytest tests/numerics     # after a new formula, or new places
 
 What no file has is worked out, so that a file only saves time. One answer in forty is worked out
-again in every run, and must be the same: a formula that is edited is found out.
+again in every run, and must be the same: a formula that is edited is found out. The long trials
+work out all of them, in tests/truth/test_frozen.py.
 """
 
 import atexit
@@ -17,9 +18,10 @@ from typing import Any
 
 import mpmath as mp
 
-__all__ = ["frozen"]
+__all__ = ["ANSWERS", "differing", "frozen", "written"]
 
 _FOLDER = Path(__file__).parent / "truth" / "frozen"
+ANSWERS = sorted(_FOLDER.glob("*.json"))
 _DIGITS = 40
 _AGAIN = 40
 
@@ -35,12 +37,12 @@ def frozen(formula: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(formula)
     def ask(*places: Any) -> Any:
-        key = " ".join(map(_written, places))
+        key = " ".join(map(written, places))
         found = answers.get(key)
         if found is None or zlib.crc32(key.encode()) % _AGAIN == 0:
-            value = mp.nstr(formula(*places), _DIGITS)
-            assert found is None or _close(value, found), (name, key, value, found)
-            found = answers[key] = value
+            value = formula(*places)
+            assert found is None or differing(value, found) is None, (name, key, value, found)
+            found = answers[key] = mp.nstr(value, _DIGITS)
         return _read(found)
 
     return ask
@@ -51,18 +53,26 @@ def _read(answer: str) -> Any:
         return mp.mpmathify(answer.strip("()").replace(" ", ""))
 
 
-def _written(place: Any) -> str:
+def written(place: Any) -> str:
+    """Return what stands for an argument in the key of an answer."""
     if isinstance(place, str):
         return place
     if isinstance(place, list | tuple):
-        return f"[{' '.join(map(_written, place))}]"
-    return repr(complex(place)) if isinstance(place, mp.mpc | complex) else repr(float(place))
+        return f"[{' '.join(map(written, place))}]"
+    if isinstance(place, mp.mpc | complex):
+        return repr(complex(place))
+    # A double stands for itself alone.
+    if place == float(place):
+        return repr(float(place))
+    return mp.nstr(place, _DIGITS + 5, strip_zeros=False)
 
 
-def _close(one: str, other: str) -> bool:
-    """Whether they agree, to more digits than any bracket has."""
+def differing(value: Any, found: str) -> str | None:
+    """Return the value in digits if it is not the one found, to more than any bracket has."""
+    one = mp.nstr(value, _DIGITS)
     with mp.workdps(_DIGITS + 5):
-        return abs(_read(one) - _read(other)) <= mp.mpf(10) ** -20 * abs(_read(one))
+        close = abs(_read(one) - _read(found)) <= mp.mpf(10) ** -20 * abs(_read(one))
+    return None if close else one
 
 
 def _write(path: Path, answers: dict[str, str]) -> None:

@@ -122,7 +122,7 @@ def test_compositions_enclose_their_exact_law(eta, n):
     with mp.workdps(50):
         for x in (0.0, 0.25 * float(eta) * n, 0.75 * float(eta) * n):
             lower, upper = curve.delta(x, bracket=True)
-            truth = irwin_hall_delta(eta, n, repr(x))
+            truth = irwin_hall_delta(mp.mpf(eta), n, x)
             assert lower <= truth <= upper
             assert upper - lower <= truth * (1e-4 if n == 2 else 1e-9)
 

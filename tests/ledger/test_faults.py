@@ -236,7 +236,13 @@ TELLING = (6, 8, 9)
 
 @pytest.mark.parametrize(
     ("home", "seed"),
-    [*(("files", seed) for seed in range(20)), *(("database", seed) for seed in TELLING)],
+    [
+        *(("files", seed) for seed in range(20)),
+        *(
+            pytest.param("database", seed, marks=() if seed in TELLING else pytest.mark.soak)
+            for seed in range(20)
+        ),
+    ],
     indirect=["home"],
 )
 def test_clocks_decide_nothing(opened, home, monkeypatch, tmp_path, seed):

@@ -15,6 +15,7 @@ import secrets
 import signal
 import sys
 import time
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -26,41 +27,51 @@ from neyman.errors import BudgetExceeded, EntryConflict, LedgerUnavailable
 from neyman.ledger import Ledger, Reservation
 
 HOME = str(Path(neyman.ledger.__file__).parent)
-COST = Fraction(1, 4)
 KILLS_OF_ONE_FILE = 8
+# What an answer costs: a life has four of them, and eight in the long trials.
+QUARTER, EIGHTH = Fraction(1, 4), Fraction(1, 8)
+COSTS = pytest.mark.parametrize("cost", [QUARTER, pytest.param(EIGHTH, marks=pytest.mark.soak)])
 
 
-def open_ledger(path):
-    return Ledger.open(path, cap=gdp(1), unit="plane", neighbors="add_remove")
+@dataclass(frozen=True)
+class Place:
+    """Where a ledger is kept, and what each of its answers costs."""
+
+    address: str | Path
+    cost: Fraction
 
 
-def ask(ledger, entry):
+def open_ledger(place):
+    return Ledger.open(place.address, cap=gdp(1), unit="plane", neighbors="add_remove")
+
+
+def ask(ledger, entry, cost):
     return ledger.reserve(
         entry=entry,
         request={"query": "count", "of": entry},
         source="flights",
-        curve=gdp(squared=COST),
+        curve=gdp(squared=cost),
         unit="plane",
         neighbors="add_remove",
     )
 
 
-def next_to_draw(ledger, number):
+def next_to_draw(ledger, number, cost):
     for entry in (f"{number}", f"{number} again", f"{number} at last"):
         try:
-            return ask(ledger, entry)
+            return ask(ledger, entry, cost)
         except EntryConflict:
             continue
     return None
 
 
-def honest(report, path):
+def honest(report, place):
     """Live by the rules until the budget is spent."""
-    ledger = open_ledger(path)
+    ledger = open_ledger(place)
     for number in range(40):
         with ledger.turn(f"{number}"):
             try:
-                reservation = next_to_draw(ledger, number)
+                reservation = next_to_draw(ledger, number, place.cost)
             except BudgetExceeded:
                 return
             if reservation is None:
@@ -71,12 +82,12 @@ def honest(report, path):
         report(["revealed", reservation.entry, list(reservation.values)])
 
 
-def reveals_first(report, path):
+def reveals_first(report, place):
     """Broken: the answer is out before it is on the disk."""
-    ledger = open_ledger(path)
+    ledger = open_ledger(place)
     for number in range(40):
         try:
-            reservation = next_to_draw(ledger, number)
+            reservation = next_to_draw(ledger, number, place.cost)
         except BudgetExceeded:
             return
         if reservation is None:
@@ -86,14 +97,14 @@ def reveals_first(report, path):
         ledger.commit(reservation, values)
 
 
-def charges_last(report, path):
+def charges_last(report, place):
     """Broken: the charge is written when the answer is there."""
-    ledger = open_ledger(path)
-    for number in range(int(1 / COST)):
+    ledger = open_ledger(place)
+    for number in range(int(1 / place.cost)):
         report(["drawing", f"{number}"])
         values = [secrets.randbits(60)]
         try:
-            reservation = ask(ledger, f"{number}")
+            reservation = ask(ledger, f"{number}", place.cost)
         except EntryConflict:
             continue
         if reservation.values is None:
@@ -101,7 +112,7 @@ def charges_last(report, path):
         report(["revealed", reservation.entry, list(reservation.values)])
 
 
-def lines_of_code(life, path, die_at, report):
+def lines_of_code(life, place, die_at, report):
     """Run a life, dying at a line of the ledger's code or of its own; return how many it ran."""
     ran = 0
 
@@ -115,7 +126,7 @@ def lines_of_code(life, path, die_at, report):
         return trace
 
     sys.settrace(trace)
-    life(report, path)
+    life(report, place)
     sys.settrace(None)
     return ran
 
@@ -123,13 +134,13 @@ def lines_of_code(life, path, die_at, report):
 class Witness:
     """What an outsider saw of one file, held against what the file says."""
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, place):
+        self.place = place
         self.reports = []
 
     def findings(self):
         """Return every broken promise; opening must succeed."""
-        ledger = open_ledger(self.path)
+        ledger = open_ledger(self.place)
         found = list(ledger.check())
         entries = {entry.id: entry for entry in ledger.entries()}
         for kind, entry, *values in self.reports:
@@ -137,20 +148,20 @@ class Witness:
                 found.append(f"{kind} {entry} is not charged")
             elif kind == "revealed" and list(entries[entry].values or ()) != values[0]:
                 found.append(f"{entry} was revealed otherwise than it is stored")
-        if ledger.spent() != COST * len(entries) or ledger.spent() > 1:
+        if ledger.spent() != self.place.cost * len(entries) or ledger.spent() > 1:
             found.append(f"{ledger.spent()} spent on {len(entries)} entries")
         return found
 
 
-def by_itself(spawn, life, path, dice, size):
+def by_itself(spawn, life, place, dice, size):
     """Kill at a random line."""
     die_at = dice.randrange(1, size["lines"])
-    return spawn(lambda report: lines_of_code(life, path, die_at, report)).finish()
+    return spawn(lambda report: lines_of_code(life, place, die_at, report)).finish()
 
 
-def from_outside(spawn, life, path, dice, size):
+def from_outside(spawn, life, place, dice, size):
     """Kill at a random time, from the start of the process to its expected end."""
-    child = spawn(lambda report: life(report, path))
+    child = spawn(lambda report: life(report, place))
     time.sleep(dice.uniform(0, size["seconds"]))
     child.kill()
     reports, status = child.finish()
@@ -159,10 +170,10 @@ def from_outside(spawn, life, path, dice, size):
     return reports, status
 
 
-def measured(spawn, life, path, another):
+def measured(spawn, life, place, another):
     """Let one child live to its end at each of two places, for how long a life is."""
     start = time.perf_counter()
-    reports, status = spawn(lambda report: life(report, path)).finish()
+    reports, status = spawn(lambda report: life(report, place)).finish()
     seconds = time.perf_counter() - start
     assert status == 0, reports
 
@@ -174,22 +185,22 @@ def measured(spawn, life, path, another):
     return {"seconds": seconds, "lines": lines}
 
 
-def trial(spawn, place, life, way, kills, seed):
+def trial(spawn, named, life, way, kills, seed):
     """Return the findings after every kill, and how many kills met a living child."""
     dice = random.Random(seed)
-    size = measured(spawn, life, place("measured"), place("lines"))
+    size = measured(spawn, life, named("measured"), named("lines"))
     found, killed, files = [], 0, 0
     while killed < kills:
         files += 1
         assert files < kills, "children outlive their killers; the trial has no power"
-        witness = Witness(place(f"{files}"))
+        witness = Witness(named(f"{files}"))
         for _ in range(KILLS_OF_ONE_FILE):
-            reports, status = way(spawn, life, witness.path, dice, size)
+            reports, status = way(spawn, life, witness.place, dice, size)
             assert status in (0, -signal.SIGKILL), reports
             killed += status == -signal.SIGKILL
             witness.reports += reports
             found += witness.findings()
-        reports, status = spawn(lambda report, path=witness.path: life(report, path)).finish()
+        reports, status = spawn(lambda report, place=witness.place: life(report, place)).finish()
         assert status == 0, reports
         witness.reports += reports
         found += witness.findings()
@@ -199,63 +210,66 @@ def trial(spawn, place, life, way, kills, seed):
 WAYS = pytest.mark.parametrize("way", [by_itself, from_outside])
 
 
-def named(home, directory):
-    return lambda name: home.place(directory / f"{name}.ledger")
+def places(home, directory, cost):
+    """Return what gives a place to a name."""
+    return lambda name: Place(home.place(directory / f"{name}.ledger"), cost)
 
 
 @pytest.mark.shows("crashes")
 @WAYS
-@pytest.mark.parametrize(("home", "kills"), [("files", 100), ("database", 20)], indirect=["home"])
-def test_nothing_is_lost_to_a_kill(spawn, home, tmp_path, way, kills):
-    found, killed = trial(spawn, named(home, tmp_path), honest, way, kills, seed=1)
-    assert found == []
-    assert killed >= kills
-
-
-@pytest.mark.soak
-@WAYS
-@pytest.mark.parametrize(("home", "kills"), [("files", 1000), ("database", 200)], indirect=["home"])
-def test_nothing_is_lost_to_many_kills(spawn, home, tmp_path, way, kills):
-    found, killed = trial(spawn, named(home, tmp_path), honest, way, kills, seed=2)
+@pytest.mark.parametrize(
+    ("home", "kills", "cost"),
+    [
+        ("files", 100, QUARTER),
+        ("database", 20, QUARTER),
+        pytest.param("files", 1000, EIGHTH, marks=pytest.mark.soak),
+        pytest.param("database", 200, EIGHTH, marks=pytest.mark.soak),
+    ],
+    indirect=["home"],
+)
+def test_nothing_is_lost_to_a_kill(spawn, home, tmp_path, way, kills, cost):
+    found, killed = trial(spawn, places(home, tmp_path, cost), honest, way, kills, seed=kills)
     print(f"{killed} kills met a living child")
     assert found == []
     assert killed >= kills
 
 
+@COSTS
 @pytest.mark.parametrize("life", [reveals_first, charges_last])
-def test_the_harness_catches_a_broken_life(spawn, files, tmp_path, life):
+def test_the_harness_catches_a_broken_life(spawn, files, tmp_path, life, cost):
     # About one kill in ten meets a broken life where it breaks a promise. The seeds are fixed, but
     # the lines are counted anew for each Python: forty kills would miss one in 70, 200 one in 10^9.
     def caught(seed):
         directory = tmp_path / f"{seed}"
         directory.mkdir()
-        found, _ = trial(spawn, named(files, directory), life, by_itself, kills=40, seed=seed)
+        named = places(files, directory, cost)
+        found, _ = trial(spawn, named, life, by_itself, kills=40, seed=seed)
         return found != []
 
     assert any(caught(seed) for seed in range(3, 8))
 
 
-def one_entry(report, path):
-    ledger = open_ledger(path)
+def one_entry(report, place):
+    ledger = open_ledger(place)
     with ledger.turn("0"):
-        reservation = ask(ledger, "0")
+        reservation = ask(ledger, "0", place.cost)
         if reservation.values is None:
             report(["drawing", reservation.entry])
             reservation = ledger.commit(reservation, [secrets.randbits(60)])
     report(["revealed", reservation.entry, list(reservation.values)])
 
 
-def killed_at_lines(spawn, place, step):
+def killed_at_lines(spawn, named, step):
     """Kill an entry's life at each line, and its second life there too; return what was lost."""
-    lines = measured(spawn, one_entry, place("measured"), place("lines"))["lines"]
+    lines = measured(spawn, one_entry, named("measured"), named("lines"))["lines"]
     assert lines > 100
     found, trials = [], 0
     for die_at in range(1, lines, step):
-        witness = Witness(place(f"{die_at}"))
+        witness = Witness(named(f"{die_at}"))
         for _ in range(2):
             reports, status = spawn(
-                lambda report, at=die_at, path=witness.path: lines_of_code(
-                    one_entry, path, at, report
+                lambda report, at=die_at, place=witness.place: lines_of_code(
+                    one_entry, place, at, report
                 )
             ).finish()
             # The second life is shorter: there is less to do.
@@ -267,14 +281,17 @@ def killed_at_lines(spawn, place, step):
     return found
 
 
-@pytest.mark.parametrize(("home", "step"), [("files", 20), ("database", 80)], indirect=["home"])
-def test_many_lines_of_one_entry(spawn, home, tmp_path, step):
-    assert killed_at_lines(spawn, named(home, tmp_path), step) == []
-
-
-@pytest.mark.soak
-def test_every_line_of_one_entry(spawn, home, tmp_path):
-    assert killed_at_lines(spawn, named(home, tmp_path), 1) == []
+@pytest.mark.parametrize(
+    ("home", "step"),
+    [
+        ("files", 20),
+        ("database", 80),
+        *(pytest.param(home, 1, marks=pytest.mark.soak) for home in ("files", "database")),
+    ],
+    indirect=["home"],
+)
+def test_the_lines_of_one_entry(spawn, home, tmp_path, step):
+    assert killed_at_lines(spawn, places(home, tmp_path, EIGHTH), step) == []
 
 
 def test_a_kill_while_drawing_leaves_one_redraw(spawn, opened):
@@ -305,14 +322,14 @@ def commits_last(ledger, reservation, report):
     ledger.commit(reservation, values)
 
 
-def stubborn(report, ledger, answer):
+def stubborn(report, ledger, cost, answer):
     """Live by the rules, and ask again whatever the server does."""
     number = 0
     until = time.monotonic() + 300
     while time.monotonic() < until:
         try:
             with ledger.turn(f"{number}"):
-                reservation = next_to_draw(ledger, number)
+                reservation = next_to_draw(ledger, number, cost)
                 if reservation is not None and reservation.values is None:
                     report(["drawing", reservation.entry])
                     answer(ledger, reservation, report)
@@ -325,10 +342,10 @@ def stubborn(report, ledger, answer):
         number += 1
 
 
-def disturbed(spawn, path, disturb, answer):
+def disturbed(spawn, place, disturb, answer):
     """Disturb one life until it ends; return its findings, and how often it was and was felt."""
-    ledger, witness = open_ledger(path), Witness(path)
-    child = spawn(lambda report: stubborn(report, ledger, answer))
+    ledger, witness = open_ledger(place), Witness(place)
+    child = spawn(lambda report: stubborn(report, ledger, place.cost, answer))
     times = 0
     while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         disturb()
@@ -362,37 +379,42 @@ def crashing(server, dice):
         yield
 
 
-def lives_disturbed(spawn, place, disturbing, answer, least):
+def lives_disturbed(spawn, named, disturbing, answer, least):
     """Return what was lost, over as many lives as it takes to disturb them so often."""
     found, times, refused, lives = [], 0, 0, 0
     while times < least:
         lives += 1
-        lost, more, felt = disturbed(spawn, place(f"{lives}"), lambda: next(disturbing), answer)
+        lost, more, felt = disturbed(spawn, named(f"{lives}"), lambda: next(disturbing), answer)
         found, times, refused = found + lost, times + more, refused + felt
     print(f"{times} times in {lives} lives, {refused} calls refused")
     assert refused > 0
     return found
 
 
-@pytest.mark.parametrize("least", [5, pytest.param(100, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    ("least", "cost"), [(5, QUARTER), pytest.param(100, EIGHTH, marks=pytest.mark.soak)]
+)
 @pytest.mark.parametrize("way", [cutting, crashing])
-def test_nothing_is_lost_with_the_server(spawn, start_postgres, way, least):
+def test_nothing_is_lost_with_the_server(spawn, start_postgres, way, least, cost):
     server = start_postgres()
     disturbing = way(server, random.Random(least))
 
-    def place(name):
-        return f"{server.url}?ledger=t{name}"
+    def named(name):
+        return Place(f"{server.url}?ledger=t{name}", cost)
 
-    assert lives_disturbed(spawn, place, disturbing, commits_first, least) == []
+    assert lives_disturbed(spawn, named, disturbing, commits_first, least) == []
     disturbing.close()
 
 
+@COSTS
 @pytest.mark.parametrize("home", ["database"], indirect=True)
-def test_the_cuts_catch_who_shows_what_is_not_stored(spawn, postgres_server, home, tmp_path):
+def test_the_cuts_catch_who_shows_what_is_not_stored(spawn, postgres_server, home, tmp_path, cost):
     # Every third cut or so falls between the two: a hundred would all miss one time in 10^17.
     disturbing = cutting(postgres_server, random.Random(3))
     assert any(
-        lives_disturbed(spawn, named(home, tmp_path / f"{number}"), disturbing, commits_last, 5)
+        lives_disturbed(
+            spawn, places(home, tmp_path / f"{number}", cost), disturbing, commits_last, 5
+        )
         for number in range(20)
     )
     disturbing.close()

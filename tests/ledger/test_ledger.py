@@ -23,11 +23,21 @@ from neyman.errors import (
 )
 from neyman.ledger import Entry, Ledger, Reservation
 
-# For what is refused before a store is asked.
-ONLY_FILES = pytest.mark.parametrize("home", ["files"], indirect=True)
+# For what is refused before a store is asked: databases in the long trials.
+MOSTLY_FILES = pytest.mark.parametrize(
+    "home", ["files", pytest.param("database", marks=pytest.mark.soak)], indirect=True
+)
 
 
-@pytest.mark.parametrize(("home", "answers"), [("files", 100), ("database", 20)], indirect=["home"])
+@pytest.mark.parametrize(
+    ("home", "answers"),
+    [
+        ("files", 100),
+        ("database", 20),
+        pytest.param("database", 100, marks=pytest.mark.soak),
+    ],
+    indirect=["home"],
+)
 def test_many_small_answers_make_one_and_no_more(opened, answers):
     desk = opened()
     for number in range(answers):
@@ -76,7 +86,15 @@ def test_a_pure_cap_adds_epsilons_and_refuses_gaussians(opened):
 
 
 @pytest.mark.parametrize(
-    ("cap", "epsilon"), [(gdp(1), 0.3), (pure_dp(1), 0.2), (approx_dp(1, 1e-6), 0.1)]
+    ("cap", "epsilon"),
+    [
+        (gdp(1), 0.3),
+        (pure_dp(1), 0.2),
+        (approx_dp(1, 1e-6), 0.1),
+        # Until the last of many.
+        pytest.param(gdp(1), 0.1, marks=pytest.mark.soak),
+        pytest.param(pure_dp(1), 0.1, marks=pytest.mark.soak),
+    ],
 )
 def test_no_total_is_weaker_than_the_cap(opened, cap, epsilon):
     desk = opened(cap)
@@ -264,7 +282,7 @@ def test_the_order_of_keys_says_nothing(opened):
         {"x": 10**5000},
     ],
 )
-@ONLY_FILES
+@MOSTLY_FILES
 def test_requests_are_json(opened, request_):
     desk = opened()
     with pytest.raises(InvalidParameter) as refusal:
@@ -281,7 +299,7 @@ def test_a_request_in_circles_is_refused(opened):
 
 
 @pytest.mark.parametrize("entry", ["", "x" * 201, "a\nb", "\0", "\ud800", "\u200b"])
-@ONLY_FILES
+@MOSTLY_FILES
 def test_entry_ids_are_readable(opened, entry):
     with pytest.raises(InvalidParameter, match="printable"):
         opened().reserve(entry)
@@ -296,7 +314,7 @@ def test_any_readable_id_will_do(opened, entry):
 
 
 @pytest.mark.parametrize("values", [[1.0], ["1"], [1, None], [float("nan")], np.array([0.5])])
-@ONLY_FILES
+@MOSTLY_FILES
 def test_values_are_integers_and_never_shown(opened, values):
     desk = opened()
     reservation = desk.reserve("q")
@@ -344,7 +362,7 @@ def test_an_entry_protects_what_the_ledger_keeps(opened, change):
         ({"curve": "SECRET"}, "curve of type str is no trade-off function"),
     ],
 )
-@ONLY_FILES
+@MOSTLY_FILES
 def test_what_is_of_another_type_is_refused(opened, change, said):
     ledger = opened().ledger
     given = {

@@ -201,7 +201,11 @@ def test_what_has_another_id_here_is_known_again(apart, opened, home, tmp_path):
 
 @pytest.mark.parametrize(
     ("home", "seed"),
-    [*(("files", seed) for seed in range(12)), *(("database", seed) for seed in range(2))],
+    [
+        *(("files", seed) for seed in range(12)),
+        *(("database", seed) for seed in range(2)),
+        pytest.param("database", 2, marks=pytest.mark.soak),
+    ],
     indirect=["home"],
 )
 def test_no_draw_is_ever_left_out(opened, home, tmp_path, seed):

@@ -175,7 +175,9 @@ def same_id(spawn, desk, reveal, questions):
 
 # Each is drawn twice where a second writer comes within 10 ms of the first.
 QUESTIONS = pytest.mark.parametrize(
-    ("home", "questions"), [("files", 20), ("database", 4)], indirect=["home"]
+    ("home", "questions"),
+    [("files", 20), ("database", 4), pytest.param("database", 20, marks=pytest.mark.soak)],
+    indirect=["home"],
 )
 
 
@@ -197,7 +199,16 @@ def test_the_race_catches_a_shown_loser(spawn, opened, tmp_path, questions):
     assert some_race(shown)
 
 
-@pytest.mark.parametrize(("home", "races"), [("files", 5), ("database", 2)], indirect=["home"])
+@pytest.mark.parametrize(
+    ("home", "races"),
+    [
+        ("files", 5),
+        ("database", 2),
+        pytest.param("files", 10, marks=pytest.mark.soak),
+        pytest.param("database", 3, marks=pytest.mark.soak),
+    ],
+    indirect=["home"],
+)
 def test_racing_openers_make_one_ledger(spawn, home, tmp_path, races):
     for number in range(races):
         path = home.place(tmp_path / f"{number}.ledger")
@@ -213,7 +224,8 @@ def test_racing_openers_make_one_ledger(spawn, home, tmp_path, races):
         assert ledger.check() == ()
 
 
-def test_threads_share_a_handle(opened):
+@pytest.mark.parametrize("questions", [40, pytest.param(60, marks=pytest.mark.soak)])
+def test_threads_share_a_handle(opened, questions):
     desk = opened(pure_dp(1))
 
     def ask(number):
@@ -223,7 +235,7 @@ def test_threads_share_a_handle(opened):
             return None
 
     with ThreadPoolExecutor(WRITERS) as pool:
-        answers = list(pool.map(ask, range(40)))
+        answers = list(pool.map(ask, range(questions)))
     assert sum(answer is not None for answer in answers) == 25
     assert desk.ledger.spent() == 1
     assert desk.ledger.check() == ()

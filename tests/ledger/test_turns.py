@@ -303,11 +303,12 @@ def test_a_file_of_turns_that_cannot_be_used_is_named(opened):
     assert ledger.entries() == ()
 
 
-def test_nothing_is_left_open(opened):
+@pytest.mark.parametrize("turns", [5, pytest.param(20, marks=pytest.mark.soak)])
+def test_nothing_is_left_open(opened, turns):
     desk = opened()
     gc.collect()  # What other tests left to be collected is gone before the count.
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
-    for number in range(5):
+    for number in range(turns):
         with desk.ledger.turn(f"{number}"):
             desk.answer(f"{number}", [secrets.randbits(8)])
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208

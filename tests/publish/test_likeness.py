@@ -85,8 +85,13 @@ def read_exactly(question, noise):
 @pytest.mark.shows("likeness")
 @pytest.mark.parametrize(
     ("name", "unit"),
-    # The limit of rows acts alike on every statistic: each kind of unit beside three of them.
-    [(name, (Rows(), Entity("patient", max_rows=2))[i % 2]) for i, name in enumerate(NAMES)],
+    # The limit of rows acts alike on every statistic: each kind of unit beside three of them, and
+    # beside the others in the long trials.
+    [
+        pytest.param(name, unit, marks=() if i % 2 == j else pytest.mark.soak)
+        for i, name in enumerate(NAMES)
+        for j, unit in enumerate((Rows(), Entity("patient", max_rows=2)))
+    ],
 )
 def test_rows_like_public_ones_have_the_width_of_the_answer(name, unit):
     question = of_moments(table(unit))[name]
