@@ -307,14 +307,15 @@ class MixedSource(LossSource):
 
 def atom_source(atoms: Atoms) -> AtomSource:
     """Return the source of a law with atoms only."""
+    # Of each mass: rounding may make much of the smallest.
+    relative = np.minimum(np.asarray(atoms.relative_error), 1.0) * (1 + 2.0**-40)
+    worst = np.max(relative, initial=0.0)
 
-    def masses(log: Array) -> Bracket:
-        relative = np.minimum(np.max(atoms.relative_error, initial=0.0), 1.0) * (1 + 2.0**-40)
-        value = exp(Interval.exactly(log))
-        return _bracket(value * Interval(1 - relative, 1 + relative))
+    def masses(log: Array, off: Array = relative) -> Bracket:
+        return _bracket(exp(Interval.exactly(log)) * Interval(1 - off, 1 + off))
 
     def alone(log: float, lost: float) -> tuple[float, float]:
-        known, more = masses(np.asarray(log)), exp(Interval.exactly(np.asarray(lost)))
+        known, more = masses(np.asarray(log), worst), exp(Interval.exactly(np.asarray(lost)))
         return float(known.lower), min(float((more + known.upper).upper), 1.0)
 
     return AtomSource(
