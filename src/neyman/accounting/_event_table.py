@@ -146,18 +146,25 @@ def _random_allocation(event: Any, neighbors: Relation) -> Opened:
 
 
 def _truncated(event: Any, neighbors: Relation) -> Opened:
-    """Poisson's, and lost where so many others are sampled that a batch may be cut off."""
-    _only("add_remove", event, neighbors)
+    """Of a sample that is too large a random subset is taken."""
     precision = _precision(event.noise_multiplier, "noise_multiplier")
+    probability = exact(event.sampling_probability, "sampling_probability")
+    records, most = (
+        whole_number(event.dataset_size, "dataset_size", least=0),
+        whole_number(event.truncated_batch_size, "truncated_batch_size", least=0),
+    )
+    if 0 in (records, most, probability):
+        return Opened()
     if not precision:
         return _all_or_nothing(precision)
-    probability = exact(event.sampling_probability, "sampling_probability")
     return Opened(
         curve=truncated_poisson(
             gdp(precision),
             sampling_probability=probability,
-            most=whole_number(event.truncated_batch_size, "truncated_batch_size", least=0),
-            records=whole_number(event.dataset_size, "dataset_size", least=0),
+            most=most,
+            records=records,
+            neighbors="replace_one" if neighbors == "replace_one" else "add_remove",
+            dropped="at_random",
         )
     )
 

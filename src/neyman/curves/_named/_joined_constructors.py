@@ -98,7 +98,8 @@ def mixture(weights: Sequence[Real], curves: Sequence[TradeOff]) -> TradeOff:
 
     Args:
         weights: positive, with the sum 1, as floats to within 1e-12. What is missing is given to
-            the curve that loses most, or to the worst of all where none loses most everywhere.
+            the smallest Gaussian that loses no less than any of the curves, or else to the worst of
+            all.
         curves: one for each.
 
     Raises:
@@ -130,9 +131,10 @@ def _mixed(kept: tuple[Fraction, ...], parts: tuple[Pair, ...], missing: Fractio
 
 
 def _worst(parts: tuple[Pair, ...]) -> Pair:
-    squares = {part: part.outer_gaussian() for part in parts if part.kind == GaussianPair.kind}
-    if len(squares) == len(set(parts)):
-        return max(squares, key=lambda part: squares[part] or Fraction(0))
+    """Return a pair that loses no less than any, with a known law where one is known."""
+    known = [square for square in (part.outer_gaussian() for part in parts) if square is not None]
+    if len(known) == len(parts) and max(known) > 0:
+        return GaussianPair(max(known))
     return joined(WorstPair, parts)
 
 
