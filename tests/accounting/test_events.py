@@ -429,6 +429,7 @@ def test_reads_the_real_ones() -> None:
     assert read(dp_event.NonPrivateDpEvent()) == NON_PRIVATE
     fields = {name: getattr(dp_event, name, None) for name in _ROWS}
     newer = {"EpsilonDeltaDpEvent", "ExponentialMechanismDpEvent", "PermuteAndFlipDpEvent"}
+    newer |= {"DiscreteGaussianDpEvent", "RandomAllocationDpEvent"}
     assert {name for name, found in fields.items() if found is None} <= newer
     with pytest.raises(InvalidParameter, match="a UnsupportedDpEvent was found"):
         read(dp_event.UnsupportedDpEvent())
@@ -482,3 +483,25 @@ def test_truncated_batches_against_dp_accounting_itself() -> None:
         peer = pld.PLDAccountant(relation).compose(event).get_epsilon(1e-5)
         found = from_dp_event(event, neighbors=relation).epsilon(1e-5)
         assert 0.99 * peer <= found <= peer
+
+
+def test_other_events_against_dp_accounting_itself() -> None:
+    """Computed weights by its loss distributions; what has none there by its divergences."""
+    dp_event = pytest.importorskip("dp_accounting.dp_event")
+    pld = pytest.importorskip("dp_accounting.pld.pld_privacy_accountant").PLDAccountant
+    rdp = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant").RdpAccountant
+    relations = pytest.importorskip("dp_accounting").NeighboringRelation
+    weights = [float(math.comb(8, j) * 0.1**j * 0.9 ** (8 - j)) for j in range(9)]
+    gaussian, adding = dp_event.GaussianDpEvent(2.0), relations.ADD_OR_REMOVE_ONE
+    cases = [
+        (pld, adding, dp_event.MixtureOfGaussiansDpEvent(2.0, [0.0, 1.0, 2.0], [1 / 3] * 3), 1e-6),
+        (pld, adding, dp_event.MixtureOfGaussiansDpEvent(8.0, list(range(9)), weights), 1e-6),
+        (rdp, relations.REPLACE_SPECIAL, dp_event.RandomizedResponseDpEvent(0.4, 5), 1e-3),
+        (rdp, adding, dp_event.ZCDpEvent(0.05, 0.02), 1e-3),
+        (rdp, adding, dp_event.RepeatAndSelectDpEvent(gaussian, 10, 1.0), 1e-3),
+    ]
+    for accountant, relation, step, close in cases:
+        event = dp_event.SelfComposedDpEvent(step, 5)
+        peer = accountant(neighboring_relation=relation).compose(event).get_epsilon(1e-5)
+        found = from_dp_event(event, neighbors=relation).epsilon(1e-5)
+        assert found == pytest.approx(peer, rel=close)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
+from neyman.accounting._repeated import repeat_and_select
 from neyman.accounting._samplers import random_allocation, without_replacement
 from neyman.accounting._truncated import truncated_poisson
 from neyman.accounting._whole import whole_number
@@ -49,7 +50,8 @@ class Opened:
         eta: instead, where all that is known is the range of its loss, which composes better than
             any one curve of it.
         parts: the events inside, each with how often it is run.
-        sampled: what sampling makes of the guarantee of the parts; None where all records are in.
+        sampled: what sampling, or a selection, makes of the guarantee of the parts; None where they
+            are all there is.
         inside: the relation that the parts are read under, if it is another.
     """
 
@@ -125,6 +127,13 @@ def _without_replacement(event: Any, neighbors: Relation) -> Opened:
     return Opened(
         parts=((event.event, 1),),
         sampled=lambda curve: without_replacement(curve, records=records, batch=batch).curve,
+    )
+
+
+def _repeat_and_select(event: Any, _: Relation) -> Opened:
+    return Opened(
+        parts=((event.event, 1),),
+        sampled=lambda curve: repeat_and_select(curve, mean=event.mean, shape=event.shape),
     )
 
 
@@ -326,6 +335,7 @@ _ROWS: Mapping[str, _Row] = {
     "ComposedDpEvent": _composed,
     "PoissonSampledDpEvent": _poisson_sampled,
     "SampledWithoutReplacementDpEvent": _without_replacement,
+    "RepeatAndSelectDpEvent": _repeat_and_select,
     "RandomAllocationDpEvent": _random_allocation,
     "TruncatedSubsampledGaussianDpEvent": _truncated,
     "GaussianDpEvent": _gaussian,
