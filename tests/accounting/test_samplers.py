@@ -1,10 +1,14 @@
 """What samplers are worth, and what they must not be taken for."""
 
+import math
+from collections import defaultdict
 from fractions import Fraction
+from itertools import combinations, product
 from math import comb, exp
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from neyman.accounting._samplers import (
     DOUBLED_POISSON,
@@ -12,8 +16,8 @@ from neyman.accounting._samplers import (
     shuffled,
     without_replacement,
 )
-from neyman.accounting._truncated import truncated_poisson
-from neyman.curves import TradeOff, gdp, laplace, poisson
+from neyman.accounting._truncated import _chance, truncated_poisson
+from neyman.curves import TradeOff, chain, gdp, laplace, poisson, subsample
 from neyman.curves._algebra._group import poisson_replace
 from neyman.curves._pairs._clones import ClonesPair
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
@@ -156,28 +160,131 @@ def test_shuffled_passes_are_refused_with_both_numbers():
     assert "must not be" in str(refused.value)
 
 
-def test_truncation_is_charged_by_the_chance_of_a_full_batch():
+def truncated(p, most, records, neighbors="add_remove", f=None, dropped="at_random"):
+    return truncated_poisson(
+        f or gdp(1),
+        sampling_probability=p,
+        most=most,
+        records=records,
+        neighbors=neighbors,
+        dropped=dropped,
+    )
+
+
+def at_least(n, size, p):
+    return sum(comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(size, n + 1))
+
+
+def test_truncation_by_any_rule_is_charged_by_the_chance_of_a_full_batch():
     n, most, p = 40, 12, Fraction(1, 10)
-    true = sum(comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(most, n + 1))
-    f = gdp(1)
-    step = truncated_poisson(f, sampling_probability=p, most=most, records=n)
-    plain = poisson(f, p)
+    step = truncated(p, most, n, dropped="by_any_rule")
+    plain = poisson(gdp(1), p)
     # f_p and a failure with the chance that is charged.
     charged = (step.delta(0.3) - plain.delta(0.3)) / (1 - plain.delta(0.3))
-    assert float(true) <= charged <= 1.5 * float(true)
-    assert truncated_poisson(f, sampling_probability=p, most=41, records=n) == plain
+    assert charged == pytest.approx(float(at_least(n - 1, most, p)), rel=1e-9)
     with pytest.raises(UnsupportedComposition, match="which is not small"):
-        truncated_poisson(f, sampling_probability=p, most=3, records=n)
+        truncated(Fraction(1), 3, n, dropped="by_any_rule")
+
+
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+def test_a_batch_that_is_never_full_is_poissons(neighbors):
+    p = Fraction(1, 10)
+    plain = {"add_remove": poisson, "replace_one": poisson_replace}[neighbors](gdp(1), p)
+    assert truncated(p, 40, 40, neighbors) == plain
+    assert truncated(p, 41, 40, neighbors) == plain
+    assert truncated(p, 41, 40, neighbors, dropped="by_any_rule") == plain
+
+
+@pytest.mark.parametrize("change", [{"most": 0}, {"p": 2}, {"p": 0}, {"dropped": "first"}])
+def test_truncation_that_makes_no_sense_is_refused(change):
     with pytest.raises(InvalidParameter):
-        truncated_poisson(f, sampling_probability=p, most=0, records=n)
-    with pytest.raises(InvalidParameter):
-        truncated_poisson(f, sampling_probability=2, most=5, records=n)
+        truncated(**{"p": 0.1, "most": 3, "records": 40, **change})
+    with pytest.raises(UnsupportedComposition, match="Gaussians only"):
+        truncated(0.1, 3, 40, "replace_one", f=laplace(1))
+
+
+@pytest.mark.parametrize(
+    ("n", "size", "p"),
+    [
+        (40, 12, Fraction(1, 10)),
+        (40, 39, Fraction(1, 2)),
+        (999, 5, Fraction(1, 100)),
+        (600, 30, Fraction(1, 40)),
+        (600, 590, Fraction(1, 40)),
+        (10, 1, Fraction(999, 1000)),
+        (7, 8, Fraction(1, 2)),
+        (7, 7, Fraction(1)),
+    ],
+)
+def test_the_chance_of_a_full_batch_is_bracketed(n, size, p):
+    low, high = _chance(n, size, p)
+    true = at_least(n, size, p)
+    assert low <= true <= high
+    assert high - low <= 1e-11 * high + Fraction(2) ** -899
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "most"), [(1000, 0.01, 16), (1000, 0.01, 30), (1000, 0.01, 7), (50, 0.5, 20)]
+)
+def test_a_full_batch_replaces_a_record(n, p, most):
+    """(1 - w) δ of Poisson's, and w δ of a move of twice the length, each with its chance."""
+    w = binom.sf(most - 1, n - 1, p)
+    hit = binom.sf(most, n, p) * most / n / w
+    for epsilon in (0.0, 0.1, 1.0):
+        found = [
+            q * gdp(mu).delta(math.log1p(math.expm1(epsilon) / q)) for q, mu in ((p, 1), (hit, 2))
+        ]
+        truth = (1 - w) * found[0] + w * found[1]
+        assert truncated(p, most, n).remove.delta(epsilon) == pytest.approx(truth, rel=1e-10)
+
+
+def test_full_batches_are_samples_without_replacement():
+    """p = 1: whoever is in takes the place of another; all others at -1, the one at 1."""
+    assert truncated(1, 2, 8) == poisson(gdp(2), Fraction(1, 4))
+    assert truncated(1, 2, 8, "replace_one") == subsample(gdp(2), Fraction(1, 4))
+    two_ways = TradeOff(poisson(laplace(1), 0.5).remove, poisson(laplace(1), 0.5).add)
+    assert truncated(1, 2, 8, f=two_ways) == poisson(
+        chain(TradeOff(two_ways.add, two_ways.remove), two_ways), Fraction(1, 4)
+    )
+
+
+def batches(others, extra, p, most):
+    """Return the law of the sum of a batch: every sample, every subset of it, by hand."""
+    records = (*others, *extra)
+    found = defaultdict(float)
+    for sampled in product((False, True), repeat=len(records)):
+        sample = [record for record, taken in zip(records, sampled, strict=True) if taken]
+        chance = p ** len(sample) * (1 - p) ** (len(records) - len(sample))
+        kept = list(combinations(sample, min(most, len(sample))))
+        for batch in kept:
+            found[sum(batch)] += chance / len(kept)
+    return found
+
+
+@pytest.mark.parametrize("p", [0.2, 0.6, 1.0])
+@pytest.mark.parametrize("others", [(0, 0, 0, 0), (-1, -1, -1, -1), (1, -1, 1, 0), (1, 1, 1, 1)])
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_no_data_lose_more_than_truncation_says(p, others, most):
+    """Four other records, all samples and all subsets of them summed up."""
+    x, h = np.linspace(-14, 14, 8_001, retstep=True)
+
+    def density(masses):
+        return sum(w * np.exp(-((x - m) ** 2) / 2) for m, w in masses.items()) / np.sqrt(2 * np.pi)
+
+    adding, replacing = truncated(p, most, 5), truncated(p, most, 5, "replace_one")
+    without, one, other = (density(batches(others, extra, p, most)) for extra in ((), (1,), (-1,)))
+    for step, pairs in ((adding, [(without, one), (without, other)]), (replacing, [(one, other)])):
+        for epsilon in (0.0, 0.3, 1.0):
+            bound = step.delta(epsilon) + 1e-6
+            for first, second in pairs:
+                assert h * np.sum(np.maximum(second - exp(epsilon) * first, 0.0)) <= bound
+                assert h * np.sum(np.maximum(first - exp(epsilon) * second, 0.0)) <= bound
 
 
 def test_truncation_dominates_what_really_happens():
     """Two other records, batches of one: the sums and their chances by hand."""
     p = 0.3
-    step = truncated_poisson(gdp(1), sampling_probability=p, most=2, records=2)
+    step = truncated(p, 2, 3)
     x, h = np.linspace(-9, 10, 20_001, retstep=True)
 
     def density(masses):

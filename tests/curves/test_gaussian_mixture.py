@@ -1,10 +1,14 @@
 """Mixtures of normals: closed tails, groups of records, and one record replaced."""
 
+import math
 from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import logsumexp
+from scipy.stats import binom, norm
 
 from neyman.curves import TradeOff, gdp, laplace, poisson, pure_dp
 from neyman.curves._algebra._group import gaussian_mixture, group, poisson_replace
@@ -16,6 +20,7 @@ from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposi
 
 NONE, ONE = Fraction(0), Fraction(1)
 Q = Fraction(1, 100)
+NOISE = {"noise_multiplier": 2}
 PAIRS = {
     "sampled": (Fraction(1), [(NONE, ONE)], [(NONE, 1 - Q), (ONE, Q)]),
     "replace": (Fraction(2), [(NONE, 1 - Q), (-ONE, Q)], [(NONE, 1 - Q), (ONE, Q)]),
@@ -178,7 +183,64 @@ def test_what_is_no_mixture_is_refused():
             ONE, [(NONE, ONE)], [(ONE, Fraction(3, 2)), (Fraction(2), Fraction(-1, 2))], None
         )
     with pytest.raises(InvalidParameter, match="different means"):
-        group(poisson(gdp(1), Q), 300)
+        gaussian_mixture_pair(
+            ONE, [(NONE, ONE)], [(Fraction(j), Fraction(1, 300)) for j in range(300)], None
+        )
+
+
+@pytest.mark.parametrize("weights", [[1 / 3] * 3, [0.1] * 3 + [0.7 + 1e-13], [0.25, 0.75 - 4e-13]])
+def test_weights_written_as_floats_are_rounded_towards_more_loss(weights: list[float]) -> None:
+    """No weights of sum 1 between them and those rounded to a sum of 1 lose more."""
+    found = gaussian_mixture(dict(enumerate(weights)), noise_multiplier=2)
+    whole = [Fraction(weight) / sum(map(Fraction, weights)) for weight in weights]
+    scaled = gaussian_mixture(dict(enumerate(whole)), noise_multiplier=2)
+    epsilons = np.linspace(0.0, 4.0, 9)
+    assert np.all(found.delta(epsilons) >= scaled.delta(epsilons) * (1 - 1e-13))
+    assert np.all(found.delta(epsilons) <= scaled.delta(epsilons) + 1e-12)
+
+
+def test_what_is_missing_of_the_weights_goes_to_the_largest_change() -> None:
+    missing = Fraction(1, 10**13)
+    found = gaussian_mixture({0: Fraction(9, 10), 1: Fraction(1, 10) - missing, 2: 0}, **NOISE)
+    assert found == gaussian_mixture({0: 0.9, 1: Fraction(1, 10) - missing, 2: missing}, **NOISE)
+    too_much = gaussian_mixture({0: Fraction(9, 10) + missing, 1: Fraction(1, 10)}, **NOISE)
+    assert too_much == gaussian_mixture({0: 0.9, 1: 0.1}, **NOISE)
+    for weights in ({0: 0.9, 1: 0.1 + 2e-12}, {0: 0.9, 1: 0.09}, {0: -0.5, 1: 1.5}, {}, {-1: 1}):
+        with pytest.raises(InvalidParameter, match="with the sum 1"):
+            gaussian_mixture(weights, **NOISE)
+
+
+@pytest.mark.parametrize(
+    ("size", "q", "noise", "epsilon"),
+    [
+        (300, 0.01, 5.0, 0.5),
+        (300, 0.5, 40.0, 3.0),
+        (1500, 0.002, 10.0, 0.25),
+        (300, 1e-4, 2.0, 1.0),
+    ],
+)
+def test_a_group_of_hundreds_is_the_sum_over_its_records(
+    size: int, q: float, noise: float, epsilon: float
+) -> None:
+    """Against all components, summed; masses below 1e-25 that were moved show nowhere."""
+    j = np.arange(size + 1)
+    log = binom.logpmf(j, size, q)
+    place = brentq(
+        lambda z: logsumexp(log + (2 * z * j - j**2) / (2 * noise**2)) - epsilon, -1, 9e9
+    )
+    truth = np.exp(logsumexp(log + norm.logsf((place - j) / noise)))
+    truth -= math.exp(epsilon) * norm.sf(place / noise)
+    lower, upper = group(poisson(gdp(1 / noise), q), size).remove.delta(epsilon, bracket=True)
+    assert lower == pytest.approx(truth, rel=1e-9)
+    assert upper == pytest.approx(truth, rel=1e-9)
+
+
+def test_computed_weights_of_hundreds_of_changes() -> None:
+    """scipy's binomial masses, of which some are beyond the doubles."""
+    changes = dict(enumerate(binom.pmf(np.arange(301), 300, 0.01)))
+    found = gaussian_mixture(changes, noise_multiplier=20) ** 100
+    exactly = group(poisson(gdp(0.05), 0.01), 300) ** 100
+    assert found.epsilon(1e-6) == pytest.approx(exactly.epsilon(1e-6), rel=1e-4)
 
 
 # -- groups ---------------------------------------------------------------------------------------
@@ -249,7 +311,7 @@ def test_replacement_keeps_its_relation():
 def test_a_mixture_of_changes():
     curve = gaussian_mixture({0: 1 - Q, 1: Q}, noise_multiplier=1)
     assert curve.remove == pair_of("sampled")
-    with pytest.raises(InvalidParameter, match="above Q"):
+    with pytest.raises(InvalidParameter, match="at least 0"):
         gaussian_mixture({-1: 1}, noise_multiplier=1)
     with pytest.raises(InvalidParameter, match="no noise"):
         gaussian_mixture({1: 1}, noise_multiplier=0)

@@ -114,8 +114,21 @@ def test_swap_and_records():
     assert mixture([1], [gdp(1)]) == gdp(1)
 
 
+def test_weights_may_be_floats():
+    """What is missing of 1 is at the largest mu, or else at the worst of all parts."""
+    third = mixture([1 / 3] * 3, [gdp(1), gdp(2), gdp(Fraction(1, 2))])
+    share = Fraction("0.3333333333333333")
+    shares = [share, 1 - 2 * share, share]
+    assert third == mixture(shares, [gdp(1), gdp(2), gdp(Fraction(1, 2))])
+    unlike = mixture([1 / 3] * 3, [gdp(1), pure_dp(1), laplace(2)])
+    exactly = mixture([Fraction(1, 3)] * 3, [gdp(1), pure_dp(1), laplace(2)])
+    for epsilon in (0.0, 0.5, 1.5):
+        assert unlike.delta(epsilon) >= exactly.delta(epsilon) * (1 - 1e-14)
+        assert unlike.delta(epsilon) == pytest.approx(exactly.delta(epsilon), rel=1e-13)
+
+
 def test_what_is_refused():
-    with pytest.raises(InvalidParameter, match="sum exactly 1"):
+    with pytest.raises(InvalidParameter, match="with the sum 1"):
         mixture([0.5, 0.4], [gdp(1), gdp(2)])
     with pytest.raises(InvalidParameter, match="2 curves"):
         mixture([1], [gdp(1), gdp(2)])

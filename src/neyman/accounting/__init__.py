@@ -58,6 +58,7 @@ from neyman.accounting._rdp_methods import (
     rdp_delta,
     rdp_epsilon,
 )
+from neyman.accounting._repeated import repeat_and_select
 from neyman.accounting._samplers import (
     DOUBLED_POISSON,
     Sampled,
@@ -169,6 +170,7 @@ __all__ = [
     "random_allocation",
     "rdp_delta",
     "rdp_epsilon",
+    "repeat_and_select",
     "shuffled",
     "square_root_strategy",
     "tree_strategy",

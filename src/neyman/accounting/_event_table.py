@@ -1,18 +1,20 @@
 """What each event of dp_accounting says, one row each."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
+from neyman.accounting._repeated import repeat_and_select
 from neyman.accounting._samplers import random_allocation, without_replacement
 from neyman.accounting._truncated import truncated_poisson
 from neyman.accounting._whole import whole_number
 from neyman.curves import (
     TradeOff,
     approx_dp,
-    bounded_range,
     discrete,
+    discrete_gaussian,
     discrete_laplace,
     gaussian_mixture,
     gdp,
@@ -20,13 +22,21 @@ from neyman.curves import (
     laplace,
     poisson,
     poisson_replace,
+    pure_dp,
+    rdp,
     zcdp,
 )
 from neyman.errors import InvalidParameter, RelationMismatch
-from neyman.numerics import Real, exact, text
+from neyman.numerics import Real, exact, exact_size, shares, text
 from neyman.sensitivity import Neighbors
 
-__all__ = ["Opened", "open_event"]
+__all__ = ["Opened", "Relation", "open_event"]
+
+# One record replaced by a special, empty one: what is not there adds nothing to a sum.
+Relation: TypeAlias = Neighbors | Literal["replace_special"]
+# Orders of a statement at all real orders, on a geometric grid of order - 1.
+_ORDERS = tuple(1 + Fraction(round(2**20 * 2 ** (k / 8)), 2**20) for k in range(-80, 129))
+_LARGEST_DIVERGENCE = 2**20
 
 
 @final
@@ -37,22 +47,26 @@ class Opened:
     Attributes:
         curve: its own guarantee; None where it is only the sum of its parts.
         mu_squared: instead, where it is Gaussian noise.
+        eta: instead, where all that is known is the range of its loss, which composes better than
+            any one curve of it.
         parts: the events inside, each with how often it is run.
-        sampled: what sampling makes of the guarantee of the parts; None where all records are in.
+        sampled: what sampling, or a selection, makes of the guarantee of the parts; None where they
+            are all there is.
         inside: the relation that the parts are read under, if it is another.
     """
 
     curve: TradeOff | None = None
     mu_squared: Fraction | None = None
+    eta: Fraction | None = None
     parts: tuple[tuple[object, int], ...] = ()
     sampled: Callable[[TradeOff], TradeOff] | None = None
-    inside: Neighbors | None = None
+    inside: Relation | None = None
 
 
-_Row: TypeAlias = Callable[[Any, Neighbors], Opened]
+_Row: TypeAlias = Callable[[Any, Relation], Opened]
 
 
-def open_event(event: object, neighbors: Neighbors) -> Opened:
+def open_event(event: object, neighbors: Relation) -> Opened:
     """Look an event up by the name of its class.
 
     Raises:
@@ -77,15 +91,15 @@ def open_event(event: object, neighbors: Neighbors) -> Opened:
 # -- structure ------------------------------------------------------------------------------------
 
 
-def _self_composed(event: Any, _: Neighbors) -> Opened:
+def _self_composed(event: Any, _: Relation) -> Opened:
     return Opened(parts=((event.event, whole_number(event.count, "count", least=0)),))
 
 
-def _composed(event: Any, _: Neighbors) -> Opened:
+def _composed(event: Any, _: Relation) -> Opened:
     return Opened(parts=tuple((part, 1) for part in event.events))
 
 
-def _poisson_sampled(event: Any, neighbors: Neighbors) -> Opened:
+def _poisson_sampled(event: Any, neighbors: Relation) -> Opened:
     """The worst pair of the parts, mixed: the record is in with this probability.
 
     One record replaced is two: the parts are read for one added, whose sample is taken of both.
@@ -97,7 +111,7 @@ def _poisson_sampled(event: Any, neighbors: Neighbors) -> Opened:
         )
     if probability in (0, 1):
         return Opened(parts=((event.event, int(probability)),))
-    sampling = {"add_remove": poisson, "replace_one": poisson_replace}[neighbors]
+    sampling = poisson_replace if neighbors == "replace_one" else poisson
     return Opened(
         parts=((event.event, 1),),
         sampled=lambda curve: sampling(curve, probability),
@@ -105,7 +119,7 @@ def _poisson_sampled(event: Any, neighbors: Neighbors) -> Opened:
     )
 
 
-def _without_replacement(event: Any, neighbors: Neighbors) -> Opened:
+def _without_replacement(event: Any, neighbors: Relation) -> Opened:
     """The batch without the one record is the same on both sides."""
     _only("replace_one", event, neighbors)
     records = whole_number(event.source_dataset_size, "source_dataset_size", least=0)
@@ -116,35 +130,50 @@ def _without_replacement(event: Any, neighbors: Neighbors) -> Opened:
     )
 
 
-def _random_allocation(event: Any, neighbors: Neighbors) -> Opened:
+def _repeat_and_select(event: Any, _: Relation) -> Opened:
+    return Opened(
+        parts=((event.event, 1),),
+        sampled=lambda curve: repeat_and_select(curve, mean=event.mean, shape=event.shape),
+    )
+
+
+def _random_allocation(event: Any, neighbors: Relation) -> Opened:
     """Of one step of Gaussian noise, chosen among so many."""
     _only("add_remove", event, neighbors)
     inner = event.event
     if type(inner).__name__ != "GaussianDpEvent":
         raise _unknown(f"RandomAllocationDpEvent of a {type(inner).__name__}")
-    scale = _positive(inner.noise_multiplier, "noise_multiplier")
-    if scale is None:
-        return Opened(curve=approx_dp(0, 1))
+    precision = _precision(inner.noise_multiplier, "noise_multiplier")
+    if not precision:
+        return _all_or_nothing(precision)
     chosen, steps = (
         whole_number(event.num_selected, "num_selected", least=0),
         whole_number(event.num_steps, "num_steps", least=0),
     )
-    return Opened(curve=random_allocation(noise_multiplier=scale, steps=steps, chosen=chosen))
+    found = random_allocation(noise_multiplier=1 / precision, steps=steps, chosen=chosen)
+    return Opened(curve=found)
 
 
-def _truncated(event: Any, neighbors: Neighbors) -> Opened:
-    """Poisson's, and lost where so many others are sampled that a batch may be cut off."""
-    _only("add_remove", event, neighbors)
-    scale = _positive(event.noise_multiplier, "noise_multiplier")
-    if scale is None:
-        return Opened(curve=approx_dp(0, 1))
+def _truncated(event: Any, neighbors: Relation) -> Opened:
+    """Of a sample that is too large a random subset is taken."""
+    precision = _precision(event.noise_multiplier, "noise_multiplier")
     probability = exact(event.sampling_probability, "sampling_probability")
+    records, most = (
+        whole_number(event.dataset_size, "dataset_size", least=0),
+        whole_number(event.truncated_batch_size, "truncated_batch_size", least=0),
+    )
+    if 0 in (records, most, probability):
+        return Opened()
+    if not precision:
+        return _all_or_nothing(precision)
     return Opened(
         curve=truncated_poisson(
-            gdp(1 / scale),
+            gdp(precision),
             sampling_probability=probability,
-            most=whole_number(event.truncated_batch_size, "truncated_batch_size", least=0),
-            records=whole_number(event.dataset_size, "dataset_size", least=0),
+            most=most,
+            records=records,
+            neighbors="replace_one" if neighbors == "replace_one" else "add_remove",
+            dropped="at_random",
         )
     )
 
@@ -152,22 +181,22 @@ def _truncated(event: Any, neighbors: Neighbors) -> Opened:
 # -- noise: in units of the largest record, so that one replaced counts twice -------------------
 
 
-def _gaussian(event: Any, neighbors: Neighbors) -> Opened:
-    scale = _positive(event.noise_multiplier, "noise_multiplier")
-    if scale is None:
-        return Opened(curve=approx_dp(0, 1))
-    return Opened(mu_squared=(_largest_change(neighbors) / scale) ** 2)
+def _gaussian(event: Any, neighbors: Relation) -> Opened:
+    precision = _precision(event.noise_multiplier, "noise_multiplier")
+    if not precision:
+        return _all_or_nothing(precision)
+    return Opened(mu_squared=(_largest_change(neighbors) * precision) ** 2)
 
 
-def _tree(event: Any, neighbors: Neighbors) -> Opened:
+def _tree(event: Any, neighbors: Relation) -> Opened:
     """Each record enters the nodes above one leaf, one of each level, all with this noise."""
-    scale = _positive(event.noise_multiplier, "noise_multiplier")
-    if scale is None:
-        return Opened(curve=approx_dp(0, 1))
+    precision = _precision(event.noise_multiplier, "noise_multiplier")
+    if not precision:
+        return _all_or_nothing(precision)
     counts = event.step_counts
     longest = max((whole_number(n, "step_counts", least=0) for n in _many(counts)), default=0)
-    levels = longest.bit_length()
-    return Opened(mu_squared=levels * (_largest_change(neighbors) / scale) ** 2 if levels else None)
+    squared = longest.bit_length() * (_largest_change(neighbors) * precision) ** 2
+    return Opened(mu_squared=squared or None)
 
 
 def _many(value: Any) -> tuple[Any, ...]:
@@ -177,21 +206,21 @@ def _many(value: Any) -> tuple[Any, ...]:
         return (value,)
 
 
-def _laplace(event: Any, neighbors: Neighbors) -> Opened:
+def _laplace(event: Any, neighbors: Relation) -> Opened:
     """Added to each coordinate; worst where one coordinate takes the whole change."""
-    scale = _positive(event.noise_multiplier, "noise_multiplier")
-    if scale is None:
-        return Opened(curve=approx_dp(0, 1))
-    return Opened(curve=laplace(_largest_change(neighbors) / scale))
+    precision = _precision(event.noise_multiplier, "noise_multiplier")
+    if not precision:
+        return _all_or_nothing(precision)
+    return Opened(curve=laplace(_largest_change(neighbors) * precision))
 
 
-def _discrete_laplace(event: Any, neighbors: Neighbors) -> Opened:
+def _discrete_laplace(event: Any, neighbors: Relation) -> Opened:
     """Masses proportional to e^(-noise_parameter |x|), on the integers."""
-    rate = _positive(event.noise_parameter, "noise_parameter")
+    rate = exact_size(event.noise_parameter, "noise_parameter")
     change = whole_number(event.sensitivity, "sensitivity", least=0) * _largest_change(neighbors)
     if change == 0:
         return Opened(curve=identity())
-    if rate is None:
+    if rate == 0:
         raise InvalidParameter(
             "noise_parameter=0 was found in a DiscreteLaplaceDpEvent, and no law on the integers "
             "has it; write a positive one"
@@ -199,32 +228,58 @@ def _discrete_laplace(event: Any, neighbors: Neighbors) -> Opened:
     return Opened(curve=discrete_laplace(rate, sensitivity=change))
 
 
-def _mixture_of_gaussians(event: Any, neighbors: Neighbors) -> Opened:
+def _discrete_gaussian(event: Any, neighbors: Relation) -> Opened:
+    """One coordinate moves by whole numbers; of several only the divergences are the same.
+
+    A whole change of length below sqrt(2) moves one coordinate by 1, whatever the dimension.
+    """
+    precision = _precision(event.sigma, "sigma")
+    if not precision:
+        return _all_or_nothing(precision)
+    longest = exact_size(event.sensitivity, "sensitivity") * _largest_change(neighbors)
+    square = math.floor(longest**2)
+    if square == 0:
+        return Opened(curve=identity())
+    dimension = event.dimension
+    if dimension is not None:
+        dimension = whole_number(dimension, "dimension", least=1)
+    if square == 1 or dimension == 1:
+        change = math.isqrt(square)
+        return Opened(curve=discrete_gaussian(variance=1 / precision**2, sensitivity=change))
+    return Opened(curve=zcdp(square * precision**2 / 2))
+
+
+def _mixture_of_gaussians(event: Any, neighbors: Relation) -> Opened:
     """What a record adds has this length with this probability; all else is Gaussian noise."""
     _only("add_remove", event, neighbors)
-    scale = _positive(event.standard_deviation, "standard_deviation")
-    if scale is None:
-        return Opened(curve=approx_dp(0, 1))
+    precision = _precision(event.standard_deviation, "standard_deviation")
+    if not precision:
+        return _all_or_nothing(precision)
     weights = [exact(float(weight), "a probability") for weight in event.sampling_probs]
     lengths = [exact(float(length), "a sensitivity") for length in event.sensitivities]
-    if len(weights) != len(lengths) or sum(weights) != 1 or min(lengths, default=Fraction(0)) < 0:
+    if len(weights) != len(lengths) or shares(weights) is None or min(lengths) < 0:
         raise InvalidParameter(
-            f"a mixture of Gaussians with {len(lengths)} sensitivities and probabilities of sum "
-            f"{text(sum(weights, Fraction(0)))} was found; write sensitivities of at least 0 and "
-            "one probability for each, with the sum exactly 1"
+            f"a mixture of Gaussians with {len(lengths)} sensitivities and {len(weights)} "
+            f"probabilities of sum {text(sum(weights, Fraction(0)))} was found; write "
+            "sensitivities of at least 0 and one probability for each, with the sum 1"
         )
     changes: dict[Real, Real] = {}
     for length, weight in zip(lengths, weights, strict=True):
         changes[length] = exact(changes.get(length, 0), "a probability") + weight
-    return Opened(curve=gaussian_mixture(changes, noise_multiplier=scale, neighbors="add_remove"))
+    noise = 1 / precision
+    return Opened(curve=gaussian_mixture(changes, noise_multiplier=noise, neighbors="add_remove"))
 
 
 # -- guarantees stated outright, or of a finite law -----------------------------------------------
 
 
-def _randomized_response(event: Any, neighbors: Neighbors) -> Opened:
-    """With this probability one of the buckets at random, else the true one."""
-    _only("replace_one", event, neighbors)
+def _randomized_response(event: Any, neighbors: Relation) -> Opened:
+    """With this probability one of the buckets at random, else the true one.
+
+    A special record answers at random.
+    """
+    if neighbors != "replace_special":
+        _only("replace_one", event, neighbors)
     noise = exact(event.noise_parameter, "noise_parameter")
     buckets = whole_number(event.num_buckets, "num_buckets", least=0)
     if not 0 <= noise <= 1 or buckets == 0:
@@ -234,39 +289,43 @@ def _randomized_response(event: Any, neighbors: Neighbors) -> Opened:
         )
     if noise == 1 or buckets == 1:
         return Opened(curve=identity())
-    if noise == 0:
-        return Opened(curve=approx_dp(0, 1))
     wrong = noise / buckets
     right, others = 1 - noise + wrong, (buckets - 2) * wrong
+    if neighbors == "replace_special":
+        any_one = Fraction(1, buckets)
+        return Opened(curve=discrete((any_one, 1 - any_one), (right, 1 - right)))
+    if noise == 0:
+        return Opened(curve=approx_dp(0, 1))
     same = (others,) if others else ()
     return Opened(curve=discrete((right, wrong, *same), (wrong, right, *same)))
 
 
-def _epsilon_delta(event: Any, _: Neighbors) -> Opened:
+def _epsilon_delta(event: Any, _: Relation) -> Opened:
     return Opened(
         curve=approx_dp(0, 1) if event.delta == 1 else approx_dp(event.epsilon, event.delta)
     )
 
 
-def _exponential_mechanism(event: Any, _: Neighbors) -> Opened:
+def _exponential_mechanism(event: Any, _: Relation) -> Opened:
     # The event is of range epsilon: max L - min L <= epsilon.
-    return Opened(curve=bounded_range(event.epsilon))
+    return Opened(eta=exact_size(event.epsilon, "epsilon") or None)
 
 
-def _permute_and_flip(event: Any, _: Neighbors) -> Opened:
+def _permute_and_flip(event: Any, _: Relation) -> Opened:
     return Opened(curve=laplace(event.epsilon))
 
 
-def _zcdp(event: Any, _: Neighbors) -> Opened:
-    rho, xi = _positive(event.rho, "rho"), exact(event.xi, "xi")
-    if xi != 0:
-        raise InvalidParameter(
-            f"xi={text(xi)} was found in a ZCDpEvent, and only xi = 0 is read; "
-            "write rdp([(order, xi + rho * order), ...]) at the orders that matter"
-        )
-    if rho is None:
-        return Opened(curve=identity())
-    return Opened(curve=zcdp(rho))
+def _zcdp(event: Any, _: Relation) -> Opened:
+    """D_a <= xi + rho a at all orders a: kept at some, between which divergences are convex."""
+    rho, xi = exact_size(event.rho, "rho"), exact_size(event.xi, "xi")
+    if rho == 0:
+        # At all orders, infinity included.
+        return Opened(curve=pure_dp(xi))
+    if xi == 0:
+        return Opened(curve=zcdp(rho))
+    bounds = [(order, xi + rho * order) for order in _ORDERS]
+    kept = [(order, bound) for order, bound in bounds if bound <= _LARGEST_DIVERGENCE]
+    return Opened(curve=rdp(kept) if kept else approx_dp(0, 1))
 
 
 _ROWS: Mapping[str, _Row] = {
@@ -276,12 +335,14 @@ _ROWS: Mapping[str, _Row] = {
     "ComposedDpEvent": _composed,
     "PoissonSampledDpEvent": _poisson_sampled,
     "SampledWithoutReplacementDpEvent": _without_replacement,
+    "RepeatAndSelectDpEvent": _repeat_and_select,
     "RandomAllocationDpEvent": _random_allocation,
     "TruncatedSubsampledGaussianDpEvent": _truncated,
     "GaussianDpEvent": _gaussian,
     "SingleEpochTreeAggregationDpEvent": _tree,
     "LaplaceDpEvent": _laplace,
     "DiscreteLaplaceDpEvent": _discrete_laplace,
+    "DiscreteGaussianDpEvent": _discrete_gaussian,
     "MixtureOfGaussiansDpEvent": _mixture_of_gaussians,
     "RandomizedResponseDpEvent": _randomized_response,
     "EpsilonDeltaDpEvent": _epsilon_delta,
@@ -294,13 +355,13 @@ _ROWS: Mapping[str, _Row] = {
 # -- fields ---------------------------------------------------------------------------------------
 
 
-def _largest_change(neighbors: Neighbors) -> int:
+def _largest_change(neighbors: Relation) -> int:
     """Return how many largest records a sum moves by."""
-    return {"add_remove": 1, "replace_one": 2}[neighbors]
+    return 2 if neighbors == "replace_one" else 1
 
 
-def _only(relation: Neighbors, event: object, neighbors: Neighbors) -> None:
-    if neighbors != relation:
+def _only(relation: Neighbors, event: object, neighbors: Relation) -> None:
+    if neighbors != relation and (relation, neighbors) != ("add_remove", "replace_special"):
         raise RelationMismatch(
             f"a {type(event).__name__} was read under {neighbors!r}, and its guarantee is known "
             f"under {relation!r} only; write neighbors={relation!r}, if this is the relation that "
@@ -308,12 +369,17 @@ def _only(relation: Neighbors, event: object, neighbors: Neighbors) -> None:
         )
 
 
-def _positive(value: object, name: str) -> Fraction | None:
-    """Return a positive number, or None for 0."""
-    number = exact(value, name)
-    if number < 0:
-        raise InvalidParameter(f"{name}={text(number)} is negative; write a positive number")
-    return number or None
+def _precision(noise: Any, name: str) -> Fraction | None:
+    """Return 1 over the scale of noise: 0 where that is infinite, None where it is 0."""
+    if noise == math.inf:
+        return Fraction(0)
+    scale = exact_size(noise, name)
+    return 1 / scale if scale else None
+
+
+def _all_or_nothing(precision: Fraction | None) -> Opened:
+    """Return what is left by no noise, or by endless noise."""
+    return Opened(curve=approx_dp(0, 1)) if precision is None else Opened()
 
 
 def _unknown(name: str) -> InvalidParameter:

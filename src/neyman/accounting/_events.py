@@ -8,10 +8,10 @@ from functools import partial
 from math import ceil
 from typing import final
 
-from neyman.accounting._event_table import open_event
-from neyman.curves import TradeOff, approx_dp, compose, gdp
+from neyman.accounting._event_table import Relation, open_event
+from neyman.curves import TradeOff, approx_dp, bounded_range, compose, gdp
 from neyman.numerics import MOST_SUM_BITS
-from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.sensitivity import check_neighbors
 
 __all__ = ["from_dp_event"]
 
@@ -27,8 +27,9 @@ def from_dp_event(event: object, *, neighbors: object) -> TradeOff:
         event: an event, of any depth.
         neighbors: "add_remove" or "replace_one", or a member of dp_accounting's
             NeighboringRelation. The noise of a sum is in units of the largest record, so one
-            record replaced counts twice. A record replaced by a special, empty one is
-            "add_remove".
+            record replaced counts twice. REPLACE_SPECIAL, one record replaced by a special, empty
+            one, is read as "add_remove", save by randomized response, where that one answers at
+            random.
 
     Raises:
         InvalidParameter: if the tree holds an event that is not known here, or a field of a known
@@ -36,7 +37,8 @@ def from_dp_event(event: object, *, neighbors: object) -> TradeOff:
         RelationMismatch: if an event has no meaning under this relation.
         UnsupportedComposition: if two of its steps have no composition here.
 
-    Guarantee: each event's own definition, at its worst pair; as certified as its curves are.
+    Guarantee: each event's own definition, at its worst pair; an event that names no pair of laws,
+        such as ZCDpEvent, bounds a class. As certified as its curves are.
     Error: none before the views, but where 2^20 bits would not hold the sum of the squares of mu:
         each is rounded up first, by less than 2^-400 of the largest.
     Source: Zhu, Dong and Wang (2022), theorem 10: products of dominating pairs dominate adaptive
@@ -51,14 +53,12 @@ def from_dp_event(event: object, *, neighbors: object) -> TradeOff:
     """
     # An enum of dp_accounting's is known by the name of its member.
     name = str(getattr(neighbors, "name", neighbors))
-    return _Reading(check_neighbors(_NAMES.get(name, name))).total(event)
+    special = name == "REPLACE_SPECIAL"
+    relation = "replace_special" if special else check_neighbors(_NAMES.get(name, name))
+    return _Reading(relation).total(event)
 
 
-_NAMES = {
-    "ADD_OR_REMOVE_ONE": "add_remove",
-    "REPLACE_SPECIAL": "add_remove",
-    "REPLACE_ONE": "replace_one",
-}
+_NAMES = {"ADD_OR_REMOVE_ONE": "add_remove", "REPLACE_ONE": "replace_one"}
 _NON_PRIVATE = approx_dp(0, 1)
 # Of a sum that is rounded.
 _KEPT_BITS = 512
@@ -67,9 +67,10 @@ _KEPT_BITS = 512
 @final
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """What was run, each as often as counted; Gaussians by the square of mu."""
+    """What was run, each as often as counted; Gaussians by the square of mu, selections by eta."""
 
     squares: Counter[Fraction] = field(default_factory=Counter[Fraction])
+    ranges: Counter[Fraction] = field(default_factory=Counter[Fraction])
     curves: Counter[TradeOff] = field(default_factory=Counter[TradeOff])
 
     def total(self) -> TradeOff:
@@ -77,6 +78,7 @@ class _Steps:
         if _NON_PRIVATE in self.curves:
             return _NON_PRIVATE
         curves = [curve**times for curve, times in self.curves.items()]
+        curves.extend(bounded_range(eta, times=times) for eta, times in self.ranges.items())
         if self.squares:
             curves.append(_gaussian(self.squares))
         return compose(*curves)
@@ -87,7 +89,7 @@ class _Steps:
 class _Reading:
     """One walk over a tree. What is still to do lies on a list: depth costs no recursion."""
 
-    neighbors: Neighbors
+    neighbors: Relation
     pending: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     def total(self, event: object) -> TradeOff:
@@ -98,13 +100,15 @@ class _Reading:
             self.pending.pop()()
         return steps.total()
 
-    def visit(self, event: object, times: int, steps: _Steps, neighbors: Neighbors) -> None:
+    def visit(self, event: object, times: int, steps: _Steps, neighbors: Relation) -> None:
         """Add an event, read under a relation, to the steps, or leave its parts to be added."""
         if times == 0:
             return
         opened = open_event(event, neighbors)
         if opened.mu_squared is not None:
             steps.squares[opened.mu_squared] += times
+        if opened.eta is not None:
+            steps.ranges[opened.eta] += times
         if opened.curve is not None:
             steps.curves[opened.curve] += times
         if opened.sampled is not None:

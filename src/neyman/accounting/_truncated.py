@@ -1,77 +1,158 @@
 """Poisson samples that are cut off at a largest size."""
 
 import math
+from collections import defaultdict
 from fractions import Fraction
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from neyman.accounting._whole import whole_number
-from neyman.curves import TradeOff, approx_dp, poisson
+from neyman.curves import (
+    TradeOff,
+    approx_dp,
+    chain,
+    group,
+    mixture,
+    poisson,
+    poisson_replace,
+    subsample,
+)
 from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.numerics import ULP, Real, exact, text
+from neyman.numerics import ULP, Bracket, Interval, Real, ceil_float, exact, exp_outward, text
 from neyman.numerics._distributions._counts import log_binomial_mass
+from neyman.sensitivity import check_neighbors
 
-__all__ = ["truncated_poisson"]
+__all__ = ["Dropped", "truncated_poisson"]
+
+Dropped: TypeAlias = Literal["at_random", "by_any_rule"]
 
 # Chances below it count as this much.
-_LEAST = 1e-300
+_LEAST = Fraction(2) ** -900
+# Standard deviations, and counts, on each side of the mean that are summed one by one.
+_SPREADS, _COUNTS = 40, 400
 
 
 def truncated_poisson(
-    f: TradeOff, *, sampling_probability: Real, most: int, records: int
+    f: TradeOff,
+    *,
+    sampling_probability: Real,
+    most: int,
+    records: int,
+    neighbors: str,
+    dropped: Dropped,
 ) -> TradeOff:
-    """Return f on a Poisson sample of which no more than `most` records are taken.
+    """Return f on a Poisson sample, of which `most` records are taken where more were sampled.
 
-    f_p, and with the chance P(Binomial(n, p) >= most) everything is lost. Whether so many of the
-    other records are sampled has that chance on both sides; where they are not, nothing is cut
-    off with or without the one record, and the step is Poisson's. Which records are cut off may
-    depend on anything.
+    Dropped at random: whether `most` of the other records were sampled is shown, which has the
+    chance w. If not, the step is Poisson's. If so, the one record takes the place of another with
+    the chance r, and the sum moves twice:
+
+        (1 - w) f_p + w (f of one record replaced)_r,   r = E[p most/(K + 1) | K >= most]
+
+    as slopes match, K of Binomial(records - 1, p) the others sampled. By any rule, that may depend
+    on the data too: everything is lost with the chance w.
 
     Args:
         f: the guarantee on the batch, for one record added or removed.
-        sampling_probability: p of each record by itself.
+        sampling_probability: p in (0, 1], of each record by itself.
         most: the largest size of a batch.
-        records: n, how many records there are; public.
+        records: of the larger of two datasets that differ by one record, of each if one is
+            replaced; public. A record that is added to n makes it n + 1.
+        neighbors: "add_remove" or "replace_one".
+        dropped: "at_random", a uniform choice of `most` of the sample; or "by_any_rule".
 
-    Guarantee: for one record added or removed; an upper bound, by the chance of a full batch.
-    Error: the chance is within a factor 1/(1 - r) of the true one, r = (n - most) p / ((most + 1)
-        (1 - p)).
+    Guarantee: an upper bound of what is lost, exact where no batch is cut off, or each one is;
+        `bracket=True` encloses the bound.
+    Error: chances to some 1e-13, relatively; what is not known of them counts as the worse case.
 
     Raises:
-        InvalidParameter: if a size or the probability makes no sense.
-        UnsupportedComposition: if a full batch is no rare event, so that nothing is left.
+        InvalidParameter: if a size, the probability, the relation or the rule makes no sense.
+        UnsupportedComposition: if a record is replaced and f is not Gaussian; if any rule may cut
+            off batches and each one is full.
 
-    Source: proof: docs/theory/truncation.md.
+    Source: proof: docs/theory/truncation.md; Ganesh et al. (2025), "Tighter privacy analysis for
+        truncated Poisson sampling".
 
     >>> from neyman.curves import gdp
-    >>> step = truncated_poisson(gdp(1), sampling_probability=0.01, most=200, records=10_000)
-    >>> f"{(step ** 1000).epsilon(1e-6):.4f}"
-    '2.1245'
+    >>> step = truncated_poisson(
+    ...     gdp(1), sampling_probability=0.01, most=16, records=1_000,
+    ...     neighbors="add_remove", dropped="at_random",
+    ... )
+    >>> f"{(step ** 128).epsilon(1e-5):.4f}"
+    '3.9135'
     """
     p = exact(sampling_probability, "sampling_probability")
     n, size = whole_number(records, "records", least=1), whole_number(most, "most", least=1)
-    if not 0 < p < 1:
-        raise InvalidParameter(f"sampling_probability={text(p)} leaves (0, 1); write a probability")
-    sampled = poisson(f, p)
-    if size > n:
-        return sampled
-    return sampled @ approx_dp(0, _chance(n, size, p, f))
-
-
-def _chance(n: int, size: int, p: Fraction, f: TradeOff) -> Fraction:
-    """Bound P(Binomial(n, p) >= size): masses fall at least geometrically."""
-    ratio = Fraction(n - size) * p / ((size + 1) * (1 - p))
-    bound = math.inf
-    if ratio < 1:
-        at = np.asarray([float(size)])
-        log, error = log_binomial_mass(at, n, float(p), float(1 - p))
-        wrong = float(error[0]) + 8 * ULP * (1 + abs(float(log[0])))
-        bound = math.exp(min(float(log[0]) + wrong, 0.0)) * (1 + 4 * ULP) / float(1 - ratio)
-        bound = max(bound * (1 + 4 * ULP), _LEAST)
-    if bound >= 1:
-        raise UnsupportedComposition(
-            f"{f} on a Poisson sample of {text(p)} of {n} records cut off at {size} was asked, and "
-            "what is proved here charges the chance of so large a batch, which is not small. "
-            f"Write a largest size well above {math.ceil(n * p)}, or without_replacement"
+    if not 0 < p <= 1:
+        raise InvalidParameter(f"sampling_probability={text(p)} leaves (0, 1]; write a probability")
+    if dropped not in ("at_random", "by_any_rule"):
+        raise InvalidParameter(
+            f"dropped={dropped!r} must be a rule that is known; write 'at_random' or 'by_any_rule'"
         )
-    return Fraction(bound)
+    replaced = check_neighbors(neighbors) == "replace_one"
+    plain = poisson_replace(f, p) if replaced else poisson(f, p)
+    if size >= n:
+        return plain
+    low, high = _chance(n - 1, size, p)
+    if dropped == "by_any_rule":
+        if high == 1:
+            raise _all_lost(f, size, n, p)
+        return plain @ approx_dp(0, high)
+    sampling, moved = (subsample if replaced else poisson), _moved(f)
+    # The one record is sampled and kept, and the batch is full.
+    share = p * Fraction(size, size + 1)
+    if low:
+        share = min(share, _chance(n, size + 1, p)[1] * size / (n * low))
+    weights: dict[TradeOff, Fraction] = defaultdict(Fraction)
+    weights[plain] += 1 - high
+    weights[sampling(moved, share)] += low
+    weights[sampling(moved, p)] += high - low
+    kept = {curve: weight for curve, weight in weights.items() if weight}
+    return mixture(list(kept.values()), list(kept))
+
+
+def _moved(f: TradeOff) -> TradeOff:
+    """Return f of a batch in which one record takes the place of another."""
+    if f.remove == f.add == f.add.swap():
+        return group(f, 2)
+    return chain(TradeOff(f.add, f.remove), f)
+
+
+def _chance(n: int, size: int, p: Fraction) -> tuple[Fraction, Fraction]:
+    """Bracket P(Binomial(n, p) >= size): masses around the mean, and geometric tails."""
+    if size > n:
+        return Fraction(0), Fraction(0)
+    if p == 1:
+        return Fraction(1), Fraction(1)
+    mean, spread = n * p, _COUNTS + _SPREADS * math.isqrt(math.ceil(n * p * (1 - p)))
+    first = max(size, math.floor(mean) - spread, 0)
+    last = min(n, max(size, math.ceil(mean)) + spread)
+    log, error = log_binomial_mass(
+        np.arange(first, last + 1, dtype=np.float64), n, float(p), float(1 - p)
+    )
+    wrong = error + 4 * ULP * (1 + np.abs(log))
+    masses = exp_outward(Bracket(np.minimum(log - wrong, 0.0), np.minimum(log + wrong, 0.0)))
+    total = Interval(masses.lower, masses.upper).total()
+    # Beyond the ends masses fall at least as fast as there, where they fall.
+    beyond = Fraction(float(masses.upper[-1])) * _tail(Fraction(n - last) * p, (last + 1) * (1 - p))
+    if first > size:
+        ahead = _tail(first * (1 - p), (n - first + 1) * p)
+        beyond += Fraction(float(masses.upper[0])) * ahead
+    low, high = Fraction(float(total.lower)), Fraction(float(total.upper)) + beyond
+    if low < _LEAST:
+        return Fraction(0), max(min(high, Fraction(1)), _LEAST)
+    return min(low, Fraction(1)), min(Fraction(ceil_float(high)), Fraction(1))
+
+
+def _tail(over: Fraction, under: Fraction) -> Fraction:
+    """Return r/(1 - r) for the ratio r = over / under of neighbouring masses, below 1."""
+    return over / (under - over)
+
+
+def _all_lost(f: TradeOff, size: int, n: int, p: Fraction) -> UnsupportedComposition:
+    return UnsupportedComposition(
+        f"{f} on a Poisson sample of {text(p)} of {n} records cut off at {size} by any rule was "
+        "asked, and what is proved then charges the chance of so large a batch, which is not "
+        f"small. Write a largest size well above {math.ceil(n * p)}, or dropped='at_random'"
+    )

@@ -1,6 +1,7 @@
 """Exact rationals for parameters, and the doubles that stand for them."""
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Rational
@@ -22,6 +23,7 @@ __all__ = [
     "floor_float",
     "ordinary",
     "rational",
+    "shares",
     "square_roots",
     "standing",
     "text",
@@ -33,6 +35,8 @@ MOST_BITS = 8192
 # Of a sum: 10^4 rationals of a hundred bits. Reducing it to lowest terms takes a second or two.
 MOST_SUM_BITS = 2**20
 _MOST_EXPONENT = 1000
+# How far weights that are written as floats may miss a sum of 1.
+_MISSED = Fraction(1, 10**12)
 # Digits of a number in text, and its largest power of ten: as many as Python's own integers take.
 _MOST_DIGITS = 4300
 _SMALLEST, _LARGEST = Fraction(2) ** -1000, Fraction(2) ** 1000
@@ -125,6 +129,22 @@ def exact_positive(value: object, name: str) -> Fraction:
     if number <= 0:
         raise InvalidParameter(f"{name}={text(number)} is not positive; write a number above 0")
     return number
+
+
+def shares(weights: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], Fraction] | None:
+    """Return weights of sum 1 to 1e-12, rounded down to a sum of at most 1, and what is missing.
+
+    Each is lowered by the excess, so that whoever gives what is missing to the worst case loses at
+    least as much as with any weights of sum 1 that lie between. None where the sum is not 1.
+
+    >>> shares([Fraction(1, 2), Fraction(1, 2)]), shares([Fraction(1, 2)])
+    (((Fraction(1, 2), Fraction(1, 2)), Fraction(0, 1)), None)
+    """
+    excess = sum(weights, Fraction(0)) - 1
+    if abs(excess) > _MISSED:
+        return None
+    kept = tuple(max(weight - max(excess, Fraction(0)), Fraction(0)) for weight in weights)
+    return kept, 1 - sum(kept, Fraction(0))
 
 
 def _short(value: Fraction, name: str, most_bits: int = MOST_BITS) -> Fraction:

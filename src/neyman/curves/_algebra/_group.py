@@ -2,7 +2,7 @@
 
 import operator
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import comb
@@ -25,9 +25,14 @@ from neyman.curves._statements._rdp_group import points_of_group
 from neyman.curves._statements._zcdp import ZcdpPair
 from neyman.curves._tradeoff import TradeOff
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
-from neyman.numerics import Real, exact, text
+from neyman.numerics import Real, exact, shares, text
 
 __all__ = ["chain", "gaussian_mixture", "group", "poisson_replace"]
+
+# Of more than so many changes, weights below that are moved to larger ones.
+_MANY, _FAINT = 96, Fraction(1, 10**25)
+# Doubles hold no weight below; more bits than that are rounded.
+_LEAST, _BITS = Fraction(2) ** -900, 4096
 
 
 def group(f: TradeOff, size: int) -> TradeOff:
@@ -135,7 +140,9 @@ def gaussian_mixture(
     N(0, sigma^2) against Σ_j w_j N(c_j, sigma^2).
 
     Args:
-        changes: weights w_j by change c_j >= 0; the weights sum to exactly 1.
+        changes: weights w_j by change c_j >= 0; the weights sum to 1, as floats to within 1e-12.
+            What is missing is given to the largest change. Of more than 96 changes those with
+            weights below 1e-25 count as the next larger one's.
         noise_multiplier: sigma, positive.
         neighbors: the neighbouring relation that this is proved for; None if any.
 
@@ -155,9 +162,65 @@ def gaussian_mixture(
         raise InvalidParameter(
             f"noise_multiplier={text(sigma)} adds no noise; write a positive number"
         )
-    over = [(exact(c, "a change"), exact(w, "a weight")) for c, w in changes.items()]
-    pair = gaussian_mixture_pair(sigma**2, [(Fraction(0), Fraction(1))], over, neighbors)
+    lengths = [exact(change, "a change") for change in changes]
+    weights = [exact(weight, "a weight") for weight in changes.values()]
+    whole = shares(weights)
+    if whole is None or min(weights) < 0 or min(lengths) < 0:
+        raise InvalidParameter(
+            "changes must be at least 0, and their weights at least 0 with the sum 1; got "
+            f"{len(weights)} changes with weights of the sum {text(sum(weights, Fraction(0)))}. "
+            "Write changes such as {0: 0.9, 1: 0.1}"
+        )
+    over = list(zip((*lengths, max(lengths)), (*whole[0], whole[1]), strict=True))
+    pair = _one_sided(over, sigma**2, neighbors)
     return TradeOff(pair, pair.swap())
+
+
+def _one_sided(
+    over: Iterable[tuple[Fraction, Fraction]], variance: Fraction, relation: str | None
+) -> Pair:
+    """Return N(0, variance) against a mixture of changes with weights of sum 1."""
+    weights: dict[Fraction, Fraction] = {}
+    for change, weight in over:
+        weights[change] = weights.get(change, Fraction(0)) + weight
+    listed = sorted((change, weight) for change, weight in weights.items() if weight)
+    least = _FAINT if len(listed) > _MANY else _LEAST
+    kept = _outwards(listed, least)
+    while len(kept) > 2 * _MANY:
+        least *= 1000
+        kept = _outwards(listed, least)
+    return gaussian_mixture_pair(variance, [(Fraction(0), Fraction(1))], kept, relation)
+
+
+def _outwards(
+    listed: list[tuple[Fraction, Fraction]], least: Fraction
+) -> list[tuple[Fraction, Fraction]]:
+    """Move weights below `least` to larger changes, which lose more: up to 1, 2, 4, ... on."""
+    kept: list[tuple[Fraction, Fraction]] = []
+    pending, waited, run = Fraction(0), 0, 1
+    for change, weight in listed:
+        pending, waited = pending + weight, waited + 1
+        faint = pending < least
+        if (faint and waited < run) or pending < _LEAST:
+            continue
+        kept.append((change, _short(pending)))
+        pending, waited, run = pending - kept[-1][1], 0, 2 * run if faint else 1
+    if pending:
+        last = kept.pop()[1] if kept and kept[-1][0] == listed[-1][0] else Fraction(0)
+        kept.append((listed[-1][0], max(last + pending, _LEAST)))
+    # A weight that doubles cannot hold was raised, at the cost of the heaviest.
+    heaviest = max(range(len(kept)), key=lambda place: kept[place][1])
+    change, weight = kept[heaviest]
+    kept[heaviest] = (change, weight + 1 - sum((w for _, w in kept), Fraction(0)))
+    return kept
+
+
+def _short(weight: Fraction) -> Fraction:
+    """Round a weight with more digits than are read down to 512 bits."""
+    if weight.denominator.bit_length() <= _BITS:
+        return weight
+    unit = Fraction(2) ** (weight.numerator.bit_length() - weight.denominator.bit_length() - 512)
+    return weight // unit * unit
 
 
 # -- groups ---------------------------------------------------------------------------------------
@@ -182,9 +245,8 @@ def _grouped_sample(pair: Pair, size: int) -> Pair:
     square = base.outer_gaussian() if base.kind == GaussianPair.kind else None
     if square is None:
         return sampled(_grouped(base, size), 1 - (1 - q) ** size)
-    none, one = (Fraction(0), Fraction(1))
     weights = [(Fraction(j), comb(size, j) * q**j * (1 - q) ** (size - j)) for j in range(size + 1)]
-    return gaussian_mixture_pair(1 / square, [(none, one)], weights, "add_remove")
+    return _one_sided(weights, 1 / square, "add_remove")
 
 
 def _grouped_mixture(pair: Pair, size: int) -> Pair:

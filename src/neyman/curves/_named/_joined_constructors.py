@@ -7,9 +7,10 @@ from neyman.curves._algebra._composed import composed
 from neyman.curves._algebra._lattice_algebra import BestPair, WorstPair, joined, mixed
 from neyman.curves._named._constructors import curve
 from neyman.curves._pair import Pair
+from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._tradeoff import TradeOff
 from neyman.errors import InvalidParameter
-from neyman.numerics import Real, exact, text
+from neyman.numerics import Real, exact, shares, text
 
 __all__ = ["best", "compose", "mixture", "symmetric_hull", "worst"]
 
@@ -96,7 +97,9 @@ def mixture(weights: Sequence[Real], curves: Sequence[TradeOff]) -> TradeOff:
     where all f_i have one slope. Unseen it loses no more.
 
     Args:
-        weights: positive, with the sum exactly 1.
+        weights: positive, with the sum 1, as floats to within 1e-12. What is missing is given to
+            the smallest Gaussian that loses no less than any of the curves, or else to the worst of
+            all.
         curves: one for each.
 
     Raises:
@@ -106,16 +109,33 @@ def mixture(weights: Sequence[Real], curves: Sequence[TradeOff]) -> TradeOff:
     Source: Wang, Su, Ye and Shi (2023), "Unified enhancement of privacy bounds for mixture
         mechanisms via f-differential privacy".
     """
-    shares = tuple(exact(weight, "a weight") for weight in weights)
-    if len(shares) != len(curves) or min(shares, default=Fraction(0)) <= 0 or sum(shares) != 1:
+    given = tuple(exact(weight, "a weight") for weight in weights)
+    whole = shares(given)
+    if len(given) != len(curves) or whole is None or min(given) <= 0:
         raise InvalidParameter(
-            f"weights {[text(w) for w in shares]} were given for {len(curves)} curves; write one "
-            "positive weight for each, with the sum exactly 1"
+            f"weights {[text(w) for w in given]} were given for {len(curves)} curves; write one "
+            "positive weight for each, with the sum 1"
         )
+    kept, missing = whole
     return TradeOff(
-        mixed(shares, tuple(f.remove for f in curves)),
-        mixed(shares, tuple(f.add for f in curves)),
+        _mixed(kept, tuple(f.remove for f in curves), missing),
+        _mixed(kept, tuple(f.add for f in curves), missing),
     )
+
+
+def _mixed(kept: tuple[Fraction, ...], parts: tuple[Pair, ...], missing: Fraction) -> Pair:
+    """Return the mixture, with what is missing of the weights at the worst of the parts."""
+    more = ((missing, _worst(parts)),) if missing else ()
+    listed = [(share, part) for share, part in (*zip(kept, parts, strict=True), *more) if share]
+    return mixed(*(tuple(column) for column in zip(*listed, strict=True)))
+
+
+def _worst(parts: tuple[Pair, ...]) -> Pair:
+    """Return a pair that loses no less than any, with a known law where one is known."""
+    known = [square for square in (part.outer_gaussian() for part in parts) if square is not None]
+    if len(known) == len(parts) and max(known) > 0:
+        return GaussianPair(max(known))
+    return joined(WorstPair, parts)
 
 
 def _each(build: Callable[[Pair, Pair], Pair], f: TradeOff, g: TradeOff) -> TradeOff:

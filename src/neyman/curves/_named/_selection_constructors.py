@@ -24,9 +24,7 @@ def bounded_range(eta: Real, *, times: int = 1) -> TradeOff:
     also eta-DP, and half as costly: mu = 2 Phi^-1(e^(eta/2) / (1 + e^(eta/2))).
     Several times: the better of that curve composed and of zCDP with rho = times eta^2 / 8. Neither
     is exact then, for no single release is as bad as the curve at every alpha. An account of rho is
-    charged zcdp(eta^2 / 8), not the curve. Together with other releases g, write
-    best(bounded_range(eta) ** times @ g, zcdp(times * eta^2 / 8) @ g): to compose the better of two
-    is refused.
+    charged zcdp(eta^2 / 8), not the curve.
 
     Args:
         eta: 0, or in [2^-500, 700]; a float stands for the decimal it prints as.

@@ -11,7 +11,12 @@ from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._gaussian import GaussianPair
-from neyman.curves._statements._real_line import RealLinePair, rounded_up, within_reach
+from neyman.curves._statements._real_line import (
+    MOST_DIVERGENCE,
+    RealLinePair,
+    rounded_up,
+    within_reach,
+)
 from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixed_points
 from neyman.curves._statements._real_line_orders import Points
 from neyman.errors import InvalidParameter
@@ -96,12 +101,12 @@ class RdpPair(RealLinePair):
             if (mine := divergence_of(self, order)) is not None
             and (theirs := divergence_of(other, order)) is not None
         ]
-        kept = _canonical(added)
+        kept = _within(_canonical(added))
         return RdpPair(kept) if kept and kept[-1][0] >= 1 else None
 
     @override
     def repeated(self, times: int) -> "RdpPair":
-        return RdpPair(tuple((order, value * times) for order, value in self.points))
+        return RdpPair(_within(tuple((order, value * times) for order, value in self.points)))
 
     def bound(self, order: Fraction) -> Fraction | None:
         """Return the least bound of the divergence that follows, None if none does.
@@ -201,6 +206,13 @@ def divergence_of(pair: Pair, order: Fraction) -> Fraction | None:
 
 def _own_orders(pair: Pair) -> set[Fraction]:
     return {order for order, _ in pair.points} if isinstance(pair, RdpPair) else set()
+
+
+def _within(
+    points: tuple[tuple[Fraction, Fraction], ...],
+) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Leave out orders whose divergence has grown so large that it says nothing, save the first."""
+    return points[:1] + tuple(point for point in points[1:] if point[1] <= MOST_DIVERGENCE)
 
 
 def _canonical(

@@ -29,10 +29,10 @@ from neyman.numerics import (
 )
 from neyman.overriding import override
 
-__all__ = ["MOST_LOSS", "RealLinePair", "rounded_up", "within_reach"]
+__all__ = ["MOST_DIVERGENCE", "MOST_LOSS", "RealLinePair", "rounded_up", "within_reach"]
 
 # Beyond, doubles lose the search.
-_LEAST, _MOST = Fraction(2) ** -100, Fraction(2) ** 20
+_LEAST, MOST_DIVERGENCE = Fraction(2) ** -100, Fraction(2) ** 20
 # As for a pure epsilon: beyond, no one is protected.
 MOST_LOSS = Fraction(700)
 # To where epsilon is looked for, and how finely.
@@ -246,7 +246,7 @@ def rounded_up(value: float) -> Fraction:
 
 
 def within_reach(
-    value: Fraction, name: str, least: Fraction = _LEAST, most: Fraction = _MOST
+    value: Fraction, name: str, least: Fraction = _LEAST, most: Fraction = MOST_DIVERGENCE
 ) -> None:
     if not least <= ordinary(value, name) <= most:
         raise InvalidParameter(
