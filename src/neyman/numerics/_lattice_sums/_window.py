@@ -147,7 +147,7 @@ def window(powers: Powers, tilt: Tilt, least: float) -> Window:
     high = min(math.ceil(tilt.high / step), top)
     first = min(max(math.floor(least / step) - 1, low), high)
     length = 1 << max(high - low + 1, 1).bit_length()
-    if low <= top < low + length:
+    if low <= high and top < low + length:
         # Nothing is beyond, where the window can as well end with the sum.
         high = top
     kappas = [float(log_moment(law, np.asarray(tau / step))) for law, _ in powers]
