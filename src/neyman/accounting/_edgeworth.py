@@ -10,12 +10,13 @@ import numpy as np
 from neyman.accounting._estimate import Estimate
 from neyman.curves import Pair, TradeOff
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, log_ndtr
+from neyman.numerics import Array, ComplexArray, log_ndtr
 
 __all__ = ["Edgeworth", "edgeworth", "loss_cumulants"]
 
 _POINTS = 64
 _TARGET = 0.1
+_MOST_HALVINGS, _MOST_DOUBLINGS = 80, 40
 _FACTORIALS = np.asarray([1.0, 2.0, 6.0, 24.0])
 
 
@@ -34,18 +35,27 @@ def loss_cumulants(pair: Pair, at: float) -> Array:
         )
     angles = 2 * np.pi * np.arange(_POINTS) / _POINTS
     circle = np.asarray(np.exp(1j * angles), dtype=np.complex128)
-    radius = 2.0**40
-    for _ in range(120):
+
+    def small(log_radius: int) -> ComplexArray | None:
         with np.errstate(all="ignore"):
-            values = pair.cumulant(np.asarray(at + radius * circle, dtype=np.complex128))
-        if np.all(np.isfinite(values)) and float(np.max(np.abs(values))) <= _TARGET:
-            break
-        radius /= 2
-    else:
+            values = pair.cumulant(at + 2.0**log_radius * circle)
+        within = np.all(np.isfinite(values)) and float(np.max(np.abs(values))) <= _TARGET
+        return values if within else None
+
+    # The largest of the powers of 2, from 1 on: far out, K of a mixture takes long.
+    log_radius, values = 0, small(0)
+    while values is None and log_radius > -_MOST_HALVINGS:
+        log_radius -= 1
+        values = small(log_radius)
+    if values is None:
         raise InvalidParameter(
             f"the cumulants of the loss of {pair} were asked, and K is not small near {at:g}; "
             "the expansion needs a pair with exponential moments"
         )
+    if log_radius == 0:
+        while log_radius < _MOST_DOUBLINGS and (wider := small(log_radius + 1)) is not None:
+            log_radius, values = log_radius + 1, wider
+    radius = 2.0**log_radius
     powers = circle[None, :] ** -np.arange(1, 5)[:, None]
     return _FACTORIALS * np.real(powers @ values) / _POINTS / radius ** np.arange(1, 5)
 

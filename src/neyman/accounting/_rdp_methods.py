@@ -98,6 +98,11 @@ def moments_epsilon(steps: Sequence[tuple[TradeOff, int]], delta: float) -> floa
         delta: in [0, 1].
 
     Source: Abadi et al. (2016), theorem 2.
+
+    >>> from neyman.curves import dp_sgd
+    >>> step = dp_sgd(noise_multiplier=1.3, sampling_probability=0.01, steps=1)
+    >>> f"{moments_epsilon([(step, 1000)], 1e-5):.4f}"
+    '1.1912'
     """
     _refuse_no_moment(steps)
     return max(rdp_epsilon(side, delta, by=MIRONOV) for side in _sides(steps))
@@ -106,11 +111,12 @@ def moments_epsilon(steps: Sequence[tuple[TradeOff, int]], delta: float) -> floa
 def _refuse_no_moment(steps: Sequence[tuple[TradeOff, int]]) -> None:
     """A moment bound implies (epsilon, delta); one (epsilon, delta) implies no moment bound."""
     for curve, count in steps:
-        if count and curve.delta(np.inf) > 0:
+        surely = float(curve.delta_bracket(np.asarray(np.inf)).lower)
+        if count and surely > 0:
             raise InvalidParameter(
                 f"a moment of the loss of {curve} was asked, which is infinite with probability "
-                f"{curve.delta(np.inf):.3g}, so that none is finite; write (f ** n).epsilon(delta) "
-                "of the curves, which composes it exactly"
+                f"{surely:.3g}, so that none is finite; write (f ** n).epsilon(delta) of the "
+                "curves, which composes it exactly"
             )
 
 
