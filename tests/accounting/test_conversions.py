@@ -1,5 +1,8 @@
 """Published conversions: their published numbers, and never below what is exact."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +21,18 @@ from neyman.accounting._rdp_methods import (
     rdp_delta,
     rdp_epsilon,
 )
-from neyman.curves import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
+from neyman.accounting._training import dp_sgd
+from neyman.curves import (
+    TradeOff,
+    approx_dp,
+    discrete_gaussian,
+    gdp,
+    identity,
+    laplace,
+    poisson,
+    pure_dp,
+    subsample,
+)
 from neyman.curves._statements._real_line_constructors import rdp, zcdp
 from neyman.errors import InvalidParameter
 
@@ -134,6 +148,57 @@ def test_the_ends(by):
     # sqrt(1 - e^-KL) is rounded up from 0.
     assert rdp_epsilon(identity(), 1e-5, by=by) <= 1e-3
     assert rdp_epsilon(gdp(1), 0.0, by=by) == np.inf
+
+
+def _by_integer_orders(noise, q, steps, delta):
+    """Abadi et al.'s accountant as they ran it: whole orders, the binomial sum."""
+    orders = np.arange(2, 65)
+    log_moments = []
+    for a in orders:
+        k = np.arange(a + 1)
+        terms = [math.comb(int(a), int(i)) * (1 - q) ** int(a - i) * q ** int(i) for i in k]
+        log_moments.append(np.logaddexp.reduce(np.log(terms) + k * (k - 1) / (2 * noise**2)))
+    return min((steps * np.asarray(log_moments) + math.log(1 / delta)) / (orders - 1))
+
+
+@pytest.mark.shows("S1.2", "S4.13")
+@pytest.mark.parametrize(
+    ("noise", "q", "steps", "epsilon"),
+    [
+        # Dong, Roth and Su (2022), the table of MNIST: the column of the moments accountant.
+        (Fraction("1.3"), Fraction(256, 60_000), 3515, 1.19),
+        (Fraction("1.1"), Fraction(256, 60_000), 14_062, 3.01),
+        (Fraction("1.3"), Fraction(1, 100), 1000, 1.54),
+    ],
+)
+def test_the_moments_accountant_of_dp_sgd(noise, q, steps, epsilon):
+    step = dp_sgd(noise_multiplier=noise, sampling_probability=q, steps=1)
+    found = moments_epsilon([(step, steps)], 1e-5)
+    assert round(found, 2) == epsilon
+    # Real orders are a little better than whole ones, and both are bounds.
+    whole = _by_integer_orders(float(noise), float(q), steps, 1e-5)
+    assert (step**steps).epsilon(1e-5) <= found <= whole
+    assert moments_delta([(step, steps)], found) == pytest.approx(1e-5, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        poisson(laplace(1), 0.1),
+        subsample(gdp(1), 0.1),
+        discrete_gaussian(2),
+        poisson(discrete_gaussian(2), 0.1),
+        dp_sgd(noise_multiplier=10, sampling_probability=0.1, steps=1),
+        dp_sgd(noise_multiplier=1, sampling_probability=0.1, steps=1, neighbors="replace_one"),
+    ],
+    ids=str,
+)
+def test_whatever_has_finite_moments_is_accounted_by_them(curve):
+    assert curve.delta(math.inf) == 0
+    assert curve.log_delta(math.inf) == -math.inf
+    bound = moments_epsilon([(curve, 50)], 1e-5)
+    assert 0 < bound < math.inf
+    assert (curve**50).delta(bound, bracket=True).lower <= 1e-5
 
 
 @pytest.mark.shows("S1.2", "S4.13")

@@ -97,3 +97,53 @@ def test_domains_that_do_not_hold_the_laws_are_refused(low, high, match):
 def test_a_density_that_is_not_a_number_is_refused():
     with pytest.raises(InvalidParameter, match="nan"):
         densities(lambda x: x * np.nan, normal(0), low=-38, high=38)
+
+
+def cauchy(center):
+    return lambda x: -np.log(math.pi * (1 + (x - center) ** 2))
+
+
+def student(center):
+    """With three degrees of freedom."""
+    return lambda x: math.log(6 * math.sqrt(3) / math.pi) - 2 * np.log(3 + (x - center) ** 2)
+
+
+def _cauchy_delta(epsilon):
+    """Q of the interval where 1 + x^2 > e^epsilon (1 + (x - 1)^2), less e^epsilon times P of it."""
+    a = math.exp(epsilon)
+    if a == 1:
+        return 2 * math.atan(0.5) / math.pi
+    middle, width = a / (a - 1), math.sqrt(max(a - (a - 1) ** 2, 0.0)) / (a - 1)
+    ends = middle - width, middle + width
+    p, q = ((math.atan(ends[1] - c) - math.atan(ends[0] - c)) / math.pi for c in (0, 1))
+    return q - a * p
+
+
+@pytest.mark.parametrize("end", [1e3, 1e4])
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.7])
+def test_the_tails_of_cauchy_noise_go_into_delta(end, epsilon):
+    f = densities(cauchy(0), cauchy(1), low=-end, high=end, outside=1 / end)
+    lost = 2 / math.pi / end
+    assert f.delta(math.inf) == pytest.approx(lost, rel=1e-3)
+    known = _cauchy_delta(epsilon)
+    for pair in (f.remove, f.add):
+        assert known <= pair.delta(epsilon) <= known + lost * (1 + 1e-3)
+
+
+def test_student_noise_needs_little_outside():
+    f = densities(student(0), student(1), low=-2000, high=2000, outside=1e-8)
+    half = 0.5 / math.sqrt(3)
+    inside = 2 / math.pi * (half / (1 + half**2) + math.atan(half))
+    assert f.delta(0.0) == pytest.approx(inside, abs=1e-8)
+    assert f.delta(0.0) >= inside
+
+
+def test_what_a_domain_lacks_is_said_and_not_blamed_on_the_densities():
+    with pytest.raises(InvalidParameter, match="outside=t for a bound t"):
+        densities(cauchy(0), cauchy(1), low=-1e3, high=1e3)
+    with pytest.raises(InvalidParameter, match="less what outside= states"):
+        densities(cauchy(0), cauchy(1), low=-1e3, high=1e3, outside=1e-4)
+    with pytest.raises(InvalidParameter, match="did not settle"):
+        densities(cauchy(0), cauchy(1), low=-1e6, high=1e6, outside=1e-6)
+    with pytest.raises(InvalidParameter, match=r"outside must be in \[0, 1\)"):
+        densities(cauchy(0), cauchy(1), low=-1e3, high=1e3, outside=1.0)

@@ -1,5 +1,7 @@
 """Noise far below the change of a record: answers on both sides, or at least finite ones."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,39 @@ def test_epsilon_of_the_worst_is_the_largest() -> None:
         parts = [f.epsilon(delta, bracket=True) for f in (run, other)]
         assert found.lower == max(part.lower for part in parts)
         assert found.upper == max(part.upper for part in parts)
+
+
+@pytest.mark.parametrize("noise", ["0.05", "0.06", "0.07", "0.0755", "0.083", "0.09", "0.1"])
+@pytest.mark.parametrize("q", ["1.5e-4", "0.01", "0.998"])
+def test_one_replaced_record_is_seen_no_more_often_than_it_is_sampled(noise: str, q: str) -> None:
+    """The total variation is at most q; where the loss is flat its zero has no one place."""
+    step = dp_sgd(
+        noise_multiplier=Fraction(noise),
+        sampling_probability=Fraction(q),
+        steps=1,
+        neighbors="replace_one",
+    )
+    lower, upper = step.delta(0.0, bracket=True)
+    assert lower <= upper <= float(q) * (1 + 1e-12)
+    # The records are 10 standard deviations apart, but for the largest noise.
+    assert lower >= float(q) * (1 - 1e-5)
+    profile = step.delta(np.linspace(-1, 3, 81))
+    assert np.all(np.diff(profile) <= 0)
+
+
+@pytest.mark.parametrize("q", ["8.3e-13", "1e-9", "0.3"])
+def test_a_small_rate_leaves_delta_its_digits(q: str) -> None:
+    small = poisson(gdp(Fraction("0.0024")), Fraction(q))
+    for pair in (small.remove, small.add):
+        lower, upper = pair.delta(0.0, bracket=True)
+        assert lower <= upper <= lower * (1 + 1e-9)
+        assert upper == pytest.approx(float(q) * gdp(Fraction("0.0024")).delta(0.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 100.0, 800.0, 1e300, np.inf])
+@pytest.mark.parametrize("base", [gdp(1), laplace(3), laplace(1) ** 3], ids=str)
+def test_beyond_the_largest_loss_of_a_sample_nothing_is_left(epsilon: float, base) -> None:
+    pair = poisson(base, Fraction("0.1")).add
+    assert epsilon > -np.log(0.9)
+    assert pair.delta(epsilon) == 0
+    assert pair.log_delta(epsilon) == -np.inf

@@ -14,16 +14,17 @@ from neyman.numerics import Array, log_ndtr
 
 __all__ = ["Edgeworth", "edgeworth", "loss_cumulants"]
 
-_POINTS = 64
+_POINTS = 128
 _TARGET = 0.1
+_MOST_HALVINGS, _MOST_DOUBLINGS = 80, 40
 _FACTORIALS = np.asarray([1.0, 2.0, 6.0, 24.0])
 
 
 def loss_cumulants(pair: Pair, at: float) -> Array:
     """Return the first four cumulants of L under P (at = 0) or under Q (at = 1).
 
-    Derivatives of K at 0 and 1, by Cauchy's formula on a circle where |K| is at most 0.1: there
-    exp(K) has no zero, the trapezoid is exact to rounding, and few digits cancel.
+    Derivatives of K at 0 and 1, by Cauchy's formula on a circle within one where |K| is at most
+    0.1: there exp(K) has no zero, and the trapezoid is exact to rounding.
 
     Error: an estimate; relative about 1e-12 for closed forms.
     """
@@ -34,18 +35,29 @@ def loss_cumulants(pair: Pair, at: float) -> Array:
         )
     angles = 2 * np.pi * np.arange(_POINTS) / _POINTS
     circle = np.asarray(np.exp(1j * angles), dtype=np.complex128)
-    radius = 2.0**40
-    for _ in range(120):
+
+    def small(log_radius: int) -> bool:
         with np.errstate(all="ignore"):
-            values = pair.cumulant(np.asarray(at + radius * circle, dtype=np.complex128))
-        if np.all(np.isfinite(values)) and float(np.max(np.abs(values))) <= _TARGET:
-            break
-        radius /= 2
+            values = pair.cumulant(at + 2.0**log_radius * circle)
+        return bool(np.all(np.abs(values) <= _TARGET))
+
+    # The largest of the powers of 2, from 1 on: far out, K of a mixture takes long.
+    log_radius = 0
+    if small(0):
+        while log_radius < _MOST_DOUBLINGS and small(log_radius + 1):
+            log_radius += 1
     else:
+        log_radius = -1
+        while log_radius >= -_MOST_HALVINGS and not small(log_radius):
+            log_radius -= 1
+    if log_radius < -_MOST_HALVINGS:
         raise InvalidParameter(
             f"the cumulants of the loss of {pair} were asked, and K is not small near {at:g}; "
             "the expansion needs a pair with exponential moments"
         )
+    # Less by sqrt(2): the trapezoid adds coefficients 128 orders on, which are there below 2^-64.
+    radius = 2.0 ** (log_radius - 0.5)
+    values = pair.cumulant(at + radius * circle)
     powers = circle[None, :] ** -np.arange(1, 5)[:, None]
     return _FACTORIALS * np.real(powers @ values) / _POINTS / radius ** np.arange(1, 5)
 

@@ -8,7 +8,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, final
 
-from neyman.curves import TradeOff, gdp, identity, pure_dp, tight_gaussian
+from neyman.curves import TradeOff, gdp, identity, pure_dp
 from neyman.errors import InvalidParameter, NotCertified, UnsupportedComposition
 from neyman.overriding import override
 
@@ -124,7 +124,7 @@ class GaussianFilter(Filter):
         )
 
     def _bound(self, curve: TradeOff) -> Fraction | None:
-        return tight_gaussian(curve)
+        return curve.tight_gaussian()
 
     def _curve(self, amount: Fraction) -> TradeOff:
         return gdp(squared=amount)

@@ -16,6 +16,7 @@ __all__ = ["moments_delta", "moments_epsilon", "rdp_delta", "rdp_epsilon"]
 Divergence: TypeAlias = TradeOff | Callable[[Array], npt.ArrayLike]
 # Orders less 1 that are searched; every one of them gives a bound.
 _LOW, _HIGH, _COUNT, _ROUNDS = -7.0, 16.0, 93, 8
+_PARTS = 12
 
 
 def rdp_delta(
@@ -98,6 +99,12 @@ def moments_epsilon(steps: Sequence[tuple[TradeOff, int]], delta: float) -> floa
         delta: in [0, 1].
 
     Source: Abadi et al. (2016), theorem 2.
+
+    >>> from fractions import Fraction
+    >>> from neyman.accounting import dp_sgd
+    >>> step = dp_sgd(noise_multiplier=1.3, sampling_probability=Fraction(256, 60_000), steps=1)
+    >>> f"{moments_epsilon([(step, 3515)], 1e-5):.4f}"
+    '1.1911'
     """
     _refuse_no_moment(steps)
     return max(rdp_epsilon(side, delta, by=MIRONOV) for side in _sides(steps))
@@ -106,11 +113,12 @@ def moments_epsilon(steps: Sequence[tuple[TradeOff, int]], delta: float) -> floa
 def _refuse_no_moment(steps: Sequence[tuple[TradeOff, int]]) -> None:
     """A moment bound implies (epsilon, delta); one (epsilon, delta) implies no moment bound."""
     for curve, count in steps:
-        if count and curve.delta(np.inf) > 0:
+        surely = float(curve.delta_bracket(np.asarray(np.inf)).lower)
+        if count and surely > 0:
             raise InvalidParameter(
                 f"a moment of the loss of {curve} was asked, which is infinite with probability "
-                f"{curve.delta(np.inf):.3g}, so that none is finite; write (f ** n).epsilon(delta) "
-                "of the curves, which composes it exactly"
+                f"{surely:.3g}, so that none is finite; write (f ** n).epsilon(delta) of the "
+                "curves, which composes it exactly"
             )
 
 
@@ -149,9 +157,10 @@ def _over_orders(
     """Return the least bound over the orders given, or over real ones by zooming."""
 
     def values(points: Array) -> Array:
-        known = divergence(points)
-        usable = np.isfinite(known) & (known >= 0)
+        # Orders far beyond the last useful one overflow on the way to an infinite divergence.
         with np.errstate(all="ignore"):
+            known = divergence(points)
+            usable = np.isfinite(known) & (known >= 0)
             found = bound(points, np.where(usable, known, 1.0))
         return np.where(usable & ~np.isnan(found), found, np.inf)
 
@@ -160,7 +169,12 @@ def _over_orders(
     best = float(values(np.ones(1))[0])
     grid: Array = np.asarray(np.linspace(_LOW, _HIGH, _COUNT), dtype=np.float64)
     for _ in range(_ROUNDS):
-        found = values(1 + np.exp(grid))
+        found = np.full(grid.shape, np.inf)
+        for part in np.array_split(np.arange(grid.size), _PARTS):
+            found[part] = values(1 + np.exp(grid[part]))
+            # Divergences grow with the order: behind an infinite one, which takes longest, is none.
+            if np.isinf(found[part[-1]]):
+                break
         at, best = int(np.argmin(found)), min(best, float(np.min(found)))
         ends = float(grid[max(at - 1, 0)]), float(grid[min(at + 1, len(grid) - 1)])
         grid = np.asarray(np.linspace(*ends, 17), dtype=np.float64)

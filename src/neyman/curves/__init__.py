@@ -5,7 +5,6 @@ No randomness and no data are known here.
 
 from neyman.curves._algebra._group import chain, gaussian_mixture, group, poisson_replace
 from neyman.curves._algebra._subsample import subsample
-from neyman.curves._algebra._tight import tight_gaussian
 from neyman.curves._curve import Answer, Curve
 from neyman.curves._distances import (
     Comparison,
@@ -120,7 +119,6 @@ __all__ = [
     "sup_distance",
     "symmetric_hull",
     "tcdp",
-    "tight_gaussian",
     "truncated_rho",
     "worst",
     "zcdp",

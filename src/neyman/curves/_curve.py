@@ -131,7 +131,20 @@ class Curve(Displayed, ABC):
 
     @abstractmethod
     def outer_gaussian(self) -> Fraction | None:
-        """Return the smallest mu^2 with f >= G_mu, rounded up; None where there is none."""
+        """Return a mu^2 with f >= G_mu, rounded up, found at once; None where there is none."""
+
+    def tight_gaussian(self) -> Fraction | None:
+        """Return a mu^2 with f >= G_mu that may take longer to find; None where there is none.
+
+        It is the square of `f.mu()`, and what a ledger that counts mu^2 charges. Of a composition
+        that is less than the sum over its factors, which `outer_gaussian` is.
+
+        >>> from neyman.curves import laplace
+        >>> f = laplace(0.1) ** 10
+        >>> float(f.tight_gaussian()) / float(f.outer_gaussian()) < 0.68
+        True
+        """
+        return self.outer_gaussian()
 
     @abstractmethod
     def inner_gaussian(self) -> Fraction:
@@ -147,11 +160,12 @@ class Curve(Displayed, ABC):
 
     def mu_bracket(self, slack: float) -> tuple[float, float]:
         """Bracket the smallest mu with f >= G_mu ⊗ f_{0,slack}."""
-        square = self.outer_gaussian()
         if slack > 0:
+            square = self.outer_gaussian()
             lower, upper = least_mu(self, slack)
             # What needs nothing set aside needs no more with it.
             return lower, upper if square is None else min(upper, square_roots(square)[1])
+        square = self.tight_gaussian()
         if square is None:
             return np.inf, np.inf
         # No mu with less advantage than f can do.

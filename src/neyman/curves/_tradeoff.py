@@ -268,6 +268,12 @@ class TradeOff(Curve):
         return _largest(self.remove.outer_gaussian(), self.add.outer_gaussian())
 
     @override
+    def tight_gaussian(self) -> Fraction | None:
+        sides = {self.remove: None, self.add: None}
+        squares = [side.tight_gaussian() for side in sides]
+        return _largest(squares[0], squares[-1])
+
+    @override
     def inner_gaussian(self) -> Fraction:
         return min(self.remove.inner_gaussian(), self.add.inner_gaussian())
 

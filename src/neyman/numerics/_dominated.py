@@ -12,6 +12,8 @@ _CELLS = 64
 _MOST_CELLS = 30_000
 # Relative error granted to a slope; it costs the proof next to nothing.
 _SLOPE_ERROR = 1e-9
+# The width of a cell that is halved no more, relatively, and of one next to 0 over the right end.
+_NARROWEST, _NEAREST = 2.0**-52, 2.0**-100
 
 
 def dominated(
@@ -34,7 +36,9 @@ def dominated(
     """
     edges = np.linspace(0.0, stop, _CELLS + 1)
     left, right = edges[:-1], edges[1:]
-    ends = upper_of_f(edges)
+    ends, least = upper_of_f(edges), _NEAREST * stop
+    if np.any(ends > lower_of_g(edges)):
+        return False
     at_left, at_right = ends[:-1], ends[1:]
     while left.size:
         middle = (left + right) / 2
@@ -47,7 +51,7 @@ def dominated(
         open_ = (at_left > value + rise - room) | (at_right > value - fall - room)
         left, middle, right = left[open_], middle[open_], right[open_]
         at_left, here, at_right = at_left[open_], here[open_], at_right[open_]
-        if left.size > _MOST_CELLS or np.any((middle <= left) | (middle >= right)):
+        if left.size > _MOST_CELLS or np.any(right - left <= _NARROWEST * right + least):
             return False
         left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
         at_left, at_right = np.concatenate([at_left, here]), np.concatenate([here, at_right])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.numerics._bracket import Array, Bracket
 
@@ -11,6 +12,8 @@ __all__ = ["Risen", "Rising", "rising_root"]
 
 _DOUBLINGS, _STEPS, _WIDENINGS = 500, 400, 60
 _CLOSE = 2.0**-48
+# Halvings of a stretch on which nothing is proved, and how long one is left as it is.
+_HALVINGS, _FLAT = 60, 2.0**-40
 
 
 class Risen(NamedTuple):
@@ -41,16 +44,39 @@ def rising_root(function: Rising, target: Array) -> Bracket:
         # A flat end of the function must not throw the proof far away.
         pad = np.minimum(np.where(np.isfinite(pad), pad, 0.0), 2.0**-10 * (1 + np.abs(x)))
         pad = pad + 2.0**-52 * np.abs(x) + 1e-300
-        lower, upper = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
-        for _ in range(_WIDENINGS):
-            below, above = function(x - pad), function(x + pad)
-            is_below = np.isneginf(lower) & (below.value + below.error <= target)
-            is_above = np.isposinf(upper) & (above.value - above.error >= target)
-            lower, upper = np.where(is_below, x - pad, lower), np.where(is_above, x + pad, upper)
-            if np.all(np.isfinite(lower) & np.isfinite(upper)):
-                break
-            pad = 2 * pad
+        lower, upper = (_proved(function, target, x, pad, side) for side in (-1, 1))
     return Bracket(lower, upper)
+
+
+def _proved(function: Rising, target: Array, x: Array, pad: Array, side: int) -> Array:
+    """Return a place at or beyond x, to one side, where f is proved to be beyond the target.
+
+    By doubling the distance; where that took several steps, by halving the last of them again, for
+    on a flat stretch they are large, and a little behind it f may be far from the target.
+    """
+
+    def holds(at: Array) -> npt.NDArray[np.bool_]:
+        value, error, _ = function(at)
+        return side * (value - target) - error >= 0
+
+    found, short = np.full(x.shape, side * np.inf), x
+    for _ in range(_WIDENINGS):
+        at = x + side * pad
+        beyond = holds(at)
+        missing = np.isinf(found)
+        found = np.where(missing & beyond, at, found)
+        if np.all(np.isfinite(found)):
+            break
+        short = np.where(missing & ~beyond, at, short)
+        pad = 2 * pad
+    for _ in range(_HALVINGS):
+        open_ = np.isfinite(found) & (short != x) & (np.abs(found - short) > _FLAT * np.abs(found))
+        if not np.any(open_):
+            break
+        middle = np.where(open_, found / 2 + short / 2, found)
+        beyond = holds(middle)
+        found, short = np.where(open_ & beyond, middle, found), np.where(beyond, short, middle)
+    return found
 
 
 def _near(function: Rising, target: Array) -> Array:

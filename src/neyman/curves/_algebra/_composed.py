@@ -9,6 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._algebra._factors import Factors, gathered, put_in
+from neyman.curves._algebra._tight import tight_mu
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, added_subgaussian
 from neyman.curves._order import Deltas
@@ -247,6 +248,17 @@ class ComposedPair(Pair):
     @override
     def outer_gaussian(self) -> Fraction | None:
         return _total([(pair.outer_gaussian(), n) for pair, n in self.parts])
+
+    @override
+    def tight_gaussian(self) -> Fraction | None:
+        return None if self.outer_gaussian() is None else tight_mu(self.parts, composed)[1]
+
+    @override
+    def mu_bracket(self, slack: float) -> tuple[float, float]:
+        lower, upper = super(ComposedPair, self).mu_bracket(slack)
+        if slack == 0 and math.isfinite(upper):
+            lower = min(max(lower, tight_mu(self.parts, composed)[0]), upper)
+        return lower, upper
 
     @override
     def outer_pure(self) -> Fraction | None:

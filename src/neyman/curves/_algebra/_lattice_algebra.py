@@ -148,6 +148,11 @@ class JoinedPair(Pair):
         return None if None in squares else max(square for square in squares if square is not None)
 
     @override
+    def tight_gaussian(self) -> Fraction | None:
+        squares = [part.tight_gaussian() for part in self.all_parts]
+        return None if None in squares else max(square for square in squares if square is not None)
+
+    @override
     def outer_pure(self) -> Fraction | None:
         bounds = [part.outer_pure() for part in self.all_parts]
         return None if None in bounds else max(bound for bound in bounds if bound is not None)
@@ -313,6 +318,11 @@ class BestPair(ExtremePair):
     @override
     def outer_gaussian(self) -> Fraction | None:
         known = [s for s in (part.outer_gaussian() for part in self.parts) if s is not None]
+        return min(known, default=None)
+
+    @override
+    def tight_gaussian(self) -> Fraction | None:
+        known = [s for s in (part.tight_gaussian() for part in self.parts) if s is not None]
         return min(known, default=None)
 
     @override

@@ -14,19 +14,28 @@ do. Where no S below 700 is found, the squares of mu of the two parts are added.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
-from neyman.curves._algebra._composed import composed
-from neyman.curves._named._constructors import gdp
+from neyman.curves._algebra._factors import Factors
 from neyman.curves._order import least_mu, least_mu_until
 from neyman.curves._pair import Pair
-from neyman.curves._tradeoff import TradeOff
+from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._solvers._lattice import loss_part
+from neyman.curves._solvers._read import has_exact_profile, loss_law
+from neyman.curves._solvers._solver import Auto, Contour, Lattice, Solver, in_use, using
 from neyman.numerics import ceil_float, gaussian_log_delta, square_roots
+from neyman.numerics._lattice_sums._sum import LatticeSum
 
-__all__ = ["tight_gaussian"]
+__all__ = ["LeastMu", "tight_mu"]
+
+Compose: TypeAlias = Callable[[Iterable[tuple[Pair, int]]], Pair]
+# A lower bound of the least mu, and a proved upper bound of its square.
+LeastMu: TypeAlias = tuple[float, Fraction]
 
 # Each different factor takes some ms at each place of the proof.
 _MOST_FACTORS = 16
@@ -35,56 +44,97 @@ _FEW, _LARGE = 8, 1
 _LARGEST_EPSILON = 700.0
 # Far more than rounding, far less than matters.
 _ROOM = 1e-6
+# A lattice is asked where a bracket is wider than the first, until it is as close as the second.
+_LOOSE, _CLOSE, _LEVELS = 1e-5, 1e-4, 3
 
 
-def tight_gaussian(curve: TradeOff) -> Fraction | None:
-    """Return a mu^2 with f >= G_mu, at most the sum over the factors; None where there is none.
+def tight_mu(factors: Factors, compose: Compose) -> LeastMu:
+    """Bracket the least mu of a composition whose factors all have a Gaussian below them.
 
-    Factors with a largest loss are composed exactly, with each other and with one Gaussian for all
-    the rest, and the smallest mu of that composition is proved from above. Of more than 16
-    different factors with a largest loss, and of fewer than 8 of which one is larger than 1, the
-    sum is taken.
+    Factors with a largest loss are composed, with each other and with one Gaussian for all the
+    rest, and the least mu of that composition is proved from above: point by point, where the
+    profile is quick to find, and by a lattice else.
 
-    Error: rounded up; where the rest are Gaussians, relatively about 1e-10, at most 1e-2.
-
-    >>> from neyman.curves import laplace
-    >>> f = laplace(0.1) ** 10
-    >>> float(tight_gaussian(f)) / float(f.outer_gaussian()) < 0.68
-    True
+    Error: relatively about 1e-10 to 1e-6 for factors with a largest loss, beside others 1e-2.
     """
-    squares = [_tight(pair) for pair in {curve.remove: None, curve.add: None}]
-    known = [square for square in squares if square is not None]
-    return max(known) if len(known) == len(squares) else None
+    effort = in_use()
+    if isinstance(effort.solver, Auto) and effort.solver.seconds is not None:
+        return _tight(factors, compose)
+    found, methods = _remembered(factors, compose, effort.solver)
+    effort.methods.update(methods)
+    return found
 
 
-def _tight(pair: Pair) -> Fraction | None:
-    whole = pair.outer_gaussian()
-    if whole is None:
-        return None
-    bounded = [(part, n) for part, n in pair.factors() if part.outer_pure() is not None]
-    rest = _sum(
-        (part.outer_gaussian(), n) for part, n in pair.factors() if part.outer_pure() is None
-    )
-    steps = sum(n for _, n in bounded)
-    if not bounded or len(bounded) > _MOST_FACTORS or (not rest and steps < 2):
-        return whole
-    if steps < _FEW and max(part.outer_pure() or 0 for part, _ in bounded) > _LARGE:
-        return whole
-    if rest:
-        largest = _sum((part.outer_pure(), n) for part, n in bounded)
-        together = _beside(composed([(gdp(squared=rest).remove, 1), *bounded]), rest, largest)
-        if math.isfinite(together):
-            return min(whole, Fraction(together) ** 2)
-    mu = least_mu(composed(bounded), 0.0)[1]
-    return min(whole, rest + Fraction(mu) ** 2) if math.isfinite(mu) else whole
+@lru_cache(maxsize=256)
+def _remembered(
+    factors: Factors, compose: Compose, solver: Solver
+) -> tuple[LeastMu, frozenset[str]]:
+    with using(solver) as effort:
+        return _tight(factors, compose), frozenset(effort.methods)
 
 
-def _sum(parts: Iterable[tuple[Fraction | None, int]]) -> Fraction:
+def _tight(factors: Factors, compose: Compose) -> LeastMu:
+    whole = _total((pair.tight_gaussian(), n) for pair, n in factors)
+    bounded = tuple((pair, n) for pair, n in factors if pair.outer_pure() is not None)
+    others = [(pair, n) for pair, n in factors if pair.outer_pure() is None]
+    rest = _total((pair.tight_gaussian(), n) for pair, n in others)
+    if not bounded or (not rest and sum(n for _, n in bounded) < 2):
+        return 0.0, whole
+    quick = _quick(bounded)
+    if rest and quick:
+        largest = _total((pair.outer_pure(), n) for pair, n in bounded)
+        found = _beside(compose([(GaussianPair(rest), 1), *bounded]), rest, largest)
+        if math.isfinite(found[1]):
+            # Below others than Gaussians a Gaussian tells nothing from below.
+            known = all(pair.kind == GaussianPair.kind for pair, _ in others)
+            return found[0] if known else 0.0, min(whole, Fraction(found[1]) ** 2)
+    lower, upper = least_mu(compose(bounded), 0.0) if quick else (0.0, math.inf)
+    if upper > lower * (1 + _LOOSE) and not isinstance(in_use().solver, Contour):
+        other = _by_lattice(bounded)
+        lower, upper = max(lower, other[0]), min(upper, other[1])
+    return lower, min(whole, rest + Fraction(upper) ** 2) if math.isfinite(upper) else whole
+
+
+def _quick(bounded: Factors) -> bool:
+    """Return whether the profile of a composition takes milliseconds, and may be asked."""
+    if isinstance(in_use().solver, Lattice):
+        return False
+    if has_exact_profile(bounded):
+        return True
+    if len(bounded) > _MOST_FACTORS or loss_law(bounded) is None:
+        return False
+    large = max(pair.outer_pure() or 0 for pair, _ in bounded) > _LARGE
+    return sum(n for _, n in bounded) >= _FEW or not large
+
+
+def _by_lattice(bounded: Factors) -> tuple[float, float]:
+    """Bracket the least mu by both directions of a lattice."""
+    lower, upper, effort = 0.0, math.inf, in_use()
+    both = {bounded: None, tuple((pair.swap(), n) for pair, n in bounded): None}
+    known = [side.mu() for side in map(_sum, both) if side is not None]
+    if len(known) < len(both):
+        return lower, upper
+    effort.methods.add("lattice")
+    for _, *found in zip(range(_LEVELS), *known, strict=False):
+        lower = max(lower, *(low for low, _ in found))
+        upper = min(upper, max(high for _, high in found))
+        if upper <= lower * (1 + _CLOSE) or effort.late:
+            break
+    return lower, upper
+
+
+def _sum(factors: Iterable[tuple[Pair, int]]) -> LatticeSum | None:
+    parts = [loss_part(pair, n) for pair, n in factors]
+    known = tuple(part for part in parts if part is not None)
+    return LatticeSum(known) if len(known) == len(parts) else None
+
+
+def _total(parts: Iterable[tuple[Fraction | None, int]]) -> Fraction:
     return sum((n * amount for amount, n in parts if amount is not None), Fraction(0))
 
 
-def _beside(pair: Pair, square: Fraction, largest: Fraction) -> float:
-    """Return the mu of a Gaussian with a largest loss beside it; infinite where none is proved."""
+def _beside(pair: Pair, square: Fraction, largest: Fraction) -> tuple[float, float]:
+    """Bracket the mu of a Gaussian with a largest loss beside it; infinite where none is proved."""
     a, most = square_roots(square)[1], ceil_float(largest)
     stop = most + a * a / 2 + a
     mu = least_mu_until(pair, stop)[1]
@@ -92,9 +142,9 @@ def _beside(pair: Pair, square: Fraction, largest: Fraction) -> float:
     while not _settled(a, most, mu, stop):
         stop *= 1.25
         if not (stop <= _LARGEST_EPSILON and a < mu < math.inf):
-            return math.inf
-    mu = least_mu_until(pair, stop)[1]
-    return mu if _settled(a, most, mu, stop) else math.inf
+            return 0.0, math.inf
+    lower, mu = least_mu_until(pair, stop)
+    return lower, mu if _settled(a, most, mu, stop) else math.inf
 
 
 def _settled(a: float, most: float, mu: float, stop: float) -> bool:

@@ -61,6 +61,9 @@ class Cells:
 class DensityPair(Pair):
     """P and Q with densities p and q on [low, high]; L = log q - log p.
 
+    What is missing of their masses there counts as seen by every attacker: as mass of Q that P
+    lacks, and of P that Q lacks.
+
     Cells of Gauss-Legendre nodes; a cell that a threshold crosses is cut at the crossing, so that
     tails are as smooth as the densities. Sums are of positive terms: small tails keep their digits.
 
@@ -71,6 +74,7 @@ class DensityPair(Pair):
     log_q: LogDensity
     edges: Array
     cells: "Cells"
+    missing: tuple[float, float] = (0.0, 0.0)
 
     kind: ClassVar[str] = "density"
 
@@ -107,9 +111,11 @@ class DensityPair(Pair):
     def log_singular(self) -> tuple[float, float]:
         p, q = self.cells.log_p, self.cells.log_q
         only_q, only_p = q[np.isneginf(p)], p[np.isneginf(q)]
+        with np.errstate(divide="ignore"):
+            lost_p, lost_q = np.log(self.missing)
         return (
-            float(np.logaddexp.reduce(only_q, initial=-np.inf)),
-            float(np.logaddexp.reduce(only_p, initial=-np.inf)),
+            float(np.logaddexp.reduce(only_q, initial=lost_q)),
+            float(np.logaddexp.reduce(only_p, initial=lost_p)),
         )
 
     @override
@@ -131,6 +137,9 @@ class DensityPair(Pair):
         whole_p, whole_q = self.cells.masses()
         up, down = left & right, ~left & ~right
         sums = np.stack([up @ whole_p, down @ whole_p, up @ whole_q, down @ whole_q])
+        # Whatever the threshold: the loss is -inf there under P, and inf under Q.
+        sums[1] += self.missing[0]
+        sums[2] += self.missing[1]
         row, cell = np.nonzero(left != right)
         if not row.size:
             return sums
@@ -173,14 +182,24 @@ class DensityPair(Pair):
 
 
 def density_pair(
-    log_p: LogDensity, log_q: LogDensity, low: float, high: float, kinks: Sequence[float]
+    log_p: LogDensity,
+    log_q: LogDensity,
+    low: float,
+    high: float,
+    kinks: Sequence[float],
+    outside: float,
 ) -> DensityPair:
     """Halve the cells until the masses no longer move; kinks lie on their edges.
 
     Raises:
         InvalidParameter: if the domain is no interval, a density is not finite or -inf, or its
-            mass on the domain is not 1 to 1e-6.
+            mass on the domain is not in [1 - outside, 1] to 1e-6.
     """
+    if not 0 <= outside < 1:
+        raise InvalidParameter(
+            f"outside must be in [0, 1); got {outside!r}. Write the most that either law has "
+            "outside [low, high], such as 1e-6"
+        )
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InvalidParameter(
             f"densities on [{low!r}, {high!r}] were asked; write a finite interval that holds "
@@ -198,14 +217,24 @@ def density_pair(
         if np.all(np.abs(masses - before) <= _SETTLED) or cells >= _MOST:
             break
         cells, before = 2 * cells, masses
-    if np.any(np.abs(masses - 1) > _MASS):
+    if np.any(masses > 1 + _MASS) or np.any(masses < 1 - outside - _MASS):
+        settled = np.all(np.abs(masses - before) <= _MASS)
         raise InvalidParameter(
-            f"densities of masses {masses[0]:.9g} and {masses[1]:.9g} on [{low:g}, {high:g}] were "
-            "found; write normalised log densities, and a domain that holds them"
+            f"the masses on [{low:g}, {high:g}] must be 1 to 1e-6, less what outside= states; got "
+            f"{masses[0]:.9g} and {masses[1]:.9g}. "
+            + (
+                "Normalise the log densities, widen the domain, or write outside=t for a bound t "
+                "of what either law has outside it: it goes into delta"
+                if settled
+                else "The quadrature did not settle: write a narrower domain, with outside=t for "
+                "a bound t of what either law has outside it, and name jumps among the kinks"
+            )
         )
+    lost = np.maximum(1 - masses, 0.0) if outside else np.zeros(2)
     # One halving more, for what a threshold cuts.
     edges = _edges(low, high, 2 * cells, kinks)
-    return DensityPair(log_p, log_q, edges, Cells.over(log_p, log_q, edges[:-1], edges[1:]))
+    found = Cells.over(log_p, log_q, edges[:-1], edges[1:])
+    return DensityPair(log_p, log_q, edges, found, (float(lost[0]), float(lost[1])))
 
 
 def _edges(low: float, high: float, cells: int, kinks: Sequence[float]) -> Array:

@@ -87,7 +87,10 @@ class LatticePair(Pair):
 
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        return self.profile().log_delta_bracket(epsilon)
+        found = self.profile().log_delta_bracket(epsilon)
+        # A table leaves out far atoms, which are finite losses none the less.
+        none = np.isposinf(epsilon) & (self.log_singular[0] == -np.inf)
+        return Bracket(found.lower, np.where(none, -np.inf, found.upper))
 
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:

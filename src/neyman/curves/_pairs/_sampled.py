@@ -149,7 +149,7 @@ class SampledPair(Pair):
         return law.cumulant(s)
 
     @property
-    def _least(self) -> Interval:
+    def least(self) -> Interval:
         """The loss log(1 - q), which L exceeds surely."""
         return log1p(-Interval.of(self.probability))
 
@@ -169,13 +169,13 @@ class SampledPair(Pair):
         found = log(Interval.of(self.probability)) + base
         # Nothing is left of nothing.
         found = Interval.where(np.isneginf(base.upper), base, found)
-        return x.choose(self._least, sure, found).smaller(0)
+        return x.choose(self.least, sure, found).smaller(0)
 
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:
         x = Interval.decimal(epsilon)
         base = self._inner(x).through(self.base.delta_bracket, falling=True)
-        found = x.choose(self._least, -expm1(x.smaller(0)), Interval.of(self.probability) * base)
+        found = x.choose(self.least, -expm1(x.smaller(0)), Interval.of(self.probability) * base)
         return found.clip(0.0, 1.0)
 
     @override
@@ -240,6 +240,10 @@ class SampledPair(Pair):
         As alpha -> 0 the local mu of f tends to the base's, for q e^L0 is all of the loss there.
         """
         return self.base.outer_gaussian()
+
+    @override
+    def tight_gaussian(self) -> Fraction | None:
+        return self.base.tight_gaussian()
 
 
 @final
@@ -319,8 +323,10 @@ class SampledSwapPair(Pair):
 
     def _shares(self, x: Interval) -> tuple[Interval, Interval]:
         """Return k = 1 - (1 - q) e^x, at least 0, and the base's loss x + log(q / k)."""
-        q = Interval.of(self.forward.probability)
-        k = (q * exp(x) - expm1(x)).larger(0)
+        q, most = Interval.of(self.forward.probability), -self.forward.least
+        # From the largest loss on k is 0: a little beyond it is proved, and nothing overflows.
+        near = x.smaller(most.upper + 1)
+        k = (q * exp(near) - expm1(near)).larger(0)
         return k, x + log(q) - log(k)
 
     @override
@@ -384,3 +390,7 @@ class SampledSwapPair(Pair):
     @override
     def outer_gaussian(self) -> Fraction | None:
         return self.forward.outer_gaussian()
+
+    @override
+    def tight_gaussian(self) -> Fraction | None:
+        return self.forward.tight_gaussian()

@@ -205,6 +205,10 @@ class SymmetrisedPair(Pair):
     def outer_gaussian(self) -> Fraction | None:
         return self.base.outer_gaussian()
 
+    @override
+    def tight_gaussian(self) -> Fraction | None:
+        return self.base.tight_gaussian()
+
 
 def _rest(log: Array) -> Array:
     return np.log(-np.expm1(np.minimum(log, 0.0)))

@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._distributions._normal import gaussian_log_delta
+from neyman.numerics._interval import quiet
 from neyman.numerics._lattice_sums._profile import LatticeProfile
 from neyman.numerics._special import log_ndtr, ndtri
 
@@ -15,6 +18,8 @@ __all__ = ["mu_above", "mu_below"]
 
 _HALVINGS, _POINTS = 50, 400
 _MOST = 64.0
+# How often chords are divided, and when an upper end is as close as need be.
+_DIVISIONS, _CLOSE = 40, 1e-10
 
 
 def _places(profile: LatticeProfile, least: float) -> Array:
@@ -52,67 +57,94 @@ def mu_below(profiles: Sequence[LatticeProfile]) -> float:
     return found
 
 
-def _holds(mu: float, left: Array, right: Array, log_left: Array, log_right: Array) -> bool:
-    """Return whether the Gaussian profile is proved to be above every chord.
+@final
+@dataclass(frozen=True, slots=True)
+class _Chords:
+    """Upper bounds of log delta at increasing losses, with a chord above delta between two."""
 
-    Both are functions of e^epsilon, and the profile is convex: a tangent of it that is above both
-    ends of a chord proves it. The best one touches where the slopes agree.
-    """
-    scale = np.maximum(log_left, -745.0)
-    drop = -np.expm1(np.minimum(log_right - log_left, 0.0))
-    width = np.expm1(right - left)
-    # Slopes over e^left.
-    log_slope = scale + np.log(np.maximum(drop, 1e-300)) - np.log(width) - left
-    touch = -mu * (ndtri(np.exp(np.clip(log_slope, -740.0, -1e-12))) + mu / 2)
-    touch = np.clip(np.nan_to_num(touch), left, right)
-    value = gaussian_log_delta(touch, np.asarray(mu)).lower
-    log_tail = log_ndtr(-(touch / mu + mu / 2))
-    room = 64 * ULP * (1 + np.abs(log_tail))
+    profiles: Sequence[LatticeProfile]
+    at: Array
+    log: Array
 
-    def above(end: Array, goal: Array) -> npt.NDArray[np.bool_]:
-        # G(touch) - P(L > touch) (e^end - e^touch), as a share of G(touch).
-        move = np.expm1(end - touch)
-        share = np.exp(log_tail + touch - value) * move
-        share = share + np.abs(share) * room
-        tangent = value + np.log1p(-np.minimum(share, 1.0))
-        return (tangent - 8 * ULP * (1 + np.abs(value)) >= goal) | np.isneginf(goal)
+    @classmethod
+    def over(cls, profiles: Sequence[LatticeProfile], at: Array) -> "_Chords":
+        """Read the profiles at some losses; each of them bounds delta everywhere."""
+        return cls(profiles, at, np.min([each.log_delta(at) for each in profiles], axis=0))
 
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return bool(np.all(above(left, log_left) & above(right, log_right)))
+    @quiet
+    def held(self, mu: float) -> npt.NDArray[np.bool_]:
+        """Return, for each chord, whether the Gaussian profile is proved to be above it.
+
+        Both are functions of e^epsilon, and the profile is convex: a tangent of it that is above
+        both ends of a chord proves it. The best one touches where the slopes agree.
+        """
+        left, right, log_left, log_right = self.at[:-1], self.at[1:], self.log[:-1], self.log[1:]
+        scale = np.maximum(log_left, -745.0)
+        drop = -np.expm1(np.minimum(log_right - log_left, 0.0))
+        width = np.expm1(right - left)
+        # Slopes over e^left.
+        log_slope = scale + np.log(np.maximum(drop, 1e-300)) - np.log(width) - left
+        touch = -mu * (ndtri(np.exp(np.clip(log_slope, -740.0, -1e-12))) + mu / 2)
+        touch = np.clip(np.nan_to_num(touch), left, right)
+        value = gaussian_log_delta(touch, np.asarray(mu)).lower
+        log_tail = log_ndtr(-(touch / mu + mu / 2))
+        room = 64 * ULP * (1 + np.abs(log_tail))
+
+        def above(end: Array, goal: Array) -> npt.NDArray[np.bool_]:
+            # G(touch) - P(L > touch) (e^end - e^touch), as a share of G(touch).
+            move = np.expm1(end - touch)
+            share = np.exp(log_tail + touch - value) * move
+            share = share + np.abs(share) * room
+            tangent = value + np.log1p(-np.minimum(share, 1.0))
+            return (tangent - 8 * ULP * (1 + np.abs(value)) >= goal) | np.isneginf(goal)
+
+        return above(left, log_left) & above(right, log_right)
+
+    def least(self, low: float, high: float) -> float:
+        """Return about the least mu between two at which all chords are held; the upper end is."""
+        for _ in range(_HALVINGS):
+            if high <= low * (1 + _CLOSE):
+                break
+            middle = (low + high) / 2
+            low, high = (low, middle) if np.all(self.held(middle)) else (middle, high)
+        return high
+
+    def divided(self, chosen: npt.NDArray[np.bool_]) -> "_Chords":
+        """Return it with some chords cut into four, but for those within a step of a lattice."""
+        step = min(each.window.step for each in self.profiles)
+        left, width = self.at[:-1], np.diff(self.at)
+        chosen = chosen & (width > step)
+        more = (left[chosen] + np.outer((0.25, 0.5, 0.75), width[chosen])).ravel()
+        return self if not more.size else _Chords.over(self.profiles, np.union1d(self.at, more))
 
 
 def mu_above(profiles: Sequence[LatticeProfile], least: float) -> float:
     """Return a mu whose Gaussian profile is above upper bounds of delta, at epsilon >= 0; or inf.
 
     Args:
-        profiles: upper ones, by increasing tilts; the last covers the largest loss.
+        profiles: upper ones, of which one at least covers the largest loss.
         least: a mu that is known to be too small.
     """
-    pieces: list[tuple[Array, Array]] = []
-    start = 0.0
-    for i, profile in enumerate(profiles):
-        at = _places(profile, start)
-        if i + 1 < len(profiles):
-            end = profiles[i + 1].window.first * profiles[i + 1].window.step
-            at = at[: int(np.searchsorted(at, end)) + 1]
-        if at.size < 2:
-            continue
-        at = np.append(start, at[at > start])
-        pieces.append((at, profile.log_delta(at)))
-        start = float(at[-1])
-    left, right, low_left, low_right = (
-        np.concatenate(x)
-        for x in zip(*((a[:-1], a[1:], d[:-1], d[1:]) for a, d in pieces), strict=True)
-    )
-    low, high = least, max(2 * least, 1e-9)
-    while not _holds(high, left, right, low_left, low_right):
-        low, high = high, 2 * high
+    ends = [each.window.first * each.window.step for each in profiles[1:]] + [math.inf]
+    read = (_places(each, 0.0) for each in profiles)
+    kept = [at[: int(np.searchsorted(at, end)) + 1] for at, end in zip(read, ends, strict=True)]
+    at = np.unique(np.concatenate([np.zeros(1), *kept]))
+    if at.size < 2:
+        return math.inf
+    chords = _Chords.over(profiles, at)
+    high = max(2 * least, 1e-9)
+    while not np.all(chords.held(high)):
+        high = 2 * high
         if high > _MOST:
             return math.inf
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if _holds(middle, left, right, low_left, low_right):
-            high = middle
-        else:
-            low = middle
+    high = chords.least(least, high)
+    for _ in range(_DIVISIONS):
+        if high <= least * (1 + _CLOSE):
+            break
+        # The chords that keep it from coming closer, until those of single steps do.
+        finer = chords.divided(~chords.held(high - (high - least) / 4))
+        if not np.all(finer.held(high * (1 - _CLOSE))):
+            break
+        chords = finer
+        high = chords.least(least, high)
     return high

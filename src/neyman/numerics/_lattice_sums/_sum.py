@@ -196,10 +196,9 @@ class LatticeSum:
                     continue
                 below.append(LatticeProfile(low, up=False))
                 above.append(LatticeProfile(high, up=True))
-                if high.beyond == 0:
-                    break
             least = mu_below(below)
-            yield least, mu_above(above, least) if above[-1].rest == 0 else math.inf
+            closed = any(each.rest == 0 for each in above)
+            yield least, mu_above(above, least) if closed else math.inf
 
     def renyi(self, order: Array, log_mass: float) -> Iterator[tuple[Array, float]]:
         """Bound the Rényi divergences of the sum from above, but for a small mass, level by level.
