@@ -86,7 +86,6 @@ from neyman.accounting._subsampled_rdp import (
 )
 from neyman.accounting._targets import (
     Advantage,
-    AtLeast,
     BayesError,
     EpsilonDelta,
     MuSlack,
@@ -107,7 +106,6 @@ __all__ = [
     "AdvancedSpending",
     "Advantage",
     "Amount",
-    "AtLeast",
     "BayesError",
     "Budget",
     "Calibration",
