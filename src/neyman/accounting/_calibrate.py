@@ -62,7 +62,7 @@ def calibrate(
     Args:
         make: from a positive parameter to a guarantee; monotone. It is given a float, or an int.
         target: `EpsilonDelta`, `MuSlack`, `Advantage`, `TprAtFpr`, `BayesError`, or a `TradeOff`
-            that every point of make(x) shall lie above.
+            that every point of make(x) shall lie above; it costs what the view costs that decides.
         within: public bounds, 0 <= low < high. A low end of 0 is never tried, unless ints are
             searched. None looks outwards from 1 by powers of two, up to 2^64 and down to 2^-64
             (ints: up to 2^52).
@@ -72,9 +72,9 @@ def calibrate(
     Guarantee: `value` meets the target by its proved bound, and the other end of the bracket is
         proved to miss it.
     Error: the bracket is 1e-10 wide, relatively, or the next int; wider where the bracket of the
-        view that the target asks is: mu with slack by 1e-10 to 1e-6, and some per cent, or more,
-        where compositions are known to so much only: epsilon = 0 or next to it, a slack of 0 for
-        what is sampled, few steps. `lower` and `upper` say how wide.
+        view that the target asks is: mu with slack by 1e-10 to 1e-6, zCDP by 1e-8, and some per
+        cent, or more, where compositions are known to so much only: epsilon = 0 or next to it, few
+        steps. `lower` and `upper` say how wide.
 
     Raises:
         InvalidParameter: if the bounds are not such, if all or none of the parameters meet the
@@ -142,8 +142,9 @@ class _Trials:
         with using(Auto(tolerance=_COARSE)):
             room = self.target.room(curve)
         if room.met or room.missed:
-            near, far = sorted((abs(room.lower), abs(room.upper)))
-            if near >= _FAR or far - near <= _COARSE * near:
+            near = room.lower if room.met else -room.upper
+            width = room.upper - room.lower if room.met else room.upper - room.guess
+            if near >= _FAR or width <= _COARSE * near:
                 return room
         return self.target.room(curve)
 

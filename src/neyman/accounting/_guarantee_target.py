@@ -9,6 +9,7 @@
 A guarantee of two directions lies above a symmetric one if each of its directions does.
 """
 
+import math
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import final
@@ -20,6 +21,7 @@ from neyman.accounting._targets import EpsilonDelta, MuSlack, Room, Target, belo
 from neyman.curves import Auto, TradeOff
 from neyman.curves._solvers._solver import using
 from neyman.curves._statements._real_line import RealLinePair
+from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, square_roots
 from neyman.overriding import override
 
@@ -32,7 +34,7 @@ _FIRST = (0.0, 0.5, 1.0, 2.0, 4.0)
 _POINTS, _ROUNDS, _MOST_POINTS = 33, 40, 2000
 # An epsilon up to which points are evenly spaced.
 _NEAR = 8.0
-_TINY = 1e-300
+_TINY, _LEAST_CELL, _STEEPEST = 1e-300, 1e-6, 1e300
 # Of each composition the first bracket.
 _QUICK = Auto(tolerance=1e300)
 _NEVER = Room(-np.inf, -np.inf, -np.inf)
@@ -53,6 +55,12 @@ def demand_of(guarantee: TradeOff) -> Target:
             down, up = square_roots(square)
             # A whole number stands for itself alone, any other for what is next to it.
             return MuSlack(up if down.is_integer() else down, least)
+    if guarantee.of_class and not isinstance(core.remove, RealLinePair):
+        raise InvalidParameter(
+            f"{guarantee} was asked, and it holds a bound of Rényi divergences beside something "
+            "else: no mechanism is proved to stay within both; write the bound alone, such as "
+            "zcdp(0.1), or the other guarantee"
+        )
     return _Above(guarantee)
 
 
@@ -123,7 +131,7 @@ class _Side:
     mass: float = field(init=False)
     lost: float = field(init=False)
     close: list[float] = field(init=False)
-    known: dict[float, tuple[float, float]] = field(init=False)
+    known: dict[Auto, dict[float, tuple[float, float]]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Find from where on the profile rests on what is lost outright."""
@@ -136,15 +144,15 @@ class _Side:
         self.close = first + [self.rest] * (self.rest <= _LARGEST_EPSILON)
         self.known = {}
 
-    def _values(self, points: Array) -> Bracket:
-        """Bracket log delta of the guarantee, as closely as it is known, once for each point."""
-        new = np.asarray([e for e in points.tolist() if e not in self.known])
+    def _values(self, points: Array, solver: Auto) -> Bracket:
+        """Bracket log delta of the guarantee, once for each point and solver."""
+        known = self.known.setdefault(solver, {})
+        new = np.asarray([e for e in points.tolist() if e not in known])
         if new.size:
-            with using(Auto()):
-                lower, upper = self.guarantee.log_delta(new, bracket=True)
+            lower, upper = self.guarantee.log_delta(new, bracket=True, solver=solver)
             for e, *ends in zip(new.tolist(), lower.tolist(), upper.tolist(), strict=True):
-                self.known[e] = ends[0], ends[1]
-        ends = np.asarray([self.known[e] for e in points.tolist()])
+                known[e] = ends[0], ends[1]
+        ends = np.asarray([known[e] for e in points.tolist()])
         return Bracket(ends[:, 0], ends[:, 1])
 
     def seen(self, curve: TradeOff) -> Room:
@@ -155,47 +163,48 @@ class _Side:
             largest = below(curve.epsilon(0.0, bracket=True), self.rest)
             if largest.missed:
                 return largest
-        return _least_room(self._sample(curve, np.asarray(self.close)))
+        return _from_above(_least_room(self._sample(curve, np.asarray(self.close))))
 
     def _sample(self, curve: TradeOff, points: Array) -> "_Sample":
         """Ask closely only where a quick bracket does not tell which is the larger."""
-        theirs = self._values(points)
+        theirs = self._values(points, _QUICK)
         with using(_QUICK):
-            lower, upper = curve.log_delta(points, bracket=True)
-        quick = _Sample(points, Bracket(lower, upper), theirs)
-        least, most = quick.gaps()
+            mine = _beside(curve, points, theirs.lower)
+        found = _Sample(points, mine, theirs, self.guarantee.symmetric)
+        least, most = found.gaps()
         open_ = (least < 0) & (most >= 0)
         if np.any(open_):
-            lower[open_], upper[open_] = curve.log_delta(points[open_], bracket=True)
-        return _Sample(points, Bracket(lower, upper), theirs)
+            closer = curve.log_delta(points[open_], bracket=True)
+            mine.lower[open_], mine.upper[open_] = closer
+            theirs.lower[open_], theirs.upper[open_] = self._values(points[open_], Auto())
+        return found
 
     def proved(self, curve: TradeOff) -> Room:
         """Return the room, from below as well where the whole profile is proved to be below."""
         stop = float(curve.epsilon(self.mass))
-        # No points prove what is beyond, nor what is known from above only.
-        endless = stop > _LARGEST_EPSILON or self.guarantee.of_class
-        end = min(stop, _NEAR if endless else _LARGEST_EPSILON)
-        points = np.linspace(0.0, min(end, _NEAR), _POINTS)
-        if end > _NEAR:
-            points = np.append(points, np.geomspace(_NEAR, end, _POINTS)[1:])
-        inner = [e for e in self.close if e < end]
+        if stop > _LARGEST_EPSILON or self.guarantee.of_class:
+            # No points prove what is beyond, nor what is known from above only.
+            known = curve.implies(self.guarantee)
+            return Room(0.0, np.inf, 0.0) if known else Room(-np.inf, np.inf, -np.inf)
+        points = np.linspace(0.0, min(stop, _NEAR), _POINTS)
+        if stop > _NEAR:
+            points = np.append(points, np.geomspace(_NEAR, stop, _POINTS)[1:])
+        inner = [e for e in self.close if e < stop]
         sample = self._sample(curve, np.unique(np.append(points, inner)))
-        room = _NEVER
+        room = _least_room(sample)
         for _ in range(_ROUNDS):
-            room = _least_room(sample)
             self._remember(sample.closest())
-            if room.missed:
-                return room
-            if endless:
-                known = curve.implies(self.guarantee)
-                return Room(0.0, room.upper, max(room.guess, 0.0)) if known else _open(room)
             new = sample.wanted()
-            if not new.size and room.met:
+            if room.missed:
+                return _from_above(room)
+            if room.met and not new.size:
                 return room
-            if not room.met or sample.points.size + new.size > _MOST_POINTS:
+            if not room.met or sample.points.size + new.size > _MOST_POINTS or sample.fine():
                 break
             sample = sample.joined(self._sample(curve, new))
-        return _open(room)
+            room = _least_room(sample)
+        # So close that it is not known.
+        return Room(-np.inf, room.upper, -np.inf)
 
     def _remember(self, at: float) -> None:
         if at not in self.close:
@@ -210,6 +219,7 @@ class _Sample:
     points: Array
     mine: Bracket
     theirs: Bracket
+    mirrored: bool
 
     def joined(self, other: "_Sample") -> "_Sample":
         """Return both, sorted."""
@@ -220,7 +230,12 @@ class _Sample:
             pairs = zip(first, second, strict=True)
             return Bracket(*(np.append(one, two)[order] for one, two in pairs))
 
-        return _Sample(points[order], both(self.mine, other.mine), both(self.theirs, other.theirs))
+        return _Sample(
+            points[order],
+            both(self.mine, other.mine),
+            both(self.theirs, other.theirs),
+            self.mirrored,
+        )
 
     def gaps(self) -> tuple[Array, Array]:
         """Return bounds of the room at each point, with the signs of an exact comparison."""
@@ -250,6 +265,10 @@ class _Sample:
         new = np.append((left + right) / 2, self._valley())
         return np.setdiff1d(new, self.points)
 
+    def fine(self) -> bool:
+        """Return whether cells are so small already that rounding is all that is left."""
+        return bool(np.min(np.diff(self.points)) < _LEAST_CELL)
+
     def _valley(self) -> Array:
         """Return the least of the parabola through the three points about the least."""
         gaps = self.gaps()[0]
@@ -263,6 +282,20 @@ class _Sample:
         least = b - ((b - a) * left - (b - c) * right) / (2 * (left - right))
         # Not on a point that is there, which would tell nothing new.
         return np.asarray([least]) if a < least < c else np.zeros(0)
+
+    def _first_fall(self, scale: float) -> float:
+        """Bound how far the guarantee's delta falls on the first cell, from epsilon = 0 on.
+
+        By the chord from the left: of a symmetric profile delta(-e) = 1 - e^-e + e^-e delta(e); of
+        any, delta is 1 at -infinity.
+        """
+        step = float(self.points[1])
+        least, after = math.exp(self.theirs.lower[0]), math.exp(self.theirs.upper[1])
+        fall = math.expm1(step) * (1 - least)
+        if self.mirrored:
+            fall = min(fall, math.expm1(step) + after - math.exp(step) * least)
+        grace = 16 * ULP * (math.expm1(step) + after + math.exp(step) * least)
+        return (max(fall, 0.0) + grace) * math.exp(min(-scale, 700.0))
 
     def settled(self) -> npt.NDArray[np.bool_]:
         """Return the cells between two points on which the curve's delta is proved to be less."""
@@ -279,7 +312,9 @@ class _Sample:
             # How the chord of the cell before, and of the one after, falls on this one.
             steep = (ahead - g[0])[1:] * wide[1:] * grown[:-1] / wide[:-1]
             flat = np.maximum((g[1] - behind)[:-1], 0.0) * wide[:-1] / (grown[:-1] * wide[1:])
-        steep = np.append(np.inf, np.maximum(steep, 0.0))
+        steep = np.append(self._first_fall(float(scale[0])), np.maximum(steep, 0.0))
+        # A fall beyond the doubles tells nothing, and is beyond any delta.
+        steep = np.where(steep < _STEEPEST, steep, _STEEPEST)
         flat = np.append(flat, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
             kink = np.clip((g[0] - g[1] - flat) / (steep - flat), 0.0, 1.0)
@@ -301,9 +336,16 @@ def _smaller(first: Room, second: Room) -> Room:
     return Room(*(min(ends) for ends in zip(first, second, strict=True)))
 
 
-def _open(room: Room) -> Room:
-    """Return a room that nothing is known of from below."""
-    return Room(-np.inf, room.upper, -np.inf)
+def _beside(curve: TradeOff, points: Array, enough: Array) -> Bracket:
+    """Bracket log delta; no more is asked where it is proved to be at most `enough`."""
+    sides = {curve.remove: None, curve.add: None}
+    found = [side.log_delta_beside(points, enough) for side in sides]
+    return Bracket(*(np.max(ends, axis=0) for ends in zip(*found, strict=True)))
+
+
+def _from_above(room: Room) -> Room:
+    """Return what some points tell: others may leave less room."""
+    return Room(-math.inf, room.upper, room.guess)
 
 
 def _least_room(sample: _Sample) -> Room:
