@@ -169,7 +169,7 @@ def test_a_whole_profile_is_proved_to_lie_below_and_missed_beside(make, target):
 
 
 def test_two_profiles_without_an_end_are_compared_where_an_end_is_written():
-    with pytest.raises(InvalidParameter, match=r"without an end .* approx_dp\(0, 1e-12\)"):
+    with pytest.raises(InvalidParameter, match=r"no end, .* approx_dp\(0, 1e-12\)"):
         calibrate(training, training(2.5))
     found = calibrate(training, training(2.5) @ approx_dp(0, 1e-12))
     assert 2.4 < found.lower < found.value <= 2.5

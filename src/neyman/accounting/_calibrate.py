@@ -236,10 +236,7 @@ class _Trials:
         """Return why no parameter helps, where that is seen."""
         rooms = [room for room, _ in self.seen.values()]
         if not all(room.missed for room in rooms):
-            return (
-                ", as far as is proved; of two profiles without an end nothing is proved, so write "
-                "a target that ends, such as f @ approx_dp(0, 1e-12)"
-            )
+            return ", as far as is proved"
         if all(room.upper == -math.inf for room in rooms):
             return ": the loss that it bounds is infinite at every parameter tried"
         most, least = max(room.lower for room in rooms), min(room.upper for room in rooms)

@@ -28,6 +28,8 @@ from neyman.overriding import override
 __all__ = ["demand_of"]
 
 _LARGEST_EPSILON = 700.0
+# So few points are read one by one, where many take a table; and a room that is far from none.
+_AT_ONCE, _FAR_OFF = 4, -0.5
 # Here it is seen first whether a curve is far below.
 _FIRST = (0.0, 0.5, 1.0, 2.0, 4.0)
 # Points of a profile at which a proof begins, rounds in which they are refined, and their number.
@@ -163,7 +165,13 @@ class _Side:
             largest = below(curve.epsilon(0.0, bracket=True), self.rest)
             if largest.missed:
                 return largest
-        return _from_above(_least_room(self._sample(curve, np.asarray(self.close))))
+        room = Room(-np.inf, np.inf, np.inf)
+        for i in range(0, len(self.close), _AT_ONCE):
+            sample = self._sample(curve, np.asarray(self.close[i : i + _AT_ONCE]))
+            room = _smaller(room, _from_above(_least_room(sample)))
+            if room.upper < _FAR_OFF:
+                break
+        return room
 
     def _sample(self, curve: TradeOff, points: Array) -> "_Sample":
         """Ask closely only where a quick bracket does not tell which is the larger."""
@@ -184,12 +192,20 @@ class _Side:
         stop = float(curve.epsilon(self.mass))
         if stop > _LARGEST_EPSILON or self.guarantee.of_class:
             # No points prove what is beyond, nor what is known from above only.
-            known = curve.implies(self.guarantee)
-            return Room(0.0, np.inf, 0.0) if known else Room(-np.inf, np.inf, -np.inf)
+            if curve.implies(self.guarantee):
+                return Room(0.0, np.inf, 0.0)
+            if self.guarantee.of_class:
+                return Room(-np.inf, np.inf, -np.inf)
+            raise InvalidParameter(
+                f"{self.guarantee} was asked: its profile has no end, nor has that of {curve}, and "
+                "of what is beyond the doubles nothing is proved; write a target that ends, such "
+                "as f @ approx_dp(0, 1e-12)"
+            )
         points = np.linspace(0.0, min(stop, _NEAR), _POINTS)
         if stop > _NEAR:
             points = np.append(points, np.geomspace(_NEAR, stop, _POINTS)[1:])
-        inner = [e for e in self.close if e < stop]
+        # No cells so small that only rounding is seen on them.
+        inner = [e for e in self.close if np.min(np.abs(points - e)) >= _LEAST_CELL and e < stop]
         sample = self._sample(curve, np.unique(np.append(points, inner)))
         room = _least_room(sample)
         for _ in range(_ROUNDS):
@@ -207,7 +223,7 @@ class _Side:
         return Room(-np.inf, room.upper, -np.inf)
 
     def _remember(self, at: float) -> None:
-        if at not in self.close:
+        if min(abs(at - e) for e in self.close) >= _LEAST_CELL:
             self.close.append(at)
 
 
@@ -266,8 +282,8 @@ class _Sample:
         return np.setdiff1d(new, self.points)
 
     def fine(self) -> bool:
-        """Return whether cells are so small already that rounding is all that is left."""
-        return bool(np.min(np.diff(self.points)) < _LEAST_CELL)
+        """Return whether an open cell is so small that rounding is all that is left."""
+        return bool(np.any(np.diff(self.points)[~self.settled()] < _LEAST_CELL))
 
     def _valley(self) -> Array:
         """Return the least of the parabola through the three points about the least."""
@@ -281,7 +297,8 @@ class _Sample:
             return np.zeros(0)
         least = b - ((b - a) * left - (b - c) * right) / (2 * (left - right))
         # Not on a point that is there, which would tell nothing new.
-        return np.asarray([least]) if a < least < c else np.zeros(0)
+        apart = min(abs(least - end) for end in (a, b, c)) >= _LEAST_CELL
+        return np.asarray([least]) if a < least < c and apart else np.zeros(0)
 
     def _first_fall(self, scale: float) -> float:
         """Bound how far the guarantee's delta falls on the first cell, from epsilon = 0 on.
