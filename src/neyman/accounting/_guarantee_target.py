@@ -30,6 +30,8 @@ __all__ = ["demand_of"]
 _LARGEST_EPSILON = 700.0
 # So few points are read one by one, where many take a table; and a room that is far from none.
 _AT_ONCE, _FAR_OFF = 4, -0.5
+# Of the room at a point: near, and known well.
+_NEARBY, _SHARP = 0.25, 1e-4
 # Here it is seen first whether a curve is far below.
 _FIRST = (0.0, 0.5, 1.0, 2.0, 4.0)
 # Points of a profile at which a proof begins, rounds in which they are refined, and their number.
@@ -180,7 +182,10 @@ class _Side:
             mine = _beside(curve, points, theirs.lower)
         found = _Sample(points, mine, theirs, self.guarantee.symmetric)
         least, most = found.gaps()
-        open_ = (least < 0) & (most >= 0)
+        # What is enough for a proof is too crude to guess by, where it is near.
+        with np.errstate(invalid="ignore"):
+            crude = (least < _NEARBY) & ~(most - least <= _SHARP)
+        open_ = (most >= 0) & ((least < 0) | crude)
         if np.any(open_):
             closer = curve.log_delta(points[open_], bracket=True)
             mine.lower[open_], mine.upper[open_] = closer
