@@ -18,6 +18,8 @@ __all__ = ["Calibration", "calibrate"]
 
 # Relatively: the width of a bracket that may do, and a room that is far: of a factor e.
 _COARSE, _FAR = 0.05, 1.0
+# A room that is known so well would be no better known by the next solver, which is not asked then.
+_SHARP = 1e-6
 # Relatively: rooms that are the same.
 _SAME = 1e-9
 # Between a trial that meets the target and one of which nothing is known: trials for one that
@@ -141,6 +143,8 @@ class _Trials:
         """
         with using(Auto(tolerance=_COARSE)):
             room = self.target.room(curve)
+        if room.upper - room.lower <= _SHARP:
+            return room
         if room.met or room.missed:
             near = room.lower if room.met else -room.upper
             width = room.upper - room.lower if room.met else room.upper - room.guess
