@@ -87,7 +87,6 @@ from neyman.accounting._subsampled_rdp import (
 )
 from neyman.accounting._targets import (
     Advantage,
-    AtLeast,
     BayesError,
     EpsilonDelta,
     MuSlack,
@@ -108,7 +107,6 @@ __all__ = [
     "AdvancedSpending",
     "Advantage",
     "Amount",
-    "AtLeast",
     "BayesError",
     "Budget",
     "Calibration",

@@ -1,17 +1,30 @@
 """Which noise, how many steps, what sampling: the parameter that just meets a target."""
 
+import math
 import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, final
 
+from neyman.accounting._guarantee_target import demand_of
 from neyman.accounting._search import Axis, Reals, Wholes, crossing, proved_missed
-from neyman.accounting._targets import AtLeast, Room, Target
+from neyman.accounting._targets import Room, Target
 from neyman.calls import plain_calls
-from neyman.curves import TradeOff
+from neyman.curves import Auto, TradeOff
+from neyman.curves._solvers._solver import using
 from neyman.errors import InvalidParameter, NeymanError
 
 __all__ = ["Calibration", "calibrate"]
+
+# Relatively: the width of a bracket that may do, and a room that is far: of a factor e.
+_COARSE, _FAR = 0.05, 1.0
+# A room that is known so well would be no better known by the next solver, which is not asked then.
+_SHARP = 1e-6
+# Relatively: rooms that are the same.
+_SAME = 1e-9
+# Between a trial that meets the target and one of which nothing is known: trials for one that
+# misses it.
+_INSIDE = 8
 
 
 @final
@@ -51,7 +64,7 @@ def calibrate(
     Args:
         make: from a positive parameter to a guarantee; monotone. It is given a float, or an int.
         target: `EpsilonDelta`, `MuSlack`, `Advantage`, `TprAtFpr`, `BayesError`, or a `TradeOff`
-            that every point of make(x) shall lie above.
+            that every point of make(x) shall lie above; it costs what the view costs that decides.
         within: public bounds, 0 <= low < high. A low end of 0 is never tried, unless ints are
             searched. None looks outwards from 1 by powers of two, up to 2^64 and down to 2^-64
             (ints: up to 2^52).
@@ -61,9 +74,9 @@ def calibrate(
     Guarantee: `value` meets the target by its proved bound, and the other end of the bracket is
         proved to miss it.
     Error: the bracket is 1e-10 wide, relatively, or the next int; wider where the bracket of the
-        view that the target asks is: mu with slack by 1e-10 to 1e-6, and some per cent, or more,
-        where compositions are known to so much only: epsilon = 0 or next to it, a slack of 0 for
-        what is sampled, few steps. `lower` and `upper` say how wide.
+        view that the target asks is: mu with slack by 1e-10 to 1e-6, zCDP by 1e-8, and some per
+        cent, or more, where compositions are known to so much only: epsilon = 0 or next to it, few
+        steps. `lower` and `upper` say how wide.
 
     Raises:
         InvalidParameter: if the bounds are not such, if all or none of the parameters meet the
@@ -77,8 +90,8 @@ def calibrate(
     ('3.730631635', True)
     """
     axis = Wholes() if integer else Reals()
-    aim = AtLeast(target) if isinstance(target, TradeOff) else _asked(target)
-    trials = _Trials(make, aim, axis, increasing)
+    aim = demand_of(target) if isinstance(target, TradeOff) else _asked(target)
+    trials = _Trials(make, aim, str(target), axis, increasing)
     ends = _checked(within, axis) if within is not None else None
     met, missed = _outwards(trials) if ends is None else _inside(trials, *ends)
     met, open_ = crossing(trials.room, axis, met, missed)
@@ -95,8 +108,10 @@ class _Trials:
 
     make: Callable[[Any], TradeOff]
     target: Target
+    name: str
     axis: Axis
     increasing: bool | None
+    halvings: int = _INSIDE
     seen: dict[float, tuple[Room, TradeOff]] = field(
         default_factory=dict[float, tuple[Room, TradeOff]]
     )
@@ -110,7 +125,7 @@ class _Trials:
                     raise InvalidParameter(
                         f"make returned a {type(curve).__name__}; return a TradeOff, such as gdp(1)"
                     )
-                room = self.target.room(curve)
+                room = self._measured(curve)
             except NeymanError as error:
                 error.add_note(
                     f"(calibrate tried {self.axis.parameter(x)!r}; if that is outside of what is "
@@ -120,6 +135,22 @@ class _Trials:
             self._compare(x, room)
             self.seen[x] = room, curve
         return self.seen[x][0]
+
+    def _measured(self, curve: TradeOff) -> Room:
+        """Return the room: as closely as it takes to tell on which side the target lies, how far.
+
+        Far off a coarse bracket does.
+        """
+        with using(Auto(tolerance=_COARSE)):
+            room = self.target.room(curve)
+        if room.upper - room.lower <= _SHARP:
+            return room
+        if room.met or room.missed:
+            near = room.lower if room.met else -room.upper
+            width = room.upper - room.lower if room.met else room.upper - room.guess
+            if near >= _FAR or width <= _COARSE * near:
+                return room
+        return self.target.room(curve)
 
     def _compare(self, x: float, room: Room) -> None:
         """Learn the direction, and refuse a family that goes both ways."""
@@ -158,6 +189,29 @@ class _Trials:
         neither = not self.met and not self.missed
         return self.increasing is None or neither or (self.increasing != bool(self.met)) == up
 
+    def look_between(self) -> None:
+        """Halve between the last decided trial and the next that is not, for the other decision.
+
+        Views can be useless where a parameter is extreme, short of which they are not.
+        """
+        while self.halvings and bool(self.met) != bool(self.missed):
+            gap = self._open_gap()
+            x = gap and self.axis.between(*gap, 0.5)
+            if x is None:
+                return
+            self.halvings -= 1
+            self.room(x)
+
+    def _open_gap(self) -> tuple[float, float] | None:
+        """Return the last decided trial and the next that is not, where the other side may lie."""
+        decided = self.met or self.missed
+        open_ = set(self.seen) - set(decided)
+        above = [x for x in open_ if x > max(decided)]
+        below = [x for x in open_ if x < min(decided)]
+        if above and self.wanted(up=True):
+            return max(decided), min(above)
+        return (min(decided), max(below)) if below and self.wanted(up=False) else None
+
     def nearest(self) -> tuple[float, float]:
         """Return the innermost two, one that meets the target and one that misses it."""
         met, missed = self.met, self.missed
@@ -166,7 +220,7 @@ class _Trials:
         return max(met), min(missed)
 
     def refusal(self, searched: str) -> InvalidParameter:
-        """Return the error for a search without both sides."""
+        """Return the error for a search without both sides, with the reason where it is seen."""
         if not self.met and not self.missed:
             what = "nothing is proved about the target"
         elif self.met:
@@ -176,11 +230,26 @@ class _Trials:
                 "so none is the last to meet it"
             )
         else:
-            what = "no parameter meets the target"
+            what = f"no parameter meets the target{self._reason()}"
         return InvalidParameter(
-            f"{self.target} was asked, and {searched} {what}; "
+            f"{self.name} was asked, and {searched} {what}; "
             "write another target, or other bounds: within=(low, high)"
         )
+
+    def _reason(self) -> str:
+        """Return why no parameter helps, where that is seen."""
+        rooms = [room for room, _ in self.seen.values()]
+        if not all(room.missed for room in rooms):
+            return ", as far as is proved"
+        if all(room.upper == -math.inf for room in rooms):
+            return ": the loss that it bounds is infinite at every parameter tried"
+        most, least = max(room.lower for room in rooms), min(room.upper for room in rooms)
+        if most - least <= _SAME * abs(least):
+            return (
+                ": the loss that it bounds is the same at every parameter tried, as mu and rho are "
+                "at every sampling probability"
+            )
+        return ""
 
 
 def _asked(target: object) -> Target:
@@ -218,7 +287,9 @@ def _inside(trials: _Trials, low: float, high: float) -> tuple[float, float]:
         power = 1
         while not (trials.met and trials.missed) and power <= -trials.axis.least_power:
             trials.room(high * 2.0**-power)
+            trials.look_between()
             power *= 2
+    trials.look_between()
     if not (trials.met and trials.missed):
         raise trials.refusal(f"within=({low:g}, {high:g})")
     return trials.nearest()
@@ -233,6 +304,7 @@ def _outwards(trials: _Trials) -> tuple[float, float]:
             trials.room(2.0 ** min(power, axis.most_power))
         if trials.wanted(up=False) and axis.least_power < 0:
             trials.room(2.0 ** max(-power, axis.least_power))
+        trials.look_between()
         if power > axis.most_power or (axis.least_power == 0 and not trials.wanted(up=True)):
             break
         power *= 2

@@ -14,7 +14,6 @@ from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     ULP,
-    Array,
     Bracket,
     Real,
     around,
@@ -27,21 +26,19 @@ from neyman.overriding import override
 
 __all__ = [
     "Advantage",
-    "AtLeast",
     "BayesError",
     "EpsilonDelta",
     "MuSlack",
     "Room",
     "Target",
     "TprAtFpr",
+    "below",
 ]
 
 # A sign for what its own rounding would call zero.
 _LEAST = 5e-324
-_LARGEST_EPSILON = 700.0
-_ZOOMS = 4
-# Logarithms of delta so far apart need no closer look.
-_FAR = -1.0
+# A bracket of mu that is wider, relatively, is worth another bound from below.
+_LOOSE = 1e-6
 
 
 class Room(NamedTuple):
@@ -118,7 +115,7 @@ class EpsilonDelta(Target):
     def room(self, curve: TradeOff) -> Room:
         epsilon, delta = float(self.epsilon), float(self.delta)
         if delta == 0:
-            return _below(curve.epsilon(0.0, bracket=True), epsilon)
+            return below(curve.epsilon(0.0, bracket=True), epsilon)
         bounds, goal = curve.log_delta(epsilon, bracket=True), math.log(delta)
         # More than what exp and the decimals of delta and epsilon can lose.
         margin = 8 * ULP * (1 - goal)
@@ -152,7 +149,13 @@ class MuSlack(Target):
 
     @override
     def room(self, curve: TradeOff) -> Room:
-        return _below(curve.mu(slack=float(self.slack), bracket=True), float(self.mu))
+        slack = float(self.slack)
+        least, most = curve.mu(slack=slack, bracket=True)
+        if slack == 0 and least < most * (1 - _LOOSE) < math.inf:
+            # G_mu obeys mu^2/2-zCDP, and so does what is above it.
+            rho = curve.zcdp(bracket=True).lower
+            least = max(least, min(math.sqrt(2 * rho) * (1 - 4 * ULP), most))
+        return below(Bracket(np.asarray(least), np.asarray(most)), float(self.mu))
 
 
 @final
@@ -174,7 +177,7 @@ class Advantage(Target):
 
     @override
     def room(self, curve: TradeOff) -> Room:
-        return _below(
+        return below(
             curve.advantage(bracket=True),
             float(self.value),
             lambda advantage: normal_quantile_gap(advantage, 1 - advantage),
@@ -210,7 +213,7 @@ class TprAtFpr(Target):
     def room(self, curve: TradeOff) -> Room:
         fpr = float(self.fpr)
         chance = ndtri(np.asarray(fpr))
-        return _below(
+        return below(
             curve.tpr(fpr, bracket=True),
             float(self.tpr),
             lambda power: float(ndtri(np.asarray(power)) - chance),
@@ -255,51 +258,6 @@ class BayesError(Target):
         )
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class AtLeast(Target):
-    """f >= curve everywhere, as `f.implies(curve)` proves it.
-
-    Room: the least of log delta_curve - log delta_f that is found over epsilon >= 0; where it is
-    negative that is a proof, where it is not, `implies` decides.
-    """
-
-    curve: TradeOff
-
-    @override
-    def room(self, curve: TradeOff) -> Room:
-        def gap(epsilon: Array) -> Array:
-            mine = curve.log_delta(epsilon, bracket=True).lower
-            with np.errstate(invalid="ignore"):
-                left = self.curve.log_delta(epsilon, bracket=True).upper - mine
-            # Two logarithms of 0 tell nothing.
-            return np.where(np.isnan(left), np.inf, left)
-
-        found = self._least(gap)
-        if found < 0:
-            return Room(-math.inf, found, found)
-        if curve.implies(self.curve):
-            return Room(0.0, found, found)
-        return Room(-math.inf, found, -math.inf)
-
-    def _least(self, gap: Callable[[Array], Array]) -> float:
-        # Far off, a few points prove it.
-        least = float(np.min(gap(np.array([0.0, 0.5, 1.0, 2.0, 4.0]))))
-        if least < _FAR:
-            return least
-        points: Array = np.append(np.linspace(0, 5, 60), np.geomspace(5.1, _LARGEST_EPSILON, 60))
-        # From where the target's profile rests on, the gap only grows.
-        rest = min(float(self.curve.epsilon(self.curve.delta(np.inf))), _LARGEST_EPSILON)
-        points = np.append(points[points < rest], rest)
-        for _ in range(_ZOOMS):
-            gaps = gap(points)
-            at = int(np.argmin(gaps))
-            least = min(least, float(gaps[at]))
-            left, right = points[max(at - 1, 0)], points[min(at + 1, points.size - 1)]
-            points = np.linspace(float(left), float(right), 33)
-        return least
-
-
 def _inside(value: object, name: str) -> None:
     if not 0 < exact(value, name) < 1:
         raise InvalidParameter(f"{name}={value} was given; write a number strictly between 0 and 1")
@@ -319,10 +277,11 @@ def _decided(lower: float, upper: float, *, met: bool, missed: bool) -> Room:
     """Return bounds whose signs are those of an exact comparison, whatever a logarithm rounds."""
     room = _known(lower, upper)
     least = max(room.lower, 0.0) if met else min(room.lower, -_LEAST)
-    return Room(least, min(room.upper, -_LEAST) if missed else max(room.upper, 0.0), least)
+    most = min(room.upper, -_LEAST) if missed else max(room.upper, 0.0)
+    return Room(least, most, most if missed and math.isinf(least) else least)
 
 
-def _below(bounds: Bracket, goal: float, scale: Callable[[float], float] = float) -> Room:
+def below(bounds: Bracket, goal: float, scale: Callable[[float], float] = float) -> Room:
     """Return log(scale(goal)) - log(scale(loss)), for a loss that shall be at most `goal`."""
     least, most = float(bounds.lower), float(bounds.upper)
     down, up = float(around(goal).lower), float(around(goal).upper)

@@ -41,7 +41,8 @@ def binomial_renyi(order: Array, square: Fraction, probability: Fraction) -> Bra
             lower[i] = np.inf
             continue
         tail = (a * log_q + a * (a - 1) / 2 * down) / (a - 1)
-        lower[i] = max(tail - 8 * ULP * (abs(tail) + a * abs(log_q) + a * down), 0.0)
+        slack = abs(tail) + a * abs(log_q) / (a - 1) + a * down
+        lower[i] = max(tail - 8 * ULP * slack, 0.0)
         upper[i] = a * up / 2 * (1 + 4 * ULP)
         if a <= _MOST_TERMS:
             least, most = _between(a, (down, up), probability)

@@ -9,7 +9,13 @@ import numpy as np
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._pair import Pair
-from neyman.curves._statements._real_line import MOST_LOSS, RealLinePair, rounded_up, within_reach
+from neyman.curves._statements._real_line import (
+    MOST_LOSS,
+    RealLinePair,
+    part_of,
+    rounded_up,
+    within_reach,
+)
 from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixed_points
 from neyman.curves._statements._real_line_orders import Line
 from neyman.curves._statements._zcdp import ZcdpPair
@@ -28,6 +34,9 @@ from neyman.numerics import (
 from neyman.overriding import override
 
 __all__ = ["CdpPair", "subgaussian_of"]
+
+# From next to 1 to where only the slope counts.
+_ORDERS = np.append(1.0, 1 + np.logspace(-6, 18, 97))
 
 
 @final
@@ -142,6 +151,13 @@ class CdpPair(RealLinePair):
     @override
     def outer_gaussian(self) -> None:
         return
+
+    @override
+    def share(self, curve: Curve) -> Bracket:
+        """At orders between 1 and infinity from below; from above by what is admitted."""
+        line = self.renyi_bracket(_ORDERS).upper
+        least = part_of(curve.renyi_bracket(_ORDERS).lower, np.inf, line).lower
+        return Bracket(least, np.maximum(1.0 if self.admits(curve) else np.inf, least))
 
     @override
     def admits(self, curve: Curve) -> bool:

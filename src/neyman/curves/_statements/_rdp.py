@@ -14,6 +14,7 @@ from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._statements._real_line import (
     MOST_DIVERGENCE,
     RealLinePair,
+    part_of,
     rounded_up,
     within_reach,
 )
@@ -179,6 +180,15 @@ class RdpPair(RealLinePair):
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
         return self.mu_with_slack(slack) if slack > 0 else (0.0, np.inf)
+
+    @override
+    def share(self, curve: Curve) -> Bracket:
+        low, high = (
+            np.asarray([rounded(order) for order, _ in self.points])
+            for rounded in (floor_float, ceil_float)
+        )
+        bounds = np.asarray([float(value) for _, value in self.points])
+        return part_of(curve.renyi_bracket(low).lower, curve.renyi_bracket(high).upper, bounds)
 
     @override
     def admits(self, curve: Curve) -> bool:

@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from neyman.curves._curve import Curve
 from neyman.curves._order import least_mu
 from neyman.curves._pair import ComplexArray, Pair, Tails
 from neyman.curves._solvers._view import BETA, LOG_DELTA, TPR
@@ -29,7 +30,7 @@ from neyman.numerics import (
 )
 from neyman.overriding import override
 
-__all__ = ["MOST_DIVERGENCE", "MOST_LOSS", "RealLinePair", "rounded_up", "within_reach"]
+__all__ = ["MOST_DIVERGENCE", "MOST_LOSS", "RealLinePair", "part_of", "rounded_up", "within_reach"]
 
 # Beyond, doubles lose the search.
 _LEAST, MOST_DIVERGENCE = Fraction(2) ** -100, Fraction(2) ** 20
@@ -106,6 +107,10 @@ class RealLinePair(Pair):
     @abstractmethod
     def repeated(self, times: int) -> "RealLinePair":
         """Bounds are multiplied."""
+
+    @abstractmethod
+    def share(self, curve: Curve) -> Bracket:
+        """Bracket the largest part of its bounds that a curve uses; the class has at most 1."""
 
     def _no_pair(self, what: str) -> UnsupportedComposition:
         return UnsupportedComposition(
@@ -238,6 +243,12 @@ class _Above:
 
     def renyi_bracket(self, order: Array) -> Bracket:
         return self.pair.renyi_bracket(order)
+
+
+def part_of(lower: Array | float, upper: Array | float, bound: Array | float) -> Bracket:
+    """Return the largest ratio to a bound that a double stands for, rounded outwards."""
+    least = np.asarray(np.max(np.asarray(lower) / np.asarray(bound))) * (1 - 4 * ULP)
+    return Bracket(least, np.asarray(np.max(np.asarray(upper) / np.asarray(bound))) * (1 + 4 * ULP))
 
 
 def rounded_up(value: float) -> Fraction:

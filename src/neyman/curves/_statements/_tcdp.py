@@ -11,7 +11,13 @@ from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._pair import Pair
 from neyman.curves._statements._rdp import RdpPair
-from neyman.curves._statements._real_line import MOST_LOSS, RealLinePair, rounded_up, within_reach
+from neyman.curves._statements._real_line import (
+    MOST_LOSS,
+    RealLinePair,
+    part_of,
+    rounded_up,
+    within_reach,
+)
 from neyman.curves._statements._real_line_bounds import FixedPoint, Orders
 from neyman.curves._statements._real_line_orders import Line
 from neyman.curves._statements._zcdp import ZcdpPair, rho_of
@@ -110,6 +116,16 @@ class TcdpPair(RealLinePair):
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
         return self.mu_with_slack(slack) if slack > 0 else (0.0, math.inf)
+
+    @override
+    def share(self, curve: Curve) -> Bracket:
+        ends = np.asarray([1.0, floor_float(self.omega)])
+        lower = float(np.max(curve.renyi_bracket(ends).lower / ends))
+        if lower > ceil_float(self.rho):
+            # The last order settles it, long before all of them.
+            return part_of(lower, np.inf, float(self.rho))
+        upper = curve.tcdp_bracket(ceil_float(self.omega))[1]
+        return part_of(lower, upper, float(self.rho))
 
     @override
     def admits(self, curve: Curve) -> bool:

@@ -11,7 +11,13 @@ from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, tau_squared_of_rho
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._gaussian import GaussianPair
-from neyman.curves._statements._real_line import MOST_LOSS, RealLinePair, rounded_up, within_reach
+from neyman.curves._statements._real_line import (
+    MOST_LOSS,
+    RealLinePair,
+    part_of,
+    rounded_up,
+    within_reach,
+)
 from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixed_points
 from neyman.curves._statements._real_line_orders import Line
 from neyman.numerics import (
@@ -131,6 +137,10 @@ class ZcdpPair(RealLinePair):
     def outer_gaussian(self) -> Fraction | None:
         mu = self.mu_bracket(0.0)[1]
         return Fraction(mu) ** 2 if math.isfinite(mu) else None
+
+    @override
+    def share(self, curve: Curve) -> Bracket:
+        return part_of(*curve.zcdp_bracket(), float(self.rho))
 
     @override
     def admits(self, curve: Curve) -> bool:

@@ -1,0 +1,375 @@
+"""A guarantee as a target: what decides that a curve is above it, by its shape.
+
+    pure epsilon                        the largest loss
+    (epsilon, delta)                    one point of the profile
+    Gaussian, or with a failure         mu, or mu with that slack
+    zCDP, tCDP, RDP, CDP                Rényi divergences
+    anything else                       the profile at the points where it is close
+
+A guarantee of two directions lies above a symmetric one if each of its directions does.
+"""
+
+import math
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.accounting._targets import EpsilonDelta, MuSlack, Room, Target, below
+from neyman.curves import Auto, TradeOff
+from neyman.curves._solvers._solver import using
+from neyman.curves._statements._real_line import RealLinePair
+from neyman.errors import InvalidParameter
+from neyman.numerics import ULP, Array, Bracket, square_roots
+from neyman.overriding import override
+
+__all__ = ["demand_of"]
+
+_LARGEST_EPSILON = 700.0
+# So few points are read one by one, where many take a table; and a room that is far from none.
+_AT_ONCE, _FAR_OFF = 4, -0.5
+# Of the room at a point: near, and known well.
+_NEARBY, _SHARP = 0.25, 1e-4
+# Here it is seen first whether a curve is far below.
+_FIRST = (0.0, 0.5, 1.0, 2.0, 4.0)
+# Points of a profile at which a proof begins, rounds in which they are refined, and their number.
+_POINTS, _ROUNDS, _MOST_POINTS = 33, 40, 2000
+# An epsilon up to which points are evenly spaced.
+_NEAR = 8.0
+_TINY, _LEAST_CELL, _STEEPEST = 1e-300, 1e-6, 1e300
+# Of each composition the first bracket.
+_QUICK = Auto(tolerance=1e300)
+_NEVER = Room(-np.inf, -np.inf, -np.inf)
+
+
+def demand_of(guarantee: TradeOff) -> Target:
+    """Return the target that f >= guarantee is, everywhere."""
+    statement = guarantee.remove
+    if isinstance(statement, RealLinePair) and guarantee.add == statement:
+        return _InClass(statement)
+    core, least, most = guarantee.without_failure()
+    if not guarantee.of_class and least == most and guarantee.symmetric:
+        pure = core.outer_pure()
+        if pure is not None and pure == core.inner_pure():
+            return _BothWays(EpsilonDelta(pure, least)) if pure or least else _Above(guarantee)
+        square = core.outer_gaussian()
+        if square and square == core.inner_gaussian():
+            down, up = square_roots(square)
+            # A whole number stands for itself alone, any other for what is next to it.
+            return MuSlack(up if down.is_integer() else down, least)
+    if guarantee.of_class and not isinstance(core.remove, RealLinePair):
+        raise InvalidParameter(
+            f"{guarantee} was asked, and it holds a bound of Rényi divergences beside something "
+            "else: no mechanism is proved to stay within both; write the bound alone, such as "
+            "zcdp(0.1), or the other guarantee"
+        )
+    return _Above(guarantee)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _InClass(Target):
+    """Rényi divergences within the bounds of a statement. Room: minus the log of the share used."""
+
+    statement: RealLinePair
+
+    @override
+    def room(self, curve: TradeOff) -> Room:
+        _ = curve.epsilon(1.0, bracket=True)
+        return below(self.statement.share(curve), 1.0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _BothWays(Target):
+    """A target at which a curve and its inverse must be: a symmetric guarantee."""
+
+    target: Target
+
+    @override
+    def room(self, curve: TradeOff) -> Room:
+        here = self.target.room(curve)
+        if curve.symmetric:
+            return here
+        return _smaller(here, self.target.room(curve.swap()))
+
+
+@final
+@dataclass(slots=True)
+class _Above(Target):
+    """delta_f <= delta_g at every epsilon, where nothing shorter decides f >= g.
+
+    Both profiles are convex in e^epsilon. Between two points delta_f is at most its chord, and
+    delta_g at least each of its chords on either side, drawn out. A cell where the one is not seen
+    to be below the other is halved. What was close in one trial is looked at first in the next:
+    a trial ends at the first points at which delta_f is larger.
+
+    Room: the least of log(-log delta_f) - log(-log delta_g) at the points.
+    """
+
+    guarantee: TradeOff
+    sides: list["_Side"] = field(default_factory=list["_Side"])
+
+    @override
+    def room(self, curve: TradeOff) -> Room:
+        if not self.sides:
+            self.sides.append(_Side(self.guarantee))
+            self.sides.append(_Side(self.guarantee.swap()))
+        pairs = [(self.sides[0], curve)]
+        if not (curve.symmetric and self.guarantee.symmetric):
+            pairs.append((self.sides[1], curve.swap()))
+        seen = reduce(_smaller, (side.seen(one) for side, one in pairs))
+        if seen.missed:
+            return seen
+        return reduce(_smaller, (side.proved(one) for side, one in pairs))
+
+
+@dataclass(slots=True)
+class _Side:
+    """One direction of a guarantee, from epsilon = 0 on, and what is known of it."""
+
+    guarantee: TradeOff
+    rest: float = field(init=False)
+    mass: float = field(init=False)
+    lost: float = field(init=False)
+    close: list[float] = field(init=False)
+    known: dict[Auto, dict[float, tuple[float, float]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find from where on the profile rests on what is lost outright."""
+        least, most = self.guarantee.delta(np.inf, bracket=True)
+        # Decimals: the least, and the most, that they may stand for.
+        self.mass, self.lost = float(np.nextafter(least, 0.0)), float(np.nextafter(most, 1.0))
+        self.lost *= most > 0
+        self.rest = float(self.guarantee.epsilon(float(least)))
+        first = [e for e in _FIRST if e < self.rest]
+        self.close = first + [self.rest] * (self.rest <= _LARGEST_EPSILON)
+        self.known = {}
+
+    def _values(self, points: Array, solver: Auto) -> Bracket:
+        """Bracket log delta of the guarantee, once for each point and solver."""
+        known = self.known.setdefault(solver, {})
+        new = np.asarray([e for e in points.tolist() if e not in known])
+        if new.size:
+            lower, upper = self.guarantee.log_delta(new, bracket=True, solver=solver)
+            for e, *ends in zip(new.tolist(), lower.tolist(), upper.tolist(), strict=True):
+                known[e] = ends[0], ends[1]
+        ends = np.asarray([known[e] for e in points.tolist()])
+        return Bracket(ends[:, 0], ends[:, 1])
+
+    def seen(self, curve: TradeOff) -> Room:
+        """Return the room at the ends, and at the points that were close before."""
+        if float(curve.delta(np.inf, bracket=True).lower) > self.lost:
+            return _NEVER
+        if self.lost == 0 and self.rest < np.inf:
+            largest = below(curve.epsilon(0.0, bracket=True), self.rest)
+            if largest.missed:
+                return largest
+        room = Room(-np.inf, np.inf, np.inf)
+        for i in range(0, len(self.close), _AT_ONCE):
+            sample = self._sample(curve, np.asarray(self.close[i : i + _AT_ONCE]))
+            room = _smaller(room, _from_above(_least_room(sample)))
+            if room.upper < _FAR_OFF:
+                break
+        return room
+
+    def _sample(self, curve: TradeOff, points: Array) -> "_Sample":
+        """Ask closely only where a quick bracket does not tell which is the larger."""
+        theirs = self._values(points, _QUICK)
+        with using(_QUICK):
+            mine = _beside(curve, points, theirs.lower)
+        found = _Sample(points, mine, theirs, self.guarantee.symmetric)
+        least, most = found.gaps()
+        # What is enough for a proof is too crude to guess by, where it is near.
+        with np.errstate(invalid="ignore"):
+            crude = (least < _NEARBY) & ~(most - least <= _SHARP)
+        open_ = (most >= 0) & ((least < 0) | crude)
+        if np.any(open_):
+            closer = curve.log_delta(points[open_], bracket=True)
+            mine.lower[open_], mine.upper[open_] = closer
+            theirs.lower[open_], theirs.upper[open_] = self._values(points[open_], Auto())
+        return found
+
+    def proved(self, curve: TradeOff) -> Room:
+        """Return the room, from below as well where the whole profile is proved to be below."""
+        stop = float(curve.epsilon(self.mass))
+        if stop > _LARGEST_EPSILON or self.guarantee.of_class:
+            # No points prove what is beyond, nor what is known from above only.
+            if curve.implies(self.guarantee):
+                return Room(0.0, np.inf, 0.0)
+            if self.guarantee.of_class:
+                return Room(-np.inf, np.inf, -np.inf)
+            raise InvalidParameter(
+                f"{self.guarantee} was asked: its profile has no end, nor has that of {curve}, and "
+                "of what is beyond the doubles nothing is proved; write a target that ends, such "
+                "as f @ approx_dp(0, 1e-12)"
+            )
+        points = np.linspace(0.0, min(stop, _NEAR), _POINTS)
+        if stop > _NEAR:
+            points = np.append(points, np.geomspace(_NEAR, stop, _POINTS)[1:])
+        # No cells so small that only rounding is seen on them.
+        inner = [e for e in self.close if np.min(np.abs(points - e)) >= _LEAST_CELL and e < stop]
+        sample = self._sample(curve, np.unique(np.append(points, inner)))
+        room = _least_room(sample)
+        for _ in range(_ROUNDS):
+            self._remember(sample.closest())
+            new = sample.wanted()
+            if room.missed:
+                return _from_above(room)
+            if room.met and not new.size:
+                return room
+            if not room.met or sample.points.size + new.size > _MOST_POINTS or sample.fine():
+                break
+            sample = sample.joined(self._sample(curve, new))
+            room = _least_room(sample)
+        # So close that it is not known.
+        return Room(-np.inf, room.upper, -np.inf)
+
+    def _remember(self, at: float) -> None:
+        if min(abs(at - e) for e in self.close) >= _LEAST_CELL:
+            self.close.append(at)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """log delta of a curve and of the guarantee at sorted points."""
+
+    points: Array
+    mine: Bracket
+    theirs: Bracket
+    mirrored: bool
+
+    def joined(self, other: "_Sample") -> "_Sample":
+        """Return both, sorted."""
+        points = np.append(self.points, other.points)
+        order = np.argsort(points)
+
+        def both(first: Bracket, second: Bracket) -> Bracket:
+            pairs = zip(first, second, strict=True)
+            return Bracket(*(np.append(one, two)[order] for one, two in pairs))
+
+        return _Sample(
+            points[order],
+            both(self.mine, other.mine),
+            both(self.theirs, other.theirs),
+            self.mirrored,
+        )
+
+    def gaps(self) -> tuple[Array, Array]:
+        """Return bounds of the room at each point, with the signs of an exact comparison."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            lower = np.log(-self.mine.upper) - np.log(-self.theirs.lower)
+            upper = np.log(-self.mine.lower) - np.log(-self.theirs.upper)
+        met, missed = self.mine.upper <= self.theirs.lower, self.mine.lower > self.theirs.upper
+        # Twice nothing, or twice all, tells nothing.
+        lower = np.where(np.isnan(lower), np.where(met, np.inf, -np.inf), lower)
+        upper = np.where(np.isnan(upper), np.inf, upper)
+        lower = np.where(met, np.maximum(lower, 0.0), np.minimum(lower, -_TINY))
+        return lower, np.where(missed, np.minimum(upper, -_TINY), np.maximum(upper, 0.0))
+
+    def closest(self) -> float:
+        """Return the point with the least room."""
+        return float(self.points[np.argmin(self.gaps()[0])])
+
+    def wanted(self) -> Array:
+        """Return where to look next: in the middle of cells that are open, and next to the least.
+
+        None where all are settled.
+        """
+        open_ = ~self.settled()
+        if not np.any(open_):
+            return np.zeros(0)
+        left, right = self.points[:-1][open_], self.points[1:][open_]
+        new = np.append((left + right) / 2, self._valley())
+        return np.setdiff1d(new, self.points)
+
+    def fine(self) -> bool:
+        """Return whether an open cell is so small that rounding is all that is left."""
+        return bool(np.any(np.diff(self.points)[~self.settled()] < _LEAST_CELL))
+
+    def _valley(self) -> Array:
+        """Return the least of the parabola through the three points about the least."""
+        gaps = self.gaps()[0]
+        at = int(np.argmin(gaps))
+        if not 0 < at < gaps.size - 1 or not np.all(np.isfinite(gaps[at - 1 : at + 2])):
+            return np.zeros(0)
+        (a, b, c), (fa, fb, fc) = self.points[at - 1 : at + 2], gaps[at - 1 : at + 2]
+        left, right = (b - a) * (fb - fc), (b - c) * (fb - fa)
+        if left == right:
+            return np.zeros(0)
+        least = b - ((b - a) * left - (b - c) * right) / (2 * (left - right))
+        # Not on a point that is there, which would tell nothing new.
+        apart = min(abs(least - end) for end in (a, b, c)) >= _LEAST_CELL
+        return np.asarray([least]) if a < least < c and apart else np.zeros(0)
+
+    def _first_fall(self, scale: float) -> float:
+        """Bound how far the guarantee's delta falls on the first cell, from epsilon = 0 on.
+
+        By the chord from the left: of a symmetric profile delta(-e) = 1 - e^-e + e^-e delta(e); of
+        any, delta is 1 at -infinity.
+        """
+        step = float(self.points[1])
+        least, after = math.exp(self.theirs.lower[0]), math.exp(self.theirs.upper[1])
+        fall = math.expm1(step) * (1 - least)
+        if self.mirrored:
+            fall = min(fall, math.expm1(step) + after - math.exp(step) * least)
+        grace = 16 * ULP * (math.expm1(step) + after + math.exp(step) * least)
+        return (max(fall, 0.0) + grace) * math.exp(min(-scale, 700.0))
+
+    def settled(self) -> npt.NDArray[np.bool_]:
+        """Return the cells between two points on which the curve's delta is proved to be less."""
+        width = np.diff(self.points)
+        scale = np.maximum(self.mine.upper, self.theirs.upper)
+        scale = np.maximum(scale[:-1], scale[1:])
+        scale = np.where(np.isneginf(scale), 0.0, scale)
+        f = [np.exp(ends - scale) for ends in (self.mine.upper[:-1], self.mine.upper[1:])]
+        g = [np.exp(ends - scale) for ends in (self.theirs.lower[:-1], self.theirs.lower[1:])]
+        outer = np.append(np.nan, self.theirs.upper[:-2]), np.append(self.theirs.upper[2:], np.nan)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ahead, behind = (np.exp(ends - scale) for ends in outer)
+            grown, wide = np.exp(width), np.expm1(width)
+            # How the chord of the cell before, and of the one after, falls on this one.
+            steep = (ahead - g[0])[1:] * wide[1:] * grown[:-1] / wide[:-1]
+            flat = np.maximum((g[1] - behind)[:-1], 0.0) * wide[:-1] / (grown[:-1] * wide[1:])
+        steep = np.append(self._first_fall(float(scale[0])), np.maximum(steep, 0.0))
+        # A fall beyond the doubles tells nothing, and is beyond any delta.
+        steep = np.where(steep < _STEEPEST, steep, _STEEPEST)
+        flat = np.append(flat, 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            kink = np.clip((g[0] - g[1] - flat) / (steep - flat), 0.0, 1.0)
+        kink = np.where(np.isfinite(kink), kink, 0.0)
+        slack = ULP * (64 + 8 * np.abs(scale) + 8 * self.points[1:])
+        proved = np.ones(width.shape, dtype=bool)
+        for u in (np.zeros(width.shape), kink, np.ones(width.shape)):
+            with np.errstate(invalid="ignore"):
+                fall = np.where(u > 0, steep * u, 0.0)
+                rise = flat * (1 - u)
+                least = np.maximum(g[0] - fall, g[1] + rise)
+                sizes = f[0] + f[1] + g[0] + g[1] + rise + np.where(np.isfinite(fall), fall, 0.0)
+                proved &= f[0] + (f[1] - f[0]) * u + slack * sizes <= least
+        # From where nothing is left on.
+        return proved | np.isneginf(self.mine.upper[:-1])
+
+
+def _smaller(first: Room, second: Room) -> Room:
+    return Room(*(min(ends) for ends in zip(first, second, strict=True)))
+
+
+def _beside(curve: TradeOff, points: Array, enough: Array) -> Bracket:
+    """Bracket log delta; no more is asked where it is proved to be at most `enough`."""
+    sides = {curve.remove: None, curve.add: None}
+    found = [side.log_delta_beside(points, enough) for side in sides]
+    return Bracket(*(np.max(ends, axis=0) for ends in zip(*found, strict=True)))
+
+
+def _from_above(room: Room) -> Room:
+    """Return what some points tell: others may leave less room."""
+    return Room(-math.inf, room.upper, room.guess)
+
+
+def _least_room(sample: _Sample) -> Room:
+    lower, upper = (float(np.min(ends)) for ends in sample.gaps())
+    return Room(lower, upper, lower)
