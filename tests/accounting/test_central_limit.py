@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neyman import dp_sgd
 from neyman.accounting import MIRONOV, filter_for, rdp_epsilon
 from neyman.accounting._central_limit import central_limit, central_limit_band
 from neyman.accounting._edgeworth import edgeworth, loss_cumulants
