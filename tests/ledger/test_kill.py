@@ -380,9 +380,9 @@ def crashing(server, dice):
 
 
 def lives_disturbed(spawn, named, disturbing, answer, least):
-    """Return what was lost, over as many lives as it takes to disturb them so often."""
+    """Return what was lost, over as many lives as it takes to disturb them so often, once felt."""
     found, times, refused, lives = [], 0, 0, 0
-    while times < least:
+    while times < least or (refused == 0 and lives < 20 * least):
         lives += 1
         lost, more, felt = disturbed(spawn, named(f"{lives}"), lambda: next(disturbing), answer)
         found, times, refused = found + lost, times + more, refused + felt
