@@ -309,7 +309,7 @@ def atom_source(atoms: Atoms) -> AtomSource:
     """Return the source of a law with atoms only."""
     # Of each mass: rounding may make much of the smallest.
     relative = np.minimum(np.asarray(atoms.relative_error), 1.0) * (1 + 2.0**-40)
-    worst = np.max(relative, initial=0.0)
+    worst = np.asarray(np.max(relative, initial=0.0))
 
     def masses(log: Array, off: Array = relative) -> Bracket:
         return _bracket(exp(Interval.exactly(log)) * Interval(1 - off, 1 + off))
