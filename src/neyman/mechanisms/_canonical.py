@@ -68,14 +68,20 @@ class Canonical(Mechanism):
 
         Raises:
             NotCertified: if the curve is an estimate.
-            InvalidParameter: if it is not its own inverse, or hides or tells everything, or the
-                period is not an int from 1 to 2^40, or too long for a curve without a formula.
+            InvalidParameter: if it bounds a class, is not its own inverse, or hides or tells
+                everything, or the period is not an int from 1 to 2^40, or too long for a curve
+                without a formula.
         """
         check_type("curve", curve, TradeOff, "a trade-off function, such as gdp(1)")
         if not curve.certified:
             raise NotCertified(
                 f"canonical noise of {curve} was asked for, which is an estimate; write a curve "
                 "with proved brackets"
+            )
+        if curve.of_class:
+            raise InvalidParameter(
+                f"canonical noise of {curve} was asked for, which bounds a class of mechanisms; "
+                "write the trade-off function of one, such as gdp(1)"
             )
         if not (curve.symmetric and curve.remove == curve.add) or not (
             0 < float(curve.advantage()) < 1
