@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks._accountants import Answer
-from neyman import tradeoff
+from neyman import curves
 from neyman.accounting import EpsilonDelta, calibrate
 from neyman.curves import TradeOff, approx_dp, compose, gdp, laplace, poisson, pure_dp
 
@@ -36,16 +36,16 @@ def mixed(
     phases: list[list[float]], laplace: float, response: float, pure: list[float], delta: float
 ) -> Answer:
     training = [_steps(sigma, q, int(steps)) for sigma, q, steps in phases]
-    rest = [tradeoff.laplace(laplace), pure_dp(response), pure_dp(pure[0]) ** int(pure[1])]
+    rest = [curves.laplace(laplace), pure_dp(response), pure_dp(pure[0]) ** int(pure[1])]
     return _epsilon(compose(*training, *rest), delta)
 
 
 def discrete_gaussian(sigma: float, times: int, delta: float) -> Answer:
-    return _epsilon(tradeoff.discrete_gaussian(sigma) ** times, delta)
+    return _epsilon(curves.discrete_gaussian(sigma) ** times, delta)
 
 
 def discrete_laplace(rate: float, sensitivity: int, times: int, delta: float) -> Answer:
-    return _epsilon(tradeoff.discrete_laplace(rate, sensitivity=sensitivity) ** times, delta)
+    return _epsilon(curves.discrete_laplace(rate, sensitivity=sensitivity) ** times, delta)
 
 
 def sampled_laplace(eps: float, q: float, times: int, delta: float) -> Answer:
@@ -57,7 +57,7 @@ def approximate(eps: float, loss: float, times: int, delta: float) -> Answer:
 
 
 def group(sigma: float, q: float, times: int, size: int, delta: float) -> Answer:
-    return _epsilon(tradeoff.group(_steps(sigma, q, times), size), delta)
+    return _epsilon(curves.group(_steps(sigma, q, times), size), delta)
 
 
 def noise(epsilon: float, delta: float, q: float, steps: int) -> Answer:
