@@ -119,7 +119,7 @@ def test_the_largest_loss_decides_a_pure_target():
         (gaussian, identity()),
         (training, EpsilonDelta(1, 0)),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_a_loss_without_a_bound_is_the_reason_that_is_said(make, target):
     with pytest.raises(InvalidParameter, match=r"no parameter meets .* is infinite at every"):
