@@ -29,7 +29,7 @@ from neyman.curves._solvers._lattice import loss_part
 from neyman.curves._solvers._read import has_exact_profile, loss_law
 from neyman.curves._solvers._solver import Auto, Contour, Lattice, Solver, in_use, using
 from neyman.numerics import ceil_float, gaussian_log_delta, square_roots
-from neyman.numerics._lattice_sums._sum import LatticeSum
+from neyman.numerics._lattice_sums._sum import LEVELS, LatticeSum
 
 __all__ = ["LeastMu", "tight_mu"]
 
@@ -37,15 +37,16 @@ Compose: TypeAlias = Callable[[Iterable[tuple[Pair, int]]], Pair]
 # A lower bound of the least mu, and a proved upper bound of its square.
 LeastMu: TypeAlias = tuple[float, Fraction]
 
-# Each different factor takes some ms at each place of the proof.
-_MOST_FACTORS = 16
+# Each different factor makes each place of the proof slower: 6 take a second, 12 some minutes.
+_MOST_FACTORS = 6
 # Few large losses take up to a minute, for the near end of their law is hard: not waited for.
 _FEW, _LARGE = 8, 1
 _LARGEST_EPSILON = 700.0
 # Far more than rounding, far less than matters.
 _ROOM = 1e-6
-# A lattice is asked where a bracket is wider than the first, until it is as close as the second.
-_LOOSE, _CLOSE, _LEVELS = 1e-5, 1e-4, 3
+# A lattice is asked where a bracket is wider than the first, until it is as close as the second,
+# or has done so much: each different factor takes some 0.1 s, and each level four times as long.
+_LOOSE, _CLOSE, _WORK = 1e-5, 1e-4, 32
 
 
 def tight_mu(factors: Factors, compose: Compose) -> LeastMu:
@@ -110,12 +111,15 @@ def _quick(bounded: Factors) -> bool:
 def _by_lattice(bounded: Factors) -> tuple[float, float]:
     """Bracket the least mu by both directions of a lattice."""
     lower, upper, effort = 0.0, math.inf, in_use()
+    levels = [level for level in range(LEVELS) if len(bounded) * 4**level <= _WORK]
+    if not levels:
+        return lower, upper
     both = {bounded: None, tuple((pair.swap(), n) for pair, n in bounded): None}
     known = [side.mu() for side in map(_sum, both) if side is not None]
     if len(known) < len(both):
         return lower, upper
     effort.methods.add("lattice")
-    for _, *found in zip(range(_LEVELS), *known, strict=False):
+    for _, *found in zip(levels, *known, strict=False):
         lower = max(lower, *(low for low, _ in found))
         upper = min(upper, max(high for _, high in found))
         if upper <= lower * (1 + _CLOSE) or effort.late:
