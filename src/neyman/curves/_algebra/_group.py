@@ -11,6 +11,7 @@ from neyman.curves._algebra._composed import ComposedPair, composed
 from neyman.curves._algebra._lattice_algebra import MixturePair, mixed
 from neyman.curves._named._constructors import curve
 from neyman.curves._pair import Pair, SwappedPair
+from neyman.curves._pairs._between import at_each_end
 from neyman.curves._pairs._chained import chained
 from neyman.curves._pairs._discrete import DiscreteGaussianPair, DiscreteLaplacePair
 from neyman.curves._pairs._gaussian import GaussianPair
@@ -229,6 +230,9 @@ def _short(weight: Fraction) -> Fraction:
 def _grouped(pair: Pair, size: int) -> Pair:
     if size == 1:
         return pair
+    ends = at_each_end([pair], lambda ends: _grouped(*ends, size))
+    if ends is not None:
+        return ends
     return _RULES.get(pair.kind, _grouped_links)(pair, size)
 
 
@@ -320,6 +324,9 @@ def _size(size: int) -> int:
 
 
 def _replaced(pair: Pair, q: Fraction) -> Pair:
+    ends = at_each_end([pair], lambda ends: _replaced(*ends, q))
+    if ends is not None:
+        return ends
     if pair.neighbors not in (None, "add_remove"):
         raise RelationMismatch(
             f"{pair} is proved for neighbors={pair.neighbors!r}, and what one record adds is "
