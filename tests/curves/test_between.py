@@ -10,7 +10,7 @@ import neyman as ny
 from neyman.accounting import EpsilonDelta, budget_for, calibrate
 from neyman.curves import (
     Auto,
-    Lattice,
+    Contour,
     TradeOff,
     approx_dp,
     best,
@@ -124,10 +124,10 @@ def test_equal_ends_are_the_curve_itself():
 
 
 def test_a_solver_reads_both_ends():
-    for solver in (Lattice(0.001), Auto(seconds=0)):
-        found = (F**100).epsilon(1e-5, bracket=True, solver=solver)
-        assert found.lower == (LEAST**100).epsilon(1e-5, bracket=True, solver=solver).lower
-        assert found.upper == (STEP**100).epsilon(1e-5, solver=solver)
+    for solver in (Contour(), Auto(tolerance=0.1)):
+        found = (F**100).delta(0.1, bracket=True, solver=solver)
+        assert found.lower == (LEAST**100).delta(0.1, bracket=True, solver=solver).lower
+        assert found.upper == (STEP**100).delta(0.1, solver=solver)
 
 
 def test_a_ledger_charges_the_bound():
@@ -142,12 +142,12 @@ def test_a_ledger_charges_the_bound():
 
 def test_it_calibrates_as_its_bound_does():
     def family(noise):
-        return dominated_by(poisson(gdp(1 / noise), 0.1) ** 10)
+        return dominated_by(gdp(1 / noise) @ gdp(0.1))
 
     target = EpsilonDelta(1, Fraction(1, 10**5))
     found = calibrate(family, target, within=(0.5, 20))
-    plain = calibrate(lambda noise: poisson(gdp(1 / noise), 0.1) ** 10, target, within=(0.5, 20))
-    assert (found.value, found.curve.bound) == (plain.value, plain.curve)
+    plain = calibrate(lambda noise: gdp(1 / noise) @ gdp(0.1), target, within=(0.5, 20))
+    assert (found.value, found.curve.dominating()) == (plain.value, plain.curve)
 
 
 def test_as_a_target_it_stands_for_its_bound():

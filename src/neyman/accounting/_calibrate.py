@@ -127,7 +127,7 @@ class _Trials:
                         f"make returned a {type(curve).__name__}; return a TradeOff, such as gdp(1)"
                     )
                 # What is proved to miss is the bound: the mechanism may do better.
-                room = self._measured(curve.bound)
+                room = self._measured(curve.dominating())
             except NeymanError as error:
                 error.add_note(
                     f"(calibrate tried {self.axis.parameter(x)!r}; if that is outside of what is "

@@ -208,7 +208,7 @@ class Curve(Displayed, ABC):
         '0.1269367375'
         """
         at = _real(epsilon, "epsilon")
-        return self._ask(lambda: self.delta_bracket(at), solver, bracket, up=True)
+        return self._ask(lambda f: f.delta_bracket(at), solver, bracket, up=True)
 
     def log_delta(
         self, epsilon: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
@@ -220,7 +220,7 @@ class Curve(Displayed, ABC):
         '-1233.869083'
         """
         at = _real(epsilon, "epsilon")
-        return self._ask(lambda: self.log_delta_bracket(at), solver, bracket, up=True)
+        return self._ask(lambda f: f.log_delta_bracket(at), solver, bracket, up=True)
 
     def epsilon(
         self, delta: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
@@ -239,7 +239,7 @@ class Curve(Displayed, ABC):
         '4.3771780957'
         """
         target = _within(delta, "delta", 0.0, 1.0)
-        return self._ask(lambda: self.epsilon_bracket(target), solver, bracket, up=True)
+        return self._ask(lambda f: f.epsilon_bracket(target), solver, bracket, up=True)
 
     # -- the errors of the best test ----------------------------------------------------------
 
@@ -253,14 +253,14 @@ class Curve(Displayed, ABC):
         '0.7404889772'
         """
         at = _within(alpha, "alpha", 0, 1)
-        return self._ask(lambda: self.beta_bracket(at), solver, bracket, up=False)
+        return self._ask(lambda f: f.beta_bracket(at), solver, bracket, up=False)
 
     def tpr(
         self, fpr: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
     ) -> View:
         """Return the largest true positive rate 1 - f(fpr) of an attack, rounded up."""
         at = _within(fpr, "fpr", 0, 1)
-        return self._ask(lambda: self.tpr_bracket(at), solver, bracket, up=True)
+        return self._ask(lambda f: f.tpr_bracket(at), solver, bracket, up=True)
 
     def advantage(self, *, bracket: bool = False, solver: Solver | None = None) -> View:
         """Return max_alpha (1 - alpha - f(alpha)) = delta(0), the total variation, rounded up."""
@@ -280,8 +280,8 @@ class Curve(Displayed, ABC):
         """
         odds = _prior(prior)
 
-        def error() -> Bracket:
-            delta = self.delta_bracket(np.log1p(-odds) - np.log(odds))
+        def error(f: Curve) -> Bracket:
+            delta = f.delta_bracket(np.log1p(-odds) - np.log(odds))
             # The logarithm of the odds is itself rounded, and delta moves by at most as much.
             slack = 4 * ULP * (1 + np.abs(np.log(odds))) * odds
             lower = np.maximum(odds * (1 - delta.upper) - slack, 0.0)
@@ -322,8 +322,8 @@ class Curve(Displayed, ABC):
                 innocent = (1 - odds) * (wrong / tpr)
             return np.minimum(odds / (odds + innocent) * (1 + slack), 1.0)
 
-        def bounds() -> Bracket:
-            power = self.tpr_bracket(rate)
+        def bounds(f: Curve) -> Bracket:
+            power = f.tpr_bracket(rate)
             return Bracket(
                 belief(power.lower, near.upper, -ULP), belief(power.upper, near.lower, ULP)
             )
@@ -346,21 +346,14 @@ class Curve(Displayed, ABC):
         if np.any(orders < 0):
             raise InvalidParameter(f"order={order!r} is negative; write an order of at least 0")
 
-        def divergence() -> Bracket:
-            found = self.renyi_bracket(np.where(orders == 0, 1.0, orders))
+        def divergence(f: Curve) -> Bracket:
+            found = f.renyi_bracket(np.where(orders == 0, 1.0, orders))
             if not np.any(orders == 0):
                 return found
-            pairs = zip(self._none(), found, strict=True)
+            pairs = zip(_none(f), found, strict=True)
             return Bracket(*(np.where(orders == 0, none, other) for none, other in pairs))
 
         return self._ask(divergence, None, bracket, up=True)
-
-    def _none(self) -> Bracket:
-        """Bracket the divergence of order 0: the other direction's mass of infinite loss."""
-        mass = self.swap().delta_bracket(np.asarray(np.inf))
-        with np.errstate(divide="ignore"):
-            lower, upper = -np.log1p(-mass.lower), -np.log1p(-mass.upper)
-        return Bracket(lower * (1 - ULP), upper * (1 + ULP))
 
     def mu(
         self, *, slack: float = 0.0, bracket: bool = False, solver: Solver | None = None
@@ -377,7 +370,7 @@ class Curve(Displayed, ABC):
         share = float(_scalar(_within(slack, "slack", 0.0, 1.0), "slack"))
         if share == 1:
             raise InvalidParameter("slack=1 sets everything aside; write a slack in [0, 1)")
-        return self._ask(lambda: _both(self.mu_bracket(share)), solver, bracket, up=True)
+        return self._ask(lambda f: _both(f.mu_bracket(share)), solver, bracket, up=True)
 
     def zcdp(self, *, bracket: bool = False) -> View:
         """Return the smallest rho with D_order <= rho order for all orders > 1, rounded up.
@@ -385,15 +378,25 @@ class Curve(Displayed, ABC):
         Error: the bracket, relative 1e-8 to 1e-6 where no closed form is known.
         Source: Bun and Steinke (2016), definition 1.1.
         """
-        return self._ask(lambda: _both(self.zcdp_bracket()), None, bracket, up=True)
+        return self._ask(lambda f: _both(f.zcdp_bracket()), None, bracket, up=True)
 
     # -- internals ----------------------------------------------------------------------------
 
+    def dominating(self) -> "Curve":
+        """Return the curve itself; of what is `dominated_by` another, that one."""
+        return self
+
     def _ask(
-        self, question: Callable[[], Bracket], solver: Solver | None, bracket: bool, *, up: bool
+        self,
+        question: Callable[["Curve"], Bracket],
+        solver: Solver | None,
+        bracket: bool,
+        *,
+        up: bool,
     ) -> View:
         with using(solver) as effort:
-            bounds = question()
+            # The safe end needs no more than what dominates.
+            bounds = question(self if bracket else self.dominating())
         value = _plain(bounds.upper if up else bounds.lower)
         if not bracket:
             return value
@@ -404,6 +407,14 @@ class Curve(Displayed, ABC):
             )
         of: Literal["mechanism", "class"] = "class" if self.of_class else "mechanism"
         return Answer(value, _plain(bounds.lower), _plain(bounds.upper), effort.method, of)
+
+
+def _none(f: Curve) -> Bracket:
+    """Bracket the divergence of order 0: the other direction's mass of infinite loss."""
+    mass = f.swap().delta_bracket(np.asarray(np.inf))
+    with np.errstate(divide="ignore"):
+        lower, upper = -np.log1p(-mass.lower), -np.log1p(-mass.upper)
+    return Bracket(lower * (1 - ULP), upper * (1 + ULP))
 
 
 def _both(bounds: tuple[float, float]) -> Bracket:

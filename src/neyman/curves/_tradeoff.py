@@ -76,15 +76,16 @@ class TradeOff(Curve):
     def symmetric(self) -> bool:
         return self.add == self.remove.swap() or (self.remove.symmetric and self.add.symmetric)
 
-    @property
-    def bound(self) -> "TradeOff":
-        """The guarantee itself; of what is `dominated_by` another, that one.
+    @override
+    def dominating(self) -> "TradeOff":
+        """Return the guarantee itself; of what is `dominated_by` another, that one.
 
         >>> from neyman.curves import dominated_by, gdp
-        >>> dominated_by(gdp(1)).bound, gdp(2).bound
+        >>> dominated_by(gdp(1)).dominating(), gdp(2).dominating()
         (gdp(mu=1), gdp(mu=2))
         """
-        return TradeOff(ends_of(self.remove)[0], ends_of(self.add)[0])
+        sides = ends_of(self.remove)[0], ends_of(self.add)[0]
+        return self if sides == (self.remove, self.add) else TradeOff(*sides)
 
     # -- algebra ------------------------------------------------------------------------------
 

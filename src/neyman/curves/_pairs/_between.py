@@ -123,10 +123,14 @@ class BetweenPair(Pair):
     def swap(self) -> Pair:
         return BetweenPair(self.bound.swap(), self.attained.swap())
 
+    @override
+    def dominating(self) -> Pair:
+        return self.bound
+
     def _no_law(self, what: str) -> UnsupportedComposition:
         return UnsupportedComposition(
             f"{what} must be of a pair of laws; got {self}, of which a bound is known. Ask the "
-            f"bound itself, f.bound: {self.bound}"
+            f"bound itself, f.dominating(): {self.bound}"
         )
 
     @override
