@@ -70,5 +70,5 @@ def _sampled(pair: Pair, share: Fraction) -> Pair:
         return IdentityPair()
     if share == 1:
         return pair
-    ends = at_each_end([pair], lambda ends: _sampled(*ends, share))
+    ends = at_each_end([pair], lambda ends: _sampled(ends[0], share))
     return SymmetrisedPair(pair, share) if ends is None else ends

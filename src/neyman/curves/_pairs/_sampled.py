@@ -43,7 +43,7 @@ def sampled(base: Pair, probability: Fraction) -> Pair:
         return IdentityPair()
     if probability == 1:
         return base
-    ends = at_each_end([base], lambda ends: sampled(*ends, probability))
+    ends = at_each_end([base], lambda ends: sampled(ends[0], probability))
     if ends is not None:
         return ends
     inner, already = base.unsampled()
