@@ -44,9 +44,11 @@ class Answer:
         upper: proved upper bound.
         method: what answered: "closed form", "contour", "lattice", "Rényi orders", or several.
         of: "mechanism": the bracket holds of a pair of laws, whose loss it encloses from both
-            sides. "class": a statement, such as rho-zCDP, names no pair; the safe side holds for
-            every member of the class, and so does the other, which is what each one loses at
-            least: 0 unless there is something beside the statement.
+            sides. "class": no such pair is known. Of a statement, such as rho-zCDP, the safe side
+            holds for every member of the class, and so does the other, which is what each one
+            loses at least: 0 unless there is something beside the statement. Of a mechanism that
+            is `dominated_by` a curve the safe side is the curve's, and the other is what some
+            data are known to lose.
     """
 
     value: View
@@ -248,6 +250,8 @@ class Curve(Displayed, ABC):
     ) -> View:
         """Return f(alpha), the least type II error at type I error alpha, rounded down.
 
+        Attained as `tpr` is.
+
         >>> from neyman.curves import gdp
         >>> f"{gdp(1).beta(0.05):.10f}"
         '0.7404889772'
@@ -258,12 +262,20 @@ class Curve(Displayed, ABC):
     def tpr(
         self, fpr: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
     ) -> View:
-        """Return the largest true positive rate 1 - f(fpr) of an attack, rounded up."""
+        """Return 1 - f(fpr), rounded up: no attack of this false positive rate finds more.
+
+        In one direction, as of f.remove, the best test attains it. Where the two directions differ
+        f is a convex hull, and between its corners no attack on one of them attains 1 - f: the
+        larger of f.remove.tpr and f.add.tpr is attained.
+        """
         at = _within(fpr, "fpr", 0, 1)
         return self._ask(lambda f: f.tpr_bracket(at), solver, bracket, up=True)
 
     def advantage(self, *, bracket: bool = False, solver: Solver | None = None) -> View:
-        """Return max_alpha (1 - alpha - f(alpha)) = delta(0), the total variation, rounded up."""
+        """Return max_alpha (1 - alpha - f(alpha)) = delta(0), the total variation, rounded up.
+
+        An attack on one of the directions attains it.
+        """
         return self.delta(0.0, bracket=bracket, solver=solver)
 
     def bayes_error(
@@ -272,6 +284,8 @@ class Curve(Displayed, ABC):
         """Return the least error probability of a guess at this prior, rounded down.
 
         min_alpha (1 - prior) alpha + prior f(alpha) = prior (1 - delta(log((1 - prior)/prior)))
+
+        An attack on one of the directions attains it.
 
         Args:
             prior: probability of the alternative before looking, in (0, 1), any shape.
@@ -301,7 +315,8 @@ class Curve(Displayed, ABC):
     ) -> View:
         """Return the belief that an accusation is right, at best, rounded up.
 
-        prior tpr / (prior tpr + (1 - prior) fpr), for the best attack of that false positive rate.
+        prior tpr / (prior tpr + (1 - prior) fpr), for the best attack of that false positive rate;
+        attained as `tpr` is.
 
         Args:
             prior: probability of the alternative before looking, in (0, 1).

@@ -28,7 +28,8 @@ def subsample(f: TradeOff, share: Real) -> TradeOff:
         share: p, size of the sample over number of records, in [0, 1]; both public.
 
     Guarantee: for replace_one. The result is symmetric and composes as every other; its two
-        directions are charged in each step, which is loose under composition.
+        directions are charged in each step, which is loose under composition. Answers are of the
+        curve C_p(f); those of the sampler are of `accounting.without_replacement`.
 
     Raises:
         InvalidParameter: if the share leaves [0, 1].

@@ -69,7 +69,8 @@ def worst(f: TradeOff, g: TradeOff) -> TradeOff:
 def best(f: TradeOff, g: TradeOff) -> TradeOff:
     """Return what holds if both f and g do, of the same mechanism: max(f, g).
 
-    delta is the conjugate of it, at most min(delta_f, delta_g).
+    delta is the conjugate of it, at most min(delta_f, delta_g). Answers are of this curve; write
+    `dominated_by(best(f, g))` for a mechanism that may lose less.
 
     >>> from neyman.curves import gdp, pure_dp
     >>> f"{best(gdp(1), pure_dp(1)).delta(0):.6f}"
