@@ -148,8 +148,7 @@ def last_iterate_cyclic(*, step_mu: Real, contraction: Real, batches: int, epoch
         epochs: E.
 
     Guarantee: for one record replaced, batches of fixed membership; no sampling is used. A bound
-        (`answer.of`) where there are several batches and epochs; from below, what a record of the
-        last batch adds in the last step. mu^2 rounded up.
+        (`answer.of`) where there are several batches and epochs. mu^2 rounded up.
 
     Raises:
         InvalidParameter: if a parameter is outside.
@@ -176,11 +175,11 @@ def last_iterate_cyclic(*, step_mu: Real, contraction: Real, batches: int, epoch
     if epochs == 1 or c == 0:
         return _gaussian(mu**2)
     if c == 1:
-        return _at_least_one_step(mu, mu**2 * (1 + Fraction(epochs - 1, l_)))
+        return dominated_by(_gaussian(mu**2 * (1 + Fraction(epochs - 1, l_))))
     shape = math.exp((2 * l_ - 2) * _log(c)) * _gap(c, 2) / _gap(c, l_) ** 2
     tail = _ratio(c, l_ * (epochs - 1))
     extra = Fraction(shape * tail * _SLACK) + Fraction(1, 2**1000)
-    return _at_least_one_step(mu, mu**2 * (1 + extra))
+    return dominated_by(_gaussian(mu**2 * (1 + extra)))
 
 
 def _read(
@@ -236,11 +235,6 @@ def _from_afar(s: float, c: Fraction, tau: int, d: float) -> float:
     near, left = _gap(c, tau), math.exp(max(tau * log, -745.0))
     total = left * d * (1 + ULP * (4 + abs(tau * log))) + s * near / float(1 - c)
     return total * total * _gap(c, 2) / _gap(c, 2 * tau)
-
-
-def _at_least_one_step(mu: Fraction, square: Fraction) -> TradeOff:
-    """Return the bound: a record of the last batch moves the last point by its step at least."""
-    return dominated_by(_gaussian(square), attained=gdp(mu))
 
 
 def _gaussian(square: Fraction) -> TradeOff:

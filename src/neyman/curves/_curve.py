@@ -26,7 +26,7 @@ from neyman.numerics import (
     square_roots,
 )
 
-__all__ = ["Answer", "Curve", "View"]
+__all__ = ["Answer", "Curve", "View", "answers_of"]
 
 # A float for a scalar question, a float64 array of its shape for an array, an `Answer` of either
 # when a bracket is asked for.
@@ -420,8 +420,13 @@ class Curve(Displayed, ABC):
                 f"bracket=True was asked of {self}, which gives estimates only; ask without "
                 "bracket, or give its pair proved brackets (docs/contributing/curve.md)"
             )
-        of: Literal["mechanism", "class"] = "class" if self.of_class else "mechanism"
-        return Answer(value, _plain(bounds.lower), _plain(bounds.upper), effort.method, of)
+        lower, upper = _plain(bounds.lower), _plain(bounds.upper)
+        return Answer(value, lower, upper, effort.method, answers_of(self))
+
+
+def answers_of(*curves: Curve) -> Literal["mechanism", "class"]:
+    """Return what answers about curves are of."""
+    return "class" if any(curve.of_class for curve in curves) else "mechanism"
 
 
 def _none(f: Curve) -> Bracket:
