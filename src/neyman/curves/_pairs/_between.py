@@ -37,12 +37,14 @@ def between(bound: Pair, attained: Pair) -> Pair:
 
 def ends_of(pair: Pair) -> tuple[Pair, Pair]:
     """Return the bound and what is attained; twice the pair itself where it is known."""
-    return (pair.bound, pair.attained) if isinstance(pair, BetweenPair) else (pair, pair)
+    # The kind is quick to tell, the class is not.
+    if pair.kind == BetweenPair.kind and isinstance(pair, BetweenPair):
+        return pair.bound, pair.attained
+    return pair, pair
 
 
 def at_each_end(pairs: Sequence[Pair], build: Callable[[tuple[Pair, ...]], Pair]) -> "Pair | None":
     """Return what is built of the bounds, and of what is attained; None where all are known."""
-    # The kind is quick to tell, the class is not.
     if all(pair.kind != BetweenPair.kind for pair in pairs):
         return None
     bounds, attained = zip(*map(ends_of, pairs), strict=True)
