@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from neyman.accounting import gaussian_votes, propose_test_release
-from neyman.curves import approx_dp, gdp, identity, laplace, pure_dp
+from neyman.curves import approx_dp, dominated_by, gdp, identity, laplace, pure_dp
 from neyman.errors import InvalidParameter
 
 
 def test_propose_test_release_is_a_composition():
     f = propose_test_release(gdp(3), gdp(4), failure=1e-6)
-    assert f == gdp(5) @ approx_dp(0, 1e-6)
-    assert propose_test_release(laplace(1), identity(), failure=0) == laplace(1)
+    assert f == dominated_by(gdp(5) @ approx_dp(0, 1e-6))
+    assert f.delta(1, bracket=True).of == "class"
+    alone = propose_test_release(laplace(1), identity(), failure=0)
+    assert alone == dominated_by(laplace(1))
 
 
 def test_propose_test_release_against_exact_laws():
@@ -41,7 +43,7 @@ def test_propose_test_release_against_exact_laws():
 
 def test_votes():
     assert gaussian_votes(queries=0, noise_scale=3) == identity()
-    assert gaussian_votes(queries=8, noise_scale=2) == gdp(2)
+    assert gaussian_votes(queries=8, noise_scale=2) == dominated_by(gdp(2))
     for wrong in ({"queries": -1}, {"noise_scale": 0}, {"queries": 1.5}):
         with pytest.raises(InvalidParameter):
             gaussian_votes(**{"queries": 1, "noise_scale": 1} | wrong)

@@ -68,7 +68,7 @@ def test_one_step_is_the_theorem():
 
 
 def test_its_loss_has_the_law_of_its_tails():
-    pair = without_replacement(gdp(1), records=10, batch=3).curve.remove
+    pair = subsample(gdp(1), Fraction(3, 10)).remove
     t = np.linspace(-4, 12, 400_001)
     tails = pair.log_tails(t)
     # K(2) = log E_Q[e^L] = log ∫ e^t Q(L > t) dt.
@@ -128,7 +128,8 @@ def test_clones_against_the_definition(n, epsilon0):
 
 @pytest.mark.parametrize(("n", "epsilon0", "epsilon"), [(10_000, 4, 0.60091), (1_000, 1, 0.18241)])
 def test_clones_of_many(n, epsilon0, epsilon):
-    found = shuffled(epsilon0, reports=n).curve.remove.epsilon_bracket(np.asarray([1e-6]))
+    known = shuffled(epsilon0, reports=n).curve.dominating().remove
+    found = known.epsilon_bracket(np.asarray([1e-6]))
     assert found.upper[0] == pytest.approx(epsilon, abs=6e-6)
     assert 0 <= found.upper[0] - found.lower[0] < 1e-9
 
@@ -241,11 +242,86 @@ def test_a_full_batch_replaces_a_record(n, p, most):
 def test_full_batches_are_samples_without_replacement():
     """p = 1: whoever is in takes the place of another; all others at -1, the one at 1."""
     assert truncated(1, 2, 8) == poisson(gdp(2), Fraction(1, 4))
-    assert truncated(1, 2, 8, "replace_one") == subsample(gdp(2), Fraction(1, 4))
+    fixed = without_replacement(gdp(2), records=8, batch=2).curve
+    assert truncated(1, 2, 8, "replace_one") == fixed
+    assert fixed.dominating() == subsample(gdp(2), Fraction(1, 4))
     two_ways = TradeOff(poisson(laplace(1), 0.5).remove, poisson(laplace(1), 0.5).add)
     assert truncated(1, 2, 8, f=two_ways) == poisson(
         chain(TradeOff(two_ways.add, two_ways.remove), two_ways), Fraction(1, 4)
     )
+
+
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+def test_truncation_between_its_exact_cases_is_of_a_class(neighbors):
+    """From below: the one record is in the batch with this chance, and no other adds anything."""
+    n, most, p = 40, 4, Fraction(1, 10)
+    step = truncated(p, most, n, neighbors)
+    plain = {"add_remove": poisson, "replace_one": poisson_replace}[neighbors]
+    chance = sum(
+        comb(n - 1, k) * p**k * (1 - p) ** (n - 1 - k) * p * min(Fraction(1), Fraction(most, k + 1))
+        for k in range(n)
+    )
+    found, least = (f.delta(0.5, bracket=True) for f in (step, plain(gdp(1), chance)))
+    assert found.of == "class"
+    assert found.lower <= least.upper
+    assert found.lower == pytest.approx(least.lower, rel=1e-9)
+    assert found.upper == step.dominating().delta(0.5)
+    exact = {truncated(p, 40, 40, neighbors), truncated(1, 2, 8)}
+    assert {f.delta(0.5, bracket=True).of for f in exact} == {"mechanism"}
+
+
+@pytest.mark.parametrize("dropped", ["at_random", "by_any_rule"])
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_data_whose_others_add_nothing_lose_no_less_than_truncation_says(dropped, neighbors, most):
+    """By hand; where any rule drops, the one that drops the one record first."""
+    p, x, h = 0.3, *np.linspace(-9, 9, 9_001, retstep=True)
+    step = truncated(Fraction(3, 10), most, 5, neighbors, dropped=dropped)
+    seldom = sum(comb(4, k) * p ** (k + 1) * (1 - p) ** (4 - k) for k in range(most))
+    other = [comb(4, k) * p ** (k + 1) * (1 - p) ** (4 - k) for k in range(most, 5)]
+    often = sum(c * most / (k + most + 1) for k, c in enumerate(other))
+    chance = seldom + (often if dropped == "at_random" else 0.0)
+
+    def law(move):
+        return sum(
+            w * np.exp(-((x - m) ** 2) / 2) / np.sqrt(2 * np.pi)
+            for w, m in ((1 - chance, 0), (chance, move))
+        )
+
+    first = law(0) if neighbors == "add_remove" else law(-1)
+    for epsilon in (0.0, 0.3, 1.0):
+        lost = h * np.sum(np.maximum(law(1) - exp(epsilon) * first, 0.0))
+        back = h * np.sum(np.maximum(first - exp(epsilon) * law(1), 0.0))
+        assert step.delta(epsilon, bracket=True).lower == pytest.approx(max(lost, back), rel=1e-5)
+
+
+@pytest.mark.parametrize("times", [1, 50])
+def test_batches_of_a_fixed_size_lose_at_least_one_direction_in_every_step(times):
+    """A record of length 1 among zeros: the sum moves with the chance batch / records."""
+    curve = without_replacement(gdp(1), records=100, batch=10).curve
+    found = (curve**times).epsilon(1e-5, bracket=True)
+    assumed = without_replacement(gdp(1), records=100, batch=10, assume=DOUBLED_POISSON).curve
+    assert found.of == "class"
+    assert found.lower == (assumed**times).epsilon(1e-5, bracket=True).lower
+    assert found.upper == (subsample(gdp(1), 0.1) ** times).epsilon(1e-5)
+    # The two directions are told apart in one step by nothing.
+    assert (found.upper - found.lower < 1e-9) == (times == 1)
+
+
+def test_batches_of_a_fixed_size_under_other_noise_have_no_lower_end():
+    curve = without_replacement(laplace(1), records=100, batch=10).curve
+    found = curve.delta(0.1, bracket=True)
+    assert (found.of, found.lower, found.value) == (
+        "class",
+        0,
+        subsample(laplace(1), 0.1).delta(0.1),
+    )
+
+
+def test_a_shuffler_of_any_reports_may_give_nothing_away():
+    found = shuffled(1, reports=1_000).curve.epsilon(1e-6, bracket=True)
+    assert (found.of, found.lower) == ("class", 0)
+    assert found.upper > 0.1
 
 
 def batches(others, extra, p, most):

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 from scipy.stats import binom, norm
 
-from neyman.curves import TradeOff, gdp, laplace, poisson, pure_dp
+from neyman.curves import TradeOff, dominated_by, gdp, laplace, poisson, pure_dp
 from neyman.curves._algebra._group import gaussian_mixture, group, poisson_replace
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._gaussian_mixture import gaussian_mixture_pair
@@ -266,7 +266,9 @@ def test_groups_in_closed_form():
     assert group(pure_dp(0.1), 3) == pure_dp(0.3)
     assert group(gdp(0.3) @ laplace(1), 2) == gdp(0.6) @ laplace(2)
     assert group(poisson(gdp(1), Q), 1) == poisson(gdp(1), Q)
-    assert group(poisson(laplace(1), Fraction(1, 2)), 2) == poisson(laplace(2), Fraction(3, 4))
+    step = poisson(laplace(1), Fraction(1, 2))
+    # Not all of a group are in whenever one is, but one is as often as it is.
+    assert group(step, 2) == dominated_by(poisson(laplace(2), Fraction(3, 4)), attained=step)
 
 
 def test_the_group_of_a_mixture_is_below_the_bound_that_all_are_in():

@@ -34,7 +34,8 @@ class Calibration:
 
     Attributes:
         value: meets the target, proved; an int if ints were searched, else a float.
-        lower: the smaller end of the bracket: `value` itself, or what is proved to miss.
+        lower: the smaller end of the bracket: `value` itself, or what is proved to miss; of a
+            curve that is only bounded, where its bound is proved to miss.
         upper: the larger end.
         curve: the guarantee at `value`.
         evaluations: how many curves were made.
@@ -125,7 +126,8 @@ class _Trials:
                     raise InvalidParameter(
                         f"make returned a {type(curve).__name__}; return a TradeOff, such as gdp(1)"
                     )
-                room = self._measured(curve)
+                # What is proved to miss is the bound: the mechanism may do better.
+                room = self._measured(curve.dominating())
             except NeymanError as error:
                 error.add_note(
                     f"(calibrate tried {self.axis.parameter(x)!r}; if that is outside of what is "

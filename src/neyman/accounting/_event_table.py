@@ -16,6 +16,7 @@ from neyman.curves import (
     discrete,
     discrete_gaussian,
     discrete_laplace,
+    dominated_by,
     gaussian_mixture,
     gdp,
     identity,
@@ -312,7 +313,7 @@ def _exponential_mechanism(event: Any, _: Relation) -> Opened:
 
 
 def _permute_and_flip(event: Any, _: Relation) -> Opened:
-    return Opened(curve=laplace(event.epsilon))
+    return Opened(curve=dominated_by(laplace(event.epsilon)))
 
 
 def _zcdp(event: Any, _: Relation) -> Opened:

@@ -9,7 +9,7 @@ from math import ceil
 from typing import final
 
 from neyman.accounting._event_table import Relation, open_event
-from neyman.curves import TradeOff, approx_dp, bounded_range, compose, gdp
+from neyman.curves import TradeOff, approx_dp, bounded_range, compose, dominated_by, gdp
 from neyman.numerics import MOST_SUM_BITS
 from neyman.sensitivity import check_neighbors
 
@@ -78,7 +78,8 @@ class _Steps:
         if _NON_PRIVATE in self.curves:
             return _NON_PRIVATE
         curves = [curve**times for curve, times in self.curves.items()]
-        curves.extend(bounded_range(eta, times=times) for eta, times in self.ranges.items())
+        selections = (bounded_range(eta, times=times) for eta, times in self.ranges.items())
+        curves.extend(map(dominated_by, selections))
         if self.squares:
             curves.append(_gaussian(self.squares))
         return compose(*curves)

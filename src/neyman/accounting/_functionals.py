@@ -16,6 +16,7 @@ import numpy as np
 from neyman.accounting._profile_moments import Side, Sides, Weights, first_places, tail_of
 from neyman.arguments import check_type
 from neyman.curves import Answer, Pair
+from neyman.curves._pairs._between import BetweenPair
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._pairs._laplace import LaplacePair
@@ -92,7 +93,7 @@ def functionals(pair: Pair) -> Functionals:
     closed = _CLOSED.get(type(pair))
     if closed is not None:
         return closed(pair)
-    if isinstance(pair, RealLinePair):
+    if isinstance(pair, RealLinePair | BetweenPair):
         # It says why there is no loss.
         pair.log_tails(np.zeros(1))
     if _betrayed(pair):

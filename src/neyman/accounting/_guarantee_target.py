@@ -46,6 +46,7 @@ _NEVER = Room(-np.inf, -np.inf, -np.inf)
 
 def demand_of(guarantee: TradeOff) -> Target:
     """Return the target that f >= guarantee is, everywhere."""
+    guarantee = guarantee.dominating()
     statement = guarantee.remove
     if isinstance(statement, RealLinePair) and guarantee.add == statement:
         return _InClass(statement)

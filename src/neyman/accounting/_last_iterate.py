@@ -17,7 +17,7 @@ alone in the last, once in each epoch (docs/theory/last_iterate.md).
 import math
 from fractions import Fraction
 
-from neyman.curves import TradeOff, gdp, identity
+from neyman.curves import TradeOff, dominated_by, gdp, identity
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Real, ceil_float, exact, text
 
@@ -129,7 +129,8 @@ def last_iterate_bounded(
     spots = {min(max(round(d / s * 2.0 ** (j / 8)), 1), t) for j in range(-480, 9)}
     spots |= {min(max(math.ceil(d / s) + j, 1), t) for j in range(-4, 5)}
     best = min(_from_afar(s, c, tau, d) for tau in spots)
-    return _gaussian(min(Fraction(best) * (1 + Fraction(1, 2**44)), mu**2 * _geometric(c, t)))
+    found = min(Fraction(best) * (1 + Fraction(1, 2**44)), mu**2 * _geometric(c, t))
+    return dominated_by(_gaussian(found))
 
 
 def last_iterate_cyclic(*, step_mu: Real, contraction: Real, batches: int, epochs: int) -> TradeOff:
@@ -146,8 +147,8 @@ def last_iterate_cyclic(*, step_mu: Real, contraction: Real, batches: int, epoch
         batches: l, in an epoch.
         epochs: E.
 
-    Guarantee: for one record replaced, batches of fixed membership; no sampling is used. Valid, not
-        always tight. mu^2 rounded up.
+    Guarantee: for one record replaced, batches of fixed membership; no sampling is used. A bound
+        (`answer.of`) where there are several batches and epochs. mu^2 rounded up.
 
     Raises:
         InvalidParameter: if a parameter is outside.
@@ -174,11 +175,11 @@ def last_iterate_cyclic(*, step_mu: Real, contraction: Real, batches: int, epoch
     if epochs == 1 or c == 0:
         return _gaussian(mu**2)
     if c == 1:
-        return _gaussian(mu**2 * (1 + Fraction(epochs - 1, l_)))
+        return dominated_by(_gaussian(mu**2 * (1 + Fraction(epochs - 1, l_))))
     shape = math.exp((2 * l_ - 2) * _log(c)) * _gap(c, 2) / _gap(c, l_) ** 2
     tail = _ratio(c, l_ * (epochs - 1))
     extra = Fraction(shape * tail * _SLACK) + Fraction(1, 2**1000)
-    return _gaussian(mu**2 * (1 + extra))
+    return dominated_by(_gaussian(mu**2 * (1 + extra)))
 
 
 def _read(

@@ -1,6 +1,6 @@
 """Analyses of known algorithms that are short once guarantees compose."""
 
-from neyman.curves import TradeOff, approx_dp, gdp, identity
+from neyman.curves import TradeOff, approx_dp, dominated_by, gdp, identity
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, text
 
@@ -25,7 +25,7 @@ def propose_test_release(test: TradeOff, release: TradeOff, *, failure: Real) ->
 
     Where the answer moves by more than b, either says yes with at most `failure`, and a no tells
     nothing: f_{0,failure}. Elsewhere it is test ⊗ release. So `worst(approx_dp(0, failure),
-    test @ release)` holds as well, and is sharper; what is returned composes exactly.
+    test @ release)` holds as well, and is sharper; what is returned is a bound (`answer.of`).
 
     Args:
         test: guarantee of the test.
@@ -42,7 +42,7 @@ def propose_test_release(test: TradeOff, release: TradeOff, *, failure: Real) ->
     share = exact(failure, "failure")
     if not 0 <= share < 1:
         raise InvalidParameter(f"failure={text(share)} is outside [0, 1); write a probability")
-    return approx_dp(0, share) @ test @ release
+    return dominated_by(approx_dp(0, share) @ test @ release)
 
 
 def gaussian_votes(*, queries: int, noise_scale: Real) -> TradeOff:
@@ -58,8 +58,9 @@ def gaussian_votes(*, queries: int, noise_scale: Real) -> TradeOff:
         queries: how many labels are asked for, at least 0; each may depend on those before.
         noise_scale: standard deviation of the Gaussian noise on each count; positive.
 
-    Guarantee: for neighbors="replace_one", exactly; does not depend on the data, and so is larger
-        than the analyses that charge less where teachers agree.
+    Guarantee: for neighbors="replace_one"; a bound (`answer.of`), of all the noisy votes. It does
+        not depend on the data, and so is larger than the analyses that charge less where teachers
+        agree.
 
     Source: Papernot, Song, Mironov, Raghunathan, Talwar and Erlingsson (2018), "Scalable private
         learning with PATE", for the mechanism.
@@ -73,4 +74,4 @@ def gaussian_votes(*, queries: int, noise_scale: Real) -> TradeOff:
             f"queries={queries!r}, noise_scale={text(sigma)} were given; write an int of at least "
             "0 and a positive scale"
         )
-    return gdp(squared=2 * queries / sigma**2) if queries else identity()
+    return dominated_by(gdp(squared=2 * queries / sigma**2)) if queries else identity()

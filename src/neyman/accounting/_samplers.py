@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import final
 
 from neyman.accounting._whole import whole_number
-from neyman.curves import TradeOff, gdp, poisson, subsample
+from neyman.curves import TradeOff, dominated_by, gdp, poisson, subsample
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._allocation import AllocationPair
 from neyman.curves._pairs._clones import ClonesPair
@@ -19,6 +19,7 @@ __all__ = [
     "DOUBLED_POISSON",
     "Sampled",
     "deterministic_shuffle",
+    "drawn_without_replacement",
     "random_allocation",
     "shuffled",
     "without_replacement",
@@ -58,7 +59,9 @@ def without_replacement(
     """Return f on a batch of fixed size, drawn anew at each step, for one record replaced.
 
     C_p(f) = min(f_p, f_p^-1)**, f_p = p f + (1 - p) Id, p = batch / records: proved, step by step,
-    and loose under composition, for both directions are charged in every step.
+    and loose under composition, for both directions are charged in every step. So the curve is of a
+    class (`answer.of`): from below it has one direction in all steps, which one record of length 1
+    among zeros attains under Gaussian noise, and nothing under other noise.
 
     Args:
         f: the guarantee on the batch for one record replaced.
@@ -94,9 +97,18 @@ def without_replacement(
         return Sampled(curve=f, neighbors="replace_one")
     share = Fraction(m, n)
     if assume is not None:
-        curve = TradeOff(_assumed(f.remove, share), _assumed(f.add, share).swap())
+        curve = TradeOff(_one_way(f.remove, share), _one_way(f.add, share).swap())
         return Sampled(curve=curve, neighbors="replace_one", assumptions=(DOUBLED_POISSON,))
-    return Sampled(curve=subsample(f, share), neighbors="replace_one")
+    return Sampled(curve=drawn_without_replacement(f, share), neighbors="replace_one")
+
+
+def drawn_without_replacement(f: TradeOff, share: Fraction) -> TradeOff:
+    """Return the two ends: both directions in every step, and one of them in all."""
+    bound = subsample(f, share)
+    if any(pair.kind != GaussianPair.kind for pair in (f.remove, f.add)):
+        return dominated_by(bound)
+    one = TradeOff(_one_way(f.remove, share), _one_way(f.add, share).swap())
+    return dominated_by(bound, attained=one)
 
 
 def random_allocation(
@@ -158,7 +170,8 @@ def shuffled(epsilon0: Real, *, reports: int) -> Sampled:
         reports: n, in [2, 10^6]; public.
 
     Guarantee: an upper bound for every local randomiser (the factor e^-epsilon0 of the clones;
-        2/(e^epsilon0 + 1), proved for some randomisers only, is not used).
+        2/(e^epsilon0 + 1), proved for some randomisers only, is not used). `answer.of` is "class",
+        and the other end is 0, for a randomiser may give nothing away.
 
     Raises:
         InvalidParameter: if a parameter is outside.
@@ -169,7 +182,7 @@ def shuffled(epsilon0: Real, *, reports: int) -> Sampled:
     '0.15505'
     """
     pair = ClonesPair(exact(epsilon0, "epsilon0"), whole_number(reports, "reports", least=1))
-    return Sampled(curve=TradeOff(pair, pair), neighbors="replace_one")
+    return Sampled(curve=dominated_by(TradeOff(pair, pair)), neighbors="replace_one")
 
 
 def deterministic_shuffle(
@@ -209,7 +222,7 @@ def deterministic_shuffle(
     )
 
 
-def _assumed(pair: Pair, share: Fraction) -> Pair:
+def _one_way(pair: Pair, share: Fraction) -> Pair:
     square = pair.outer_gaussian() if pair.kind == GaussianPair.kind else None
     if square is None:
         raise UnsupportedComposition(

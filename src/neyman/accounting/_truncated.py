@@ -7,11 +7,13 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from neyman.accounting._samplers import drawn_without_replacement
 from neyman.accounting._whole import whole_number
 from neyman.curves import (
     TradeOff,
     approx_dp,
     chain,
+    dominated_by,
     group,
     mixture,
     poisson,
@@ -19,7 +21,17 @@ from neyman.curves import (
     subsample,
 )
 from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.numerics import ULP, Bracket, Interval, Real, ceil_float, exact, exp_outward, text
+from neyman.numerics import (
+    ULP,
+    Bracket,
+    Interval,
+    Real,
+    ceil_float,
+    exact,
+    exp_outward,
+    floor_float,
+    text,
+)
 from neyman.numerics._distributions._counts import log_binomial_mass
 from neyman.sensitivity import check_neighbors
 
@@ -62,8 +74,8 @@ def truncated_poisson(
         neighbors: "add_remove" or "replace_one".
         dropped: "at_random", a uniform choice of `most` of the sample; or "by_any_rule".
 
-    Guarantee: an upper bound of what is lost, exact where no batch is cut off, or each one is;
-        `bracket=True` encloses the bound.
+    Guarantee: exact where no batch is cut off, or each one is. Else a bound: `answer.of` is
+        "class", and the other end is what is lost where all other records add nothing.
     Error: chances to some 1e-13, relatively; what is not known of them counts as the worse case.
 
     Raises:
@@ -91,25 +103,35 @@ def truncated_poisson(
             f"dropped={dropped!r} must be a rule that is known; write 'at_random' or 'by_any_rule'"
         )
     replaced = check_neighbors(neighbors) == "replace_one"
-    plain = poisson_replace(f, p) if replaced else poisson(f, p)
+    sampling = poisson_replace if replaced else poisson
+    plain = sampling(f, p)
     if size >= n:
         return plain
     low, high = _chance(n - 1, size, p)
     if dropped == "by_any_rule":
         if high == 1:
             raise _all_lost(f, size, n, p)
-        return plain @ approx_dp(0, high)
-    sampling, moved = (subsample if replaced else poisson), _moved(f)
+        kept = sampling(f, floor_float(p * (1 - high)))
+        return dominated_by(plain @ approx_dp(0, high), attained=kept)
+    moved = _moved(f)
+    if p == 1:
+        fixed = drawn_without_replacement if replaced else poisson
+        return fixed(moved, Fraction(size, n))
     # The one record is sampled and kept, and the batch is full.
     share = p * Fraction(size, size + 1)
     if low:
         share = min(share, _chance(n, size + 1, p)[1] * size / (n * low))
+    sampled = subsample if replaced else poisson
     weights: dict[TradeOff, Fraction] = defaultdict(Fraction)
     weights[plain] += 1 - high
-    weights[sampling(moved, share)] += low
-    weights[sampling(moved, p)] += high - low
-    kept = {curve: weight for curve, weight in weights.items() if weight}
-    return mixture(list(kept.values()), list(kept))
+    weights[sampled(moved, share)] += low
+    weights[sampled(moved, p)] += high - low
+    used = {curve: weight for curve, weight in weights.items() if weight}
+    # The chance that the one record is in the batch.
+    least = p * (1 - high) + Fraction(size, n) * _chance(n, size + 1, p)[0]
+    return dominated_by(
+        mixture(list(used.values()), list(used)), attained=sampling(f, floor_float(least))
+    )
 
 
 def _moved(f: TradeOff) -> TradeOff:

@@ -41,6 +41,7 @@ from neyman.curves._named._discrete_constructors import (
 from neyman.curves._named._joined_constructors import (
     best,
     compose,
+    dominated_by,
     mixture,
     symmetric_hull,
     worst,
@@ -90,6 +91,7 @@ __all__ = [
     "discrete",
     "discrete_gaussian",
     "discrete_laplace",
+    "dominated_by",
     "errors_of_test",
     "gaussian_mixture",
     "gaussian_report",

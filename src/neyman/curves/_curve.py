@@ -26,7 +26,7 @@ from neyman.numerics import (
     square_roots,
 )
 
-__all__ = ["Answer", "Curve", "View"]
+__all__ = ["Answer", "Curve", "View", "answers_of"]
 
 # A float for a scalar question, a float64 array of its shape for an array, an `Answer` of either
 # when a bracket is asked for.
@@ -44,9 +44,11 @@ class Answer:
         upper: proved upper bound.
         method: what answered: "closed form", "contour", "lattice", "Rényi orders", or several.
         of: "mechanism": the bracket holds of a pair of laws, whose loss it encloses from both
-            sides. "class": a statement, such as rho-zCDP, names no pair; the safe side holds for
-            every member of the class, and so does the other, which is what each one loses at
-            least: 0 unless there is something beside the statement.
+            sides. "class": no such pair is known. Of a statement, such as rho-zCDP, the safe side
+            holds for every member of the class, and so does the other, which is what each one
+            loses at least: 0 unless there is something beside the statement. Of a mechanism that
+            is `dominated_by` a curve the safe side is the curve's, and the other is what some
+            data are known to lose.
     """
 
     value: View
@@ -208,7 +210,7 @@ class Curve(Displayed, ABC):
         '0.1269367375'
         """
         at = _real(epsilon, "epsilon")
-        return self._ask(lambda: self.delta_bracket(at), solver, bracket, up=True)
+        return self._ask(lambda f: f.delta_bracket(at), solver, bracket, up=True)
 
     def log_delta(
         self, epsilon: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
@@ -220,7 +222,7 @@ class Curve(Displayed, ABC):
         '-1233.869083'
         """
         at = _real(epsilon, "epsilon")
-        return self._ask(lambda: self.log_delta_bracket(at), solver, bracket, up=True)
+        return self._ask(lambda f: f.log_delta_bracket(at), solver, bracket, up=True)
 
     def epsilon(
         self, delta: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
@@ -239,7 +241,7 @@ class Curve(Displayed, ABC):
         '4.3771780957'
         """
         target = _within(delta, "delta", 0.0, 1.0)
-        return self._ask(lambda: self.epsilon_bracket(target), solver, bracket, up=True)
+        return self._ask(lambda f: f.epsilon_bracket(target), solver, bracket, up=True)
 
     # -- the errors of the best test ----------------------------------------------------------
 
@@ -248,22 +250,32 @@ class Curve(Displayed, ABC):
     ) -> View:
         """Return f(alpha), the least type II error at type I error alpha, rounded down.
 
+        Attained as `tpr` is.
+
         >>> from neyman.curves import gdp
         >>> f"{gdp(1).beta(0.05):.10f}"
         '0.7404889772'
         """
         at = _within(alpha, "alpha", 0, 1)
-        return self._ask(lambda: self.beta_bracket(at), solver, bracket, up=False)
+        return self._ask(lambda f: f.beta_bracket(at), solver, bracket, up=False)
 
     def tpr(
         self, fpr: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
     ) -> View:
-        """Return the largest true positive rate 1 - f(fpr) of an attack, rounded up."""
+        """Return 1 - f(fpr), rounded up: no attack of this false positive rate finds more.
+
+        In one direction, as of f.remove, the best test attains it. Where the two directions differ
+        f is a convex hull, and between its corners no attack on one of them attains 1 - f: the
+        larger of f.remove.tpr and f.add.tpr is attained.
+        """
         at = _within(fpr, "fpr", 0, 1)
-        return self._ask(lambda: self.tpr_bracket(at), solver, bracket, up=True)
+        return self._ask(lambda f: f.tpr_bracket(at), solver, bracket, up=True)
 
     def advantage(self, *, bracket: bool = False, solver: Solver | None = None) -> View:
-        """Return max_alpha (1 - alpha - f(alpha)) = delta(0), the total variation, rounded up."""
+        """Return max_alpha (1 - alpha - f(alpha)) = delta(0), the total variation, rounded up.
+
+        An attack on one of the directions attains it.
+        """
         return self.delta(0.0, bracket=bracket, solver=solver)
 
     def bayes_error(
@@ -273,6 +285,8 @@ class Curve(Displayed, ABC):
 
         min_alpha (1 - prior) alpha + prior f(alpha) = prior (1 - delta(log((1 - prior)/prior)))
 
+        An attack on one of the directions attains it.
+
         Args:
             prior: probability of the alternative before looking, in (0, 1), any shape.
             bracket: return an `Answer` with `.lower` and `.upper`.
@@ -280,8 +294,8 @@ class Curve(Displayed, ABC):
         """
         odds = _prior(prior)
 
-        def error() -> Bracket:
-            delta = self.delta_bracket(np.log1p(-odds) - np.log(odds))
+        def error(f: Curve) -> Bracket:
+            delta = f.delta_bracket(np.log1p(-odds) - np.log(odds))
             # The logarithm of the odds is itself rounded, and delta moves by at most as much.
             slack = 4 * ULP * (1 + np.abs(np.log(odds))) * odds
             lower = np.maximum(odds * (1 - delta.upper) - slack, 0.0)
@@ -301,7 +315,8 @@ class Curve(Displayed, ABC):
     ) -> View:
         """Return the belief that an accusation is right, at best, rounded up.
 
-        prior tpr / (prior tpr + (1 - prior) fpr), for the best attack of that false positive rate.
+        prior tpr / (prior tpr + (1 - prior) fpr), for the best attack of that false positive rate;
+        attained as `tpr` is.
 
         Args:
             prior: probability of the alternative before looking, in (0, 1).
@@ -322,8 +337,8 @@ class Curve(Displayed, ABC):
                 innocent = (1 - odds) * (wrong / tpr)
             return np.minimum(odds / (odds + innocent) * (1 + slack), 1.0)
 
-        def bounds() -> Bracket:
-            power = self.tpr_bracket(rate)
+        def bounds(f: Curve) -> Bracket:
+            power = f.tpr_bracket(rate)
             return Bracket(
                 belief(power.lower, near.upper, -ULP), belief(power.upper, near.lower, ULP)
             )
@@ -346,21 +361,14 @@ class Curve(Displayed, ABC):
         if np.any(orders < 0):
             raise InvalidParameter(f"order={order!r} is negative; write an order of at least 0")
 
-        def divergence() -> Bracket:
-            found = self.renyi_bracket(np.where(orders == 0, 1.0, orders))
+        def divergence(f: Curve) -> Bracket:
+            found = f.renyi_bracket(np.where(orders == 0, 1.0, orders))
             if not np.any(orders == 0):
                 return found
-            pairs = zip(self._none(), found, strict=True)
+            pairs = zip(_none(f), found, strict=True)
             return Bracket(*(np.where(orders == 0, none, other) for none, other in pairs))
 
         return self._ask(divergence, None, bracket, up=True)
-
-    def _none(self) -> Bracket:
-        """Bracket the divergence of order 0: the other direction's mass of infinite loss."""
-        mass = self.swap().delta_bracket(np.asarray(np.inf))
-        with np.errstate(divide="ignore"):
-            lower, upper = -np.log1p(-mass.lower), -np.log1p(-mass.upper)
-        return Bracket(lower * (1 - ULP), upper * (1 + ULP))
 
     def mu(
         self, *, slack: float = 0.0, bracket: bool = False, solver: Solver | None = None
@@ -377,7 +385,7 @@ class Curve(Displayed, ABC):
         share = float(_scalar(_within(slack, "slack", 0.0, 1.0), "slack"))
         if share == 1:
             raise InvalidParameter("slack=1 sets everything aside; write a slack in [0, 1)")
-        return self._ask(lambda: _both(self.mu_bracket(share)), solver, bracket, up=True)
+        return self._ask(lambda f: _both(f.mu_bracket(share)), solver, bracket, up=True)
 
     def zcdp(self, *, bracket: bool = False) -> View:
         """Return the smallest rho with D_order <= rho order for all orders > 1, rounded up.
@@ -385,15 +393,25 @@ class Curve(Displayed, ABC):
         Error: the bracket, relative 1e-8 to 1e-6 where no closed form is known.
         Source: Bun and Steinke (2016), definition 1.1.
         """
-        return self._ask(lambda: _both(self.zcdp_bracket()), None, bracket, up=True)
+        return self._ask(lambda f: _both(f.zcdp_bracket()), None, bracket, up=True)
 
     # -- internals ----------------------------------------------------------------------------
 
+    def dominating(self) -> "Curve":
+        """Return the curve itself; of what is `dominated_by` another, that one."""
+        return self
+
     def _ask(
-        self, question: Callable[[], Bracket], solver: Solver | None, bracket: bool, *, up: bool
+        self,
+        question: Callable[["Curve"], Bracket],
+        solver: Solver | None,
+        bracket: bool,
+        *,
+        up: bool,
     ) -> View:
         with using(solver) as effort:
-            bounds = question()
+            # The safe end needs no more than what dominates.
+            bounds = question(self if bracket else self.dominating())
         value = _plain(bounds.upper if up else bounds.lower)
         if not bracket:
             return value
@@ -402,8 +420,21 @@ class Curve(Displayed, ABC):
                 f"bracket=True was asked of {self}, which gives estimates only; ask without "
                 "bracket, or give its pair proved brackets (docs/contributing/curve.md)"
             )
-        of: Literal["mechanism", "class"] = "class" if self.of_class else "mechanism"
-        return Answer(value, _plain(bounds.lower), _plain(bounds.upper), effort.method, of)
+        lower, upper = _plain(bounds.lower), _plain(bounds.upper)
+        return Answer(value, lower, upper, effort.method, answers_of(self))
+
+
+def answers_of(*curves: Curve) -> Literal["mechanism", "class"]:
+    """Return what answers about curves are of."""
+    return "class" if any(curve.of_class for curve in curves) else "mechanism"
+
+
+def _none(f: Curve) -> Bracket:
+    """Bracket the divergence of order 0: the other direction's mass of infinite loss."""
+    mass = f.swap().delta_bracket(np.asarray(np.inf))
+    with np.errstate(divide="ignore"):
+        lower, upper = -np.log1p(-mass.lower), -np.log1p(-mass.upper)
+    return Bracket(lower * (1 - ULP), upper * (1 + ULP))
 
 
 def _both(bounds: tuple[float, float]) -> Bracket:

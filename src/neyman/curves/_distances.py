@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 
 from neyman.arguments import check_type
-from neyman.curves._curve import Answer, Curve
+from neyman.curves._curve import Answer, Curve, answers_of
 from neyman.curves._named._constructors import approx_dp, gdp
 from neyman.curves._tradeoff import TradeOff
 from neyman.errors import InvalidParameter
@@ -218,8 +218,8 @@ def _answer(found: Bracket, *curves: Curve) -> Answer:
     method = max(curve.method for curve in curves)
     certified = all(curve.certified for curve in curves)
     low, high = float(found.lower), float(found.upper)
-    return Answer(high, low, high, method if certified else "estimate")
+    return Answer(high, low, high, method if certified else "estimate", answers_of(*curves))
 
 
 def _exactly_zero(f: Curve) -> Answer:
-    return Answer(0.0, 0.0, 0.0, f.method)
+    return Answer(0.0, 0.0, 0.0, f.method, answers_of(f))

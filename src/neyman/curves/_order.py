@@ -219,14 +219,14 @@ def least_rho(
         last: where the orders end.
     """
     largest = float(curve.renyi_bracket(np.asarray(last)).upper)
-    if not 0 < largest < math.inf:
-        return (largest, largest) if math.isinf(last) else (0.0, min(largest, most))
+    if largest == 0:
+        return 0.0, 0.0
     count, first = (400, 0) if math.isinf(last) else (60, 1)
     orders = np.concatenate([[1.0], 1 + np.logspace(-6, 6, count)])
     orders = np.append(orders[orders < last], min(last, orders[-1]))
     lower = float(np.max(curve.renyi_bracket(orders).lower / orders))
-    if most <= lower * (1 + 1e-6):
-        return lower, most
+    if most <= lower * (1 + 1e-6) or math.isinf(largest):
+        return min(lower, most), most
     for tolerance in (1e-8, 1e-6, 1e-4, 1e-2)[first:]:
         rho = lower * (1 + tolerance)
         end = min(largest / rho, last) - 1

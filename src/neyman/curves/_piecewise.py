@@ -63,7 +63,8 @@ def approx_dp_points(points: Iterable[tuple[Real, Real]]) -> TradeOff:
     Args:
         points: pairs (epsilon, delta) that all hold of one mechanism; epsilon in [0, 700].
 
-    Guarantee: e^epsilon is rounded up to a double, and all else is exact.
+    Guarantee: e^epsilon is rounded up to a double, and all else is exact. Answers are of this
+        curve; write `dominated_by` for a mechanism that may lose less.
 
     Raises:
         InvalidParameter: if there is no point, or one leaves its range.
@@ -103,6 +104,7 @@ def of_profile(
         relative_error: by how much more than delta(epsilon) the true profile may be, relatively.
 
     Guarantee: as good as the function: nothing but its values, and the error stated, are used.
+        Answers are of the curve that is returned, which loses more than the profile says.
 
     Raises:
         InvalidParameter: if a value is out of range, or if by more than the error stated the values
@@ -135,6 +137,7 @@ def of_curve(beta: Callable[[float], Real], *, alphas: Sequence[Real], error: Re
         error: by how much the true value may be above or below, absolutely.
 
     Guarantee: as good as the function: its convexity, its values and the error stated are used.
+        Answers are of the curve that is returned, which loses more than the function says.
 
     Raises:
         InvalidParameter: if the alphas do not go from 0 to 1, the error is negative, or the values

@@ -16,6 +16,7 @@ from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._json import pair_from_json
 from neyman.curves._pair import Pair
+from neyman.curves._pairs._between import ends_of
 from neyman.curves._solvers._both_directions import delta_of_both, larger, read_both
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
 from neyman.errors import InvalidParameter, UnsupportedComposition
@@ -74,6 +75,17 @@ class TradeOff(Curve):
     @override
     def symmetric(self) -> bool:
         return self.add == self.remove.swap() or (self.remove.symmetric and self.add.symmetric)
+
+    @override
+    def dominating(self) -> "TradeOff":
+        """Return the guarantee itself; of what is `dominated_by` another, that one.
+
+        >>> from neyman.curves import dominated_by, gdp
+        >>> dominated_by(gdp(1)).dominating(), gdp(2).dominating()
+        (gdp(mu=1), gdp(mu=2))
+        """
+        sides = ends_of(self.remove)[0], ends_of(self.add)[0]
+        return self if sides == (self.remove, self.add) else TradeOff(*sides)
 
     # -- algebra ------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import threading
 from fractions import Fraction
 from typing import NoReturn, Self, final
 
-from neyman.curves import TradeOff, pure_dp
+from neyman.curves import TradeOff, dominated_by, pure_dp
 from neyman.errors import BudgetExceeded, InvalidParameter
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._folded import FoldedLaplace
@@ -126,7 +126,7 @@ class AboveThreshold:
     @property
     def tradeoff(self) -> TradeOff:
         """The guarantee of the whole run, epsilon-DP."""
-        return pure_dp(self._epsilon)
+        return dominated_by(pure_dp(self._epsilon))
 
     @property
     def left(self) -> int:

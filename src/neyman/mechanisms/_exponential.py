@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import IntArray
-from neyman.curves import TradeOff, bounded_range
+from neyman.curves import TradeOff, bounded_range, dominated_by
 from neyman.mechanisms._bits import BitSource
 from neyman.mechanisms._decided import LazyUniform, ball, below, decided
 from neyman.mechanisms._folded import FloatArray
@@ -36,7 +36,7 @@ class ExponentialMechanism(Selection):
     """Chooses i with probability proportional to e^(rate u_i), as noisy max with Gumbel noise does.
 
     The loss has range epsilon, max L - min L <= epsilon, for the ratios of weights have. So the
-    release is `bounded_range(epsilon)`: epsilon-DP, and half as costly as that in mu.
+    release is dominated by `bounded_range(epsilon)`: epsilon-DP, and half as costly as that in mu.
 
     Source: McSherry and Talwar (2007), "Mechanism design via differential privacy"; Dong, Durfee
         and Rogers (2020), for the range.
@@ -65,7 +65,7 @@ class ExponentialMechanism(Selection):
     @property
     @override
     def tradeoff(self) -> TradeOff:
-        return bounded_range(self.epsilon)
+        return dominated_by(bounded_range(self.epsilon))
 
     @override
     def describe(self) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from neyman.curves import TradeOff, laplace
+from neyman.curves import TradeOff, dominated_by, laplace
 from neyman.mechanisms._gaussian_below import laplace_epsilon
 from neyman.mechanisms._selection import Selection
 from neyman.numerics import Real
@@ -12,7 +12,7 @@ __all__ = ["LaplaceSelection"]
 
 
 class LaplaceSelection(Selection):
-    """A selection whose curve is that of Laplace noise of the same epsilon."""
+    """A selection that Laplace noise of the same epsilon dominates."""
 
     __slots__ = ()
 
@@ -30,4 +30,4 @@ class LaplaceSelection(Selection):
     @property
     @override
     def tradeoff(self) -> TradeOff:
-        return laplace(self.epsilon)
+        return dominated_by(laplace(self.epsilon))

@@ -7,7 +7,7 @@ from typing import Final, Self, final
 import numpy as np
 
 from neyman.aggregate import IntArray
-from neyman.curves import TradeOff, approx_dp
+from neyman.curves import TradeOff, approx_dp, dominated_by
 from neyman.errors import InvalidParameter
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource
 from neyman.mechanisms._gaussian import Gaussian
@@ -47,7 +47,7 @@ class ProposeTestRelease:
     >>> one = Sensitivity(neighbors="add_remove", l2_squared=Fraction(1))
     >>> ptr = ProposeTestRelease.calibrate(one, mu=1, test_share=0.36, failure=1e-6)
     >>> print(ptr.tradeoff)
-    gdp(mu=1) @ approx_dp(epsilon=0, delta=1e-06)
+    dominated_by(gdp(mu=1) @ approx_dp(epsilon=0, delta=1e-06))
     >>> ptr.threshold
     8
     >>> ptr.run(1, np.array([500]), SeededBits(1)) is None
@@ -127,7 +127,7 @@ class ProposeTestRelease:
             largest=1,
         )
         released = self.answer.tradeoff(self.sensitivity)
-        return approx_dp(0, self.failure) @ self.test.tradeoff(one) @ released
+        return dominated_by(approx_dp(0, self.failure) @ self.test.tradeoff(one) @ released)
 
     @property
     def threshold(self) -> int:

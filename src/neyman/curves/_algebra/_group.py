@@ -11,6 +11,7 @@ from neyman.curves._algebra._composed import ComposedPair, composed
 from neyman.curves._algebra._lattice_algebra import MixturePair, mixed
 from neyman.curves._named._constructors import curve
 from neyman.curves._pair import Pair, SwappedPair
+from neyman.curves._pairs._between import at_each_end, between
 from neyman.curves._pairs._chained import chained
 from neyman.curves._pairs._discrete import DiscreteGaussianPair, DiscreteLaplacePair
 from neyman.curves._pairs._gaussian import GaussianPair
@@ -46,7 +47,8 @@ def group(f: TradeOff, size: int) -> TradeOff:
         N(0, 1) against Σ_j Binomial(k, q)(j) N(j mu, 1),
 
     whatever the mechanism that is mu-GDP. Another sampled base is bounded as if all k were in
-    whenever one is: its group, sampled with probability 1 - (1 - q)^k. rho-zCDP becomes k^2 rho,
+    whenever one is: its group, sampled with probability 1 - (1 - q)^k; what one of them loses is
+    lost at least, and answers say that they are of a class. rho-zCDP becomes k^2 rho,
     Rényi bounds become some at lower orders, a shift of discrete noise k shifts. Every other
     guarantee is chained, (1 - f)^(∘k) as it stands, brackets and all. `chain(f, f)` does that for a
     pure epsilon too, where it is a little tighter for one release and has no closed form for many.
@@ -55,7 +57,9 @@ def group(f: TradeOff, size: int) -> TradeOff:
         f: the guarantee for one record.
         size: k, an int of at least 1.
 
-    Guarantee: an upper bound of what is lost; attained by Gaussian noise on sums, sampled or not.
+    Guarantee: what f says of a group. Gaussian and Laplace noise on sums attain it, sampled
+        Gaussian noise too. A chain is attained by some pair with the curve f, if f is symmetric,
+        and not by every mechanism that has it: write `dominated_by` where you mean one of those.
 
     Raises:
         InvalidParameter: if `size` is not a whole number of at least 1.
@@ -229,6 +233,9 @@ def _short(weight: Fraction) -> Fraction:
 def _grouped(pair: Pair, size: int) -> Pair:
     if size == 1:
         return pair
+    ends = at_each_end([pair], lambda ends: _grouped(ends[0], size))
+    if ends is not None:
+        return ends
     return _RULES.get(pair.kind, _grouped_links)(pair, size)
 
 
@@ -244,7 +251,7 @@ def _grouped_sample(pair: Pair, size: int) -> Pair:
     base, q = pair.unsampled()
     square = base.outer_gaussian() if base.kind == GaussianPair.kind else None
     if square is None:
-        return sampled(_grouped(base, size), 1 - (1 - q) ** size)
+        return between(sampled(_grouped(base, size), 1 - (1 - q) ** size), pair)
     weights = [(Fraction(j), comb(size, j) * q**j * (1 - q) ** (size - j)) for j in range(size + 1)]
     return _one_sided(weights, 1 / square, "add_remove")
 
@@ -320,6 +327,9 @@ def _size(size: int) -> int:
 
 
 def _replaced(pair: Pair, q: Fraction) -> Pair:
+    ends = at_each_end([pair], lambda ends: _replaced(ends[0], q))
+    if ends is not None:
+        return ends
     if pair.neighbors not in (None, "add_remove"):
         raise RelationMismatch(
             f"{pair} is proved for neighbors={pair.neighbors!r}, and what one record adds is "

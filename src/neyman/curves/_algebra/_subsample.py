@@ -5,6 +5,7 @@ from fractions import Fraction
 from neyman.curves._algebra._lattice_algebra import BestPair, WorstPair, joined
 from neyman.curves._named._constructors import curve
 from neyman.curves._pair import Pair
+from neyman.curves._pairs._between import at_each_end
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._pairs._symmetrised import SymmetrisedPair
 from neyman.curves._tradeoff import TradeOff
@@ -27,7 +28,8 @@ def subsample(f: TradeOff, share: Real) -> TradeOff:
         share: p, size of the sample over number of records, in [0, 1]; both public.
 
     Guarantee: for replace_one. The result is symmetric and composes as every other; its two
-        directions are charged in each step, which is loose under composition.
+        directions are charged in each step, which is loose under composition. Answers are of the
+        curve C_p(f); those of the sampler are of `accounting.without_replacement`.
 
     Raises:
         InvalidParameter: if the share leaves [0, 1].
@@ -67,4 +69,7 @@ def _for_all_ordered(f: TradeOff) -> Pair:
 def _sampled(pair: Pair, share: Fraction) -> Pair:
     if share == 0 or pair.kind == IdentityPair.kind:
         return IdentityPair()
-    return pair if share == 1 else SymmetrisedPair(pair, share)
+    if share == 1:
+        return pair
+    ends = at_each_end([pair], lambda ends: _sampled(ends[0], share))
+    return SymmetrisedPair(pair, share) if ends is None else ends

@@ -1,18 +1,22 @@
-"""Compositions, the worst and the best of two guarantees, and mixtures, by name."""
+"""Compositions, the worst and the best of two guarantees, mixtures and bounds, by name."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+
+import numpy as np
 
 from neyman.curves._algebra._composed import composed
 from neyman.curves._algebra._lattice_algebra import BestPair, WorstPair, joined, mixed
 from neyman.curves._named._constructors import curve
 from neyman.curves._pair import Pair
+from neyman.curves._pairs._between import between
 from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._tradeoff import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, shares, text
 
-__all__ = ["best", "compose", "mixture", "symmetric_hull", "worst"]
+__all__ = ["best", "compose", "dominated_by", "mixture", "symmetric_hull", "worst"]
 
 
 def compose(*guarantees: TradeOff) -> TradeOff:
@@ -65,13 +69,56 @@ def worst(f: TradeOff, g: TradeOff) -> TradeOff:
 def best(f: TradeOff, g: TradeOff) -> TradeOff:
     """Return what holds if both f and g do, of the same mechanism: max(f, g).
 
-    delta is the conjugate of it, at most min(delta_f, delta_g).
+    delta is the conjugate of it, at most min(delta_f, delta_g). Answers are of this curve; write
+    `dominated_by(best(f, g))` for a mechanism that may lose less.
 
     >>> from neyman.curves import gdp, pure_dp
     >>> f"{best(gdp(1), pure_dp(1)).delta(0):.6f}"
     '0.382925'
     """
     return _each(lambda p, q: joined(BestPair, (p, q)), f, g)
+
+
+def dominated_by(bound: TradeOff, *, attained: TradeOff | None = None) -> TradeOff:
+    """Return the guarantee of a mechanism of which you know a bound, and not its worst data.
+
+        bound <= f <= attained,  as trade-off functions
+
+    Every answer says that it is of a class (`answer.of`). Its safe end is that of the bound, which
+    is what calibration uses and what a ledger charges. Its other end is that of what is attained.
+    Composition, sampling, groups and mixtures act on both.
+
+    A curve by itself, such as gdp(1) or of_curve(...), is exact: it stands for two laws that have
+    this curve. Write dominated_by where the mechanism that you mean may lose less.
+
+    Args:
+        bound: what the mechanism loses at most; the proof is yours.
+        attained: what some data lose at least, as by the best attack that is known; None if
+            nothing is known.
+
+    Raises:
+        InvalidParameter: if what is attained loses more than the bound.
+        RelationMismatch: if the two are proved for different neighbouring relations.
+
+    >>> from neyman.curves import gdp
+    >>> f = dominated_by(gdp(1), attained=gdp(0.9))
+    >>> found = (f ** 4).epsilon(1e-5, bracket=True)
+    >>> found.of, found.lower == gdp(1.8).epsilon(1e-5, bracket=True).lower
+    ('class', True)
+    >>> found.value == gdp(2).epsilon(1e-5)
+    True
+    """
+    if attained is None:
+        return _each(lambda f, _: between(f, IdentityPair()), bound, bound)
+    zero = np.zeros(())
+    most, least = curve(bound).delta_bracket(zero).upper, curve(attained).delta_bracket(zero).lower
+    if least > most:
+        raise InvalidParameter(
+            f"what is attained must lose no more than the bound; got an advantage of {least:.6g} "
+            f"for attained={attained}, and {most:.6g} for the bound {bound}. Write a curve of what "
+            "some attack is known to reach"
+        )
+    return _each(between, bound, attained)
 
 
 def symmetric_hull(f: TradeOff) -> TradeOff:

@@ -11,6 +11,7 @@ from neyman.curves._divergences._binomial_renyi import binomial_renyi, capped_re
 from neyman.curves._divergences._law_renyi import renyi_by_law
 from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._pair import Pair, Tails
+from neyman.curves._pairs._between import at_each_end
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.errors import InvalidParameter
@@ -42,6 +43,9 @@ def sampled(base: Pair, probability: Fraction) -> Pair:
         return IdentityPair()
     if probability == 1:
         return base
+    ends = at_each_end([base], lambda ends: sampled(ends[0], probability))
+    if ends is not None:
+        return ends
     inner, already = base.unsampled()
     return SampledPair(inner, probability * already)
 

@@ -30,6 +30,8 @@ __all__ = ["SymmetrisedPair"]
 
 # Below it the law's losses are not known well, relatively, where e^(μx) leaves the doubles.
 _LEAST = Fraction(1, 10**100)
+# Order times mu up to which the law is summed for a divergence.
+_HIGHEST = 500.0
 
 
 @final
@@ -188,10 +190,23 @@ class SymmetrisedPair(Pair):
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        law = self.loss_law()
-        if law is None:
-            return Bracket(np.zeros(order.shape), self.base.renyi_bracket(order).upper)
-        return renyi_by_law(law, order, self.log_singular[0])
+        # One direction loses no more, and without sampling no less is lost.
+        lower = self._sampled.renyi_bracket(order).lower
+        upper = self.base.renyi_bracket(order).upper
+        law, square = self.loss_law(), self.base.outer_gaussian()
+        if law is not None and square is not None:
+            near = order * float(square) ** 0.5 <= _HIGHEST
+            found = renyi_by_law(law, np.where(near, order, 0.5), self.log_singular[0])
+            lower = np.where(near, np.maximum(lower, found.lower), lower)
+            upper = np.where(near, np.minimum(upper, found.upper), upper)
+        return Bracket(np.minimum(lower, upper), upper)
+
+    @override
+    def zcdp_bracket(self) -> tuple[float, float]:
+        upper = self.base.zcdp_bracket()[1]
+        orders = 1 + np.asarray([1e-3, 1.0, 8.0, 1e3, 1e12])
+        lower = float(np.max(self.renyi_bracket(orders).lower / orders)) * (1 - 2 * ULP)
+        return min(lower, upper), upper
 
     @override
     def outer_pure(self) -> Fraction | None:

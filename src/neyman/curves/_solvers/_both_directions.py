@@ -9,6 +9,7 @@ import numpy as np
 from neyman.curves._algebra._composed import composed
 from neyman.curves._algebra._lattice_algebra import BestPair, count_of_choices
 from neyman.curves._pair import Pair
+from neyman.curves._pairs._between import enclosed, ends_of
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair, sampled
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._profiles._hull import hull_test
@@ -30,12 +31,22 @@ def larger(first: Bracket, second: Bracket) -> Bracket:
 
 def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     """Bracket a view of the guarantee of both directions."""
+    bound, attained = _ends_of_both(remove, add)
+    if bound != attained:
+        found = (read_both(*end, view, at) for end in (bound, attained))
+        return enclosed(*found, loss=view.loss)
     found = _read_both(remove, add, view, at)
     if len(remove.factors()) > 1 or remove.factors()[0][1] > 1:
         for i in range(count_of_choices(remove)):
             below = read_both(_chosen(remove, i), _chosen(add, i), view, at)
             found = meet(found, one_side(view, view.vacuous(at), below, above=True))
     return found
+
+
+def _ends_of_both(remove: Pair, add: Pair) -> tuple[tuple[Pair, Pair], tuple[Pair, Pair]]:
+    """Return the bounds of both directions, and what is attained in both."""
+    (first, second), (third, fourth) = ends_of(remove), ends_of(add)
+    return (first, third), (second, fourth)
 
 
 def _chosen(pair: Pair, i: int) -> Pair:
@@ -93,6 +104,11 @@ def _log_delta(remove: Pair, add: Pair, epsilon: Array) -> Bracket:
 
 def delta_of_both(remove: Pair, add: Pair, epsilon: Array) -> Bracket:
     """Bracket delta: without a logarithm between where the pairs have formulas of their own."""
+    bound, attained = _ends_of_both(remove, add)
+    if bound != attained:
+        return enclosed(
+            delta_of_both(*bound, epsilon), delta_of_both(*attained, epsilon), loss=True
+        )
     closed = {pair: pair.method == "closed form" for pair in (remove, add)}
     if not all(closed.values()) or not isinstance(in_use().solver, Auto):
         return exp_outward(read_both(remove, add, LOG_DELTA, epsilon))

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.curves._curve import Answer, Curve, View
+from neyman.curves._curve import Answer, Curve, View, answers_of
 from neyman.curves._statements._real_line import rounded_up
 from neyman.curves._statements._real_line_constructors import cdp
 from neyman.curves._tradeoff import TradeOff
@@ -87,7 +87,8 @@ def subgaussian(f: Curve) -> Subgaussian:
     (low, high), (least, most) = f.subgaussian_bracket()
     tau = _root(least, -1), _root(most, 1)
     return Subgaussian(
-        Answer(high, low, high, mean.method), Answer(tau[1], tau[0], tau[1], mean.method)
+        Answer(high, low, high, mean.method, mean.of),
+        Answer(tau[1], tau[0], tau[1], mean.method, mean.of),
     )
 
 
@@ -117,7 +118,7 @@ def truncated_rho(f: Curve, omega: float, *, bracket: bool = False) -> View:
     bounds = Bracket(np.asarray(lower), np.asarray(upper))
     if not bracket:
         return float(bounds.upper)
-    return Answer(upper, lower, upper, f.method)
+    return Answer(upper, lower, upper, f.method, answers_of(f))
 
 
 def _root(square: float, side: int) -> float:

@@ -1,0 +1,231 @@
+"""A pair of which a bound is known, and something that it loses at least.
+
+Of some mechanisms no worst pair of laws is known. What is proved is that a known pair dominates
+them, and perhaps that another one is attained:
+
+    bound <= f <= attained        as trade-off functions, in this direction.
+
+Composition, sampling, groups, mixtures, the worst and the best are all monotone, so they act on
+both ends alike, and a pair in between is always the outermost.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+
+from neyman.curves._curve import Curve
+from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._pair import Pair, Tails, check_relation
+from neyman.curves._pairs._identity import IdentityPair
+from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View
+from neyman.errors import InvalidParameter, UnsupportedComposition
+from neyman.numerics import Array, Bracket, ComplexArray
+from neyman.overriding import override
+
+__all__ = ["BetweenPair", "at_each_end", "between", "enclosed", "ends_of"]
+
+
+def between(bound: Pair, attained: Pair) -> Pair:
+    """Return a pair in between, in its one normal form: where both are one pair, that one."""
+    bound, attained = ends_of(bound)[0], ends_of(attained)[1]
+    check_relation((bound, attained), "join", "joined")
+    return bound if bound == attained else BetweenPair(bound, attained)
+
+
+def ends_of(pair: Pair) -> tuple[Pair, Pair]:
+    """Return the bound and what is attained; twice the pair itself where it is known."""
+    # The kind is quick to tell, the class is not.
+    if pair.kind == BetweenPair.kind and isinstance(pair, BetweenPair):
+        return pair.bound, pair.attained
+    return pair, pair
+
+
+def at_each_end(pairs: Sequence[Pair], build: Callable[[tuple[Pair, ...]], Pair]) -> "Pair | None":
+    """Return what is built of the bounds, and of what is attained; None where all are known."""
+    if all(pair.kind != BetweenPair.kind for pair in pairs):
+        return None
+    bounds, attained = zip(*map(ends_of, pairs), strict=True)
+    return between(build(bounds), build(attained))
+
+
+def enclosed(bound: Bracket, attained: Bracket, *, loss: bool) -> Bracket:
+    """Keep the safe end of the bound, and the other one of what is attained."""
+    if loss:
+        return Bracket(np.minimum(attained.lower, bound.upper), bound.upper)
+    return Bracket(bound.lower, np.maximum(attained.upper, bound.lower))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BetweenPair(Pair):
+    """Some pair of laws with a trade-off function between those of two others.
+
+    Built by `between`.
+
+    Attributes:
+        bound: dominates it.
+        attained: what it loses at least.
+    """
+
+    bound: Pair
+    attained: Pair
+
+    kind: ClassVar[str] = "between"
+
+    def __post_init__(self) -> None:
+        """Refuse an end that is itself between two."""
+        if self.kind in (self.bound.kind, self.attained.kind):
+            raise InvalidParameter(
+                "the ends of a pair in between must be known pairs; write dominated_by(f)"
+            )
+
+    def __str__(self) -> str:
+        more = "" if self.attained == IdentityPair() else f", attained={self.attained}"
+        return f"dominated_by({self.bound}{more})"
+
+    @property
+    @override
+    def of_class(self) -> bool:
+        return True
+
+    @property
+    @override
+    def certified(self) -> bool:
+        return self.bound.certified and self.attained.certified
+
+    @property
+    @override
+    def symmetric(self) -> bool:
+        return self.bound.symmetric and self.attained.symmetric
+
+    @property
+    @override
+    def costly(self) -> bool:
+        return self.bound.costly or self.attained.costly
+
+    @property
+    @override
+    def neighbors(self) -> str | None:
+        return self.bound.neighbors or self.attained.neighbors
+
+    @property
+    @override
+    def method(self) -> str:
+        return self.bound.method
+
+    @property
+    @override
+    def log_singular(self) -> tuple[float, float]:
+        return self.bound.log_singular
+
+    @override
+    def swap(self) -> Pair:
+        return BetweenPair(self.bound.swap(), self.attained.swap())
+
+    @override
+    def dominating(self) -> Pair:
+        return self.bound
+
+    def _no_law(self, what: str) -> UnsupportedComposition:
+        return UnsupportedComposition(
+            f"{what} must be of a pair of laws; got {self}, of which a bound is known. Ask the "
+            f"bound itself, f.dominating(): {self.bound}"
+        )
+
+    @override
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        del t, closed
+        raise self._no_law("the law of the privacy loss")
+
+    @override
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        del s
+        raise self._no_law("the cumulant")
+
+    @override
+    def slope(self, epsilon: Array) -> Array:
+        del epsilon
+        raise self._no_law("the slope of the profile")
+
+    def _view(self, view: View, at: Array) -> Bracket:
+        found = (view.ask(pair, at) for pair in (self.bound, self.attained))
+        return enclosed(*found, loss=view.loss)
+
+    @override
+    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+        return self._view(LOG_DELTA, epsilon)
+
+    @override
+    def delta_bracket(self, epsilon: Array) -> Bracket:
+        bound, attained = (x.delta_bracket(epsilon) for x in (self.bound, self.attained))
+        return enclosed(bound, attained, loss=True)
+
+    @override
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        return self._view(EPSILON, delta)
+
+    @override
+    def beta_bracket(self, alpha: Array) -> Bracket:
+        return self._view(BETA, alpha)
+
+    @override
+    def tpr_bracket(self, alpha: Array) -> Bracket:
+        return self._view(TPR, alpha)
+
+    @override
+    def renyi_bracket(self, order: Array) -> Bracket:
+        bound, attained = (x.renyi_bracket(order) for x in (self.bound, self.attained))
+        return enclosed(bound, attained, loss=True)
+
+    @override
+    def mu_bracket(self, slack: float) -> tuple[float, float]:
+        return _both(self.bound.mu_bracket(slack), self.attained.mu_bracket(slack))
+
+    @override
+    def zcdp_bracket(self) -> tuple[float, float]:
+        return _both(self.bound.zcdp_bracket(), self.attained.zcdp_bracket())
+
+    @override
+    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
+        return _both(self.bound.tcdp_bracket(omega), self.attained.tcdp_bracket(omega))
+
+    @override
+    def subgaussian_bracket(self) -> Subgaussianity:
+        # What loses less need not have a loss that is closer to its mean.
+        raise self._no_law("the subgaussian parameter of the loss")
+
+    @override
+    def outer_gaussian(self) -> Fraction | None:
+        return self.bound.outer_gaussian()
+
+    @override
+    def tight_gaussian(self) -> Fraction | None:
+        return self.bound.tight_gaussian()
+
+    @override
+    def inner_gaussian(self) -> Fraction:
+        return self.bound.inner_gaussian()
+
+    @override
+    def outer_pure(self) -> Fraction | None:
+        return self.bound.outer_pure()
+
+    @override
+    def inner_pure(self) -> Fraction:
+        return self.bound.inner_pure()
+
+    @override
+    def admits(self, curve: Curve) -> bool:
+        return self.bound.admits(curve)
+
+    @override
+    def without_failure(self) -> tuple[Pair, Fraction, Fraction]:
+        core, _, most = self.bound.without_failure()
+        return (core, Fraction(0), most) if most else (self, most, most)
+
+
+def _both(bound: tuple[float, float], attained: tuple[float, float]) -> tuple[float, float]:
+    return min(attained[0], bound[1]), bound[1]
