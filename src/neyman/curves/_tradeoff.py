@@ -231,7 +231,8 @@ class TradeOff(Curve):
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        return larger(self.remove.renyi_bracket(order), self.add.renyi_bracket(order))
+        both = [pair.renyi_bracket(order) for pair in {self.remove: 0, self.add: 0}]
+        return larger(both[0], both[-1])
 
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
