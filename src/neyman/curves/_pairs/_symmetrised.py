@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._divergences._law_renyi import renyi_by_law
+from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._sampled import SampledPair
@@ -190,7 +191,11 @@ class SymmetrisedPair(Pair):
     def renyi_bracket(self, order: Array) -> Bracket:
         law = self.loss_law()
         if law is None:
-            return Bracket(np.zeros(order.shape), self.base.renyi_bracket(order).upper)
+            # No more than the base, and no less than either direction of the sampled one.
+            most = np.minimum(self.base.renyi_bracket(order).upper, outer_renyi(self, order))
+            sides = (self._sampled, self._sampled.swap())
+            least = np.max([side.renyi_bracket(order).lower for side in sides], axis=0)
+            return Bracket(np.minimum(least, most), most)
         return renyi_by_law(law, order, self.log_singular[0])
 
     @override
