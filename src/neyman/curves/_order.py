@@ -237,17 +237,17 @@ def least_rho(
 
 def _largest_ratios(curve: Profile, count: int, last: float) -> tuple[float, float]:
     """Return the largest lower and the largest upper bound of D_order / order that are seen."""
-    orders = np.concatenate([[1.0], 1 + np.logspace(-6, 6, count)])
-    orders = np.append(orders[orders < last], min(last, orders[-1]))
-    lower, upper = 0.0, 0.0
+    grid = np.concatenate([[1.0], 1 + np.logspace(-6, 6, count)])
+    grid = np.append(grid[grid < last], min(last, grid[-1]))
+    orders, lower, upper = np.asarray(grid, dtype=np.float64), 0.0, 0.0
     for _ in range(_ZOOMS):
         found = curve.renyi_bracket(orders)
         low, high = found.lower / orders, found.upper / orders
         lower, upper = max(lower, float(np.max(low))), max(upper, float(np.max(high)))
         # Between two orders of a grid the largest one is missed by too much.
         best = int(np.argmax(low if lower > 0 else high))
-        near = orders[[max(best - 1, 0), min(best + 1, orders.size - 1)]]
-        orders = np.linspace(near[0], near[1], _ZOOMED)
+        ends = orders[max(best - 1, 0)], orders[min(best + 1, orders.size - 1)]
+        orders = np.asarray(np.linspace(*ends, _ZOOMED), dtype=np.float64)
     return lower, upper
 
 

@@ -25,11 +25,10 @@ from neyman.curves._algebra._factors import Factors
 from neyman.curves._order import least_mu, least_mu_until
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._gaussian import GaussianPair
-from neyman.curves._solvers._lattice import loss_part
+from neyman.curves._solvers._lattice import lattice_sum
 from neyman.curves._solvers._read import has_exact_profile, loss_law
-from neyman.curves._solvers._solver import Auto, Contour, Lattice, Solver, in_use, using
+from neyman.curves._solvers._solver import Auto, Contour, Solver, in_use, using
 from neyman.numerics import ceil_float, gaussian_log_delta, square_roots
-from neyman.numerics._lattice_sums._sum import LatticeSum
 
 __all__ = ["LeastMu", "tight_mu"]
 
@@ -97,7 +96,7 @@ def _tight(factors: Factors, compose: Compose) -> LeastMu:
 
 def _quick(bounded: Factors) -> bool:
     """Return whether the profile of a composition takes milliseconds, and may be asked."""
-    if isinstance(in_use().solver, Lattice):
+    if in_use().step is not None:
         return False
     if has_exact_profile(bounded):
         return True
@@ -111,7 +110,8 @@ def _by_lattice(bounded: Factors) -> tuple[float, float]:
     """Bracket the least mu by both directions of a lattice."""
     lower, upper, effort = 0.0, math.inf, in_use()
     both = {bounded: None, tuple((pair.swap(), n) for pair, n in bounded): None}
-    known = [side.mu() for side in map(_sum, both) if side is not None]
+    sums = [lattice_sum(side, effort.step) for side in both]
+    known = [side.mu() for side in sums if side is not None]
     if len(known) < len(both):
         return lower, upper
     effort.methods.add("lattice")
@@ -121,12 +121,6 @@ def _by_lattice(bounded: Factors) -> tuple[float, float]:
         if upper <= lower * (1 + _CLOSE) or effort.late:
             break
     return lower, upper
-
-
-def _sum(factors: Iterable[tuple[Pair, int]]) -> LatticeSum | None:
-    parts = [loss_part(pair, n) for pair, n in factors]
-    known = tuple(part for part in parts if part is not None)
-    return LatticeSum(known) if len(known) == len(parts) else None
 
 
 def _total(parts: Iterable[tuple[Fraction | None, int]]) -> Fraction:

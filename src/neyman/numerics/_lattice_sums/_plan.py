@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 
+from neyman.errors import InvalidParameter
 from neyman.numerics._bracket import Array
 from neyman.numerics._lattice_sums._law import Grid
 from neyman.numerics._lattice_sums._source import LossSource
@@ -18,6 +19,7 @@ from neyman.numerics._lattice_sums._window import Tilt
 
 __all__ = [
     "FIRST_LOG",
+    "MOST_CELLS",
     "Coarse",
     "Ends",
     "Part",
@@ -25,6 +27,7 @@ __all__ = [
     "Question",
     "coarse_law",
     "ends_of",
+    "grid_by",
     "grid_of",
     "look_at",
     "plan",
@@ -49,7 +52,9 @@ _TILTS = np.geomspace(1e-6, 1e9, 241)
 _OFFSETS = np.geomspace(0.05, 200.0, 60)
 # What rounding of a transform makes of a step, and what of delta may be made by it.
 _NOISE, _QUIET = 1e-14, 1e-5
-_MOST_ALIGNED = 512
+_MOST_ALIGNED = 2**14
+# Of a part, or of the window, where the step is given: about 100 bytes each.
+MOST_CELLS = 2**21
 
 
 @final
@@ -283,15 +288,37 @@ def look_at(parts: Sequence[Part], log_delta: float, level: int) -> tuple[Ends, 
 
 def grid_of(parts: Sequence[Part], found: Plan, cells: int) -> tuple[Grid, ...]:
     """Return the grids of the parts, all of one step, the longest of at most so many cells."""
-    lengths = [end[1] - end[0] for end in found.ends]
-    span = found.tilt.high - found.tilt.low
-    # A sum that cannot leave a short range needs no longer window.
-    whole = sum(x * part.times for x, part in zip(lengths, parts, strict=True))
     far = max(abs(x) for end in found.ends for x in end)
-    step = max(*lengths, min(span, whole), _SMALL * far, _LEAST_STEP * cells) / cells
+    step = max(_longest(parts, found), _SMALL * far, _LEAST_STEP * cells) / cells
     unit = _aligned(parts)
     if unit > step:
         step = unit / math.ceil(unit / step)
+    return _grids(found, step)
+
+
+def grid_by(parts: Sequence[Part], found: Plan, step: float) -> tuple[Grid, ...]:
+    """Return the grids of a step that is given.
+
+    Raises:
+        InvalidParameter: if they take too many cells.
+    """
+    longest = max(_longest(parts, found), *(abs(x) for end in found.ends for x in end))
+    if longest > step * MOST_CELLS:
+        raise InvalidParameter(
+            f"a lattice has at most {MOST_CELLS} cells; got step={step:g} for losses up to "
+            f"{longest:g}. Write a step of at least {longest / MOST_CELLS:.2g}"
+        )
+    return _grids(found, step)
+
+
+def _longest(parts: Sequence[Part], found: Plan) -> float:
+    """Return the length of the longest part, or of the window; a sum's range is not exceeded."""
+    lengths = [end[1] - end[0] for end in found.ends]
+    whole = sum(x * part.times for x, part in zip(lengths, parts, strict=True))
+    return max(*lengths, min(found.tilt.high - found.tilt.low, whole))
+
+
+def _grids(found: Plan, step: float) -> tuple[Grid, ...]:
     return tuple(
         Grid(step, math.floor(low / step) - 1, math.ceil(high / step) + 1)
         for low, high in found.ends

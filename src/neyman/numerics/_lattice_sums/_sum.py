@@ -11,7 +11,15 @@ import numpy.typing as npt
 from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._lattice_sums._law import laws
 from neyman.numerics._lattice_sums._mu import mu_above, mu_below
-from neyman.numerics._lattice_sums._plan import Part, Plan, Question, grid_of, plan, plan_whole
+from neyman.numerics._lattice_sums._plan import (
+    Part,
+    Plan,
+    Question,
+    grid_by,
+    grid_of,
+    plan,
+    plan_whole,
+)
 from neyman.numerics._lattice_sums._profile import LatticeProfile
 from neyman.numerics._lattice_sums._source import LossSource
 from neyman.numerics._lattice_sums._whole import part_of, whole_law
@@ -69,9 +77,20 @@ class LatticeSum:
 
     Attributes:
         parts: the losses, and how often each is taken.
+        step: of the grid; None where each level finds its own. With a step there is one level, and
+            losses are cut as at the last.
+
+    Raises:
+        InvalidParameter: from every question, if the step makes too many cells.
     """
 
     parts: tuple[Part, ...]
+    step: float | None = None
+
+    @property
+    def levels(self) -> range:
+        """The levels that a question goes through."""
+        return range(LEVELS) if self.step is None else range(LEVELS - 1, LEVELS)
 
     @staticmethod
     def cells(level: int) -> int:
@@ -91,7 +110,7 @@ class LatticeSum:
             yield Bracket(nothing, nothing)
             return
         questions = [Question(float(x), inverse=False) for x in flat]
-        for level in range(LEVELS):
+        for level in self.levels:
             lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
             quiet = _QUIET / 16**level
             for below, above, is_open in self._profiles(questions, level):
@@ -120,7 +139,7 @@ class LatticeSum:
         flat = np.ravel(delta).astype(np.float64)
         with np.errstate(divide="ignore"):
             questions = [Question(float(x), inverse=True) for x in np.log(flat)]
-        for level in range(LEVELS):
+        for level in self.levels:
             lower, upper = np.zeros(flat.shape), np.full(flat.shape, np.inf)
             quiet = _QUIET / 16**level
             for below, above, is_open in self._profiles(questions, level):
@@ -161,7 +180,10 @@ class LatticeSum:
         return below, LatticeProfile(high, up=True)
 
     def _laws(self, found: Plan, level: int) -> tuple[Powers, Powers]:
-        grids = grid_of(self.parts, found, self.cells(level))
+        if self.step is None:
+            grids = grid_of(self.parts, found, self.cells(level))
+        else:
+            grids = grid_by(self.parts, found, self.step)
         both = [
             (*laws(part.upper, part.lower, grid), part.times)
             for part, grid in zip(self.parts, grids, strict=True)
@@ -185,7 +207,7 @@ class LatticeSum:
         The other half of the guarantee is that of the swapped losses. Infinite above if a loss is
         infinite, or has no largest value.
         """
-        for level in range(LEVELS):
+        for level in self.levels:
             below: list[LatticeProfile] = []
             above: list[LatticeProfile] = []
             for log_delta in _RUNGS:
@@ -214,7 +236,7 @@ class LatticeSum:
             divergences, and the mass.
         """
         a = np.maximum(order, 1 + _NEAR_ONE)
-        for level in range(LEVELS):
+        for level in self.levels:
             _, uppers = self._laws(plan_whole(self.parts, log_mass, level), level)
             raised = math.fsum(-n * law.lowered for law, n in uppers)
             logs = np.array([sum(log_total(uppers, x - 1)) for x in a.ravel()]).reshape(a.shape)
