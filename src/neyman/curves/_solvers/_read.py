@@ -8,7 +8,8 @@ work is done, or the time is up:
     contour     the cumulant of each factor is known in the complex plane
     trivial     what always holds: `_trivial`
     known       copies of one sampled Gaussian, by one who is told in which steps a record was
-    lattice     any certified factors
+    hits        sampled factors of which few steps ever see a record, by their number
+    lattice     any other certified factors
     class       a statement is among the factors: Rényi orders
 
 An answer depends on the question alone, unless the caller limits the seconds.
@@ -24,7 +25,7 @@ from neyman.curves._pair import Pair, Profile
 from neyman.curves._profiles._atomic_profile import AtomicProfile
 from neyman.curves._solvers._contour import ContourProfile
 from neyman.curves._solvers._known_samples import known_samples
-from neyman.curves._solvers._lattice import lattice_brackets
+from neyman.curves._solvers._lattice import counted_brackets, lattice_brackets
 from neyman.curves._solvers._solver import Contour, Effort, in_use
 from neyman.curves._solvers._statements import statement_bound, without_statements
 from neyman.curves._solvers._trivial import one_side, trivial_bounds
@@ -110,8 +111,14 @@ def _of_laws(
     known = known_samples(parts)
     if known is not None and view.name in ("log_delta", "epsilon"):
         yield "known samples", known.bracket(view, at)
-    for found in lattice_brackets(pair, view, at):
-        yield "lattice", found
+    counted = False
+    for found in counted_brackets(parts, view, at):
+        counted = True
+        yield "counted hits", found
+    # One grid tells more of the smallest deltas, and less of epsilon.
+    if not (counted and view is EPSILON):
+        for found in lattice_brackets(pair, view, at):
+            yield "lattice", found
 
 
 def _of_class(pair: Pair, parts: Factors, view: View, at: Array) -> Iterator[tuple[str, Bracket]]:

@@ -97,10 +97,6 @@ class LatticeSum:
         """Return the most cells of a law, or of a window, at a level."""
         return _FIRST_CELLS * 4**level
 
-    def cost(self, level: int) -> int:
-        """Return about how many cells a question handles at a level."""
-        return self.cells(level) * (2 * len(self.parts) + 4)
-
     def log_delta(self, epsilon: Array) -> Iterator[Bracket]:
         """Bracket the logarithm of delta at each epsilon, level by level."""
         flat = np.clip(np.ravel(epsilon).astype(np.float64), -_FARTHEST, _FARTHEST)

@@ -83,11 +83,12 @@ class SymmetrisedGaussianLaw(LossLaw):
         x = (panels.left[:count, None] + width / 2 * (1 + NODES)).ravel()
         log_weight = self.half.log_density(x) + np.tile(np.log(WEIGHTS * width / 2), count)
         loss = self.half.loss(x)
-        points = WeightedLosses.of(
-            np.concatenate([log_weight, log_weight + loss]),
-            np.concatenate([np.expm1(loss), np.expm1(-loss)]),
-            np.concatenate([loss, -loss]),
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            points = WeightedLosses.of(
+                np.concatenate([log_weight, log_weight + loss]),
+                np.concatenate([np.expm1(loss), np.expm1(-loss)]),
+                np.concatenate([loss, -loss]),
+            )
         return SymmetrisedNodes(self, points, panels, x, log_weight, count, span.height)
 
     @override
