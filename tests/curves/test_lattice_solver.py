@@ -9,6 +9,7 @@ from neyman.curves import (
     Lattice,
     bounded_range,
     discrete,
+    discrete_gaussian,
     gdp,
     laplace,
     piecewise,
@@ -17,6 +18,7 @@ from neyman.curves import (
     subsample,
     zcdp,
 )
+from neyman.curves._solvers._lattice import lattice_sum
 from neyman.errors import InvalidParameter
 from neyman.numerics import Span
 from neyman.numerics._laws._symmetrised_law import _LONGEST, SymmetrisedGaussianLaw
@@ -85,6 +87,17 @@ def test_the_lattice_narrows_a_small_delta_further_than_hits_do():
     curve = (poisson(gdp(1 / Fraction("0.6")), Fraction("1e-6")) ** 10**4).remove
     lower, upper = curve.delta(0.01, bracket=True)
     assert lower <= upper <= lower * 1.01
+
+
+@pytest.mark.parametrize("curve", [discrete_gaussian(4) ** 100, pure_dp(0.1) ** 50], ids=str)
+def test_the_lattice_places_atoms_of_a_grid_without_loss(curve):
+    """Those next to the smallest doubles, whose places are rounded, do not count."""
+    pair, delta = curve.remove, np.asarray(1e-6)
+    found = next(lattice_sum(pair.factors()).epsilon(delta))
+    known = pair.epsilon_bracket(delta)
+    assert found.lower <= known.upper
+    assert known.lower <= found.upper
+    assert found.upper - found.lower < 1e-4
 
 
 @pytest.mark.parametrize("mu", [1e-18, 0.29, 1e3, 1e18])

@@ -52,7 +52,7 @@ _TILTS = np.geomspace(1e-6, 1e9, 241)
 _OFFSETS = np.geomspace(0.05, 200.0, 60)
 # What rounding of a transform makes of a step, and what of delta may be made by it.
 _NOISE, _QUIET = 1e-14, 1e-5
-_MOST_ALIGNED = 2**14
+_MOST_ALIGNED, _ROUND = 2**14, 1e-250
 # Of a part, or of the window, where the step is given: about 100 bytes each.
 MOST_CELLS = 2**21
 
@@ -332,7 +332,9 @@ def _aligned(parts: Sequence[Part]) -> float:
     """
     best, unit = 0, 0.0
     for part in parts:
-        places = np.abs(_atom_places(part.lower)[0])
+        places, mass = _atom_places(part.lower)
+        # Where masses are next to the smallest doubles their ratio is none of the grid's.
+        places = np.abs(places[mass > _ROUND])
         places = places[places > 1e-12]
         if 0 < places.size <= _MOST_ALIGNED and part.times > best:
             best = part.times
