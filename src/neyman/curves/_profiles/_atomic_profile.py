@@ -1,9 +1,9 @@
 """The profile of laws with atoms on one grid, composed exactly, to the last digits of the tails.
 
 The lattice of `numerics._lattice_sums` reads such laws too. But it answers one question by one
-tilt, on laws that it moves: brackets of epsilon are 1e-8 to 1e-2 wide, here 1e-13 to 1e-10, in the
-same 0.01 s. A ladder of tilts gives one table of all tails, relatively accurate down to 1e-300, from
-which delta, epsilon, both errors and the tails of the loss come at any number of places at once.
+tilt, on laws that it moves: brackets of epsilon are 1e-8 to 1e-2 wide, here 1e-13 to 1e-10, in
+the same 0.01 s. A ladder of tilts gives one table of all tails, relatively accurate down to 1e-300,
+from which delta, epsilon, both errors and the tails of the loss come at many places at once.
 """
 
 from collections import Counter
