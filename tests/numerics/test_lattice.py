@@ -13,7 +13,7 @@ from neyman.numerics._atomic._atoms import Atoms, common_unit
 from neyman.numerics._atomic._lattice import LatticePart, compose
 from neyman.numerics._distributions._binomial import log_binomial_tail
 from neyman.numerics._distributions._theta import log_theta_ratio
-from neyman.numerics._lattice_sums._transform import convolved, spectrum_at
+from neyman.numerics._spectrum import convolved, spectrum_at
 
 
 def _law(weights, unit=Fraction(1, 7)):

@@ -25,9 +25,9 @@ from neyman.numerics._lattice_sums._source import (
     SwappedSource,
 )
 from neyman.numerics._lattice_sums._sum import LatticeSum
-from neyman.numerics._lattice_sums._transform import convolved as transformed
-from neyman.numerics._lattice_sums._transform import spectrum
 from neyman.numerics._lattice_sums._window import Window
+from neyman.numerics._spectrum import convolved as transformed
+from neyman.numerics._spectrum import spectrum
 
 EPSILONS = np.array([0.0, 0.1, 0.35, 1.0, 2.5])
 

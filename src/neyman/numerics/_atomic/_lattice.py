@@ -1,8 +1,8 @@
 """Composition of laws on a common lattice, cell by cell, with relative accuracy far into the tails.
 
 A ladder of tilts, each with its peak a few standard deviations from the last, gives every cell a
-bracket relative to a peak nearby, by the transform of `_lattice_sums`; where several are known the
-cell takes the narrowest. So the mass of a cell of probability 1e-300 is as accurate as that of a central one.
+bracket relative to a peak nearby (its error: `numerics/_spectrum`); where several are known it takes
+the narrowest. So the mass of a cell of probability 1e-300 is as accurate as that of a central one.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 
 from neyman.numerics._atomic._atoms import Atoms, Steps, common_unit
 from neyman.numerics._bracket import ULP, Array, Bracket
-from neyman.numerics._lattice_sums._transform import convolved, spectrum_at
+from neyman.numerics._spectrum import convolved, spectrum_at
 
 __all__ = ["Composition", "LatticePart", "compose", "fits"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._lattice_sums._law import LatticeLaw
-from neyman.numerics._lattice_sums._transform import convolved, spectrum
+from neyman.numerics._spectrum import convolved, spectrum
 
 __all__ = ["Powers", "Tilt", "Window", "log_moment", "log_total", "window"]
 
