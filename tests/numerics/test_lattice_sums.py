@@ -367,6 +367,12 @@ def test_a_step_for_too_many_cells_is_refused_with_one_that_will_do():
     assert next(LatticeSum(parts, 2 * enough).epsilon(np.asarray(1e-5))).upper < 4.3772
 
 
+def test_many_parts_go_through_fewer_levels_so_that_no_more_than_a_gigabyte_is_held():
+    part = Part.of(Normal(0.1), 1)
+    counts = {n: len(LatticeSum((part,) * n).levels) for n in (1, 5, 6, 29, 30, 10_000)}
+    assert counts == {1: 5, 5: 5, 6: 4, 29: 4, 30: 3, 10_000: 1}
+
+
 def test_a_tilt_that_falls_within_one_cell_is_read_all_the_same():
     window = Window(1e3, 0, 50.0, 0.0, Bracket(np.ones(3), np.ones(3)), 0.0, no_mass(), 0.0)
     sums, excess = window.scans(up=True)

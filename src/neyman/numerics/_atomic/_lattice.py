@@ -1,8 +1,8 @@
 """Composition of laws on a common lattice, cell by cell, with relative accuracy far into the tails.
 
 A ladder of tilts, each with its peak a few standard deviations from the last, gives every cell a
-bracket relative to a peak nearby (its error: `numerics/_spectrum`); where several are known it takes
-the narrowest. So the mass of a cell of probability 1e-300 is as accurate as that of a central one.
+bracket relative to a peak nearby (its error: `_spectrum`); where several are known it takes the
+narrowest. So the mass of a cell of probability 1e-300 is as accurate as that of a central one.
 """
 
 import math

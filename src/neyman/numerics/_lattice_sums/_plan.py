@@ -19,7 +19,6 @@ from neyman.numerics._lattice_sums._window import Tilt
 
 __all__ = [
     "FIRST_LOG",
-    "MOST_CELLS",
     "Coarse",
     "Ends",
     "Part",
@@ -53,8 +52,6 @@ _OFFSETS = np.geomspace(0.05, 200.0, 60)
 # What rounding of a transform makes of a step, and what of delta may be made by it.
 _NOISE, _QUIET = 1e-14, 1e-5
 _MOST_ALIGNED, _ROUND = 2**14, 1e-250
-# Of a part, or of the window, where the step is given: about 100 bytes each.
-MOST_CELLS = 2**21
 
 
 @final
@@ -296,17 +293,18 @@ def grid_of(parts: Sequence[Part], found: Plan, cells: int) -> tuple[Grid, ...]:
     return _grids(found, step)
 
 
-def grid_by(parts: Sequence[Part], found: Plan, step: float) -> tuple[Grid, ...]:
-    """Return the grids of a step that is given.
+def grid_by(parts: Sequence[Part], found: Plan, step: float, cells: int) -> tuple[Grid, ...]:
+    """Return the grids of a step that is given, the longest of at most so many cells.
 
     Raises:
         InvalidParameter: if they take too many cells.
     """
     longest = max(_longest(parts, found), *(abs(x) for end in found.ends for x in end))
-    if longest > step * MOST_CELLS:
+    if longest > step * cells:
         raise InvalidParameter(
-            f"a lattice has at most {MOST_CELLS} cells; got step={step:g} for losses up to "
-            f"{longest:g}. Write a step of at least {longest / MOST_CELLS:.2g}"
+            f"a lattice of {len(parts)} different losses has at most {cells} cells; got "
+            f"step={step:g} for losses up to {longest:g}. Write a step of at least "
+            f"{longest / cells:.2g}"
         )
     return _grids(found, step)
 

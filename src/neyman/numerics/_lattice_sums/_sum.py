@@ -30,6 +30,8 @@ __all__ = ["LEVELS", "LatticeSum", "WholeProfile"]
 # Cells of the longest part, or of the window, at the first level; four times as many at the next.
 _FIRST_CELLS = 2**13
 LEVELS = 5
+# Cells that are held at a time, some 60 bytes each: of every part, and what takes as much as some.
+_MOST_HELD, _BESIDE = 2**24, 3
 # An infinite epsilon is read there, where no finite loss is left.
 _FARTHEST = 1e6
 # The share of delta at which the upper law may exceed the sum by much.
@@ -90,7 +92,11 @@ class LatticeSum:
     @property
     def levels(self) -> range:
         """The levels that a question goes through."""
-        return range(LEVELS) if self.step is None else range(LEVELS - 1, LEVELS)
+        if self.step is not None:
+            return range(LEVELS - 1, LEVELS)
+        held = len(self.parts) + _BESIDE
+        fit = (k for k in range(1, LEVELS) if held * self.cells(k) > _MOST_HELD)
+        return range(next(fit, LEVELS))
 
     @staticmethod
     def cells(level: int) -> int:
@@ -179,7 +185,8 @@ class LatticeSum:
         if self.step is None:
             grids = grid_of(self.parts, found, self.cells(level))
         else:
-            grids = grid_by(self.parts, found, self.step)
+            most = min(self.cells(level), _MOST_HELD // (len(self.parts) + _BESIDE))
+            grids = grid_by(self.parts, found, self.step, most)
         both = [
             (*laws(part.upper, part.lower, grid), part.times)
             for part, grid in zip(self.parts, grids, strict=True)
