@@ -18,6 +18,7 @@ from neyman.curves import (
     subsample,
     zcdp,
 )
+from neyman.curves._solvers._known_samples import _MOST_CELLS, known_samples
 from neyman.curves._solvers._lattice import lattice_sum
 from neyman.errors import InvalidParameter
 from neyman.numerics import Span
@@ -98,6 +99,16 @@ def test_the_lattice_places_atoms_of_a_grid_without_loss(curve):
     assert found.lower <= known.upper
     assert known.lower <= found.upper
     assert found.upper - found.lower < 1e-4
+
+
+def test_many_places_are_read_block_by_block():
+    known = known_samples((poisson(gdp(2), 0.001) ** 1000).remove.factors())
+    many = np.linspace(0, 3, 5000).reshape(50, 100)
+    assert many.size * known.mu.size > _MOST_CELLS
+    found = known.log_delta(many)
+    assert found.shape == many.shape
+    np.testing.assert_array_equal(found[::7, 3], known.log_delta(many[::7, 3]))
+    assert known.log_delta(np.zeros(())).shape == ()
 
 
 @pytest.mark.parametrize("mu", [1e-18, 0.29, 1e3, 1e18])
