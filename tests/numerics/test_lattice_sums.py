@@ -346,6 +346,15 @@ def test_counted_hits_go_as_far_as_their_cells_go():
     assert len(list(three.epsilon(np.asarray(1e-6)))) <= 3
 
 
+def test_counted_hits_of_the_smallest_losses_have_places_too():
+    parts = (
+        Part.of(SampledSource(Normal(1 / 178), Fraction(1, 10**10)), 10**9),
+        Part.of(SampledSource(Normal(0.4), Fraction(1, 10**12)), 10),
+    )
+    low, high = next(CountedHits(parts).log_delta(np.array([0.0, 1e-12])))
+    assert np.all((low <= high) & (high <= 0))
+
+
 # -- a step that is given --------------------------------------------------------------------------
 
 

@@ -201,7 +201,7 @@ class CountedHits:
             ways = math.prod(
                 math.comb(part.times, k) for part, k in zip(self.parts, kappa, strict=True)
             )
-            terms.append((float(ways), window(powers, _ALL, -1e300)))
+            terms.append((float(ways), window(powers, _ALL, _ALL.low)))
         first = min(term.first for _, term in terms)
         last = max(term.first + term.masses.upper.size for _, term in terms)
         masses, infinite = np.zeros(last - first), 0.0
