@@ -24,7 +24,7 @@ from neyman.curves import (
     read,
     zcdp,
 )
-from neyman.curves._profiles._profile import LatticeProfile
+from neyman.curves._profiles._atomic_profile import AtomicProfile
 from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import exact_sum, from_written, shortened_up, written
 
@@ -189,7 +189,7 @@ def test_the_method_is_told_without_composing(monkeypatch):
     apart = pure_dp(0.1) @ pure_dp(Fraction(1, 10**7 + 19)) @ laplace(1)
     assert on_grid.epsilon(1e-3, bracket=True).method == "lattice"
     assert apart.epsilon(1e-3, bracket=True).method == "contour"
-    monkeypatch.setattr(LatticeProfile, "exactly", refused)
+    monkeypatch.setattr(AtomicProfile, "of", refused)
     assert on_grid.method == "lattice"
     assert apart.method == "contour"
     with pytest.raises(AssertionError):

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neyman.curves import gdp, pure_dp
+from neyman.curves import Lattice, gdp, laplace, pure_dp
+from neyman.curves._algebra._composed import composed
 from neyman.curves._named._discrete_constructors import (
     discrete,
     discrete_gaussian,
@@ -21,13 +22,12 @@ from neyman.curves._pairs._discrete import (
     DiscreteLaplacePair,
     DiscretePair,
 )
-from neyman.curves._pairs._gaussian import GaussianPair
-from neyman.curves._pairs._laplace import LaplacePair
-from neyman.curves._profiles._profile import LatticeProfile
+from neyman.curves._profiles._atomic_profile import AtomicProfile
 from neyman.curves._profiles._response_profile import (
     ResponseProfile,
     atoms_of_randomized_response,
 )
+from neyman.curves._solvers._solver import using
 from neyman.errors import InvalidParameter
 
 RESPONSE = atoms_of_randomized_response(Fraction(1, 100))
@@ -43,7 +43,7 @@ RESPONSE = atoms_of_randomized_response(Fraction(1, 100))
     ],
 )
 def test_a_hundred_steps_against_reference_digits(atoms, delta, digits):
-    found = LatticeProfile.exactly([(atoms, 100)]).epsilon_bracket(np.asarray(delta))
+    found = AtomicProfile.of([(atoms, 100)]).epsilon_bracket(np.asarray(delta))
     with mp.workdps(30):
         assert mp.mpf(float(found.lower)) <= mp.mpf(digits) * (1 + mp.mpf(10) ** -15)
         assert mp.mpf(float(found.upper)) >= mp.mpf(digits) * (1 - mp.mpf(10) ** -15)
@@ -53,7 +53,7 @@ def test_a_hundred_steps_against_reference_digits(atoms, delta, digits):
 def test_five_hundred_approximate_steps_with_the_failures_factored_out():
     failed = 1 - (1 - Fraction(1, 10**8)) ** 500
     target = float((Fraction(1, 10**5) - failed) / (1 - failed))
-    found = LatticeProfile.exactly([(RESPONSE, 500)]).epsilon_bracket(np.asarray(target))
+    found = AtomicProfile.of([(RESPONSE, 500)]).epsilon_bracket(np.asarray(target))
     assert found.lower <= 0.8555212276533732326410461 <= found.upper
     assert found.upper - found.lower < 1e-9
 
@@ -74,7 +74,7 @@ def test_five_hundred_approximate_steps_with_the_failures_factored_out():
 )
 def test_randomized_response_by_both_routes(epsilon, times, at, value):
     atoms = atoms_of_randomized_response(epsilon)
-    exact = LatticeProfile.exactly([(atoms, times)])
+    exact = AtomicProfile.of([(atoms, times)])
     for profile in (exact, ResponseProfile(epsilon, times)):
         found = profile.delta_bracket(np.asarray(at))
         assert found.lower <= value * (1 + 4e-15)
@@ -163,62 +163,50 @@ def test_one_step_holds_the_exact_profile_and_tests(weights, data):
 
 
 @settings(max_examples=25)
-@given(st.integers(1, 60), st.integers(1, 60), st.integers(2, 6), st.integers(0, 30))
-def test_two_point_powers_overlap_their_rounded_twins(first, second, times, at):
+@given(st.integers(1, 60), st.integers(1, 60), st.integers(2, 6), st.integers(1, 30))
+def test_two_point_powers_lie_within_the_lattice(first, second, times, at):
     p = (Fraction(first, 100), 1 - Fraction(first, 100))
     q = (Fraction(second, 61), 1 - Fraction(second, 61))
     masses = _exact_power(p, q, times)
-    rounded = LatticeProfile.rounded([(DiscretePair(p, q).atoms(), times)], Fraction(1, 16))
-    if rounded is None:
-        return
+    power = composed([(DiscretePair(p, q), times)])
     bound = Fraction(at, 10)
-    with np.errstate(divide="ignore"):
-        found = rounded.delta_bracket(np.log(np.asarray(float(bound))))
+    with using(Lattice(Fraction(1, 16))):
+        found = power.delta_bracket(np.log(np.asarray(float(bound))))
     exact = _exact_delta(masses, bound)
     assert float(found.lower) <= float(exact) + 1e-15
     assert float(found.upper) >= float(exact) - 1e-15
-    alpha = Fraction(at, 30)
-    errors = rounded.beta_bracket(np.asarray(float(alpha)))
+    alpha = Fraction(at, 31)
+    with using(Lattice(Fraction(1, 16))):
+        errors = power.beta_bracket(np.asarray(float(alpha)))
     beta = float(_exact_beta(masses, alpha))
     assert errors.lower <= beta + 1e-15
     assert errors.upper >= beta - 1e-15
 
 
-def test_rounding_narrows_with_its_step():
-    atoms = DiscreteGaussianPair(Fraction(16), 1).atoms()
-    exact = LatticeProfile.exactly([(atoms, 100)]).epsilon_bracket(np.asarray(1e-6))
+def test_a_lattice_narrows_with_its_step():
+    f = discrete_gaussian(4) ** 100
+    exact = f.epsilon(1e-6, bracket=True)
     widths = []
     for step in (Fraction(1, 50), Fraction(1, 400)):
-        found = LatticeProfile.rounded([(atoms, 100)], step).epsilon_bracket(np.asarray(1e-6))
+        found = f.epsilon(1e-6, solver=Lattice(step), bracket=True)
         assert found.lower <= exact.upper
         assert found.upper >= exact.lower
         widths.append(float(found.upper - found.lower))
     assert widths[1] < widths[0] / 4
 
 
-def test_sampled_gaussians_bracket_the_gaussian():
-    profile = LatticeProfile.sampled([(GaussianPair(Fraction(1, 25)), 25)], Fraction(1, 50))
-    deltas, levels = np.array([1e-250, 1e-30, 1e-6, 0.1]), np.array([1e-200, 1e-9, 0.05, 0.9])
-    found, truth = profile.epsilon_bracket(deltas), gdp(1).epsilon(deltas)
-    assert np.all((found.lower <= truth) & (truth <= found.upper))
-    assert np.all(found.upper - found.lower < 0.02 * truth)
-    errors = profile.beta_bracket(levels)
-    assert np.all((errors.lower <= gdp(1).beta(levels)) & (gdp(1).beta(levels) <= errors.upper))
-    powers = profile.tpr_bracket(levels)
-    assert np.all((powers.lower <= gdp(1).tpr(levels)) & (gdp(1).tpr(levels) <= powers.upper))
-
-
-def test_a_mixture_of_laws_is_composed_by_sampling():
-    parts = [(LaplacePair(Fraction(1, 5)), 10), (GaussianPair(Fraction(1, 25)), 5)]
-    coarse, fine = (LatticeProfile.sampled(parts, Fraction(1, k)) for k in (40, 160))
+def test_a_mixture_of_laws_is_composed_by_a_lattice():
+    f = laplace(Fraction(1, 5)) ** 10 @ gdp(Fraction(1, 5)) ** 5
     x = np.array([-0.5, 0.0, 0.5, 2.0])
-    wide, narrow = coarse.delta_bracket(x), fine.delta_bracket(x)
+    wide, narrow = (f.delta(x, solver=Lattice(Fraction(1, k)), bracket=True) for k in (40, 160))
     assert np.all((wide.lower <= narrow.upper) & (narrow.lower <= wide.upper))
     assert np.all(narrow.upper - narrow.lower < (wide.upper - wide.lower) / 3)
+    known = f.delta(x, bracket=True)
+    assert np.all((narrow.lower <= known.upper) & (known.lower <= narrow.upper))
 
 
 def test_tiny_deltas_and_levels_keep_relative_accuracy():
-    profile = LatticeProfile.exactly([(DiscreteGaussianPair(Fraction(16), 1).atoms(), 100)])
+    profile = AtomicProfile.of([(DiscreteGaussianPair(Fraction(16), 1).atoms(), 100)])
     levels = 10.0 ** -np.array([300.0, 250, 100, 10])
     powers = profile.tpr_bracket(levels)
     assert np.all(powers.upper < powers.lower * (1 + 1e-8))
@@ -229,15 +217,12 @@ def test_tiny_deltas_and_levels_keep_relative_accuracy():
     assert np.all(np.abs(log.upper - np.log(levels)) < 1e-8)
 
 
-def test_tails_of_an_exact_profile_and_the_refusal_of_a_rounded_one():
+def test_tails_of_an_exact_profile():
     atoms = DiscreteLaplacePair(Fraction(1, 2), 1).atoms()
-    profile = LatticeProfile.exactly([(atoms, 2)])
+    profile = AtomicProfile.of([(atoms, 2)])
     up = math.exp(-0.5) / (1 + math.exp(-0.5))
     tails = profile.log_tails_bracket(np.asarray(0.5))
     assert tails.p_above.lower <= 2 * math.log(up) <= tails.p_above.upper
-    rounded = LatticeProfile.rounded([(atoms, 2)], Fraction(1, 64))
-    with pytest.raises(InvalidParameter, match="write LatticeProfile"):
-        rounded.log_tails_bracket(np.asarray(0.5))
 
 
 @pytest.mark.parametrize(
@@ -303,8 +288,7 @@ def test_leaves_say_what_they_are():
         (lambda: discrete([0.5, 0.4], [0.5, 0.5]), "exactly 1"),
         (lambda: discrete([0.5, 0.5], [1]), "as many"),
         (lambda: discrete([1.5, -0.5], [0.5, 0.5]), "non-negative"),
-        (lambda: LatticeProfile.exactly([]), "at least one law"),
-        (lambda: LatticeProfile.rounded([(RESPONSE, 2)], Fraction(0)), "grid step"),
+        (lambda: AtomicProfile.of([]), "at least one law"),
         (lambda: ResponseProfile(Fraction(1), 1), "from 2"),
     ],
 )

@@ -32,9 +32,11 @@ from neyman.curves import (
     rdp,
     renyi_divergence,
     staircase,
+    subsample,
     worst,
     zcdp,
 )
+from neyman.curves._order import _rho_suffices
 from neyman.errors import InvalidParameter
 
 ORDERS = np.array([0, 1e-3, 0.3, 0.5, 0.9, 1, 1 + 1e-9, 1.5, 2, 3, 10, 64, math.inf])
@@ -305,3 +307,40 @@ def test_what_has_no_law_is_bounded_by_what_it_is_made_of():
     assert LEAVES["allocation"].zcdp() == 0.5
     assert LEAVES["shuffle"].renyi(2) == pytest.approx(pure_dp(2).renyi(2), rel=1e-9)
     assert LEAVES["shuffle"].zcdp() == pytest.approx(pure_dp(2).zcdp(), rel=1e-9)
+
+
+def test_the_rho_of_a_sampled_laplace_is_close_though_no_formula_knows_it():
+    f = poisson(laplace(1), 0.25)
+    lower, upper = f.zcdp(bracket=True)
+    assert lower <= upper <= lower * (1 + 1e-7)
+    exact = max(
+        divergence_by_profile(side, a) / a for side in (f.remove, f.add) for a in (1.5, 2.5, 4)
+    )
+    assert lower * (1 - 1e-4) <= exact * (1 + 1e-2)
+    assert exact <= upper * (1 + 1e-6)
+
+
+def test_a_rho_whose_divergences_are_known_from_above_only_is_bounded():
+    f = subsample(laplace(1), 0.25)
+    lower, upper = f.zcdp(bracket=True)
+    exact = max(divergence_by_profile(f.remove, a) / a for a in (1, 1.5, 2.5, 4))
+    assert 0 < lower <= exact * (1 + 1e-6)
+    # The largest loss is known, and that of randomized response is more.
+    assert exact < upper <= pure_dp(math.log1p(0.25 * math.expm1(1))).zcdp() * (1 + 1e-6)
+
+
+def test_a_rho_that_is_too_small_is_refused_at_once():
+    """No refinement of cells proves a parabola that lies below a divergence."""
+    f = poisson(laplace(1), 0.25).remove
+    lower = f.zcdp_bracket()[0]
+    asked = []
+
+    class Counted:
+        symmetric = False
+
+        def renyi_bracket(self, order):
+            asked.append(np.size(order))
+            return f.renyi_bracket(order)
+
+    assert not _rho_suffices(Counted(), lower * (1 - 1e-7), 30.0, 1e-8)
+    assert sum(asked) < 2000

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from neyman.errors import InvalidParameter
 from neyman.numerics._atomic._atoms import Atoms, common_unit
-from neyman.numerics._atomic._convolve import LatticePart, tilted_window
-from neyman.numerics._atomic._lattice import compose
+from neyman.numerics._atomic._lattice import LatticePart, compose
 from neyman.numerics._distributions._binomial import log_binomial_tail
 from neyman.numerics._distributions._theta import log_theta_ratio
+from neyman.numerics._spectrum import convolved, spectrum_at
 
 
 def _law(weights, unit=Fraction(1, 7)):
@@ -88,9 +88,10 @@ def test_a_wrapped_transform_is_bounded_by_its_aliasing():
     kappa = float(part.moments(np.asarray(0.0))[0])
     truth = np.array([_log(x) for x in _power([1, 1], 40)])[12:28]
     # Beyond 12 cells from the middle lie 1.8e-4 of the mass; the window takes 16 cells of 16.
-    found = tilted_window([part], 0.0, [kappa], (12, 28), 16, 0.02)
+    one = [(spectrum_at(part.steps, *part.weights(0.0, kappa), 16), 40)]
+    found = convolved(one, (12, 28), 16, 0.02)
     assert np.all((found.lower <= np.exp(truth)) & (np.exp(truth) <= found.upper))
-    bare = tilted_window([part], 0.0, [kappa], (12, 28), 16, 0.0)
+    bare = convolved(one, (12, 28), 16, 0.0)
     assert np.any(bare.lower > np.exp(truth))
 
 

@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
+from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Bracket
 from neyman.numerics._lattice_sums import _law, _sum
 from neyman.numerics._lattice_sums._hits import CountedHits
@@ -24,8 +25,9 @@ from neyman.numerics._lattice_sums._source import (
     SwappedSource,
 )
 from neyman.numerics._lattice_sums._sum import LatticeSum
-from neyman.numerics._lattice_sums._transform import convolved as transformed
-from neyman.numerics._lattice_sums._transform import spectrum
+from neyman.numerics._lattice_sums._window import Window
+from neyman.numerics._spectrum import convolved as transformed
+from neyman.numerics._spectrum import spectrum
 
 EPSILONS = np.array([0.0, 0.1, 0.35, 1.0, 2.5])
 
@@ -335,6 +337,60 @@ def test_counted_hits_of_sampled_normals_meet_other_methods(parts, low, high, wi
     assert found.lower <= high
     assert low <= found.upper <= high * (1 + 1e-3)
     assert width is None or found.upper - found.lower < width
+
+
+def test_counted_hits_go_as_far_as_their_cells_go():
+    one, three = (CountedHits(tuple(rare(1, 1e-6, 100) for _ in range(k))) for k in (1, 3))
+    assert list(one.levels) == [0, 1, 2, 3]
+    assert list(three.levels) == [0, 1, 2]
+    assert len(list(three.epsilon(np.asarray(1e-6)))) <= 3
+
+
+def test_counted_hits_of_the_smallest_losses_have_places_too():
+    parts = (
+        Part.of(SampledSource(Normal(1 / 178), Fraction(1, 10**10)), 10**9),
+        Part.of(SampledSource(Normal(0.4), Fraction(1, 10**12)), 10),
+    )
+    low, high = next(CountedHits(parts).log_delta(np.array([0.0, 1e-12])))
+    assert np.all((low <= high) & (high <= 0))
+
+
+# -- a step that is given --------------------------------------------------------------------------
+
+
+def test_a_step_that_is_given_is_that_of_the_grid():
+    widths = []
+    for step in (0.04, 0.01):
+        (found,) = LatticeSum((Part.of(Normal(0.1), 100),), step).epsilon(np.asarray(1e-5))
+        assert found.lower <= 4.377178095683 <= found.upper
+        widths.append(found.upper - found.lower)
+    # A quarter of the step is a sixteenth of the width.
+    assert 12 < widths[0] / widths[1] < 20
+
+
+def test_a_step_for_too_many_cells_is_refused_with_one_that_will_do():
+    parts = (Part.of(Normal(0.1), 100),)
+    with pytest.raises(InvalidParameter, match="Write a step of at least") as refused:
+        next(LatticeSum(parts, 1e-9).epsilon(np.asarray(1e-5)))
+    enough = float(str(refused.value).split()[-1])
+    assert next(LatticeSum(parts, 2 * enough).epsilon(np.asarray(1e-5))).upper < 4.3772
+
+
+def test_many_parts_go_through_fewer_levels_so_that_no_more_than_a_gigabyte_is_held():
+    part = Part.of(Normal(0.1), 1)
+    counts = {n: len(LatticeSum((part,) * n).levels) for n in (1, 5, 6, 29, 30, 10_000)}
+    assert counts == {1: 5, 5: 5, 6: 4, 29: 4, 30: 3, 10_000: 1}
+
+
+def test_a_tilt_that_falls_within_one_cell_is_read_all_the_same():
+    window = Window(1e3, 0, 50.0, 0.0, Bracket(np.ones(3), np.ones(3)), 0.0, no_mass(), 0.0)
+    sums, excess = window.scans(up=True)
+    assert np.allclose(sums, 1.0)
+    assert np.allclose(excess[:2], 0.0, atol=1e-20)
+
+
+def no_mass():
+    return Bracket(np.zeros(()), np.zeros(()))
 
 
 # -- the transform ---------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _GRID = 65
-_ZOOMS = 5
+_ZOOMS, _ZOOMED = 5, 17
 # Tried in turn: how far above the sampled extreme a proof may have to go.
 _TOLERANCES = (1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-2)
 _MOST_CELLS = 100_000
@@ -222,35 +222,63 @@ def least_rho(
     if largest == 0:
         return 0.0, 0.0
     count, first = (400, 0) if math.isinf(last) else (60, 1)
-    orders = np.concatenate([[1.0], 1 + np.logspace(-6, 6, count)])
-    orders = np.append(orders[orders < last], min(last, orders[-1]))
-    lower = float(np.max(curve.renyi_bracket(orders).lower / orders))
+    lower, upper = _largest_ratios(curve, count, last)
     if most <= lower * (1 + 1e-6) or math.isinf(largest):
         return min(lower, most), most
-    for tolerance in (1e-8, 1e-6, 1e-4, 1e-2)[first:]:
-        rho = lower * (1 + tolerance)
-        end = min(largest / rho, last) - 1
-        if most <= rho or _rho_suffices(curve, rho, end, tolerance):
-            return lower, min(most, rho)
+    # Where the divergences are known from above only, the largest bound of a ratio is tried too.
+    for sup in (lower, upper) if lower > 0 else (upper,):
+        for tolerance in (1e-8, 1e-6, 1e-4, 1e-2)[first:]:
+            rho = sup * (1 + tolerance)
+            end = min(largest / rho, last) - 1
+            if most <= rho or _rho_suffices(curve, rho, end, tolerance):
+                return lower, min(most, rho)
     return lower, min(most, largest)
 
 
+def _largest_ratios(curve: Profile, count: int, last: float) -> tuple[float, float]:
+    """Return the largest lower and the largest upper bound of D_order / order that are seen."""
+    grid = np.concatenate([[1.0], 1 + np.logspace(-6, 6, count)])
+    grid = np.append(grid[grid < last], min(last, grid[-1]))
+    orders, lower, upper = np.asarray(grid, dtype=np.float64), 0.0, 0.0
+    for _ in range(_ZOOMS):
+        found = curve.renyi_bracket(orders)
+        low, high = found.lower / orders, found.upper / orders
+        lower, upper = max(lower, float(np.max(low))), max(upper, float(np.max(high)))
+        # Between two orders of a grid the largest one is missed by too much.
+        best = int(np.argmax(low if lower > 0 else high))
+        ends = orders[max(best - 1, 0)], orders[min(best + 1, orders.size - 1)]
+        orders = np.asarray(np.linspace(*ends, _ZOOMED), dtype=np.float64)
+    return lower, upper
+
+
 def _rho_suffices(curve: Profile, rho: float, end: float, tolerance: float) -> bool:
-    def room(u: Array, reach: Array) -> Array:
-        """Return the tangent of rho u (u + 1), drawn `reach` away, less K(1 + u)."""
-        tangent = rho * (u * (u + 1) * (1 - 4 * ULP) - reach * reach * (1 + 4 * ULP))
-        return tangent - u * curve.renyi_bracket(1 + u).upper * (1 + ULP)
+    def cumulant(u: Array) -> Array:
+        """Bound K(1 + u) from above."""
+        return u * curve.renyi_bracket(1 + u).upper * (1 + ULP)
+
+    def tangent(u: Array, reach: Array | float) -> Array:
+        """Return the tangent of rho u (u + 1), drawn `reach` away."""
+        return rho * (u * (u + 1) * (1 - 4 * ULP) - reach * reach * (1 + 4 * ULP))
 
     first = tolerance / 4
     if float(curve.renyi_bracket(np.asarray(1 + first)).upper) > rho * (1 - ULP):
         return False
     edges = np.geomspace(first, max(end * (1 + 1e-9), first), _GRID)
-    left, right = edges[:-1], edges[1:]
+    known = cumulant(edges)
+    if np.any(tangent(edges, 0.0) < known):
+        return False
+    left, right, k_left, k_right = edges[:-1], edges[1:], known[:-1], known[1:]
     while left.size:
         middle = (left + right) / 2
-        open_ = (room(left, middle - left) < 0) | (room(right, right - middle) < 0)
+        open_ = tangent(left, middle - left) < k_left
+        open_ |= tangent(right, right - middle) < k_right
         left, middle, right = left[open_], middle[open_], right[open_]
+        k_left, k_middle, k_right = k_left[open_], cumulant(middle), k_right[open_]
+        # No finer cells help where the bound is above the parabola.
+        if np.any(tangent(middle, 0.0) < k_middle):
+            return False
         if left.size > _MOST_CELLS or np.any((middle <= left) | (middle >= right)):
             return False
         left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
+        k_left, k_right = np.concatenate([k_left, k_middle]), np.concatenate([k_middle, k_right])
     return True

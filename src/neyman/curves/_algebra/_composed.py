@@ -221,7 +221,8 @@ class ComposedPair(Pair):
 
     @override
     def best_test(self, alpha: Array) -> BestTest | None:
-        return None if self.of_class else self._profile().best_test(alpha)
+        known = has_exact_profile(self.parts) or self.loss_law() is not None
+        return None if self.of_class or not known else self._profile().best_test(alpha)
 
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:

@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import lru_cache
+from itertools import count
 from typing import TypeAlias
 
 import numpy as np
@@ -25,11 +26,10 @@ from neyman.curves._algebra._factors import Factors
 from neyman.curves._order import least_mu, least_mu_until
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._gaussian import GaussianPair
-from neyman.curves._solvers._lattice import loss_part
+from neyman.curves._solvers._lattice import lattice_sum
 from neyman.curves._solvers._read import has_exact_profile, loss_law
-from neyman.curves._solvers._solver import Auto, Contour, Lattice, Solver, in_use, using
+from neyman.curves._solvers._solver import Auto, Contour, Solver, in_use, using
 from neyman.numerics import ceil_float, gaussian_log_delta, square_roots
-from neyman.numerics._lattice_sums._sum import LEVELS, LatticeSum
 
 __all__ = ["LeastMu", "tight_mu"]
 
@@ -98,7 +98,7 @@ def _tight(factors: Factors, compose: Compose) -> LeastMu:
 
 def _quick(bounded: Factors) -> bool:
     """Return whether the profile of a composition takes milliseconds, and may be asked."""
-    if isinstance(in_use().solver, Lattice):
+    if in_use().step is not None:
         return False
     if has_exact_profile(bounded):
         return True
@@ -111,26 +111,20 @@ def _quick(bounded: Factors) -> bool:
 def _by_lattice(bounded: Factors) -> tuple[float, float]:
     """Bracket the least mu by both directions of a lattice."""
     lower, upper, effort = 0.0, math.inf, in_use()
-    levels = [level for level in range(LEVELS) if len(bounded) * 4**level <= _WORK]
-    if not levels:
+    if effort.step is None and len(bounded) > _WORK:
         return lower, upper
     both = {bounded: None, tuple((pair.swap(), n) for pair, n in bounded): None}
-    known = [side.mu() for side in map(_sum, both) if side is not None]
+    sums = [lattice_sum(side, effort.step) for side in both]
+    known = [side.mu() for side in sums if side is not None]
     if len(known) < len(both):
         return lower, upper
     effort.methods.add("lattice")
-    for _, *found in zip(levels, *known, strict=False):
+    for level, *found in zip(count(1), *known, strict=False):
         lower = max(lower, *(low for low, _ in found))
         upper = min(upper, max(high for _, high in found))
-        if upper <= lower * (1 + _CLOSE) or effort.late:
+        if upper <= lower * (1 + _CLOSE) or effort.late or len(bounded) * 4**level > _WORK:
             break
     return lower, upper
-
-
-def _sum(factors: Iterable[tuple[Pair, int]]) -> LatticeSum | None:
-    parts = [loss_part(pair, n) for pair, n in factors]
-    known = tuple(part for part in parts if part is not None)
-    return LatticeSum(known) if len(known) == len(parts) else None
 
 
 def _total(parts: Iterable[tuple[Fraction | None, int]]) -> Fraction:

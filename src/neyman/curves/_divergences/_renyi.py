@@ -21,6 +21,8 @@ _NODES, _WEIGHTS = legendre(16)
 # Above, e^-x is nothing beside 1, and nothing overflows below.
 _FAR = 300.0
 _MOST_ORDER = 1e100
+# Sixteen times the smallest double.
+_LEAST = 2.0**-1070
 
 
 def randomized_response_renyi(order: Array, epsilon: float) -> Bracket:
@@ -78,11 +80,12 @@ def _divergence(order: Array, cumulant: Array, h: float, limits: tuple[float, fl
 
     Error: X is within ULP (8 + (2a + 2) h) of the truth, relatively, and
     d log(1 + X) <= min(1, log(1 + X)) dX / X; for negative X, which is above -1/2, twice that.
+    Of an X beyond the normal doubles a few of the smallest ones are lost.
     """
     at_one, at_infinity = limits
     a = _between(order)
     error = 2 * ULP * (8 + (2 * a + 2) * h) * np.minimum(np.abs(cumulant), 1.0)
-    value, error = cumulant / (a - 1), np.abs(error / (a - 1))
+    value, error = cumulant / (a - 1), np.abs((error + _LEAST) / (a - 1))
     value = np.where(order == 1, at_one, value)
     error = np.where(order == 1, 8 * ULP * at_one, error) + 2 * ULP * value
     lower = np.where(np.isposinf(order), at_infinity * (1 - ULP), value - error)

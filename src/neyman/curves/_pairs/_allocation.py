@@ -1,6 +1,5 @@
 """The pair of random allocation: each record in exactly one of T steps of an epoch."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
-from neyman.curves._pair import BestTest, Pair, Profile, Tails
-from neyman.curves._profiles._profile import LatticeProfile
+from neyman.curves._pair import Pair, Tails
+from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     ULP,
@@ -33,9 +32,6 @@ __all__ = ["AllocationPair", "AllocationSwapPair"]
 _LEAST_NOISE, _MOST_NOISE, _MOST_STEPS = Fraction(1, 4), 100, 10**6
 # Points of a round, and rounds, before Newton's method.
 _POINTS, _ROUNDS = 17, 4
-# Cells for one standard deviation of the loss; where tables end.
-_SHARES = (40.0, 12.0, 4.0)
-_FLOOR, _LARGEST = -60.0, 200.0
 
 
 class _Allocated(Pair):
@@ -115,36 +111,12 @@ class _Allocated(Pair):
         )
 
     @override
-    def power_profile(self, times: int) -> Profile:
-        return AllocationProfile(self, times)
-
-    def lattice(self, times: int) -> LatticeProfile:
-        """Read the profile on a grid fine against the spread of the loss, and compose it.
-
-        What is beyond a loss of probability e^-60 counts as lost outright above.
-        """
-        noise, steps = float(self.forward.noise_multiplier), self.forward.steps
-        spread = min(math.sqrt(math.expm1(min(noise**-2, 30.0)) / steps), 1 / noise)
-        reach = 1 / 64
-        while reach < _LARGEST and float(self._heavy(reach)) > _FLOOR:
-            reach *= 1.25
-        for share in _SHARES:
-            step = Fraction(1, max(math.ceil(share / spread), 20))
-            found = LatticeProfile.sampled(((self, times),), step, reach)
-            if found is not None:
-                return found
-        raise self.unsupported("itself")
-
-    def _heavy(self, epsilon: float) -> Array:
-        return self.forward.log_delta_bracket(np.asarray(epsilon)).upper
-
-    @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        return self.lattice(1).beta_bracket(alpha)
+        return (1 - self.tpr_bracket(alpha)).clip(0.0, 1.0)
 
     @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        return self.lattice(1).tpr_bracket(alpha)
+        return powers_of_profile(self.delta_bracket, alpha)
 
     @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
@@ -155,48 +127,6 @@ class _Allocated(Pair):
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         del s
         raise self.unsupported("itself")
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class AllocationProfile:
-    """So many epochs, by a lattice that is laid when a view is asked."""
-
-    pair: _Allocated
-    times: int
-
-    @property
-    def method(self) -> str:
-        """Sums over a lattice of losses."""
-        return "lattice"
-
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        """By the lattice."""
-        return self.pair.lattice(self.times).log_delta_bracket(epsilon)
-
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        """By the lattice."""
-        return self.pair.lattice(self.times).delta_bracket(epsilon)
-
-    def epsilon_bracket(self, delta: Array) -> Bracket:
-        """By the lattice."""
-        return self.pair.lattice(self.times).epsilon_bracket(delta)
-
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        """By the lattice."""
-        return self.pair.lattice(self.times).beta_bracket(alpha)
-
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        """By the lattice."""
-        return self.pair.lattice(self.times).tpr_bracket(alpha)
-
-    def log_tails(self, t: Array, *, closed: bool) -> Tails:
-        """Not kept."""
-        return self.pair.log_tails(t, closed=closed)
-
-    def best_test(self, alpha: Array) -> BestTest | None:  # noqa: ARG002
-        """Not here."""
-        return None
 
 
 @final

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from neyman.curves._pair import Pair, Tails
-from neyman.curves._profiles._profile import LatticeProfile
+from neyman.curves._profiles._atomic_profile import AtomicProfile
 from neyman.curves._solvers._sources import atom_source
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
@@ -36,9 +36,9 @@ class LatticePair(Pair):
     def atoms(self) -> Atoms:
         """Return the law of the loss under P and under Q."""
 
-    def profile(self) -> LatticeProfile:
+    def profile(self) -> AtomicProfile:
         """Return the certified one-step profile."""
-        found = LatticeProfile.exactly([(self.atoms(), 1)])
+        found = AtomicProfile.of([(self.atoms(), 1)])
         if found is None:
             raise InvalidParameter(f"{self} has too many atoms for a table; write a smaller noise")
         return found
@@ -104,7 +104,7 @@ class LatticePair(Pair):
     def outer_gaussian(self) -> Fraction | None:
         if max(self.log_singular) > -np.inf:
             return None
-        mu = largest_vertex(self.profile().outer)
+        mu = largest_vertex(self.profile().table)
         return Fraction(mu) ** 2
 
     @override
@@ -112,7 +112,7 @@ class LatticePair(Pair):
         lower, upper = super().mu_bracket(slack)
         if slack > 0 or not np.isfinite(upper):
             return lower, upper
-        return max(lower, largest_vertex(self.profile().inner, low=True)), upper
+        return max(lower, largest_vertex(self.profile().table, low=True)), upper
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:

@@ -9,9 +9,7 @@ import numpy as np
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._renyi import logistic_renyi
 from neyman.curves._order import proved_below
-from neyman.curves._pair import Profile
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
-from neyman.curves._profiles._profile import LatticeProfile
 from neyman.curves._solvers._sources import LogisticSource
 from neyman.numerics import Array, ComplexArray, Interval, LossSum, standing, text
 from neyman.numerics._laws._logistic_law import LogisticLaw
@@ -19,9 +17,6 @@ from neyman.numerics._primitives import exp, expm1, log1p
 from neyman.overriding import override
 
 __all__ = ["LogisticPair"]
-
-# Cells for the range of one loss, tried in turn.
-_CELLS = (1024, 256, 64)
 
 
 @final
@@ -76,16 +71,6 @@ class LogisticPair(ShiftedPair):
     @override
     def loss_law(self) -> LossSum:
         return LossSum.of(LogisticLaw(float(self.eta)))
-
-    @override
-    def power_profile(self, times: int) -> Profile | None:
-        if times > 2:
-            return None
-        for cells in _CELLS:
-            found = LatticeProfile.sampled([(self, times)], min(self.eta / cells, Fraction(1)))
-            if found is not None:
-                return found
-        return None
 
     @override
     def errors(self, alpha: Interval, bound: Interval) -> tuple[Interval, Interval]:

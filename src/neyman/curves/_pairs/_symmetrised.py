@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._divergences._law_renyi import renyi_by_law
+from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._sampled import SampledPair
@@ -191,8 +192,9 @@ class SymmetrisedPair(Pair):
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
         # One direction loses no more, and without sampling no less is lost.
-        lower = self._sampled.renyi_bracket(order).lower
-        upper = self.base.renyi_bracket(order).upper
+        sides = (self._sampled, self._sampled.swap())
+        lower = np.max([side.renyi_bracket(order).lower for side in sides], axis=0)
+        upper = np.minimum(self.base.renyi_bracket(order).upper, outer_renyi(self, order))
         law, square = self.loss_law(), self.base.outer_gaussian()
         if law is not None and square is not None:
             near = order * float(square) ** 0.5 <= _HIGHEST

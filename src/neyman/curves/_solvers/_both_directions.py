@@ -64,7 +64,7 @@ def _chosen(pair: Pair, i: int) -> Pair:
 
 
 def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
-    if remove.of_class and len(remove.factors()) > 1:
+    if remove.of_class and len(remove.factors()) > 1 and in_use().step is None:
         return _of_class(remove, add, view, at)
     if remove == add:
         return read(remove, view, at)

@@ -28,6 +28,8 @@ _MOST_STEPS = 2**20
 # Numbers of steps that are told apart; the others count as the largest of their block.
 _BLOCKS = 512
 _HALVINGS = 60
+# Gaussian deltas that are held at a time.
+_MOST_CELLS = 2**20
 
 
 @final
@@ -40,8 +42,13 @@ class KnownSamples:
 
     def log_delta(self, epsilon: Array) -> Array:
         """Bound log delta at epsilon >= 0 from above."""
-        near = epsilon[..., None]
-        each = gaussian_log_delta(np.broadcast_to(near, (*epsilon.shape, self.mu.size)), self.mu)
+        flat, rows = np.ravel(epsilon), max(_MOST_CELLS // self.mu.size, 1)
+        blocks = [self._sums(flat[i : i + rows]) for i in range(0, flat.size, rows)]
+        return np.concatenate([np.zeros(0), *blocks]).reshape(epsilon.shape)
+
+    def _sums(self, epsilon: Array) -> Array:
+        near = np.broadcast_to(epsilon[:, None], (epsilon.size, self.mu.size))
+        each = gaussian_log_delta(near, self.mu)
         total: Array = np.logaddexp.reduce(self.log_weight + each.upper, axis=-1)
         return np.minimum(total + ULP * (8 + self.mu.size) * (1 + np.abs(total)), 0.0)
 

@@ -8,23 +8,25 @@ work is done, or the time is up:
     contour     the cumulant of each factor is known in the complex plane
     trivial     what always holds: `_trivial`
     known       copies of one sampled Gaussian, by one who is told in which steps a record was
-    lattice     any certified factors
+    hits        sampled factors of which few steps ever see a record, by their number
+    lattice     any other certified factors
     class       a statement is among the factors: Rényi orders
 
 An answer depends on the question alone, unless the caller limits the seconds.
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
 from neyman.curves._algebra._factors import Factors
 from neyman.curves._pair import Pair, Profile
-from neyman.curves._profiles._profile import LatticeProfile
+from neyman.curves._profiles._atomic_profile import AtomicProfile
 from neyman.curves._solvers._contour import ContourProfile
 from neyman.curves._solvers._known_samples import known_samples
-from neyman.curves._solvers._lattice import lattice_brackets
-from neyman.curves._solvers._solver import Contour, Effort, Lattice, in_use
+from neyman.curves._solvers._lattice import counted_brackets, lattice_brackets
+from neyman.curves._solvers._solver import Contour, Effort, in_use
 from neyman.curves._solvers._statements import statement_bound, without_statements
 from neyman.curves._solvers._trivial import one_side, trivial_bounds
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View, meet
@@ -69,8 +71,8 @@ def _answers(
     pair: Pair, parts: Factors, view: View, at: Array, enough: Array | None, effort: Effort
 ) -> Iterator[tuple[str, Bracket]]:
     """Yield brackets with the names of their methods, the cheapest first."""
-    if isinstance(effort.solver, Lattice):
-        yield from (("lattice", found) for found in lattice_brackets(pair, view, at, effort))
+    if effort.step is not None:
+        yield from _by_lattice(pair, parts, view, at, effort.step)
         return
     contour = contour_profile(parts)
     if isinstance(effort.solver, Contour):
@@ -82,7 +84,7 @@ def _answers(
         yield "contour", _by_contour(contour, view, at, enough)
         return
     if pair.of_class:
-        yield from _of_class(pair, parts, view, at, effort)
+        yield from _of_class(pair, parts, view, at)
         return
     yield from _of_laws(pair, parts, contour, view, at, enough)
 
@@ -109,18 +111,39 @@ def _of_laws(
     known = known_samples(parts)
     if known is not None and view.name in ("log_delta", "epsilon"):
         yield "known samples", known.bracket(view, at)
-    for found in lattice_brackets(pair, view, at, in_use()):
-        yield "lattice", found
+    counted = False
+    for found in counted_brackets(parts, view, at):
+        counted = True
+        yield "counted hits", found
+    # One grid tells more of the smallest deltas, and less of epsilon.
+    if not (counted and view is EPSILON):
+        for found in lattice_brackets(pair, view, at):
+            yield "lattice", found
 
 
-def _of_class(
-    pair: Pair, parts: Factors, view: View, at: Array, effort: Effort
-) -> Iterator[tuple[str, Bracket]]:
+def _of_class(pair: Pair, parts: Factors, view: View, at: Array) -> Iterator[tuple[str, Bracket]]:
     yield "class", statement_bound(parts, view, at)
-    for found in lattice_brackets(pair, view, at, effort):
+    for found in lattice_brackets(pair, view, at):
         yield "lattice", one_side(view, view.vacuous(at), found, above=True)
     for found in trivial_bounds(without_statements(parts), view, at):
         yield "class", one_side(view, view.vacuous(at), found, above=False)
+
+
+def _by_lattice(
+    pair: Pair, parts: Factors, view: View, at: Array, step: Fraction
+) -> Iterator[tuple[str, Bracket]]:
+    """Yield the bracket of the lattice of one step, and what holds anyway."""
+    found = next(lattice_brackets(pair, view, at, step), None)
+    if found is None:
+        raise UnsupportedComposition(
+            f"solver=Lattice(step) reads compositions of pairs with proved brackets; got {pair}. "
+            "Leave solver out"
+        )
+    yield "lattice", found
+    for known in trivial_bounds(without_statements(parts), view, at):
+        # What stands beside a statement tells of the whole from below only.
+        kept = one_side(view, view.vacuous(at), known, above=False) if pair.of_class else known
+        yield "trivial bounds", kept
 
 
 def _by_contour(contour: ContourProfile, view: View, at: Array, enough: Array | None) -> Bracket:
@@ -153,7 +176,7 @@ def exact_profile(parts: Factors) -> Profile | None:
         if power is not None:
             return power
     atoms = _on_grid(parts)
-    return None if atoms is None else LatticeProfile.exactly(atoms)
+    return None if atoms is None else AtomicProfile.of(atoms)
 
 
 def has_exact_profile(parts: Factors) -> bool:
@@ -161,7 +184,7 @@ def has_exact_profile(parts: Factors) -> bool:
     if len(parts) == 1 and parts[0][0].power_profile(parts[0][1]) is not None:
         return True
     atoms = _on_grid(parts)
-    return atoms is not None and LatticeProfile.fitting(atoms)
+    return atoms is not None and AtomicProfile.fitting(atoms)
 
 
 def _on_grid(parts: Factors) -> list[tuple[Atoms, int]] | None:

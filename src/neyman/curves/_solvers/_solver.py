@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TypeAlias, final
 
 from neyman.errors import InvalidParameter
@@ -64,11 +65,11 @@ class Contour:
 @final
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Sums over a lattice of losses, alone: an independent witness of the other solvers.
+    """Sums over the lattice of losses with one step, and what holds anyway; docs/theory/lattice.md.
 
     Attributes:
         step: of the lattice, positive. The width of a bracket falls with the square of the step
-            for smooth losses, and with the step for few atoms.
+            for smooth losses, and with the step for atoms that are no multiples of it.
 
     >>> from neyman.curves import Lattice, gdp, poisson
     >>> f = poisson(gdp(1), 0.01) ** 100
@@ -103,6 +104,11 @@ class Effort:
     def tolerance(self) -> float:
         """The relative width that is narrow enough."""
         return self.solver.tolerance if isinstance(self.solver, Auto) else 0.0
+
+    @property
+    def step(self) -> Fraction | None:
+        """The step of the lattice, if the caller has chosen one."""
+        return exact(self.solver.step, "step") if isinstance(self.solver, Lattice) else None
 
     @property
     def late(self) -> bool:

@@ -1,7 +1,7 @@
 """Composition of laws on a common lattice, cell by cell, with relative accuracy far into the tails.
 
 A ladder of tilts, each with its peak a few standard deviations from the last, gives every cell a
-bracket relative to a peak nearby (see `_convolve`); where several are known the cell takes the
+bracket relative to a peak nearby (its error: `_spectrum`); where several are known it takes the
 narrowest. So the mass of a cell of probability 1e-300 is as accurate as that of a central one.
 """
 
@@ -14,10 +14,10 @@ from typing import final
 import numpy as np
 
 from neyman.numerics._atomic._atoms import Atoms, Steps, common_unit
-from neyman.numerics._atomic._convolve import LatticePart, tilted_window
 from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._spectrum import convolved, spectrum_at
 
-__all__ = ["Composition", "compose", "fits"]
+__all__ = ["Composition", "LatticePart", "compose", "fits"]
 
 # Less than the smallest double, in logarithms: where the table ends.
 _FLOOR = -760.0
@@ -28,6 +28,36 @@ _MOST_RUNGS, _SPARE = 4000, 3
 _AT_THE_END = 0.05
 # Aliasing allowed beside a peak of height 1/deviation.
 _LOG_ALIASING = -42.0
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class LatticePart:
+    """A law on the integers, `times` copies of it: steps, log masses, their relative error."""
+
+    steps: Steps
+    log_p: Array
+    relative_error: Array | float
+    times: int
+
+    def moments(self, tau: Array) -> tuple[Array, Array, Array]:
+        """Return log E e^{tau s}, and mean and variance of s under that tilt, for an array."""
+        exponents = self.log_p + np.multiply.outer(tau, self.steps.astype(np.float64))
+        top = np.max(exponents, axis=-1)
+        weights = np.exp(exponents - top[..., None])
+        total = np.sum(weights, axis=-1)
+        mean = weights @ self.steps / total
+        centred = (self.steps - mean[..., None]) ** 2
+        return top + np.log(total), mean, np.sum(weights * centred, axis=-1) / total
+
+    def weights(self, tau: float, kappa: float) -> tuple[Array, float]:
+        """Return x = p exp(tau s - kappa), and a bound of sum |error of x|."""
+        shift = tau * self.steps
+        x = np.exp(self.log_p + shift - kappa)
+        rounding = ULP * (1 + np.abs(self.log_p) + np.abs(shift) + abs(kappa)) / 2
+        with np.errstate(invalid="ignore"):
+            slack = np.where(x > 0, x * (self.relative_error + rounding), 0.0)
+        return x, float(np.sum(slack))
 
 
 @final
@@ -237,7 +267,7 @@ def _length(
     """Return how long the transform of a rung is, and log of what it aliases."""
     deviation = float(ladder.deviation[at])
     reach = window[1] - window[0] + _WIDTH * deviation
-    length = 1 << math.ceil(math.log2(max(reach, 1.0)))
+    length = 1 << math.ceil(math.log2(max(reach, 2.0)))
     while True:
         aliasing = -math.inf
         if length <= last:
@@ -263,7 +293,11 @@ def _rung(
     kappas = [float(law.moments(tilt)[0]) for law in laws]
     with np.errstate(over="ignore"):
         aliasing = float(np.exp(log_aliasing + _slack(ladder, at)))
-    r = tilted_window(laws, tau, kappas, window, length, aliasing)
+    spectra = [
+        (spectrum_at(law.steps, *law.weights(tau, kappa), length), law.times)
+        for law, kappa in zip(laws, kappas, strict=True)
+    ]
+    r = convolved(spectra, window, length, aliasing)
     # The change back is exact at one cell, so that only the distance from it rounds.
     centre = (window[0] + window[1]) // 2
     base = sum((law.times * Fraction(k) for law, k in zip(laws, kappas, strict=True)), Fraction(0))

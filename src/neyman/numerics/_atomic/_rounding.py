@@ -33,7 +33,6 @@ __all__ = ["Rounded", "sampled_atoms"]
 
 # Logs of the profile and of the swapped one at minus the loss, where it is read.
 Reading = Callable[[Array], tuple[Bracket, Bracket]]
-_FLOOR = -760.0
 # The least end of a profile, and places that are tried between two a factor of 2 apart.
 _NEAREST, _BETWEEN = 2.0**-60, 16
 _MOST_POINTS, _MOST_PASSES = 2**21, 100
@@ -59,7 +58,7 @@ class _Masses(NamedTuple):
 
 
 def sampled_atoms(
-    read: Reading, step: Fraction, reach: float, floors: tuple[float, float] = (_FLOOR, _FLOOR)
+    read: Reading, step: Fraction, reach: float, floors: tuple[float, float]
 ) -> Rounded | None:
     """Return laws on the grid of multiples of `step` that bracket the profile read.
 
@@ -79,7 +78,9 @@ def sampled_atoms(
         return None
     index = np.arange(-left, right + 1, dtype=np.int64)
     losses = index.astype(np.float64) * h
-    d = _above_floor(read, losses)
+    # Where no multiple is rounded, the profile is read once.
+    exact = not step.denominator & (step.denominator - 1) and step.numerator < 2**30
+    d = _above_floor(read, losses, 0 if exact else 1)
     outer = _atoms(_outer(index, h, d), d.upper, h, step)
     for share in _SHARES:
         inner = _inner(index, h, d, share)
@@ -89,10 +90,11 @@ def sampled_atoms(
     return None
 
 
-def _above_floor(read: Reading, losses: Array) -> Bracket:
-    """Return log d at the grid, of which the losses are within 2^-51: d falls away from 1."""
+def _above_floor(read: Reading, losses: Array, off: int) -> Bracket:
+    """Return log d at the grid, of which the losses are within `off` 2^-50: d falls away from 1."""
     room = 4 * ULP * (1 + np.abs(losses))
-    (high, high_back), (low, low_back) = (read(losses * (1 + x * ULP)) for x in (-1, 1))
+    both = [read(losses * (1 + x * ULP)) for x in ((-1, 1) if off else (0,))]
+    (high, high_back), (low, low_back) = both[0], both[-1]
     right = losses >= 0
     upper = _falling(losses, np.where(right, high.upper, high_back.upper))
     return Bracket(

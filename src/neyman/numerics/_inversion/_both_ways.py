@@ -111,6 +111,8 @@ class BothWays:
         lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
         ahead = ContourTails(self.law, DELTA)
         sketch = ahead.sketch(threshold=(float(np.min(t)), float(np.max(t))))
+        if sketch.empty:
+            return None
         for group, pairing in self._pairings(Way(ahead, sketch, False), t):
             if pairing is None:
                 return None
@@ -134,6 +136,8 @@ class BothWays:
         lower, upper = np.full(log_delta.shape, -np.inf), np.full(log_delta.shape, np.inf)
         ahead = ContourTails(self.law, DELTA)
         sketch = ahead.sketch(log_tail=(float(np.max(log_delta)), float(np.min(log_delta))))
+        if sketch.empty:
+            return None
         near = np.maximum(sketch.near_tail(log_delta), 0.0)
         for group, pairing in self._pairings(Way(ahead, sketch, False), near):
             if pairing is None:

@@ -47,6 +47,11 @@ class Sketch:
     near: SumNodes
     top: float
 
+    @property
+    def empty(self) -> bool:
+        """Whether no point of the strip tells anything, for losses that no double holds."""
+        return not self.c.size
+
     def joined(self, other: "Sketch") -> "Sketch":
         """Return both, in the order of c, made monotone."""
         order = np.argsort(np.concatenate([self.c, other.c]))
@@ -162,6 +167,8 @@ class ContourTails:
             return bound
         ends = float(np.min(t)), float(np.max(t))
         sketch = self.sketch(threshold=ends)
+        if sketch.empty:
+            return bound
         tilts = [sketch.at_threshold(end).c for end in ends]
         points = np.geomspace(tilts[0], tilts[-1], _TILTS)
         return np.minimum(bound, chernoff(self.law, self.functional, points, t))
@@ -204,6 +211,8 @@ class ContourTails:
             return
         blurs = np.broadcast_to(blur, log_tail.shape)
         sketch = self.sketch(log_tail=(float(np.max(log_tail)), float(np.min(log_tail))))
+        if sketch.empty:
+            return
         near = sketch.near_tail(log_tail)
         for group, place in groups(sketch, near):
             line = line_at(self.law, self.functional, place, near[group])
@@ -232,6 +241,8 @@ class ContourTails:
         high = min(_FIRST_BLOCK, 0.999 * (top - shift))
         c = shift + _LEAST_TILT * (high / _LEAST_TILT) ** _FIRST
         sketch = self.sketch_at(c, self._near(high))
+        if sketch.empty:
+            return sketch
         for _ in range(_BLOCKS):
             enough = sketch.threshold[-1] > threshold[1] and sketch.log_tail[-1] < log_tail[1]
             if enough or shift + _OVERLAP * high >= top:
@@ -268,6 +279,8 @@ class ContourTails:
 
 def groups(sketch: Sketch, t: Array) -> Iterator[tuple[Places, Place]]:
     """Yield thresholds that share a contour, in ascending order, with its place."""
+    if sketch.empty:
+        return
     order = np.argsort(t, kind="stable")
     ascending, start = t[order], 0
     while start < order.size:

@@ -43,12 +43,14 @@ __all__ = ["CountedHits"]
 # The expected number of hits, and the most that are counted.
 _EXPECTED, _MOST_HITS, _MOST_TERMS = 0.01, 8, 128
 # Cells of the fine and of the coarse grid at the first level.
-_FINE, _COARSE, LEVELS = 2**12, 2**11, 5
+_FINE, _COARSE, _LEVELS = 2**12, 2**11, 5
+# Cells that a level may handle, which takes some seconds: of it, and of the next ones, no more.
+_MOST_CELLS = 2**25
 # The share of delta that hits beyond those counted may add, at the first level.
 _UNCOUNTED = 1e-3
 # An infinite epsilon is read there, where no finite loss is left.
 _FARTHEST = 1e6
-_ALL = Tilt(0.0, -math.inf, math.inf, -1e300, 1e300)
+_ALL = Tilt(0.0, -math.inf, math.inf, -1e200, 1e200)
 
 
 class _Cut(NamedTuple):
@@ -80,15 +82,17 @@ class CountedHits:
 
     parts: tuple[Part, ...]
 
-    def cost(self, level: int) -> int:
-        """Return about how many cells a question handles at a level."""
+    @property
+    def levels(self) -> range:
+        """The levels that a question goes through."""
         terms = math.comb(4 + len(self.parts), len(self.parts))
-        return 4**level * (_FINE * 4 * (len(self.parts) + terms) + _COARSE * 8 * terms)
+        cells = _FINE * 4 * (len(self.parts) + terms) + _COARSE * 8 * terms
+        return range(next((k for k in range(_LEVELS) if cells * 4**k > _MOST_CELLS), _LEVELS))
 
     def log_delta(self, epsilon: Array) -> Iterator[Bracket]:
         """Bracket the logarithm of delta at each epsilon, level by level."""
         flat = np.clip(np.ravel(epsilon).astype(np.float64), -_FARTHEST, _FARTHEST)
-        for level in range(LEVELS):
+        for level in self.levels:
             _, coarse = look_at(self.parts, FIRST_LOG, level)
             question = Question(float(np.max(flat)), inverse=False)
             found = self._profiles(saddle(coarse, question).log_delta, level)
@@ -100,7 +104,7 @@ class CountedHits:
     def epsilon(self, delta: Array) -> Iterator[Bracket]:
         """Bracket the least epsilon >= 0 with delta(epsilon) <= delta, level by level."""
         flat = np.ravel(delta).astype(np.float64)
-        for level in range(LEVELS):
+        for level in self.levels:
             found = self._profiles(math.log(max(float(np.min(flat)), 1e-300)), level)
             if found is None:
                 return
@@ -197,7 +201,7 @@ class CountedHits:
             ways = math.prod(
                 math.comb(part.times, k) for part, k in zip(self.parts, kappa, strict=True)
             )
-            terms.append((float(ways), window(powers, _ALL, -1e300)))
+            terms.append((float(ways), window(powers, _ALL, _ALL.low)))
         first = min(term.first for _, term in terms)
         last = max(term.first + term.masses.upper.size for _, term in terms)
         masses, infinite = np.zeros(last - first), 0.0

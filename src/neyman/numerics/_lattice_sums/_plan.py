@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 
+from neyman.errors import InvalidParameter
 from neyman.numerics._bracket import Array
 from neyman.numerics._lattice_sums._law import Grid
 from neyman.numerics._lattice_sums._source import LossSource
@@ -25,6 +26,7 @@ __all__ = [
     "Question",
     "coarse_law",
     "ends_of",
+    "grid_by",
     "grid_of",
     "look_at",
     "plan",
@@ -49,7 +51,7 @@ _TILTS = np.geomspace(1e-6, 1e9, 241)
 _OFFSETS = np.geomspace(0.05, 200.0, 60)
 # What rounding of a transform makes of a step, and what of delta may be made by it.
 _NOISE, _QUIET = 1e-14, 1e-5
-_MOST_ALIGNED = 512
+_MOST_ALIGNED, _ROUND = 2**14, 1e-250
 
 
 @final
@@ -283,15 +285,38 @@ def look_at(parts: Sequence[Part], log_delta: float, level: int) -> tuple[Ends, 
 
 def grid_of(parts: Sequence[Part], found: Plan, cells: int) -> tuple[Grid, ...]:
     """Return the grids of the parts, all of one step, the longest of at most so many cells."""
-    lengths = [end[1] - end[0] for end in found.ends]
-    span = found.tilt.high - found.tilt.low
-    # A sum that cannot leave a short range needs no longer window.
-    whole = sum(x * part.times for x, part in zip(lengths, parts, strict=True))
     far = max(abs(x) for end in found.ends for x in end)
-    step = max(*lengths, min(span, whole), _SMALL * far, _LEAST_STEP * cells) / cells
+    step = max(_longest(parts, found), _SMALL * far, _LEAST_STEP * cells) / cells
     unit = _aligned(parts)
     if unit > step:
         step = unit / math.ceil(unit / step)
+    return _grids(found, step)
+
+
+def grid_by(parts: Sequence[Part], found: Plan, step: float, cells: int) -> tuple[Grid, ...]:
+    """Return the grids of a step that is given, the longest of at most so many cells.
+
+    Raises:
+        InvalidParameter: if they take too many cells.
+    """
+    longest = max(_longest(parts, found), *(abs(x) for end in found.ends for x in end))
+    if longest > step * cells:
+        raise InvalidParameter(
+            f"a lattice of {len(parts)} different losses has at most {cells} cells; got "
+            f"step={step:g} for losses up to {longest:g}. Write a step of at least "
+            f"{longest / cells:.2g}"
+        )
+    return _grids(found, step)
+
+
+def _longest(parts: Sequence[Part], found: Plan) -> float:
+    """Return the length of the longest part, or of the window; a sum's range is not exceeded."""
+    lengths = [end[1] - end[0] for end in found.ends]
+    whole = sum(x * part.times for x, part in zip(lengths, parts, strict=True))
+    return max(*lengths, min(found.tilt.high - found.tilt.low, whole))
+
+
+def _grids(found: Plan, step: float) -> tuple[Grid, ...]:
     return tuple(
         Grid(step, math.floor(low / step) - 1, math.ceil(high / step) + 1)
         for low, high in found.ends
@@ -305,7 +330,9 @@ def _aligned(parts: Sequence[Part]) -> float:
     """
     best, unit = 0, 0.0
     for part in parts:
-        places = np.abs(_atom_places(part.lower)[0])
+        places, mass = _atom_places(part.lower)
+        # Where masses are next to the smallest doubles their ratio is none of the grid's.
+        places = np.abs(places[mass > _ROUND])
         places = places[places > 1e-12]
         if 0 < places.size <= _MOST_ALIGNED and part.times > best:
             best = part.times

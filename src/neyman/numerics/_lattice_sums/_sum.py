@@ -11,7 +11,15 @@ import numpy.typing as npt
 from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._lattice_sums._law import laws
 from neyman.numerics._lattice_sums._mu import mu_above, mu_below
-from neyman.numerics._lattice_sums._plan import Part, Plan, Question, grid_of, plan, plan_whole
+from neyman.numerics._lattice_sums._plan import (
+    Part,
+    Plan,
+    Question,
+    grid_by,
+    grid_of,
+    plan,
+    plan_whole,
+)
 from neyman.numerics._lattice_sums._profile import LatticeProfile
 from neyman.numerics._lattice_sums._source import LossSource
 from neyman.numerics._lattice_sums._whole import part_of, whole_law
@@ -22,6 +30,8 @@ __all__ = ["LEVELS", "LatticeSum", "WholeProfile"]
 # Cells of the longest part, or of the window, at the first level; four times as many at the next.
 _FIRST_CELLS = 2**13
 LEVELS = 5
+# Cells that are held at a time, some 60 bytes each: of every part, and what takes as much as some.
+_MOST_HELD, _BESIDE = 2**24, 3
 # An infinite epsilon is read there, where no finite loss is left.
 _FARTHEST = 1e6
 # The share of delta at which the upper law may exceed the sum by much.
@@ -69,18 +79,29 @@ class LatticeSum:
 
     Attributes:
         parts: the losses, and how often each is taken.
+        step: of the grid; None where each level finds its own. With a step there is one level, and
+            losses are cut as at the last.
+
+    Raises:
+        InvalidParameter: from every question, if the step makes too many cells.
     """
 
     parts: tuple[Part, ...]
+    step: float | None = None
+
+    @property
+    def levels(self) -> range:
+        """The levels that a question goes through."""
+        if self.step is not None:
+            return range(LEVELS - 1, LEVELS)
+        held = len(self.parts) + _BESIDE
+        fit = (k for k in range(1, LEVELS) if held * self.cells(k) > _MOST_HELD)
+        return range(next(fit, LEVELS))
 
     @staticmethod
     def cells(level: int) -> int:
         """Return the most cells of a law, or of a window, at a level."""
         return _FIRST_CELLS * 4**level
-
-    def cost(self, level: int) -> int:
-        """Return about how many cells a question handles at a level."""
-        return self.cells(level) * (2 * len(self.parts) + 4)
 
     def log_delta(self, epsilon: Array) -> Iterator[Bracket]:
         """Bracket the logarithm of delta at each epsilon, level by level."""
@@ -91,7 +112,7 @@ class LatticeSum:
             yield Bracket(nothing, nothing)
             return
         questions = [Question(float(x), inverse=False) for x in flat]
-        for level in range(LEVELS):
+        for level in self.levels:
             lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
             quiet = _QUIET / 16**level
             for below, above, is_open in self._profiles(questions, level):
@@ -120,7 +141,7 @@ class LatticeSum:
         flat = np.ravel(delta).astype(np.float64)
         with np.errstate(divide="ignore"):
             questions = [Question(float(x), inverse=True) for x in np.log(flat)]
-        for level in range(LEVELS):
+        for level in self.levels:
             lower, upper = np.zeros(flat.shape), np.full(flat.shape, np.inf)
             quiet = _QUIET / 16**level
             for below, above, is_open in self._profiles(questions, level):
@@ -161,7 +182,11 @@ class LatticeSum:
         return below, LatticeProfile(high, up=True)
 
     def _laws(self, found: Plan, level: int) -> tuple[Powers, Powers]:
-        grids = grid_of(self.parts, found, self.cells(level))
+        if self.step is None:
+            grids = grid_of(self.parts, found, self.cells(level))
+        else:
+            most = min(self.cells(level), _MOST_HELD // (len(self.parts) + _BESIDE))
+            grids = grid_by(self.parts, found, self.step, most)
         both = [
             (*laws(part.upper, part.lower, grid), part.times)
             for part, grid in zip(self.parts, grids, strict=True)
@@ -185,7 +210,7 @@ class LatticeSum:
         The other half of the guarantee is that of the swapped losses. Infinite above if a loss is
         infinite, or has no largest value.
         """
-        for level in range(LEVELS):
+        for level in self.levels:
             below: list[LatticeProfile] = []
             above: list[LatticeProfile] = []
             for log_delta in _RUNGS:
@@ -214,7 +239,7 @@ class LatticeSum:
             divergences, and the mass.
         """
         a = np.maximum(order, 1 + _NEAR_ONE)
-        for level in range(LEVELS):
+        for level in self.levels:
             _, uppers = self._laws(plan_whole(self.parts, log_mass, level), level)
             raised = math.fsum(-n * law.lowered for law, n in uppers)
             logs = np.array([sum(log_total(uppers, x - 1)) for x in a.ravel()]).reshape(a.shape)

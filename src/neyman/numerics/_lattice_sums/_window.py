@@ -10,7 +10,7 @@ import numpy as np
 
 from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._lattice_sums._law import LatticeLaw
-from neyman.numerics._lattice_sums._transform import convolved, spectrum
+from neyman.numerics._spectrum import convolved, spectrum
 
 __all__ = ["Powers", "Tilt", "Window", "log_moment", "log_total", "window"]
 
@@ -94,7 +94,7 @@ class Window:
 def _decayed(terms: Array, rate: float) -> Array:
     """Return Σ_(k>=j) terms_k e^(-rate (k-j)) for each j."""
     size = terms.size
-    block = size if rate * size <= _BLOCK else int(_BLOCK / rate)
+    block = size if rate * size <= _BLOCK else max(int(_BLOCK / rate), 1)
     fall = np.exp(-rate * np.arange(block))
     found, carry = np.empty(size), 0.0
     for end in range(size, 0, -block):

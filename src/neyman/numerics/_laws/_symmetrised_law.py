@@ -28,6 +28,8 @@ from neyman.overriding import override
 __all__ = ["SymmetrisedGaussianLaw"]
 
 _QUADRATURE, _WINDOW, _MOST_PANELS = 2.0**-54, 48.0, 2**10
+# Panels that are laid at most: each takes about a kilobyte.
+_LONGEST = 2**14
 # Steps of second differences of e^K, over 1 + μ.
 _DIFFERENCES = np.asarray([0.001, 0.01, 0.1, 0.5])
 
@@ -70,7 +72,8 @@ class SymmetrisedGaussianLaw(LossLaw):
 
     def _on(self, width: float, span: Span) -> "SymmetrisedNodes":
         grown = max(span.high, 1 - span.low, 1.0)
-        far = (grown + 2) * self.mu + 14.0
+        # Of orders that take more panels than that little is known: the rest of the integral.
+        far = min((grown + 2) * self.mu + 14.0, _LONGEST * width)
         panels = Panels(self.half, np.arange(0.0, far, width), width)
         sizes = panels.plain(np.asarray([span.low, span.high]))
         kept = (sizes > sizes.max(axis=1, keepdims=True) - _WINDOW).any(axis=0)
@@ -80,11 +83,12 @@ class SymmetrisedGaussianLaw(LossLaw):
         x = (panels.left[:count, None] + width / 2 * (1 + NODES)).ravel()
         log_weight = self.half.log_density(x) + np.tile(np.log(WEIGHTS * width / 2), count)
         loss = self.half.loss(x)
-        points = WeightedLosses.of(
-            np.concatenate([log_weight, log_weight + loss]),
-            np.concatenate([np.expm1(loss), np.expm1(-loss)]),
-            np.concatenate([loss, -loss]),
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            points = WeightedLosses.of(
+                np.concatenate([log_weight, log_weight + loss]),
+                np.concatenate([np.expm1(loss), np.expm1(-loss)]),
+                np.concatenate([loss, -loss]),
+            )
         return SymmetrisedNodes(self, points, panels, x, log_weight, count, span.height)
 
     @override

@@ -32,7 +32,7 @@ import numpy.typing as npt
 from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._complex import ComplexArray
 
-__all__ = ["Spectrum", "convolved", "spectrum"]
+__all__ = ["Spectrum", "convolved", "spectrum", "spectrum_at"]
 
 # Products below e^-80 are negligible beside the mean, which is above 1 over the length.
 _NEGLIGIBLE = -80.0
@@ -74,23 +74,29 @@ def spectrum(masses: Array, first: int, tau: float, kappa: float, length: int) -
         # In two factors, either of which is a double where there is mass.
         half = np.exp(np.minimum((start + tau * k) / 2, 700.0))
         x = masses * half * half
-    size = float(np.sum(x))
     turned = abs(tau) * max(abs(first), abs(first + masses.size)) + abs(kappa)
-    slack = size * ULP * (1 + turned) + 1e-300 * masses.size
-    at = round(float(x @ k) / size) if size > 0 else 0
-    data = np.zeros(length)
-    if masses.size <= length:
-        data[: masses.size - at] = x[at:]
-        data[length - at :] += x[:at]
-        folds = 0
+    slack = float(np.sum(x)) * ULP * (1 + turned) + 1e-300 * masses.size
+    found = spectrum_at(np.arange(masses.size, dtype=np.int64), x, slack, length)
+    return Spectrum(first + found.middle, found.values, found.error, found.log_size)
+
+
+def spectrum_at(steps: npt.NDArray[np.int64], x: Array, slack: float, length: int) -> Spectrum:
+    """Return the transform of masses x at increasing steps, known within `slack` in all."""
+    size = float(np.sum(x))
+    at = round(float(x @ steps) / size) if size > 0 else int(steps[0])
+    width = int(steps[-1] - steps[0])
+    folds = width // length
+    if folds:
+        data = np.bincount((steps - at) % length, weights=x, minlength=length)
     else:
-        folds = masses.size // length
-        data = np.bincount((np.arange(masses.size) - at) % length, weights=x, minlength=length)
+        # What is left of the middle stands at the end.
+        data = np.zeros(length)
+        data[steps - at] = x
     values = np.fft.rfft(data)
     error = slack + (length.bit_length() + 2 + folds) * ULP * size
     square = values.real * values.real + values.imag * values.imag
     bound = np.sqrt(square) * (1 + ULP) + error
-    return Spectrum(first + at, values, error, np.log(np.maximum(bound, 1e-300)))
+    return Spectrum(at, values, error, np.log(np.maximum(bound, 1e-300)))
 
 
 def convolved(
