@@ -15,7 +15,7 @@ from neyman.curves._profiles._hull import hull_test
 from neyman.curves._solvers._both import BothProfile
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._solver import Auto, Contour, in_use
-from neyman.curves._solvers._statements import statement_bound, without_statements
+from neyman.curves._solvers._statements import stands_beside, statement_bound, without_statements
 from neyman.curves._solvers._trivial import one_side
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View, meet
 from neyman.numerics import ULP, Array, Bracket, exp_outward
@@ -53,7 +53,7 @@ def _chosen(pair: Pair, i: int) -> Pair:
 
 
 def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
-    if remove.of_class and len(remove.factors()) > 1:
+    if stands_beside(remove):
         return _of_class(remove, add, view, at)
     if remove == add:
         return read(remove, view, at)
@@ -71,8 +71,8 @@ def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
 def _of_class(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     """Bracket a composition with a statement: from the other side by what stands beside it."""
     in_use().methods.add("class")
-    found = statement_bound(remove.factors(), view, at)
-    first, second = (composed(without_statements(pair.factors())) for pair in (remove, add))
+    found = statement_bound(remove, view, at)
+    first, second = (composed(without_statements(pair)) for pair in (remove, add))
     least = read_both(first, second, view, at)
     if view.loss:
         return Bracket(np.minimum(least.lower, found.upper), found.upper)

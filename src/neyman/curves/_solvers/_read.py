@@ -116,10 +116,10 @@ def _of_laws(
 def _of_class(
     pair: Pair, parts: Factors, view: View, at: Array, effort: Effort
 ) -> Iterator[tuple[str, Bracket]]:
-    yield "class", statement_bound(parts, view, at)
+    yield "class", statement_bound(pair, view, at)
     for found in lattice_brackets(pair, view, at, effort):
         yield "lattice", one_side(view, view.vacuous(at), found, above=True)
-    for found in trivial_bounds(without_statements(parts), view, at):
+    for found in trivial_bounds(without_statements(pair), view, at):
         yield "class", one_side(view, view.vacuous(at), found, above=False)
 
 
