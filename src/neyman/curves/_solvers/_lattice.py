@@ -59,7 +59,8 @@ def lattice_brackets(pair: Pair, view: View, at: Array, effort: Effort) -> Itera
             )
         yield view.ask(found, at)
         return
-    if view in (LOG_DELTA, EPSILON) and at.size <= _MANY:
+    # What lies within rounding of each other is one question.
+    if view in (LOG_DELTA, EPSILON) and np.unique(at.astype(np.float32)).size <= _MANY:
         sums = _sum(parts)
         if sums is not None:
             yield from sums.log_delta(at) if view is LOG_DELTA else sums.epsilon(at)
