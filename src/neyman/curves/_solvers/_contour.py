@@ -27,6 +27,8 @@ __all__ = ["ContourProfile"]
 
 # Relative width of a bracket that is worth another line.
 _LOOSE = 1e-7
+# A threshold that any exponent multiplies without an overflow.
+_FARTHEST = 1e100
 
 
 @final
@@ -187,8 +189,10 @@ class ContourProfile:
         finite = np.isfinite(t)
         if np.any(finite):
             most = None if enough is None else enough[finite]
-            found = ContourTails(law, functional).log_tail(t[finite], most)
-            lower[finite], upper[finite] = found.lower, found.upper
+            near = np.clip(t[finite], -_FARTHEST, _FARTHEST)
+            found = ContourTails(law, functional).log_tail(near, most)
+            lower[finite] = np.where(t[finite] > near, -np.inf, found.lower)
+            upper[finite] = np.where(t[finite] < near, 0.0, found.upper)
         upper = np.where(np.isposinf(t), -np.inf, upper)
         lower = np.where(np.isneginf(t), 0.0, lower)
         return Bracket(lower, upper)

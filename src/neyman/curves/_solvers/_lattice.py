@@ -59,8 +59,7 @@ def lattice_brackets(pair: Pair, view: View, at: Array, effort: Effort) -> Itera
             )
         yield view.ask(found, at)
         return
-    # What lies within rounding of each other is one question.
-    if view in (LOG_DELTA, EPSILON) and np.unique(at.astype(np.float32)).size <= _MANY:
+    if view in (LOG_DELTA, EPSILON) and _count(at) <= _MANY:
         sums = _sum(parts)
         if sums is not None:
             yield from sums.log_delta(at) if view is LOG_DELTA else sums.epsilon(at)
@@ -70,6 +69,12 @@ def lattice_brackets(pair: Pair, view: View, at: Array, effort: Effort) -> Itera
         if both[0] is None or both[1] is None:
             return
         yield _of_whole(both[0], both[1], view, at)
+
+
+def _count(at: Array) -> int:
+    """Return how many there are; what lies within some roundings of another is the same."""
+    with np.errstate(over="ignore"):
+        return np.unique(at.astype(np.float32)).size
 
 
 def _sum(parts: Factors) -> LatticeSum | None:
@@ -122,13 +127,14 @@ def _sides(pair: Pair) -> tuple[LossSource, LossSource] | None:
 
     By its tails; a composition by those of its factors; else by its profile on a grid.
     """
-    if pair.of_class:
-        return None if count_of_choices(pair) else _by_profile(pair)
+    if pair.of_class and count_of_choices(pair):
+        return None
     source = pair.loss_source()
     if source is not None:
         return source, source
     factors = pair.factors()
-    if factors != ((pair, 1),):
+    # A class by its profile as a whole, which knows its divergences.
+    if factors != ((pair, 1),) and not pair.of_class:
         return _of_composition(pair)
     if isinstance(pair, SampledPair):
         return _wrapped(pair.base, lambda source: SampledSource(source, pair.probability))
@@ -163,6 +169,11 @@ def _by_profile(pair: Pair) -> tuple[LossSource, LossSource] | None:
 
     def read(losses: Array) -> tuple[Bracket, Bracket]:
         # Right of 0 the one is asked, left of it the other.
+        if pair.symmetric:
+            sizes, places = np.unique(np.abs(losses), return_inverse=True)
+            found = pair.log_delta_bracket(sizes)
+            both = Bracket(found.lower[places], found.upper[places])
+            return both, both
         right = losses >= 0
         return _where(right, losses, pair), _where(~right | (losses == 0), -losses, pair.swap())
 
