@@ -82,7 +82,7 @@ def _answers(
         yield "contour", _by_contour(contour, view, at, enough)
         return
     if pair.of_class:
-        yield from _of_class(pair, parts, view, at, effort)
+        yield from _of_class(pair, view, at, effort)
         return
     yield from _of_laws(pair, parts, contour, view, at, enough)
 
@@ -113,9 +113,7 @@ def _of_laws(
         yield "lattice", found
 
 
-def _of_class(
-    pair: Pair, parts: Factors, view: View, at: Array, effort: Effort
-) -> Iterator[tuple[str, Bracket]]:
+def _of_class(pair: Pair, view: View, at: Array, effort: Effort) -> Iterator[tuple[str, Bracket]]:
     yield "class", statement_bound(pair, view, at)
     for found in lattice_brackets(pair, view, at, effort):
         yield "lattice", one_side(view, view.vacuous(at), found, above=True)

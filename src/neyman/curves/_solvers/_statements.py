@@ -16,13 +16,14 @@ Source: Mironov (2017), proposition 1; the conversion: docs/theory/zcdp.md.
 
 import math
 from fractions import Fraction
-from itertools import islice
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.curves._algebra._factors import Factors
+from neyman.curves._leaf import Leaf
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._erased import ErasedPair, Failures, erased
 from neyman.curves._pairs._gaussian import GaussianPair
@@ -35,7 +36,7 @@ from neyman.errors import UnsupportedComposition
 from neyman.numerics import ULP, Array, Bracket
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._source import SwappedSource
-from neyman.numerics._lattice_sums._sum import LatticeSum
+from neyman.numerics._lattice_sums._sum import Divergences, LatticeSum
 
 __all__ = ["stands_beside", "statement_bound", "without_statements"]
 
@@ -168,12 +169,13 @@ def _divergences(parts: Factors, orders: Array, log_cut: float) -> _Divergences:
     others: list[tuple[Pair, int]] = []
     for pair, n in parts:
         own = _own(pair, orders)
-        if isinstance(pair, RealLinePair) or np.any(own.upper <= own.lower * (1 + _CLOSE)):
+        close = np.isfinite(own.upper) & (own.upper * (1 - _CLOSE) <= own.lower)
+        if isinstance(pair, RealLinePair) or np.any(close):
             known = known + n * own.upper
         else:
             unknown = unknown + n * own.upper
             others.append((pair, n))
-    found = _by_lattice(others, orders, log_cut) if others else None
+    found = _by_lattice(tuple(others), orders, log_cut) if others else None
     cut = 0.0
     if found is not None and np.any(found.values < unknown):
         unknown, cut = np.minimum(unknown, found.values), found.cut
@@ -183,7 +185,8 @@ def _divergences(parts: Factors, orders: Array, log_cut: float) -> _Divergences:
 def _own(pair: Pair, orders: Array) -> Bracket:
     """Bracket the divergences by what a pair knows itself, of the larger direction."""
     nothing = Bracket(np.zeros(orders.shape), np.full(orders.shape, np.inf))
-    if not pair.certified:
+    # The cells of a leaf are a lattice, which is read for all orders at once.
+    if isinstance(pair, Leaf) or not pair.certified:
         return nothing
     try:
         sides = [side.renyi_bracket(orders) for side in {pair: None, pair.swap(): None}]
@@ -191,26 +194,36 @@ def _own(pair: Pair, orders: Array) -> Bracket:
         return nothing
     upper = np.max([side.upper for side in sides], axis=0)
     lower = np.max([side.lower for side in sides], axis=0)
-    return Bracket(np.nan_to_num(lower), np.where(np.isnan(upper), np.inf, upper))
+    return Bracket(np.where(np.isnan(lower), 0.0, lower), np.where(np.isnan(upper), np.inf, upper))
 
 
 def _by_lattice(parts: Factors, orders: Array, log_cut: float) -> _Divergences | None:
-    """Bound the divergences in both directions by lattice laws of one pair that loses more."""
+    """Bound the divergences by finer and finer lattices, until they are known well."""
+    values, found = np.full(orders.shape, np.inf), None
+    for level in range(_LEVELS):
+        found = _both_ways(parts, max(log_cut, _LEAST_CUT), level)
+        if found is None:
+            return None
+        before, values = values, np.maximum(*(side(orders) for side in found))
+        if np.all(values >= before * (1 - _SETTLED)):
+            break
+    cut = sum(side.rest for side in found or ()) * (1 + 2 * ULP)
+    if cut >= 1:
+        return None
+    scaled = values - orders / (orders - 1) * np.log1p(-cut) * (1 + 4 * ULP)
+    return _Divergences(np.where(np.isnan(scaled), np.inf, scaled), cut)
+
+
+# Three sets of orders are asked of some levels.
+@lru_cache(maxsize=8)
+def _both_ways(
+    parts: Factors, log_cut: float, level: int
+) -> tuple[Divergences, Divergences] | None:
+    """Return the divergences of both directions of one pair that loses more than the parts."""
     read = [loss_part(pair, n) for pair, n in parts]
     upper = [(part.upper, part.times) for part in read if part is not None]
     if len(upper) < len(read):
         return None
     ahead = LatticeSum(tuple(Part.of(source, n) for source, n in upper))
     back = LatticeSum(tuple(Part.of(SwappedSource(source), n) for source, n in upper))
-    log_mass = max(log_cut, _LEAST_CUT)
-    levels = zip(ahead.renyi(orders, log_mass), back.renyi(orders, log_mass), strict=True)
-    values, cut = np.full(orders.shape, np.inf), 0.0
-    for (first, beyond), (second, below) in islice(levels, _LEVELS):
-        before, values = values, np.maximum(first, second)
-        cut = (beyond + below) * (1 + 2 * ULP)
-        if np.all(values >= before * (1 - _SETTLED)):
-            break
-    if cut >= 1:
-        return None
-    scaled = values - orders / (orders - 1) * np.log1p(-cut) * (1 + 4 * ULP)
-    return _Divergences(np.where(np.isnan(scaled), np.inf, scaled), cut)
+    return ahead.divergences(level, log_cut), back.divergences(level, log_cut)
