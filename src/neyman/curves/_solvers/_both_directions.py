@@ -31,10 +31,16 @@ def larger(first: Bracket, second: Bracket) -> Bracket:
 def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     """Bracket a view of the guarantee of both directions."""
     found = _read_both(remove, add, view, at)
-    if len(remove.factors()) > 1 or remove.factors()[0][1] > 1:
-        for i in range(count_of_choices(remove)):
-            below = read_both(_chosen(remove, i), _chosen(add, i), view, at)
-            found = meet(found, one_side(view, view.vacuous(at), below, above=True))
+    if remove.factors() == ((remove, 1),):
+        return found
+    for i in range(count_of_choices(remove)):
+        if np.all(view.narrow(found, in_use().tolerance)):
+            break
+        first, second = _chosen(remove, i), _chosen(add, i)
+        # Of a class only the bound is wanted, and not what stands beside it.
+        reading = statement_bound(first, view, at) if stands_beside(first) else None
+        below = reading or read_both(first, second, view, at)
+        found = meet(found, one_side(view, view.vacuous(at), below, above=True))
     return found
 
 

@@ -29,7 +29,8 @@ from neyman.curves._pairs._erased import ErasedPair, Failures, erased
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._solvers._lattice import loss_part
-from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View
+from neyman.curves._solvers._trivial import curves_below, one_side
+from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View, meet
 from neyman.curves._statements._rdp import RdpPair
 from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import UnsupportedComposition
@@ -93,12 +94,11 @@ def statement_bound(pair: Pair, view: View, at: Array) -> Bracket:
         failed = float(pair.mass.lower) if isinstance(pair, ErasedPair) else 0.0
         left = np.maximum(at - failed, 0.0) if view is EPSILON else at
         statement = _statement(core.factors(), view, left)
-    if statement is None:
-        return vacuous
-    found = view.ask(erased(statement, failures) if failures else statement, at)
-    if view.loss:
-        return Bracket(vacuous.lower, np.minimum(found.upper, vacuous.upper))
-    return Bracket(np.maximum(found.lower, vacuous.lower), vacuous.upper)
+    best, below = vacuous, curves_below(core.factors())
+    for curve in below if statement is None else (statement, *below):
+        found = view.ask(erased(curve, failures) if failures else curve, at)
+        best = meet(best, one_side(view, vacuous, found, above=True))
+    return best
 
 
 def _line(parts: Factors) -> RealLinePair | None:
