@@ -7,6 +7,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.curves._algebra._factors import Factors
 from neyman.curves._pair import BestTest, Tails, middles
 from neyman.numerics import (
     DELTA,
@@ -18,12 +19,13 @@ from neyman.numerics import (
     Contour,
     ContourTails,
     Functional,
+    LossLaw,
     LossSum,
     complement,
     exp_outward,
 )
 
-__all__ = ["ContourProfile"]
+__all__ = ["ContourProfile", "contour_profile", "loss_law"]
 
 # Relative width of a bracket that is worth another line.
 _LOOSE = 1e-7
@@ -218,3 +220,20 @@ def _rest(part: Bracket) -> Bracket:
     """Return 1 - x, rounded outwards."""
     lower, upper = np.nextafter(1 - part.upper, -1.0), np.nextafter(1 - part.lower, 2.0)
     return Bracket(np.maximum(lower, 0.0), np.minimum(upper, 1.0))
+
+
+def loss_law(parts: Factors) -> LossSum | None:
+    """Return the law of the sum of the losses, where the contour can read that of each."""
+    terms: list[tuple[LossLaw, float, bool]] = []
+    for pair, n in parts:
+        law = pair.loss_law()
+        if law is None:
+            return None
+        terms.extend(law.times(n).terms)
+    return LossSum(tuple(terms))
+
+
+def contour_profile(parts: Factors) -> ContourProfile | None:
+    """Return the views by the contour."""
+    law = loss_law(parts)
+    return None if law is None else ContourProfile(law)

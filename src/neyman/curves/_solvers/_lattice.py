@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +15,13 @@ from neyman.curves._pair import Pair
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._profiles._profile import LatticeProfile
+from neyman.curves._solvers._contour import ContourProfile, loss_law
 from neyman.curves._solvers._solver import Effort, Lattice
 from neyman.curves._solvers._sources import atom_source
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, TPR, View
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, Interval, exact, exp_outward, text
-from neyman.numerics._atomic._rounding import sampled_atoms
+from neyman.numerics._atomic._rounding import Rounded, sampled_atoms
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._source import (
     AtomSource,
@@ -43,6 +45,9 @@ _ENDS = 100.0 * 2.0 ** (-np.arange(0, 240)[::-1] / 8)
 _MANY, _WHOLE = 4, (1, 2)
 # The level of a composition within a factor.
 _NESTED = 2
+# From so many losses on, those that the contour can read are composed there.
+_MANY_LOSSES = 64
+_LogDelta: TypeAlias = Callable[[Array], Bracket]
 _ONE = Bracket(np.ones(1), np.ones(1))
 _NOTHING = Masses(_ONE, _ONE)
 
@@ -78,9 +83,17 @@ def _count(at: Array) -> int:
 
 
 def _sum(parts: Factors) -> LatticeSum | None:
-    known = [loss_part(pair, n) for pair, n in parts]
-    read = tuple(part for part in known if part is not None)
-    return LatticeSum(read) if len(read) == len(known) else None
+    """Return the sum of the losses; many of those that the contour can read are one loss there."""
+    legible = tuple((pair, n) for pair, n in parts if pair.loss_law() is not None)
+    others = tuple(part for part in parts if part not in legible)
+    found: list[Part | None] = []
+    if others and sum(n for _, n in legible) > _MANY_LOSSES:
+        sides = _by_contour(legible)
+        found.append(None if sides is None else Part(*sides, 1))
+        parts = others
+    found.extend(loss_part(pair, n) for pair, n in parts)
+    read = tuple(part for part in found if part is not None)
+    return LatticeSum(read) if len(read) == len(found) else None
 
 
 # Two levels, of both directions of both pairs of a guarantee.
@@ -152,12 +165,22 @@ def _wrapped(
 
 @lru_cache(maxsize=16)
 def _of_composition(pair: Pair) -> tuple[LossSource, LossSource] | None:
-    known = [loss_part(part, n) for part, n in pair.factors()]
-    read = tuple(part for part in known if part is not None)
-    if len(read) < len(known):
+    sums = _sum(pair.factors())
+    if sums is None:
         return None
-    part = LatticeSum(read).part(_NESTED, math.log(_CUT))
+    part = sums.part(_NESTED, math.log(_CUT))
     return part.upper, part.lower
+
+
+@lru_cache(maxsize=16)
+def _by_contour(parts: Factors) -> tuple[LossSource, LossSource] | None:
+    """Return laws on a grid for the composition of parts that the contour can read."""
+    law = loss_law(parts)
+    if law is None:
+        return None
+    sides = ContourProfile(law).log_delta_bracket, ContourProfile(law.reversed()).log_delta_bracket
+    found = _on_grid(sides, _POINTS)
+    return None if found is None else (atom_source(found.outer), atom_source(found.inner))
 
 
 @lru_cache(maxsize=16)
@@ -166,36 +189,42 @@ def _by_profile(pair: Pair) -> tuple[LossSource, LossSource] | None:
 
     Of a class, a member may give away nothing.
     """
-
-    def read(losses: Array) -> tuple[Bracket, Bracket]:
-        # Right of 0 the one is asked, left of it the other.
-        if pair.symmetric:
-            sizes, places = np.unique(np.abs(losses), return_inverse=True)
-            found = pair.log_delta_bracket(sizes)
-            both = Bracket(found.lower[places], found.upper[places])
-            return both, both
-        right = losses >= 0
-        return _where(right, losses, pair), _where(~right | (losses == 0), -losses, pair.swap())
-
+    back = pair if pair.symmetric else pair.swap()
     points = _FEW_POINTS if pair.costly or pair.of_class else _POINTS
-    end = max(_end(side) for side in {pair: None, pair.swap(): None})
-    step = max(Fraction(end) / points, Fraction(1, 2**40))
-    floors = (math.log(_CUT), math.log(_CUT))
-    found = sampled_atoms(read, step, 2 * end, floors)
+    found = _on_grid((pair.log_delta_bracket, back.log_delta_bracket), points)
     if found is None:
         return None
     inner = AtomSource(_NOTHING) if pair.of_class else atom_source(found.inner)
     return atom_source(found.outer), inner
 
 
-def _end(pair: Pair) -> float:
+def _on_grid(sides: tuple[_LogDelta, _LogDelta], points: int) -> Rounded | None:
+    """Return laws on a grid around the profiles of both directions of a pair."""
+    ahead, back = sides
+
+    def read(losses: Array) -> tuple[Bracket, Bracket]:
+        if ahead == back:
+            sizes, places = np.unique(np.abs(losses), return_inverse=True)
+            found = ahead(sizes)
+            both = Bracket(found.lower[places], found.upper[places])
+            return both, both
+        # Right of 0 the one is asked, left of it the other.
+        right = losses >= 0
+        return _where(right, losses, ahead), _where(~right | (losses == 0), -losses, back)
+
+    end = max(_end(side) for side in {ahead: None, back: None})
+    step = max(Fraction(end) / points, Fraction(1, 2**40))
+    return sampled_atoms(read, step, 2 * end, (math.log(_CUT), math.log(_CUT)))
+
+
+def _end(log_delta: _LogDelta) -> float:
     """Return a loss, one of a few, beyond which hardly any delta is left; the last of them else."""
-    past = np.asarray(pair.log_delta_bracket(_ENDS).upper) <= math.log(_CUT)
+    past = np.asarray(log_delta(_ENDS).upper) <= math.log(_CUT)
     return float(_ENDS[np.argmax(past)] if np.any(past) else _ENDS[-1])
 
 
-def _where(asked: npt.NDArray[np.bool_], losses: Array, pair: Pair) -> Bracket:
-    found = pair.log_delta_bracket(losses[asked])
+def _where(asked: npt.NDArray[np.bool_], losses: Array, log_delta: _LogDelta) -> Bracket:
+    found = log_delta(losses[asked])
     lower, upper = np.full(losses.shape, -np.inf), np.zeros(losses.shape)
     lower[asked], upper[asked] = found.lower, found.upper
     return Bracket(lower, upper)

@@ -21,7 +21,7 @@ import numpy as np
 from neyman.curves._algebra._factors import Factors
 from neyman.curves._pair import Pair, Profile
 from neyman.curves._profiles._profile import LatticeProfile
-from neyman.curves._solvers._contour import ContourProfile
+from neyman.curves._solvers._contour import ContourProfile, contour_profile
 from neyman.curves._solvers._known_samples import known_samples
 from neyman.curves._solvers._lattice import lattice_brackets
 from neyman.curves._solvers._solver import Contour, Effort, Lattice, in_use
@@ -29,9 +29,9 @@ from neyman.curves._solvers._statements import statement_bound, without_statemen
 from neyman.curves._solvers._trivial import one_side, trivial_bounds
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View, meet
 from neyman.errors import UnsupportedComposition
-from neyman.numerics import Array, Atoms, Bracket, LossLaw, LossSum
+from neyman.numerics import Array, Atoms, Bracket
 
-__all__ = ["exact_profile", "has_exact_profile", "loss_law", "read"]
+__all__ = ["exact_profile", "has_exact_profile", "read"]
 
 
 def read(pair: Pair, view: View, at: Array, enough: Array | None = None) -> Bracket:
@@ -125,23 +125,6 @@ def _by_contour(contour: ContourProfile, view: View, at: Array, enough: Array | 
     if view is LOG_DELTA:
         return contour.log_delta_bracket(at, enough)
     return view.ask(contour, at)
-
-
-def loss_law(parts: Factors) -> LossSum | None:
-    """Return the law of the sum of the losses, where the contour can read that of each."""
-    terms: list[tuple[LossLaw, float, bool]] = []
-    for pair, n in parts:
-        law = pair.loss_law()
-        if law is None:
-            return None
-        terms.extend(law.times(n).terms)
-    return LossSum(tuple(terms))
-
-
-def contour_profile(parts: Factors) -> ContourProfile | None:
-    """Return the views by the contour."""
-    law = loss_law(parts)
-    return None if law is None else ContourProfile(law)
 
 
 def exact_profile(parts: Factors) -> Profile | None:

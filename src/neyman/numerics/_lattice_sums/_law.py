@@ -214,10 +214,15 @@ def lower_law(source: LossSource, grid: Grid, cells: Masses | None = None) -> La
 
 
 def _origin(atoms: Atoms, cells: Masses, grid: Grid) -> float:
-    """Return how far above a grid point the heaviest loss lies, if there is one; else 0."""
+    """Return how far above a grid point the heaviest loss lies, if there is one; else 0.
+
+    Two cells beside each other count together: a grid point between them may cut many small
+    losses in two, whose halves have means that the whole has not.
+    """
+    inner = (_middle(mass)[1:-1] for mass in cells)
     p, q = (
-        np.append(_middle(mass)[1:-1], _middle(atom))
-        for mass, atom in zip(cells, atoms, strict=True)
+        np.append(cell[:-1] + cell[1:], _middle(atom))
+        for cell, atom in zip(inner, atoms, strict=True)
     )
     k = int(np.argmax(q))
     if not (q[k] > _HEAVY and p[k] > 0):
