@@ -107,6 +107,11 @@ class SampledPair(Pair):
 
     @property
     @override
+    def method(self) -> str:
+        return self.base.method
+
+    @property
+    @override
     def neighbors(self) -> str:
         return "add_remove"
 
@@ -293,6 +298,11 @@ class SampledSwapPair(Pair):
     @override
     def certified(self) -> bool:
         return self.forward.certified
+
+    @property
+    @override
+    def method(self) -> str:
+        return self.forward.method
 
     @property
     @override

@@ -17,10 +17,20 @@ from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._profiles._profile import LatticeProfile
 from neyman.curves._solvers._contour import ContourProfile, loss_law
 from neyman.curves._solvers._solver import Effort, Lattice
-from neyman.curves._solvers._sources import atom_source
+from neyman.curves._solvers._sources import law_above, law_below
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, TPR, View
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array, Bracket, Interval, exact, exp_outward, text
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    Interval,
+    Ladder,
+    LossSum,
+    exact,
+    exp_outward,
+    text,
+)
 from neyman.numerics._atomic._rounding import Rounded, sampled_atoms
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._source import (
@@ -37,8 +47,11 @@ __all__ = ["lattice_brackets", "loss_part"]
 
 # Points of a profile on each side of 0, where one takes long and where it does not.
 _FEW_POINTS, _POINTS = 400, 4000
+# The same of a profile that is known by contours laid once.
+_CONTOUR_POINTS = 2**13
 # A delta from which on losses count as infinite from above, and as none from below.
 _CUT = 1e-30
+_LEAST_LOGS = (math.log(_CUT), -50.0, -35.0)
 # Losses of which one is the end of a grid: finely spaced, and not beyond 100.
 _ENDS = 100.0 * 2.0 ** (-np.arange(0, 240)[::-1] / 8)
 # More points than that are read from one profile, at these levels.
@@ -89,8 +102,8 @@ def _sum(parts: Factors) -> LatticeSum | None:
     found: list[Part | None] = []
     if others and sum(n for _, n in legible) > _MANY_LOSSES:
         sides = _by_contour(legible)
-        found.append(None if sides is None else Part(*sides, 1))
-        parts = others
+        if sides is not None:
+            found, parts = [Part(*sides, 1)], others
     found.extend(loss_part(pair, n) for pair, n in parts)
     read = tuple(part for part in found if part is not None)
     return LatticeSum(read) if len(read) == len(found) else None
@@ -178,9 +191,27 @@ def _by_contour(parts: Factors) -> tuple[LossSource, LossSource] | None:
     law = loss_law(parts)
     if law is None:
         return None
-    sides = ContourProfile(law).log_delta_bracket, ContourProfile(law.reversed()).log_delta_bracket
-    found = _on_grid(sides, _POINTS)
-    return None if found is None else (atom_source(found.outer), atom_source(found.inner))
+    ahead, back = _ladder(law), _ladder(law.reversed())
+    if ahead is None or back is None:
+        return None
+    found = _on_grid((ahead, back), _CONTOUR_POINTS)
+    return None if found is None else (law_above(found.outer), law_below(found.inner))
+
+
+def _ladder(law: LossSum) -> _LogDelta | None:
+    """Return the profile of a law by contours that are laid once, right of 0."""
+    top = float(ContourProfile(law).log_delta_bracket(np.zeros(())).upper)
+    # Some lines cannot be laid far out; those nearer bound what is beyond, less closely.
+    tried = (Ladder.over(law, (top, least)) for least in _LEAST_LOGS if least < top)
+    ladder = next((one for one in tried if one is not None), None)
+    if ladder is None:
+        return None
+
+    def log_delta(epsilon: Array) -> Bracket:
+        found = ladder.delta_bracket(epsilon)
+        return log(Interval(found.lower, found.upper)).smaller(0)
+
+    return log_delta
 
 
 @lru_cache(maxsize=16)
@@ -194,8 +225,7 @@ def _by_profile(pair: Pair) -> tuple[LossSource, LossSource] | None:
     found = _on_grid((pair.log_delta_bracket, back.log_delta_bracket), points)
     if found is None:
         return None
-    inner = AtomSource(_NOTHING) if pair.of_class else atom_source(found.inner)
-    return atom_source(found.outer), inner
+    return law_above(found.outer), AtomSource(_NOTHING) if pair.of_class else law_below(found.inner)
 
 
 def _on_grid(sides: tuple[_LogDelta, _LogDelta], points: int) -> Rounded | None:
