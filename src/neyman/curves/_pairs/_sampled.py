@@ -230,7 +230,8 @@ class SampledPair(Pair):
     def renyi_bracket(self, order: Array) -> Interval:
         law = self.loss_law()
         if law is None:
-            return super(SampledPair, self).renyi_bracket(order)
+            # Sampling cannot hurt.
+            return Interval(np.zeros(order.shape), self.base.renyi_bracket(order).upper)
         found = renyi_by_law(law, order, self.log_singular[0])
         if self.base.kind != GaussianPair.kind:
             # By convexity sampling cannot hurt.
@@ -403,7 +404,9 @@ class SampledSwapPair(Pair):
     def renyi_bracket(self, order: Array) -> Interval:
         law = self.loss_law()
         if law is None:
-            return super(SampledSwapPair, self).renyi_bracket(order)
+            upper = self.forward.base.swap().renyi_bracket(order).upper
+            upper = np.minimum(upper, (-self.forward.least).upper)
+            return Interval(np.zeros(order.shape), upper)
         found = renyi_by_law(law, order, self.log_singular[0])
         upper = np.minimum(found.upper, max(law.range[1], 0.0) * (1 + ULP))
         found = Interval(np.minimum(found.lower, upper), upper)
