@@ -58,7 +58,7 @@ _ENDS = 100.0 * 2.0 ** (-np.arange(0, 240)[::-1] / 8)
 _MANY, _WHOLE = 4, (1, 2)
 # The level of a composition within a factor.
 _NESTED = 2
-# From so many losses on, those that the contour can read are composed there.
+# From so many losses on, those that the contour reads fast are composed there.
 _MANY_LOSSES = 64
 _LogDelta: TypeAlias = Callable[[Array], Bracket]
 _ONE = Bracket(np.ones(1), np.ones(1))
@@ -96,8 +96,8 @@ def _count(at: Array) -> int:
 
 
 def _sum(parts: Factors) -> LatticeSum | None:
-    """Return the sum of the losses; many of those that the contour can read are one loss there."""
-    legible = tuple((pair, n) for pair, n in parts if pair.loss_law() is not None)
+    """Return the sum of the losses, where many that the contour reads fast are one loss."""
+    legible = tuple((pair, n) for pair, n in parts if _is_legible(pair))
     others = tuple(part for part in parts if part not in legible)
     found: list[Part | None] = []
     if others and sum(n for _, n in legible) > _MANY_LOSSES:
@@ -107,6 +107,15 @@ def _sum(parts: Factors) -> LatticeSum | None:
     found.extend(loss_part(pair, n) for pair, n in parts)
     read = tuple(part for part in found if part is not None)
     return LatticeSum(read) if len(read) == len(found) else None
+
+
+def _is_legible(pair: Pair) -> bool:
+    """Return whether the contour reads a pair fast: none whose loss has atoms beside a density."""
+    source = None if pair.loss_law() is None else pair.loss_source()
+    if source is None:
+        return False
+    least, largest = source.reach
+    return not (source.atoms.q.upper.size and least < largest)
 
 
 # Two levels, of both directions of both pairs of a guarantee.
