@@ -43,7 +43,7 @@ from neyman.curves import (
 )
 from neyman.errors import InvalidParameter, UnsupportedComposition
 
-WIDTH, SELDOM = 0.1, 0.3
+WIDTH, SELDOM = 0.1, 0.65
 
 
 def log_uniform(dice, low, high):
