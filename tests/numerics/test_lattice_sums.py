@@ -244,13 +244,17 @@ def test_a_sampled_normal_composition_is_that_of_the_normal_sum():
     assert upper - lower < 1e-3
 
 
+def test_the_lower_law_of_many_tiny_losses_keeps_what_stands_beside_them():
+    alone = LatticeSum((Part.of(bits(0.5), 4),)).log_delta(np.asarray([1.0]))
+    both = LatticeSum((rare(1, 1.8e-6, 10**6), Part.of(bits(0.5), 4))).log_delta(np.asarray([1.0]))
+    assert next(both).lower >= next(alone).lower + np.log(0.9)
+
+
 def test_renyi_bounds_are_above_the_truth_and_near_it():
     orders = np.array([1.5, 2.0, 8.0, 40.0])
-    bounds, rest = at_level(
-        LatticeSum((Part.of(Normal(0.25), 16),)).renyi(orders, np.log(1e-280)), 1
-    )
-    truth = orders / 2
-    assert rest < 1e-280
+    found = LatticeSum((Part.of(Normal(0.25), 16),)).divergences(1, np.log(1e-280))
+    truth, bounds = orders / 2, found(orders)
+    assert found.rest < 1e-280
     assert np.all((truth <= bounds) & (bounds < truth * (1 + 1e-4)))
 
 

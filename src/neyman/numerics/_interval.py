@@ -274,9 +274,16 @@ class Interval:
         return type(self)(_down(low * (1 - depth * 2.0**-53)), _up(high * (1 + depth * 2.0**-53)))
 
     def through(self, view: "Callable[[Array], Interval]", *, falling: bool) -> "Interval":
-        """Return all values here of a monotone function that is known by brackets at doubles."""
+        """Return all values here of a monotone function that is known by brackets at doubles.
+
+        Both ends are asked for at once, for they lie close together as a rule.
+        """
         first, second = (self.upper, self.lower) if falling else (self.lower, self.upper)
-        return Interval(view(first).lower, view(second).upper).decimals()
+        if np.array_equal(first, second):
+            found = view(first)
+            return Interval(found.lower, found.upper).decimals()
+        found = view(np.stack((first, second)))
+        return Interval(found.lower[0], found.upper[1]).decimals()
 
     @quiet
     def squared(self) -> Self:

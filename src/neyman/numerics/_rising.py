@@ -25,14 +25,15 @@ class Risen(NamedTuple):
 
 
 Rising: TypeAlias = Callable[[Array], Risen]
+_Places: TypeAlias = npt.NDArray[np.intp]
 
 
 def rising_root(function: Rising, target: Array) -> Bracket:
     """Bracket the x at which an increasing function is `target`.
 
     Args:
-        function: of an array of the target's shape.
-        target: taken as exact.
+        function: of an array, place by place.
+        target: one dimension, taken as exact.
 
     Returns:
         x with f(x.lower) <= target <= f(x.upper), both proved; infinite where no proof was found.
@@ -55,45 +56,54 @@ def _proved(function: Rising, target: Array, x: Array, pad: Array, side: int) ->
     on a flat stretch they are large, and a little behind it f may be far from the target.
     """
 
-    def holds(at: Array) -> npt.NDArray[np.bool_]:
+    def holds(at: Array, which: _Places) -> npt.NDArray[np.bool_]:
         value, error, _ = function(at)
-        return side * (value - target) - error >= 0
+        return side * (value - target[which]) - error >= 0
 
-    found, short = np.full(x.shape, side * np.inf), x
+    found, short = np.full(x.shape, side * np.inf), x.copy()
+    missing = np.arange(x.size)
     for _ in range(_WIDENINGS):
-        at = x + side * pad
-        beyond = holds(at)
-        missing = np.isinf(found)
-        found = np.where(missing & beyond, at, found)
-        if np.all(np.isfinite(found)):
+        at = x[missing] + side * pad[missing]
+        beyond = holds(at, missing)
+        found[missing[beyond]], short[missing[~beyond]] = at[beyond], at[~beyond]
+        missing = missing[~beyond]
+        if not missing.size:
             break
-        short = np.where(missing & ~beyond, at, short)
         pad = 2 * pad
     for _ in range(_HALVINGS):
-        open_ = np.isfinite(found) & (short != x) & (np.abs(found - short) > _FLAT * np.abs(found))
-        if not np.any(open_):
+        far = (short != x) & (np.abs(found - short) > _FLAT * np.abs(found))
+        open_ = np.flatnonzero(np.isfinite(found) & far)
+        if not open_.size:
             break
-        middle = np.where(open_, found / 2 + short / 2, found)
-        beyond = holds(middle)
-        found, short = np.where(open_ & beyond, middle, found), np.where(beyond, short, middle)
+        middle = found[open_] / 2 + short[open_] / 2
+        beyond = holds(middle, open_)
+        found[open_[beyond]], short[open_[~beyond]] = middle[beyond], middle[~beyond]
     return found
 
 
 def _near(function: Rising, target: Array) -> Array:
-    """Newton's method, kept between ends by halving."""
+    """Newton's method, kept between ends by halving, at the places that are not found yet."""
     low, high = np.full(target.shape, -1.0), np.full(target.shape, 1.0)
-    for _ in range(_DOUBLINGS):
-        down, up = function(low).value > target, function(high).value < target
-        if not (np.any(down) or np.any(up)):
-            break
-        low, high = np.where(down, 2 * low, low), np.where(up, 2 * high, high)
-    x = (low + high) / 2
+    for end, side in ((low, -1), (high, 1)):
+        open_ = np.arange(target.size)
+        for _ in range(_DOUBLINGS):
+            short = side * (function(end[open_]).value - target[open_]) < 0
+            open_ = open_[short]
+            if not open_.size:
+                break
+            end[open_] *= 2
+    x, open_ = (low + high) / 2, np.arange(target.size)
     for _ in range(_STEPS):
-        value, _, slope = function(x)
-        low, high = np.where(value <= target, x, low), np.where(value > target, x, high)
-        newton = x + (target - value) / slope
-        following = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
-        if np.all(np.abs(following - x) <= _CLOSE * np.abs(x)):
-            return following
-        x = following
+        at = x[open_]
+        value, _, slope = function(at)
+        under, over = value <= target[open_], value > target[open_]
+        low[open_[under]], high[open_[over]] = at[under], at[over]
+        newton = at + (target[open_] - value) / slope
+        least, most = low[open_], high[open_]
+        inside = (newton > least) & (newton < most)
+        following = np.where(inside, newton, (least + most) / 2)
+        x[open_] = following
+        open_ = open_[~(np.abs(following - at) <= _CLOSE * np.abs(at))]
+        if not open_.size:
+            break
     return x

@@ -18,8 +18,8 @@ from neyman.curves._pairs._between import at_each_end
 from neyman.curves._pairs._erased import ErasedPair, Failures, erased
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._solvers._both import BothProfile
-from neyman.curves._solvers._contour import ContourProfile
-from neyman.curves._solvers._read import exact_profile, has_exact_profile, loss_law, read
+from neyman.curves._solvers._contour import ContourProfile, loss_law
+from neyman.curves._solvers._read import exact_profile, has_exact_profile, read
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
 from neyman.curves._statements._real_line_fold import folded
 from neyman.errors import UnsupportedComposition

@@ -1,5 +1,6 @@
 """The pair of a mechanism that saw the unit with some probability only."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -50,6 +51,17 @@ def sampled(base: Pair, probability: Fraction) -> Pair:
     return SampledPair(inner, probability * already)
 
 
+def _falling(
+    view: Callable[[Array], Interval], at: Interval, asked: npt.NDArray[np.bool_]
+) -> Interval:
+    """Return a falling view where it is asked for, and some number elsewhere."""
+    if not np.any(asked):
+        return Interval.exactly(np.zeros(np.shape(asked)))
+    first = np.unravel_index(np.argmax(asked), np.shape(asked))
+    one = Interval(at.lower[first], at.upper[first])
+    return Interval.where(asked, at, one).through(view, falling=True)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class SampledPair(Pair):
@@ -96,6 +108,11 @@ class SampledPair(Pair):
     @override
     def certified(self) -> bool:
         return self.base.certified
+
+    @property
+    @override
+    def method(self) -> str:
+        return self.base.method
 
     @property
     @override
@@ -168,7 +185,7 @@ class SampledPair(Pair):
     def log_delta_bracket(self, epsilon: Array) -> Interval:
         """Log q + log delta0; below log(1 - q) the loss is above surely, delta 1 - e^epsilon."""
         x = Interval.decimal(epsilon)
-        base = self._inner(x).through(self.base.log_delta_bracket, falling=True)
+        base = _falling(self.base.log_delta_bracket, self._inner(x), ~(x <= self.least))
         sure = log(-expm1(x.smaller(0)))
         found = log(Interval.of(self.probability)) + base
         # Nothing is left of nothing.
@@ -178,7 +195,7 @@ class SampledPair(Pair):
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:
         x = Interval.decimal(epsilon)
-        base = self._inner(x).through(self.base.delta_bracket, falling=True)
+        base = _falling(self.base.delta_bracket, self._inner(x), ~(x <= self.least))
         found = x.choose(self.least, -expm1(x.smaller(0)), Interval.of(self.probability) * base)
         return found.clip(0.0, 1.0)
 
@@ -217,7 +234,8 @@ class SampledPair(Pair):
     def renyi_bracket(self, order: Array) -> Interval:
         law = self.loss_law()
         if law is None:
-            return super(SampledPair, self).renyi_bracket(order)
+            # Sampling cannot hurt.
+            return Interval(np.zeros(order.shape), self.base.renyi_bracket(order).upper)
         found = renyi_by_law(law, order, self.log_singular[0])
         if self.base.kind != GaussianPair.kind:
             # By convexity sampling cannot hurt.
@@ -288,6 +306,11 @@ class SampledSwapPair(Pair):
 
     @property
     @override
+    def method(self) -> str:
+        return self.forward.method
+
+    @property
+    @override
     def neighbors(self) -> str:
         return self.forward.neighbors
 
@@ -337,14 +360,14 @@ class SampledSwapPair(Pair):
     def log_delta_bracket(self, epsilon: Array) -> Interval:
         k, inner = self._shares(Interval.decimal(epsilon))
         back = self.forward.base.swap()
-        found = log(k) + inner.through(back.log_delta_bracket, falling=True)
+        found = log(k) + _falling(back.log_delta_bracket, inner, k.upper > 0)
         return Interval.where(k.upper > 0, found.smaller(0), Interval.exactly(-np.inf))
 
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:
         k, inner = self._shares(Interval.decimal(epsilon))
         back = self.forward.base.swap()
-        found = k * inner.through(back.delta_bracket, falling=True)
+        found = k * _falling(back.delta_bracket, inner, k.upper > 0)
         return Interval.where(k.upper > 0, found.clip(0.0, 1.0), Interval.exactly(0.0))
 
     def _base_level(self, alpha: Array) -> Interval:
@@ -385,7 +408,9 @@ class SampledSwapPair(Pair):
     def renyi_bracket(self, order: Array) -> Interval:
         law = self.loss_law()
         if law is None:
-            return super(SampledSwapPair, self).renyi_bracket(order)
+            upper = self.forward.base.swap().renyi_bracket(order).upper
+            upper = np.minimum(upper, (-self.forward.least).upper)
+            return Interval(np.zeros(order.shape), upper)
         found = renyi_by_law(law, order, self.log_singular[0])
         upper = np.minimum(found.upper, max(law.range[1], 0.0) * (1 + ULP))
         found = Interval(np.minimum(found.lower, upper), upper)

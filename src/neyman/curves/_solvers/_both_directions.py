@@ -16,7 +16,7 @@ from neyman.curves._profiles._hull import hull_test
 from neyman.curves._solvers._both import BothProfile
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._solver import Auto, Contour, in_use
-from neyman.curves._solvers._statements import statement_bound, without_statements
+from neyman.curves._solvers._statements import stands_beside, statement_bound, without_statements
 from neyman.curves._solvers._trivial import one_side
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View, meet
 from neyman.numerics import ULP, Array, Bracket, exp_outward
@@ -36,10 +36,16 @@ def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
         found = (read_both(*end, view, at) for end in (bound, attained))
         return enclosed(*found, loss=view.loss)
     found = _read_both(remove, add, view, at)
-    if len(remove.factors()) > 1 or remove.factors()[0][1] > 1:
-        for i in range(count_of_choices(remove)):
-            below = read_both(_chosen(remove, i), _chosen(add, i), view, at)
-            found = meet(found, one_side(view, view.vacuous(at), below, above=True))
+    if remove.factors() == ((remove, 1),):
+        return found
+    for i in range(count_of_choices(remove)):
+        if np.all(view.narrow(found, in_use().tolerance)):
+            break
+        first, second = _chosen(remove, i), _chosen(add, i)
+        # Of a class only the bound is wanted, and not what stands beside it.
+        reading = statement_bound(first, view, at) if stands_beside(first) else None
+        below = reading or read_both(first, second, view, at)
+        found = meet(found, one_side(view, view.vacuous(at), below, above=True))
     return found
 
 
@@ -64,7 +70,7 @@ def _chosen(pair: Pair, i: int) -> Pair:
 
 
 def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
-    if remove.of_class and len(remove.factors()) > 1 and in_use().step is None:
+    if stands_beside(remove) and in_use().step is None:
         return _of_class(remove, add, view, at)
     if remove == add:
         return read(remove, view, at)
@@ -82,8 +88,8 @@ def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
 def _of_class(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     """Bracket a composition with a statement: from the other side by what stands beside it."""
     in_use().methods.add("class")
-    found = statement_bound(remove.factors(), view, at)
-    first, second = (composed(without_statements(pair.factors())) for pair in (remove, add))
+    found = statement_bound(remove, view, at)
+    first, second = (composed(without_statements(pair)) for pair in (remove, add))
     least = read_both(first, second, view, at)
     if view.loss:
         return Bracket(np.minimum(least.lower, found.upper), found.upper)

@@ -7,6 +7,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.curves._algebra._factors import Factors
 from neyman.curves._pair import BestTest, Tails, middles
 from neyman.numerics import (
     DELTA,
@@ -18,15 +19,18 @@ from neyman.numerics import (
     Contour,
     ContourTails,
     Functional,
+    LossLaw,
     LossSum,
     complement,
     exp_outward,
 )
 
-__all__ = ["ContourProfile"]
+__all__ = ["ContourProfile", "contour_profile", "loss_law"]
 
 # Relative width of a bracket that is worth another line.
 _LOOSE = 1e-7
+# A threshold that any exponent multiplies without an overflow.
+_FARTHEST = 1e100
 
 
 @final
@@ -187,8 +191,10 @@ class ContourProfile:
         finite = np.isfinite(t)
         if np.any(finite):
             most = None if enough is None else enough[finite]
-            found = ContourTails(law, functional).log_tail(t[finite], most)
-            lower[finite], upper[finite] = found.lower, found.upper
+            near = np.clip(t[finite], -_FARTHEST, _FARTHEST)
+            found = ContourTails(law, functional).log_tail(near, most)
+            lower[finite] = np.where(t[finite] > near, -np.inf, found.lower)
+            upper[finite] = np.where(t[finite] < near, 0.0, found.upper)
         upper = np.where(np.isposinf(t), -np.inf, upper)
         lower = np.where(np.isneginf(t), 0.0, lower)
         return Bracket(lower, upper)
@@ -214,3 +220,20 @@ def _rest(part: Bracket) -> Bracket:
     """Return 1 - x, rounded outwards."""
     lower, upper = np.nextafter(1 - part.upper, -1.0), np.nextafter(1 - part.lower, 2.0)
     return Bracket(np.maximum(lower, 0.0), np.minimum(upper, 1.0))
+
+
+def loss_law(parts: Factors) -> LossSum | None:
+    """Return the law of the sum of the losses, where the contour can read that of each."""
+    terms: list[tuple[LossLaw, float, bool]] = []
+    for pair, n in parts:
+        law = pair.loss_law()
+        if law is None:
+            return None
+        terms.extend(law.times(n).terms)
+    return LossSum(tuple(terms))
+
+
+def contour_profile(parts: Factors) -> ContourProfile | None:
+    """Return the views by the contour."""
+    law = loss_law(parts)
+    return None if law is None else ContourProfile(law)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +14,11 @@ from neyman.curves._algebra._lattice_algebra import count_of_choices
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._conjugate import powers_of_profile
-from neyman.curves._solvers._sources import atom_source
+from neyman.curves._solvers._contour import ContourProfile, loss_law
+from neyman.curves._solvers._sources import law_above, law_below
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, TPR, View
-from neyman.numerics import Array, Bracket, Interval, exp_outward
-from neyman.numerics._atomic._rounding import sampled_atoms
+from neyman.numerics import Array, Bracket, Interval, Ladder, LossSum, exp_outward
+from neyman.numerics._atomic._rounding import Rounded, sampled_atoms
 from neyman.numerics._lattice_sums._hits import CountedHits
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._source import (
@@ -33,16 +35,24 @@ __all__ = ["counted_brackets", "lattice_brackets", "lattice_sum"]
 
 # The least points of a profile on each side of 0, where one takes long and where it does not.
 _FEW_POINTS, _POINTS = 300, 2000
+# The same of a profile that is known by contours laid once.
+_CONTOUR_POINTS = 2**13
 # A delta from which on losses count as infinite from above, and as none from below.
 _CUT = 1e-30
+_LEAST_LOGS = (math.log(_CUT), -50.0, -35.0)
 # Losses of which one is the end of a grid: finely spaced, and not beyond 100.
 _ENDS = 100.0 * 2.0 ** (-np.arange(0, 240)[::-1] / 8)
 # More points than that are read from one profile, at these levels.
 _MANY, _WHOLE = 4, (1, 2)
+# After so many levels in a row that leave more than half of a bracket's width, no more is asked.
+_IN_VAIN = 2
 # The level of a composition within a factor.
 _NESTED = 2
 # The expected number of steps that see a record, up to which they are counted.
 _SELDOM = Fraction(1, 4)
+# From so many losses on, those that the contour reads fast are composed there.
+_MANY_LOSSES = 64
+_LogDelta: TypeAlias = Callable[[Array], Bracket]
 _ONE = Bracket(np.ones(1), np.ones(1))
 _NOTHING = Masses(_ONE, _ONE)
 
@@ -51,16 +61,36 @@ def lattice_brackets(
     pair: Pair, view: View, at: Array, step: Fraction | None = None
 ) -> Iterator[Bracket]:
     """Yield brackets by finer and finer lattices, or one by the lattice of a step."""
-    if view in (LOG_DELTA, EPSILON) and at.size <= _MANY:
+    if view in (LOG_DELTA, EPSILON) and _count(at) <= _MANY:
         sums = lattice_sum(pair.factors(), step)
         if sums is not None:
-            yield from sums.log_delta(at) if view is LOG_DELTA else sums.epsilon(at)
+            yield from _while_closer(sums.log_delta(at) if view is LOG_DELTA else sums.epsilon(at))
         return
     for level in _WHOLE if step is None else _WHOLE[-1:]:
         both = [_profile(side.factors(), level, step) for side in (pair, pair.swap())]
         if both[0] is None or both[1] is None:
             return
         yield _of_whole(both[0], both[1], view, at)
+
+
+def _while_closer(levels: Iterator[Bracket]) -> Iterator[Bracket]:
+    """Yield brackets until finer grids, each of which takes four times as long, are in vain."""
+    vain, last = 0, None
+    for found in levels:
+        yield found
+        with np.errstate(invalid="ignore"):
+            width = np.nan_to_num(found.upper - found.lower, nan=0.0, posinf=np.inf)
+        if last is not None:
+            vain = 0 if np.any((width < last) & (width <= last / 2)) else vain + 1
+            if vain == _IN_VAIN:
+                return
+        last = width
+
+
+def _count(at: Array) -> int:
+    """Return how many there are; what lies within some roundings of another is the same."""
+    with np.errstate(over="ignore"):
+        return np.unique(at.astype(np.float32)).size
 
 
 def counted_brackets(parts: Factors, view: View, at: Array) -> Iterator[Bracket]:
@@ -79,13 +109,32 @@ def counted_brackets(parts: Factors, view: View, at: Array) -> Iterator[Bracket]
 
 
 def lattice_sum(parts: Factors, step: Fraction | None = None) -> LatticeSum | None:
-    """Return the sum of the losses of the factors; None where the lattice cannot read one."""
-    sides = [_sides(pair, step) if pair.certified else None for pair, _ in parts]
-    known = [side for side in sides if side is not None]
-    if len(known) < len(sides):
-        return None
-    read = (Part(*side, n) for side, (_, n) in zip(known, parts, strict=True))
-    return LatticeSum(tuple(read), None if step is None else float(step))
+    """Return the sum of the losses of the factors; None where the lattice cannot read one.
+
+    Many losses that the contour reads fast are one loss, unless a step is given.
+    """
+    legible = tuple((pair, n) for pair, n in parts if step is None and _is_legible(pair))
+    others = tuple(part for part in parts if part not in legible)
+    found: list[Part] = []
+    if others and sum(n for _, n in legible) > _MANY_LOSSES:
+        sides = _by_contour(legible)
+        if sides is not None:
+            found, parts = [Part(*sides, 1)], others
+    for pair, n in parts:
+        sides = _sides(pair, step) if pair.certified else None
+        if sides is None:
+            return None
+        found.append(Part(*sides, n))
+    return LatticeSum(tuple(found), None if step is None else float(step))
+
+
+def _is_legible(pair: Pair) -> bool:
+    """Return whether the contour reads a pair fast: none whose loss has atoms beside a density."""
+    source = None if pair.loss_law() is None else pair.loss_source()
+    if source is None:
+        return False
+    least, largest = source.reach
+    return not (source.atoms.q.upper.size and least < largest)
 
 
 # Two levels, of both directions of both pairs of a guarantee.
@@ -122,13 +171,14 @@ def _sides(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSource] |
 
     By its tails; a composition by those of its factors; else by its profile on a grid.
     """
-    if pair.of_class:
-        return None if count_of_choices(pair) else _by_profile(pair, step)
+    if pair.of_class and count_of_choices(pair):
+        return None
     source = pair.loss_source()
     if source is not None:
         return source, source
     factors = pair.factors()
-    if factors != ((pair, 1),):
+    # A class by its profile as a whole, which knows its divergences.
+    if factors != ((pair, 1),) and not pair.of_class:
         return _of_composition(pair, step)
     if isinstance(pair, SampledPair):
         share = pair.probability
@@ -154,6 +204,36 @@ def _of_composition(pair: Pair, step: Fraction | None) -> tuple[LossSource, Loss
     return part.upper, part.lower
 
 
+@lru_cache(maxsize=16)
+def _by_contour(parts: Factors) -> tuple[LossSource, LossSource] | None:
+    """Return laws on a grid for the composition of parts that the contour can read."""
+    law = loss_law(parts)
+    if law is None:
+        return None
+    ahead, back = _ladder(law), _ladder(law.reversed())
+    if ahead is None or back is None:
+        return None
+    floors = math.log(_CUT), math.log(_CUT)
+    found = _on_grid((ahead, back), floors, _CONTOUR_POINTS, None)
+    return None if found is None else (law_above(found.outer), law_below(found.inner))
+
+
+def _ladder(law: LossSum) -> _LogDelta | None:
+    """Return the profile of a law by contours that are laid once, right of 0."""
+    top = float(ContourProfile(law).log_delta_bracket(np.zeros(())).upper)
+    # Some lines cannot be laid far out; those nearer bound what is beyond, less closely.
+    tried = (Ladder.over(law, (top, least)) for least in _LEAST_LOGS if least < top)
+    ladder = next((one for one in tried if one is not None), None)
+    if ladder is None:
+        return None
+
+    def log_delta(epsilon: Array) -> Bracket:
+        found = ladder.delta_bracket(epsilon)
+        return log(Interval(found.lower, found.upper)).smaller(0)
+
+    return log_delta
+
+
 def _by_profile(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSource] | None:
     """Return laws on a grid that give away at least, and at most, what the pair does.
 
@@ -168,22 +248,13 @@ def _by_profile(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSour
 
 @lru_cache(maxsize=16)
 def _of_profile(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSource] | None:
-
-    def read(losses: Array) -> tuple[Bracket, Bracket]:
-        # Right of 0 the one is asked, left of it the other.
-        right = losses >= 0
-        return _where(right, losses, pair), _where(~right | (losses == 0), -losses, pair.swap())
-
+    back = pair if pair.symmetric else pair.swap()
     points = _FEW_POINTS if pair.costly or pair.of_class else _POINTS
-    end = max(_end(side) for side in {pair: None, pair.swap(): None})
-    # A power of two, of which every multiple is a double.
-    step = step or Fraction(2) ** max(math.floor(math.log2(end / points)), -40)
-    floors = _floor(pair), _floor(pair.swap())
-    found = sampled_atoms(read, step, 2 * end, floors)
+    sides = pair.log_delta_bracket, back.log_delta_bracket
+    found = _on_grid(sides, (_floor(pair), _floor(back)), points, step)
     if found is None:
         return None
-    inner = AtomSource(_NOTHING) if pair.of_class else atom_source(found.inner)
-    return atom_source(found.outer), inner
+    return law_above(found.outer), AtomSource(_NOTHING) if pair.of_class else law_below(found.inner)
 
 
 def _floor(pair: Pair) -> float:
@@ -191,14 +262,39 @@ def _floor(pair: Pair) -> float:
     return max(math.log(_CUT), pair.log_floors[0])
 
 
-def _end(pair: Pair) -> float:
+def _on_grid(
+    sides: tuple[_LogDelta, _LogDelta],
+    floors: tuple[float, float],
+    points: int,
+    step: Fraction | None,
+) -> Rounded | None:
+    """Return laws on a grid around the profiles of both directions of a pair."""
+    ahead, back = sides
+
+    def read(losses: Array) -> tuple[Bracket, Bracket]:
+        if ahead == back:
+            sizes, places = np.unique(np.abs(losses), return_inverse=True)
+            found = ahead(sizes)
+            both = Bracket(found.lower[places], found.upper[places])
+            return both, both
+        # Right of 0 the one is asked, left of it the other.
+        right = losses >= 0
+        return _where(right, losses, ahead), _where(~right | (losses == 0), -losses, back)
+
+    end = max(_end(*side) for side in dict.fromkeys(zip(sides, floors, strict=True)))
+    # A power of two, of which every multiple is a double.
+    step = step or Fraction(2) ** max(math.floor(math.log2(end / points)), -40)
+    return sampled_atoms(read, step, 2 * end, floors)
+
+
+def _end(log_delta: _LogDelta, floor: float) -> float:
     """Return a loss, one of a few, beyond which hardly any delta is left; the last of them else."""
-    past = np.asarray(pair.log_delta_bracket(_ENDS).upper) <= _floor(pair)
+    past = np.asarray(log_delta(_ENDS).upper) <= floor
     return float(_ENDS[np.argmax(past)] if np.any(past) else _ENDS[-1])
 
 
-def _where(asked: npt.NDArray[np.bool_], losses: Array, pair: Pair) -> Bracket:
-    found = pair.log_delta_bracket(losses[asked])
+def _where(asked: npt.NDArray[np.bool_], losses: Array, log_delta: _LogDelta) -> Bracket:
+    found = log_delta(losses[asked])
     lower, upper = np.full(losses.shape, -np.inf), np.zeros(losses.shape)
     lower[asked], upper[asked] = found.lower, found.upper
     return Bracket(lower, upper)

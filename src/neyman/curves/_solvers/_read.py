@@ -23,7 +23,7 @@ import numpy as np
 from neyman.curves._algebra._factors import Factors
 from neyman.curves._pair import Pair, Profile
 from neyman.curves._profiles._atomic_profile import AtomicProfile
-from neyman.curves._solvers._contour import ContourProfile
+from neyman.curves._solvers._contour import ContourProfile, contour_profile
 from neyman.curves._solvers._known_samples import known_samples
 from neyman.curves._solvers._lattice import counted_brackets, lattice_brackets
 from neyman.curves._solvers._solver import Contour, Effort, in_use
@@ -31,9 +31,9 @@ from neyman.curves._solvers._statements import statement_bound, without_statemen
 from neyman.curves._solvers._trivial import one_side, trivial_bounds
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View, meet
 from neyman.errors import UnsupportedComposition
-from neyman.numerics import Array, Atoms, Bracket, LossLaw, LossSum
+from neyman.numerics import Array, Atoms, Bracket
 
-__all__ = ["exact_profile", "has_exact_profile", "loss_law", "read"]
+__all__ = ["exact_profile", "has_exact_profile", "read"]
 
 
 def read(pair: Pair, view: View, at: Array, enough: Array | None = None) -> Bracket:
@@ -72,7 +72,7 @@ def _answers(
 ) -> Iterator[tuple[str, Bracket]]:
     """Yield brackets with the names of their methods, the cheapest first."""
     if effort.step is not None:
-        yield from _by_lattice(pair, parts, view, at, effort.step)
+        yield from _by_lattice(pair, view, at, effort.step)
         return
     contour = contour_profile(parts)
     if isinstance(effort.solver, Contour):
@@ -84,7 +84,7 @@ def _answers(
         yield "contour", _by_contour(contour, view, at, enough)
         return
     if pair.of_class:
-        yield from _of_class(pair, parts, view, at)
+        yield from _of_class(pair, view, at)
         return
     yield from _of_laws(pair, parts, contour, view, at, enough)
 
@@ -121,17 +121,15 @@ def _of_laws(
             yield "lattice", found
 
 
-def _of_class(pair: Pair, parts: Factors, view: View, at: Array) -> Iterator[tuple[str, Bracket]]:
-    yield "class", statement_bound(parts, view, at)
+def _of_class(pair: Pair, view: View, at: Array) -> Iterator[tuple[str, Bracket]]:
+    yield "class", statement_bound(pair, view, at)
     for found in lattice_brackets(pair, view, at):
         yield "lattice", one_side(view, view.vacuous(at), found, above=True)
-    for found in trivial_bounds(without_statements(parts), view, at):
+    for found in trivial_bounds(without_statements(pair), view, at):
         yield "class", one_side(view, view.vacuous(at), found, above=False)
 
 
-def _by_lattice(
-    pair: Pair, parts: Factors, view: View, at: Array, step: Fraction
-) -> Iterator[tuple[str, Bracket]]:
+def _by_lattice(pair: Pair, view: View, at: Array, step: Fraction) -> Iterator[tuple[str, Bracket]]:
     """Yield the bracket of the lattice of one step, and what holds anyway."""
     found = next(lattice_brackets(pair, view, at, step), None)
     if found is None:
@@ -140,7 +138,7 @@ def _by_lattice(
             "Leave solver out"
         )
     yield "lattice", found
-    for known in trivial_bounds(without_statements(parts), view, at):
+    for known in trivial_bounds(without_statements(pair), view, at):
         # What stands beside a statement tells of the whole from below only.
         kept = one_side(view, view.vacuous(at), known, above=False) if pair.of_class else known
         yield "trivial bounds", kept
@@ -150,23 +148,6 @@ def _by_contour(contour: ContourProfile, view: View, at: Array, enough: Array | 
     if view is LOG_DELTA:
         return contour.log_delta_bracket(at, enough)
     return view.ask(contour, at)
-
-
-def loss_law(parts: Factors) -> LossSum | None:
-    """Return the law of the sum of the losses, where the contour can read that of each."""
-    terms: list[tuple[LossLaw, float, bool]] = []
-    for pair, n in parts:
-        law = pair.loss_law()
-        if law is None:
-            return None
-        terms.extend(law.times(n).terms)
-    return LossSum(tuple(terms))
-
-
-def contour_profile(parts: Factors) -> ContourProfile | None:
-    """Return the views by the contour."""
-    law = loss_law(parts)
-    return None if law is None else ContourProfile(law)
 
 
 def exact_profile(parts: Factors) -> Profile | None:

@@ -11,7 +11,7 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from neyman.numerics import Array, Atoms, Bracket, exp_outward
+from neyman.numerics import ULP, Array, Atoms, Bracket, exp_outward
 from neyman.numerics._interval import Interval
 from neyman.numerics._lattice_sums._source import (
     AtomSource,
@@ -33,6 +33,8 @@ __all__ = [
     "MixedSource",
     "SymmetrisedSource",
     "atom_source",
+    "law_above",
+    "law_below",
 ]
 
 
@@ -309,17 +311,44 @@ def atom_source(atoms: Atoms) -> AtomSource:
     """Return the source of a law with atoms only."""
     # Of each mass: rounding may make much of the smallest.
     relative = np.minimum(np.asarray(atoms.relative_error), 1.0) * (1 + 2.0**-40)
-    worst = np.asarray(np.max(relative, initial=0.0))
+    near = Interval(1 - relative, 1 + relative)
+    return _of_atoms(atoms, near, float(np.max(relative, initial=0.0)))
 
-    def masses(log: Array, off: Array = relative) -> Bracket:
-        return _bracket(exp(Interval.exactly(log)) * Interval(1 - off, 1 + off))
+
+def law_above(atoms: Atoms) -> AtomSource:
+    """Return a law that gives away at least as much: the same losses, of all that they may weigh.
+
+    A mass that rounding leaves uncertain is so in both laws alike, and its loss is not.
+    """
+    return _one_sided(atoms, 1)
+
+
+def law_below(atoms: Atoms) -> AtomSource:
+    """Return a law that gives away at most as much: the same losses, of what they surely weigh."""
+    return _one_sided(atoms, -1)
+
+
+def _one_sided(atoms: Atoms, side: int) -> AtomSource:
+    relative = np.minimum(np.asarray(atoms.relative_error) * (1 + 2.0**-40), 1.0)
+    share = 1 + side * relative
+    # The logarithms of both masses are rounded.
+    room = 4 * ULP * (1 + np.abs(atoms.log_p) + np.abs(atoms.log_q))
+    off = np.where(share > 0, room, 0.0)
+    worst = float(np.max(relative, initial=0.0))
+    return _of_atoms(atoms, Interval(share * (1 - off), share * (1 + off)), worst)
+
+
+def _of_atoms(atoms: Atoms, share: Interval, worst: float) -> AtomSource:
+    def masses(log: Array, share: Interval) -> Bracket:
+        return _bracket(exp(Interval.exactly(log)) * share)
 
     def alone(log: float, lost: float) -> tuple[float, float]:
-        known, more = masses(np.asarray(log), worst), exp(Interval.exactly(np.asarray(lost)))
+        known = masses(np.asarray(log), Interval(np.asarray(1 - worst), np.asarray(1 + worst)))
+        more = exp(Interval.exactly(np.asarray(lost)))
         return float(known.lower), min(float((more + known.upper).upper), 1.0)
 
     return AtomSource(
-        Masses(masses(atoms.log_p), masses(atoms.log_q)),
+        Masses(masses(atoms.log_p, share), masses(atoms.log_q, share)),
         alone(atoms.log_only_q, atoms.log_lost_q),
         alone(atoms.log_only_p, atoms.log_lost_p),
     )

@@ -5,24 +5,41 @@ laws. Beside it the other factors count with their own divergences, order by ord
 better than with a statement of theirs: 1,000 sampled steps obey no useful zCDP, for at high orders
 sampling does not help. Statements bound both directions, and so does the sum.
 
+A factor whose divergences have no formula counts with those of its law on a lattice. The losses
+beyond both ends of the lattice are cut off. If they have the mass m, in either law at most, the
+factor loses no more than f_{0,m} ⊗ g, where g is the rest of the law, scaled to mass 1:
+
+    D_a(g) <= D_a(lattice) - a/(a-1) log(1 - m).
+
 Source: Mironov (2017), proposition 1; the conversion: docs/theory/zcdp.md.
 """
 
+import math
 from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.curves._algebra._factors import Factors
+from neyman.curves._leaf import Leaf
 from neyman.curves._pair import Pair
+from neyman.curves._pairs._erased import ErasedPair, Failures, erased
 from neyman.curves._pairs._gaussian import GaussianPair
-from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View
+from neyman.curves._pairs._identity import IdentityPair
+from neyman.curves._solvers._lattice import lattice_sum
+from neyman.curves._solvers._trivial import curves_below, one_side
+from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View, meet
 from neyman.curves._statements._rdp import RdpPair
 from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import UnsupportedComposition
 from neyman.numerics import ULP, Array, Bracket
+from neyman.numerics._lattice_sums._plan import Part
+from neyman.numerics._lattice_sums._source import SwappedSource
+from neyman.numerics._lattice_sums._sum import Divergences, LatticeSum
 
-__all__ = ["statement_bound", "without_statements"]
+__all__ = ["stands_beside", "statement_bound", "without_statements"]
 
 # Orders less 1: a grid, and how finely the best of it is surrounded, twice.
 _GRID = np.geomspace(1e-2, 1e4, 36)
@@ -30,23 +47,58 @@ _AROUND = np.linspace(-1.0, 1.0, 9)
 # Orders of which the conversion takes the best.
 _MOST_ORDERS = 48
 _LARGEST, _SMALLEST = 2.0**20, 2.0**-100
+# Logarithms of the mass that a lattice may cut: at most, beside the delta in question, at least.
+_CUT, _BESIDE, _LEAST_CUT = -69.0, -12.0, -690.0
+# Divergences that are known so closely at some order need no lattice.
+_CLOSE = 0.05
+# A lattice that is known so closely, by the one before, is fine enough; and how many are tried.
+_SETTLED, _LEVELS = 0.003, 3
 
 
-def without_statements(parts: Factors) -> Factors:
-    """Return the factors that are pairs of laws: what every member of the class loses at least."""
-    return tuple((pair, n) for pair, n in parts if not pair.of_class)
+class _Divergences(NamedTuple):
+    """Upper bounds of divergences, for all but a small mass.
+
+    Attributes:
+        values: one an order.
+        cut: the mass, at most.
+    """
+
+    values: Array
+    cut: float
 
 
-def statement_bound(parts: Factors, view: View, at: Array) -> Bracket:
+def stands_beside(pair: Pair) -> bool:
+    """Return whether there is a statement among several factors."""
+    factors = _parted(pair)[0].factors()
+    return len(factors) > 1 and any(isinstance(part, RealLinePair) for part, _ in factors)
+
+
+def without_statements(pair: Pair) -> Factors:
+    """Return what every member of the class loses at least: the pairs of laws, and the failures."""
+    core, failures = _parted(pair)
+    others = tuple((part, n) for part, n in core.factors() if not part.of_class)
+    return (*others, (erased(IdentityPair(), failures), 1)) if failures else others
+
+
+def _parted(pair: Pair) -> tuple[Pair, Failures]:
+    return (pair.core, pair.failures) if isinstance(pair, ErasedPair) else (pair, ())
+
+
+def statement_bound(pair: Pair, view: View, at: Array) -> Bracket:
     """Bracket a view of the class in both directions, vacuously on the side that proves nothing."""
     vacuous = view.vacuous(at)
-    statement = _line(parts) or _statement(parts, view, at)
+    core, failures = _parted(pair)
+    statement = _line(core.factors())
     if statement is None:
-        return vacuous
-    found = view.ask(statement, at)
-    if view.loss:
-        return Bracket(vacuous.lower, np.minimum(found.upper, vacuous.upper))
-    return Bracket(np.maximum(found.lower, vacuous.lower), vacuous.upper)
+        # What is left of delta beside the failures.
+        failed = float(pair.mass.lower) if isinstance(pair, ErasedPair) else 0.0
+        left = np.maximum(at - failed, 0.0) if view is EPSILON else at
+        statement = _statement(core.factors(), view, left)
+    best, below = vacuous, curves_below(core.factors())
+    for curve in below if statement is None else (statement, *below):
+        found = view.ask(erased(curve, failures) if failures else curve, at)
+        best = meet(best, one_side(view, vacuous, found, above=True))
+    return best
 
 
 def _line(parts: Factors) -> RealLinePair | None:
@@ -65,30 +117,39 @@ def _line(parts: Factors) -> RealLinePair | None:
     return whole
 
 
-def _statement(parts: Factors, view: View, at: Array) -> RdpPair | None:
+def _statement(parts: Factors, view: View, at: Array) -> Pair | None:
     """Return the sum of the divergences at some orders that suit the question."""
-    b, divergences = _GRID, _divergences(parts, 1 + _GRID)
-    if not np.any(np.isfinite(divergences)):
+    cut = _CUT
+    if view is EPSILON and np.any(at > 0):
+        cut = min(cut, math.log(float(np.min(at[at > 0]))) + _BESIDE)
+    b, found = _GRID, _divergences(parts, 1 + _GRID, cut)
+    if not np.any(np.isfinite(found.values)):
         return None
     if view in (EPSILON, LOG_DELTA) and at.size:
         # Twice, for the second time around the best of the first.
         for ratio in (b[1] / b[0], (b[1] / b[0]) ** 0.25):
-            best: Array = b[_best(b, divergences, view, at)]
-            around: Array = best[:, None] * ratio**_AROUND
-            more: Array = np.unique(around)
-            if more.size > _MOST_ORDERS:
-                more = more[np.linspace(0, more.size - 1, _MOST_ORDERS).astype(np.intp)]
-            b, divergences = more, _divergences(parts, 1 + more)
+            places, log_delta = _best(b, found.values, view, at)
+            cut = min(cut, log_delta + _BESIDE)
+            around: Array = b[places][:, None] * ratio**_AROUND
+            b = np.unique(around)
+            if b.size > _MOST_ORDERS:
+                b = b[np.linspace(0, b.size - 1, _MOST_ORDERS).astype(np.intp)]
+            found = _divergences(parts, 1 + b, cut)
     points = [
         (Fraction(order), Fraction(max(value, _SMALLEST)))
-        for order, value in zip((1 + b).tolist(), divergences.tolist(), strict=True)
+        for order, value in zip((1 + b).tolist(), found.values.tolist(), strict=True)
         if value < _LARGEST
     ]
-    return RdpPair.of(points) if points else None
+    return erased(RdpPair.of(points), [(Fraction(found.cut), 1)]) if points else None
 
 
-def _best(b: Array, divergences: Array, view: View, at: Array) -> npt.NDArray[np.intp]:
-    """Return the places of the orders that are best by the simplest conversion."""
+def _best(
+    b: Array, divergences: Array, view: View, at: Array
+) -> tuple[npt.NDArray[np.intp], float]:
+    """Return the places of the orders that are best by the simplest conversion.
+
+    With it about the logarithm of the least delta in question.
+    """
     flat = np.ravel(at)[:, None]
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         if view is EPSILON:
@@ -96,24 +157,73 @@ def _best(b: Array, divergences: Array, view: View, at: Array) -> npt.NDArray[np
             score = divergences - beside + np.log(b / (b + 1))
         else:
             score = b * (divergences - flat) - np.log(1 + b) + b * np.log(b / (b + 1))
-    least: npt.NDArray[np.intp] = np.argmin(np.where(np.isfinite(score), score, np.inf), axis=1)
-    return np.unique(least)
+    score = np.where(np.isfinite(score), score, np.inf)
+    least: npt.NDArray[np.intp] = np.argmin(score, axis=1)
+    log_delta = 0.0 if view is EPSILON else float(np.min(score))
+    return np.unique(least), max(log_delta, _LEAST_CUT)
 
 
-def _divergences(parts: Factors, orders: Array) -> Array:
+def _divergences(parts: Factors, orders: Array, log_cut: float) -> _Divergences:
     """Bound the sum of the divergences, of the larger direction, from above."""
-    total = np.zeros(orders.shape)
+    known, unknown = np.zeros(orders.shape), np.zeros(orders.shape)
+    others: list[tuple[Pair, int]] = []
     for pair, n in parts:
-        sides = {pair: None, pair.swap(): None}
-        total = total + n * np.max([_of(side, orders) for side in sides], axis=0)
-    return total * (1 + ULP * (4 + 2 * len(parts)))
+        own = _own(pair, orders)
+        close = np.isfinite(own.upper) & (own.upper * (1 - _CLOSE) <= own.lower)
+        if isinstance(pair, RealLinePair) or np.any(close):
+            known = known + n * own.upper
+        else:
+            unknown = unknown + n * own.upper
+            others.append((pair, n))
+    found = _by_lattice(tuple(others), orders, log_cut) if others else None
+    cut = 0.0
+    if found is not None and np.any(found.values < unknown):
+        unknown, cut = np.minimum(unknown, found.values), found.cut
+    return _Divergences((known + unknown) * (1 + ULP * (4 + 2 * len(parts))), cut)
 
 
-def _of(pair: Pair, orders: Array) -> Array:
-    unknown = np.full(orders.shape, np.inf)
+def _own(pair: Pair, orders: Array) -> Bracket:
+    """Bracket the divergences by what a pair knows itself, of the larger direction."""
+    nothing = Bracket(np.zeros(orders.shape), np.full(orders.shape, np.inf))
+    # The cells of a leaf are a lattice, which is read for all orders at once.
+    if isinstance(pair, Leaf) or not pair.certified:
+        return nothing
     try:
-        upper = pair.renyi_bracket(orders).upper if pair.certified else unknown
+        sides = [side.renyi_bracket(orders) for side in {pair: None, pair.swap(): None}]
     except UnsupportedComposition:
-        # A class, sampled: it has a profile and no divergences.
-        return unknown
-    return np.where(np.isnan(upper), np.inf, upper)
+        return nothing
+    upper = np.max([side.upper for side in sides], axis=0)
+    lower = np.max([side.lower for side in sides], axis=0)
+    return Bracket(np.where(np.isnan(lower), 0.0, lower), np.where(np.isnan(upper), np.inf, upper))
+
+
+def _by_lattice(parts: Factors, orders: Array, log_cut: float) -> _Divergences | None:
+    """Bound the divergences by finer and finer lattices, until they are known well."""
+    values, found = np.full(orders.shape, np.inf), None
+    for level in range(_LEVELS):
+        found = _both_ways(parts, max(log_cut, _LEAST_CUT), level)
+        if found is None:
+            return None
+        before, values = values, np.maximum(*(side(orders) for side in found))
+        if np.all(values >= before * (1 - _SETTLED)):
+            break
+    cut = sum(side.rest for side in found or ()) * (1 + 2 * ULP)
+    if cut >= 1:
+        return None
+    scaled = values - orders / (orders - 1) * np.log1p(-cut) * (1 + 4 * ULP)
+    return _Divergences(np.where(np.isnan(scaled), np.inf, scaled), cut)
+
+
+# Three sets of orders are asked of some levels.
+@lru_cache(maxsize=8)
+def _both_ways(
+    parts: Factors, log_cut: float, level: int
+) -> tuple[Divergences, Divergences] | None:
+    """Return the divergences of both directions of one pair that loses more than the parts."""
+    known = lattice_sum(parts)
+    if known is None:
+        return None
+    upper = [(part.upper, part.times) for part in known.parts]
+    ahead = LatticeSum(tuple(Part.of(source, n) for source, n in upper))
+    back = LatticeSum(tuple(Part.of(SwappedSource(source), n) for source, n in upper))
+    return ahead.divergences(level, log_cut), back.divergences(level, log_cut)

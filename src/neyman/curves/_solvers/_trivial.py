@@ -25,7 +25,7 @@ from neyman.curves._solvers._view import View
 from neyman.errors import NeymanError
 from neyman.numerics import Array, Bracket
 
-__all__ = ["chance_of_sample", "one_side", "trivial_bounds"]
+__all__ = ["chance_of_sample", "curves_below", "one_side", "trivial_bounds"]
 
 # Of mu^2 and of a largest loss: beyond, no double holds the bound.
 _MOST_SQUARE, _MOST_LOSS = Fraction(2) ** 1000, Fraction(700)
@@ -36,7 +36,7 @@ _MOST_ASKED = 16
 
 def trivial_bounds(parts: Factors, view: View, at: Array) -> Iterator[Bracket]:
     """Yield brackets that hold of the composition of the parts, one after the other."""
-    for pair in _below(parts):
+    for pair in curves_below(parts):
         found = view.ask(pair, at)
         yield one_side(view, view.vacuous(at), found, above=True)
     for pair, _ in parts[:_MOST_ASKED]:
@@ -52,7 +52,7 @@ def one_side(view: View, vacuous: Bracket, found: Bracket, *, above: bool) -> Br
     return Bracket(found.lower, vacuous.upper)
 
 
-def _below(parts: Factors) -> Iterator[Pair]:
+def curves_below(parts: Factors) -> Iterator[Pair]:
     """Yield curves that are proved to be below the composition."""
     square = _total([(pair.outer_gaussian(), n) for pair, n in parts])
     if square and square <= _MOST_SQUARE:

@@ -10,7 +10,8 @@ from neyman.numerics import ULP, Array, Bracket, around
 
 __all__ = ["BETA", "EPSILON", "LOG_DELTA", "TPR", "Readable", "View", "meet"]
 
-# No relative width is asked of what is smaller.
+# No relative width is asked of what is smaller, nor of a log delta below.
+_NOTHING = -760.0
 _SMALL = {"epsilon": 1e-6, "beta": 1e-300, "tpr": 1e-300}
 
 
@@ -66,8 +67,10 @@ class View:
         """Return where a bracket is no wider than the tolerance, relatively."""
         known = np.isfinite(found.upper) & np.isfinite(found.lower)
         upper, lower = np.where(known, found.upper, 1.0), np.where(known, found.lower, 0.0)
-        # Of a logarithm the width is that of delta, relatively.
-        size = 1.0 if self.name == "log_delta" else np.maximum(upper, _SMALL[self.name])
+        if self.name == "log_delta":
+            # The width is that of delta, relatively; of a delta that is 0 in doubles none is asked.
+            return (found.upper <= _NOTHING) | (known & (upper - lower <= tolerance))
+        size = np.maximum(upper, _SMALL[self.name])
         return (found.upper == found.lower) | (known & (upper - lower <= tolerance * size))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.numerics._bracket import ULP, Array, Bracket
-from neyman.numerics._lattice_sums._law import laws
+from neyman.numerics._lattice_sums._law import laws, upper_law
 from neyman.numerics._lattice_sums._mu import mu_above, mu_below
 from neyman.numerics._lattice_sums._plan import (
     Part,
@@ -25,7 +25,7 @@ from neyman.numerics._lattice_sums._source import LossSource
 from neyman.numerics._lattice_sums._whole import part_of, whole_law
 from neyman.numerics._lattice_sums._window import Powers, Window, log_total, window
 
-__all__ = ["LEVELS", "LatticeSum", "WholeProfile"]
+__all__ = ["LEVELS", "Divergences", "LatticeSum", "WholeProfile"]
 
 # Cells of the longest part, or of the window, at the first level; four times as many at the next.
 _FIRST_CELLS = 2**13
@@ -66,6 +66,30 @@ class WholeProfile:
         lower = np.max([each.epsilon(delta) for each in self.below], axis=0)
         upper = np.min([each.epsilon(delta) for each in self.above], axis=0)
         return Bracket(np.maximum(lower, 0.0), np.maximum(upper, 0.0))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Divergences:
+    """Upper bounds of the Rényi divergences of a sum of losses, by its upper law.
+
+    The law's masses bound E_P e^(aL) for every a >= 1, since a spread raises it.
+    """
+
+    powers: Powers
+
+    @property
+    def rest(self) -> float:
+        """Bound of the mass that is left out: delta is at most that of the divergences, and it."""
+        return math.fsum(n * law.infinite for law, n in self.powers) * (1 + ULP)
+
+    def __call__(self, order: Array) -> Array:
+        """Return the bounds at orders above 1."""
+        a = np.maximum(order, 1 + _NEAR_ONE)
+        raised = math.fsum(-n * law.lowered for law, n in self.powers)
+        totals = np.array([sum(log_total(self.powers, x - 1)) for x in a.ravel()])
+        bounds = totals.reshape(a.shape) / (a - 1) + raised
+        return bounds + 4 * ULP * np.abs(bounds)
 
 
 @final
@@ -225,27 +249,19 @@ class LatticeSum:
             closed = any(each.rest == 0 for each in above)
             yield least, mu_above(above, least) if closed else math.inf
 
-    def renyi(self, order: Array, log_mass: float) -> Iterator[tuple[Array, float]]:
-        """Bound the Rényi divergences of the sum from above, but for a small mass, level by level.
-
-        An upper law's masses bound E_P e^(aL) for every a >= 1, since a spread raises it.
+    def divergences(self, level: int, log_mass: float) -> "Divergences":
+        """Return the Rényi divergences of the sum, bounded from above, but for a small mass.
 
         Args:
-            order: above 1.
+            level: of the grid.
             log_mass: logarithm of about what may be left out.
-
-        Returns:
-            Upper bounds of D_a, and of the mass left out: delta is at most that of the
-            divergences, and the mass.
         """
-        a = np.maximum(order, 1 + _NEAR_ONE)
-        for level in self.levels:
-            _, uppers = self._laws(plan_whole(self.parts, log_mass, level), level)
-            raised = math.fsum(-n * law.lowered for law, n in uppers)
-            logs = np.array([sum(log_total(uppers, x - 1)) for x in a.ravel()]).reshape(a.shape)
-            rest = math.fsum(n * law.infinite for law, n in uppers) * (1 + ULP)
-            bounds = logs / (a - 1) + raised
-            yield bounds + 4 * ULP * np.abs(bounds), rest
+        grids = grid_of(self.parts, plan_whole(self.parts, log_mass, level), self.cells(level))
+        laws = [
+            (upper_law(part.upper, grid), part.times)
+            for part, grid in zip(self.parts, grids, strict=True)
+        ]
+        return Divergences(laws)
 
     def part(self, level: int, log_mass: float, times: int = 1) -> Part:
         """Return the sum as a loss to be sampled, and summed again.

@@ -40,11 +40,12 @@ class NormalMixtures:
     def loss(self, z: Array) -> Risen:
         """Return l(z), relatively accurate where it is small."""
         with np.errstate(all="ignore"):
-            near, error = self._near_loss(z)
-            far, far_error = self._far_loss(z)
-            close = np.maximum(_size(self.p, z), _size(self.q, z)) < _HUGE
+            value, error = self._near_loss(z)
+            far = ~(np.maximum(_size(self.p, z), _size(self.q, z)) < _HUGE)
+            if np.any(far):
+                value[far], error[far] = self._far_loss(z[far])
             slope = _mean(self.q, z) - _mean(self.p, z)
-        return Risen(np.where(close, near, far), np.where(close, error, far_error), slope)
+        return Risen(value, error, slope)
 
     def _near_loss(self, z: Array) -> tuple[Array, Array]:
         """log1p of the difference over A where that is small, else the difference of logs."""
