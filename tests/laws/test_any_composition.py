@@ -302,7 +302,7 @@ LONG = [range(start, start + 50) for start in range(0, 2000, 50)]
     ("seeds", "tolerance"),
     [
         *(((seed,), WIDTH / 2) for seed in QUICK),
-        *(pytest.param(seeds, 1e-4, marks=pytest.mark.soak) for seeds in LONG),
+        *(pytest.param(seeds, WIDTH / 2, marks=pytest.mark.soak) for seeds in LONG),
     ],
     ids=lambda value: f"from {value[0]}" if hasattr(value, "__len__") else str(value),
 )

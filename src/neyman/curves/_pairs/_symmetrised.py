@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._divergences._law_renyi import renyi_by_law
-from neyman.curves._divergences._outer_renyi import outer_renyi
+from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._sampled import SampledPair
@@ -205,7 +205,7 @@ class SymmetrisedPair(Pair):
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        upper = self.base.zcdp_bracket()[1]
+        upper = min(self.base.zcdp_bracket()[1], outer_rho(self))
         orders = 1 + np.asarray([1e-3, 1.0, 8.0, 1e3, 1e12])
         lower = float(np.max(self.renyi_bracket(orders).lower / orders)) * (1 - 2 * ULP)
         return min(lower, upper), upper

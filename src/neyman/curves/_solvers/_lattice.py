@@ -44,8 +44,8 @@ _LEAST_LOGS = (math.log(_CUT), -50.0, -35.0)
 _ENDS = 100.0 * 2.0 ** (-np.arange(0, 240)[::-1] / 8)
 # More points than that are read from one profile, at these levels.
 _MANY, _WHOLE = 4, (1, 2)
-# After so many levels in a row that leave more than half of a bracket's width, no more is asked.
-_IN_VAIN = 2
+# After two levels in a row that leave more of a bracket's width than this, no more is asked.
+_IN_VAIN, _LEFT = 2, 0.9
 # The level of a composition within a factor.
 _NESTED = 2
 # The expected number of steps that see a record, up to which they are counted.
@@ -81,7 +81,7 @@ def _while_closer(levels: Iterator[Bracket]) -> Iterator[Bracket]:
         with np.errstate(invalid="ignore"):
             width = np.nan_to_num(found.upper - found.lower, nan=0.0, posinf=np.inf)
         if last is not None:
-            vain = 0 if np.any((width < last) & (width <= last / 2)) else vain + 1
+            vain = 0 if np.any((width < last) & (width <= last * _LEFT)) else vain + 1
             if vain == _IN_VAIN:
                 return
         last = width
@@ -282,9 +282,11 @@ def _on_grid(
         return _where(right, losses, ahead), _where(~right | (losses == 0), -losses, back)
 
     end = max(_end(*side) for side in dict.fromkeys(zip(sides, floors, strict=True)))
-    # A power of two, of which every multiple is a double.
-    step = step or Fraction(2) ** max(math.floor(math.log2(end / points)), -40)
-    return sampled_atoms(read, step, 2 * end, floors)
+    # Powers of two, of which every multiple is a double; where rounding spoils one, the next.
+    finest = Fraction(2) ** max(math.floor(math.log2(end / points)), -40)
+    steps = (finest, 2 * finest, 4 * finest) if step is None else (step,)
+    tried = (sampled_atoms(read, each, 2 * end, floors) for each in steps)
+    return next((found for found in tried if found is not None), None)
 
 
 def _end(log_delta: _LogDelta, floor: float) -> float:
