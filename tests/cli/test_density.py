@@ -249,9 +249,12 @@ def test_noise_larger_than_the_data_is_said_after_all_is_kept(folder, capsys, mo
     assert not (folder / "curve.png").exists()
 
 
-def test_an_interrupted_run_goes_on_where_it_was(folder):
+@pytest.mark.parametrize(
+    "waits", [(0.3, 0.6), pytest.param((0.3, 0.6, 0.9), marks=pytest.mark.soak)]
+)
+def test_an_interrupted_run_goes_on_where_it_was(folder, waits):
     run = "print('begun', flush=True); import sys; from neyman.cli import main; sys.exit(main())"
-    for wait in (0.3, 0.6, 0.9):
+    for wait in waits:
         child = subprocess.Popen(
             [sys.executable, "-c", run, *words("--save", "curve.npz", "--picture", "curve.png")],
             stdout=subprocess.PIPE,

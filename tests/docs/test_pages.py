@@ -137,9 +137,14 @@ def test_the_same_figure_gives_the_same_bytes(figures, tmp_path):
     assert first.read_bytes().startswith(b"\x89PNG")
 
 
-def test_every_figure_has_titles_and_words_beside_its_lines(figures):
+# The best conversion from one order is sought at each order: that takes ten seconds.
+SLOW = {"conversions"}
+
+
+@pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.soak)])
+def test_every_figure_has_titles_and_words_beside_its_lines(figures, slow):
     # What a function of the library draws of any curve has a legend: it knows no names.
-    for name in figures.FIGURES.keys() - {"laplace_loss"}:
+    for name in SLOW if slow else figures.FIGURES.keys() - SLOW - {"laplace_loss"}:
         for axes in figures.FIGURES[name]().axes:
             assert axes.get_xlabel(), name
             assert axes.get_ylabel(), name

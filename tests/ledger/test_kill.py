@@ -220,8 +220,8 @@ def places(home, directory, cost):
 @pytest.mark.parametrize(
     ("home", "kills", "cost"),
     [
-        ("files", 100, QUARTER),
-        ("database", 20, QUARTER),
+        ("files", 40, QUARTER),
+        ("database", 10, QUARTER),
         pytest.param("files", 1000, EIGHTH, marks=pytest.mark.soak),
         pytest.param("database", 200, EIGHTH, marks=pytest.mark.soak),
     ],
@@ -284,8 +284,8 @@ def killed_at_lines(spawn, named, step):
 @pytest.mark.parametrize(
     ("home", "step"),
     [
-        ("files", 20),
-        ("database", 80),
+        ("files", 40),
+        ("database", 160),
         *(pytest.param(home, 1, marks=pytest.mark.soak) for home in ("files", "database")),
     ],
     indirect=["home"],

@@ -202,8 +202,8 @@ def test_the_race_catches_a_shown_loser(spawn, opened, tmp_path, questions):
 @pytest.mark.parametrize(
     ("home", "races"),
     [
-        ("files", 5),
-        ("database", 2),
+        ("files", 2),
+        ("database", 1),
         pytest.param("files", 10, marks=pytest.mark.soak),
         pytest.param("database", 3, marks=pytest.mark.soak),
     ],

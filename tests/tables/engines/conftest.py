@@ -94,7 +94,7 @@ _POSTGRES = {
 
 @pytest.fixture(scope="session")
 def spark(missing: Callable[[str], None], watched: Callable[[str], Path]) -> Iterator[Any]:
-    """Spark in this process: two cores, no more partitions than rows need, a quick compiler."""
+    """Spark in this process: two cores, few partitions, a quick compiler, a plain collector."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         missing("java")
     try:
@@ -114,7 +114,7 @@ def spark(missing: Callable[[str], None], watched: Callable[[str], Path]) -> Ite
                 "spark.master": "local[2]",
                 "spark.sql.shuffle.partitions": "2",
                 "spark.default.parallelism": "2",
-                "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+                "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
                 # Statements of every date format at once are large plans.
                 "spark.driver.memory": "3g",
                 "spark.sql.warehouse.dir": str(folder / "warehouse"),

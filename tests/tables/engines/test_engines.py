@@ -132,8 +132,16 @@ class TestSpark:
         assert {row.key: row.value for row in spark.sql("SET").collect()} == settings
         assert list(spark.sparkContext.getJobTags()) == []
 
-    @pytest.mark.parametrize("adaptive", ["true", "false"])
-    @pytest.mark.parametrize("ansi", ["true", "false"])
+    @pytest.mark.parametrize(
+        ("adaptive", "ansi"),
+        [
+            ("true", "false"),
+            ("false", "true"),
+            # As they are from the start, in all other tests; and none of them.
+            pytest.param("true", "true", marks=pytest.mark.soak),
+            pytest.param("false", "false", marks=pytest.mark.soak),
+        ],
+    )
     def test_settings_do_not_matter(self, spark, adaptive, ansi):
         words = ["a\\Q", "${env:HOME}", "\\u0041"]
         chosen = {

@@ -53,6 +53,7 @@ PUBLIC = {
     "yes": [None if i == 4 else i % 2 == 0 for i in range(9)],
 }
 BOUNDS = {"x": Bounds(-2, 3, grid=0.5)}
+ALL, COUNT = slice(None), slice(-1, None)
 KEYS = {
     "who": Keys({"who": WORDS[:4]}),
     "city": Keys({"city": WORDS}),
@@ -67,7 +68,7 @@ def arrow(name, rows) -> pa.Table:
     return pa.table({column: pa.array(part, type_) for (column, type_), part in named})
 
 
-def answers(fill, tables, limits, how) -> dict[str, list[int]]:
+def answers(fill, tables, limits, how, chosen=ALL) -> dict[str, list[int]]:
     held = {name: fill(arrow(name, rows), name) for name, rows in tables.items()}
     orders, reviews = held["orders"], held["reviews"]
     key = ForeignKey({"order_id": "id"}, orders["source"], owner="who", name=orders["name"])
@@ -95,7 +96,7 @@ def answers(fill, tables, limits, how) -> dict[str, list[int]]:
         "mean of an own column by public ones": table.mean("x", KEYS["big, yes"]),
         "count": table.count(),
     }
-    return {what: aggregate.compute().tolist() for what, aggregate in asked.items()}
+    return {what: asked[what].compute().tolist() for what in list(asked)[chosen]}
 
 
 def in_memory(table, name):
@@ -114,7 +115,12 @@ def many(examples: int):
 def test_same_joins(store):
     def same(items, orders, reviews, limits, how):
         tables = {"items": items, "orders": orders, "reviews": reviews}
-        assert answers(store.fill, tables, limits, how) == answers(in_memory, tables, limits, how)
+        # The first tables tried hold no rows: of them, one question.
+        chosen = ALL if items or orders or reviews else COUNT
+        there, here = (
+            answers(fill, tables, limits, how, chosen) for fill in (store.fill, in_memory)
+        )
+        assert there == here
 
     store.try_tables(3, same, **QUESTION)
 
