@@ -200,6 +200,8 @@ def filter_for(cap: TradeOff) -> Filter:
             f"cap={cap} protects nothing: with delta = 1 the rows themselves may be released; "
             "write a small delta, such as approx_dp(1, 1e-6)"
         )
+    # What was promised, where a mechanism may give away less.
+    cap = cap.dominating()
     squared = cap.inner_gaussian()
     if squared > 0:
         return GaussianFilter(squared)

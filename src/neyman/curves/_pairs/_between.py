@@ -207,7 +207,7 @@ class BetweenPair(Pair):
 
     @override
     def inner_gaussian(self) -> Fraction:
-        return self.bound.inner_gaussian()
+        return self.attained.inner_gaussian()
 
     @override
     def outer_pure(self) -> Fraction | None:
@@ -215,11 +215,11 @@ class BetweenPair(Pair):
 
     @override
     def inner_pure(self) -> Fraction:
-        return self.bound.inner_pure()
+        return self.attained.inner_pure()
 
     @override
     def admits(self, curve: Curve) -> bool:
-        return self.bound.admits(curve)
+        return self.attained.admits(curve)
 
     @override
     def without_failure(self) -> tuple[Pair, Fraction, Fraction]:

@@ -43,8 +43,8 @@ def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
             break
         first, second = _chosen(remove, i), _chosen(add, i)
         # Of a class only the bound is wanted, and not what stands beside it.
-        reading = statement_bound(first, view, at) if stands_beside(first) else None
-        below = reading or read_both(first, second, view, at)
+        stated = stands_beside(first) or stands_beside(second)
+        below = (_stated if stated else read_both)(first, second, view, at)
         found = meet(found, one_side(view, view.vacuous(at), below, above=True))
     return found
 
@@ -70,7 +70,7 @@ def _chosen(pair: Pair, i: int) -> Pair:
 
 
 def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
-    if stands_beside(remove) and in_use().step is None:
+    if (stands_beside(remove) or stands_beside(add)) and in_use().step is None:
         return _of_class(remove, add, view, at)
     if remove == add:
         return read(remove, view, at)
@@ -88,12 +88,30 @@ def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
 def _of_class(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     """Bracket a composition with a statement: from the other side by what stands beside it."""
     in_use().methods.add("class")
-    found = statement_bound(remove, view, at)
+    found = _stated(remove, add, view, at)
     first, second = (composed(without_statements(pair)) for pair in (remove, add))
     least = read_both(first, second, view, at)
     if view.loss:
         return Bracket(np.minimum(least.lower, found.upper), found.upper)
     return Bracket(found.lower, np.maximum(least.upper, found.lower))
+
+
+def _stated(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
+    """Bracket what statements prove of both directions: it holds of a pair and its reverse."""
+    if add == remove.swap():
+        return statement_bound(remove, view, at)
+    if view in (LOG_DELTA, EPSILON):
+        return larger(statement_bound(remove, view, at), statement_bound(add, view, at))
+    power = powers_of_profile(
+        lambda epsilon: exp_outward(_stated(remove, add, LOG_DELTA, epsilon)), at
+    )
+    return (
+        power
+        if view is TPR
+        else Bracket(
+            np.clip(1 - power.upper - ULP, 0.0, 1.0), np.clip(1 - power.lower + ULP, 0.0, 1.0)
+        )
+    )
 
 
 def _at_once(remove: Pair, add: Pair) -> BothProfile | None:

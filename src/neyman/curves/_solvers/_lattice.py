@@ -15,6 +15,7 @@ from neyman.curves._pair import Pair
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._solvers._contour import ContourProfile, loss_law
+from neyman.curves._solvers._solver import Auto, using
 from neyman.curves._solvers._sources import law_above, law_below
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, TPR, View
 from neyman.numerics import Array, Bracket, Interval, Ladder, LossSum, exp_outward
@@ -26,6 +27,7 @@ from neyman.numerics._lattice_sums._source import (
     LossSource,
     Masses,
     SampledSource,
+    SampledSwapSource,
     SwappedSource,
 )
 from neyman.numerics._lattice_sums._sum import LatticeSum, WholeProfile
@@ -184,7 +186,11 @@ def _sides(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSource] |
         share = pair.probability
         return _wrapped(pair.base, step, lambda source: SampledSource(source, share))
     if isinstance(pair, SampledSwapPair):
-        return _wrapped(pair.forward, step, SwappedSource)
+        # Of the reversed base: what is left out of a lower law tells too much when it is reversed.
+        forward = pair.forward
+        return _wrapped(
+            forward.base.swap(), step, lambda source: SampledSwapSource(source, forward.probability)
+        )
     return _by_profile(pair, step)
 
 
@@ -251,7 +257,9 @@ def _of_profile(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSour
     back = pair if pair.symmetric else pair.swap()
     points = _FEW_POINTS if pair.costly or pair.of_class else _POINTS
     sides = pair.log_delta_bracket, back.log_delta_bracket
-    found = _on_grid(sides, (_floor(pair), _floor(back)), points, step)
+    # What is kept must not depend on the solver, or the time, of the question that came first.
+    with using(Auto()):
+        found = _on_grid(sides, (_floor(pair), _floor(back)), points, step)
     if found is None:
         return None
     return law_above(found.outer), AtomSource(_NOTHING) if pair.of_class else law_below(found.inner)

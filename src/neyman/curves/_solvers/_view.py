@@ -1,5 +1,6 @@
 """The views that a solver is asked for: log delta, epsilon, beta and tpr."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Protocol, final
 
@@ -12,6 +13,10 @@ __all__ = ["BETA", "EPSILON", "LOG_DELTA", "TPR", "Readable", "View", "meet"]
 
 # No relative width is asked of what is smaller, nor of a log delta below.
 _NOTHING = -760.0
+_APART = (
+    "two proved brackets of one number exclude each other, which is a mistake of neyman; the wider "
+    "one was kept. Report the curve and the question"
+)
 _SMALL = {"epsilon": 1e-6, "beta": 1e-300, "tpr": 1e-300}
 
 
@@ -81,11 +86,13 @@ BETA, TPR = View("beta", loss=False), View("tpr", loss=True)
 def meet(first: Bracket, second: Bracket) -> Bracket:
     """Return what holds by both.
 
-    Where they exclude each other, which no two proved brackets do, the wider end is kept.
+    Where they exclude each other, which no two proved brackets do, the wider ends are kept, and a
+    RuntimeWarning asks for a report.
     """
     lower, upper = np.maximum(first.lower, second.lower), np.minimum(first.upper, second.upper)
     apart = lower > upper
     if np.any(apart):
+        warnings.warn(_APART, RuntimeWarning, stacklevel=2)
         lower = np.where(apart, np.minimum(first.lower, second.lower), lower)
         upper = np.where(apart, np.maximum(first.upper, second.upper), upper)
     return Bracket(lower, upper)

@@ -304,8 +304,8 @@ def _excess(p: Array, q: Array, loss: Array) -> Array:
 
 def _place(masses: Array, grid: Grid, at: _Index, q: Array, above: Array, lowered: float) -> None:
     """Add masses at grid points, or at earlier ones where their losses fall short."""
-    # The ratio, its logarithm and the step's multiple are each rounded.
-    room = 4 * ULP * (1 + np.where(np.isfinite(above), np.abs(above), 0.0))
+    # The ratio, its logarithm and the step's multiple are each rounded; and so are the places.
+    room = 4 * ULP * (1 + np.where(np.isfinite(above), np.abs(above), 0.0)) + ULP * grid.size
     short = np.where(above - room >= -lowered, 0.0, np.floor((above - room + lowered) / grid.step))
     to = at + np.maximum(short, -2.0 - masses.size).astype(np.int64)
     keep = (to >= 0) & (q > 0)

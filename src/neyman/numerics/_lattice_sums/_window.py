@@ -17,7 +17,7 @@ __all__ = ["Powers", "Tilt", "Window", "log_moment", "log_total", "window"]
 Powers = Sequence[tuple[LatticeLaw, int]]
 # Where the sum of a block of decaying terms starts anew, as an exponent.
 _BLOCK = 300.0
-_TINY, _NOTHING = 1e-300, -690.0
+_TINY, _NOTHING, _LEAST = 1e-300, -690.0, 5e-324
 # The most that a tilt changes from one grid point to the next, in logarithms.
 _STEEPEST = 100.0
 
@@ -154,7 +154,8 @@ def window(powers: Powers, tilt: Tilt, least: float) -> Window:
     total = sum((n * Fraction(k) for (_, n), k in zip(powers, kappas, strict=True)), Fraction(0))
     above = _chernoff(powers, tilt.right, tau / step, float(total), high + 1, step)
     below = _chernoff(powers, tilt.left, tau / step, float(total), low - 1, step)
-    above = 0.0 if high >= top else above
+    # Something is beyond a window that ends before the sum, be it too little for doubles.
+    above = 0.0 if high >= top else max(above, _LEAST)
     below = 0.0 if low <= bottom else below
     nothing = np.zeros(high + 1 - first)
     masses = Bracket(nothing, nothing)
@@ -166,6 +167,7 @@ def window(powers: Powers, tilt: Tilt, least: float) -> Window:
         masses = convolved(spectra, (first, high + 1), length, above + below)
     base = float(total - Fraction(tau) * first)
     beyond = above * math.exp(min(base - tau * (high - first), 700.0))
+    beyond = max(beyond, _LEAST) if above else 0.0
     infinite = _infinite(powers)
     lowered = math.fsum(n * law.lowered for law, n in powers) * (1 + ULP)
     return Window(step, first, tau, base, masses, beyond * (1 + 1e-12), infinite, lowered)
