@@ -162,7 +162,34 @@ def test_mistakes_are_named():
         def tails(self, t):
             return right.tails(t)
 
+    class Thin(Leaf):
+        kind: ClassVar[str] = "tests.thin"
+        reach = cauchy("1/10").remove.reach
+
+        def tails(self, t):
+            found = cauchy("1/10").remove.tails(t)
+            lost = found.q_above * 1e-6
+            return LossTails(
+                found.p_above, found.q_above - lost, found.p_below, found.q_below + lost
+            )
+
+    class Alike(Leaf):
+        kind: ClassVar[str] = "tests.alike"
+        symmetric = True
+
+        def tails(self, t):
+            return right.tails(t)
+
+    class Plain(Leaf):
+        kind: ClassVar[str] = "tests.plain"
+
+        def tails(self, t):
+            return LossTails(*(tail.upper for tail in right.tails(t)))
+
     for wrong, says in (
+        (Thin(), "must be between"),
+        (Alike(), "where `symmetric` is true"),
+        (Plain(), "must be Intervals"),
         (Exchanged(), "must be 1"),
         (Below(), "must be between"),
         (Short(), "beyond"),

@@ -158,3 +158,11 @@ def test_what_can_fail_has_none(curve):
 def test_sampled_gaussians_are_left_as_they_are():
     curve = poisson(gdp(1), 0.1) ** 10
     assert curve.tight_gaussian() == curve.outer_gaussian()
+
+
+def test_a_mu_is_no_less_than_the_divergences_say():
+    """G_mu obeys mu^2/2-zCDP, so that a training of unbounded losses has the mu of its noise."""
+    f = poisson(gdp(1), 0.01) ** 1000
+    lower, upper = f.mu(bracket=True)
+    assert upper == pytest.approx(math.sqrt(1000))
+    assert upper * (1 - 1e-9) <= lower <= upper

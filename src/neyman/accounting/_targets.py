@@ -37,8 +37,6 @@ __all__ = [
 
 # A sign for what its own rounding would call zero.
 _LEAST = 5e-324
-# A bracket of mu that is wider, relatively, is worth another bound from below.
-_LOOSE = 1e-6
 
 
 class Room(NamedTuple):
@@ -151,10 +149,6 @@ class MuSlack(Target):
     def room(self, curve: TradeOff) -> Room:
         slack = float(self.slack)
         least, most = curve.mu(slack=slack, bracket=True)
-        if slack == 0 and least < most * (1 - _LOOSE) < math.inf:
-            # G_mu obeys mu^2/2-zCDP, and so does what is above it.
-            rho = curve.zcdp(bracket=True).lower
-            least = max(least, min(math.sqrt(2 * rho) * (1 - 4 * ULP), most))
         return below(Bracket(np.asarray(least), np.asarray(most)), float(self.mu))
 
 

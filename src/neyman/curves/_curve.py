@@ -1,5 +1,6 @@
 """The views that every guarantee has, derived once from a handful of bracketed primitives."""
 
+import math
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -31,6 +32,8 @@ __all__ = ["Answer", "Curve", "View", "answers_of"]
 # A float for a scalar question, a float64 array of its shape for an array, an `Answer` of either
 # when a bracket is asked for.
 View: TypeAlias = Any
+# A bracket of mu that is wider, relatively, is worth another bound from below.
+_LOOSE = 1e-6
 
 
 @final
@@ -385,7 +388,7 @@ class Curve(Displayed, ABC):
         share = float(_scalar(_within(slack, "slack", 0.0, 1.0), "slack"))
         if share == 1:
             raise InvalidParameter("slack=1 sets everything aside; write a slack in [0, 1)")
-        return self._ask(lambda f: _both(f.mu_bracket(share)), solver, bracket, up=True)
+        return self._ask(lambda f: _mu(f, share, bracket), solver, bracket, up=True)
 
     def zcdp(self, *, bracket: bool = False) -> View:
         """Return the smallest rho with D_order <= rho order for all orders > 1, rounded up.
@@ -435,6 +438,15 @@ def _none(f: Curve) -> Bracket:
     with np.errstate(divide="ignore"):
         lower, upper = -np.log1p(-mass.lower), -np.log1p(-mass.upper)
     return Bracket(lower * (1 - ULP), upper * (1 + ULP))
+
+
+def _mu(curve: Curve, slack: float, bracket: bool) -> Bracket:
+    lower, upper = curve.mu_bracket(slack)
+    if bracket and slack == 0 and lower < upper * (1 - _LOOSE) < math.inf:
+        # G_mu obeys mu^2/2-zCDP, and so does what is above it.
+        least = math.sqrt(2 * curve.zcdp_bracket()[0]) * (1 - 4 * ULP)
+        lower = max(lower, min(least, upper))
+    return _both((lower, upper))
 
 
 def _both(bounds: tuple[float, float]) -> Bracket:

@@ -9,7 +9,8 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from neyman.curves._order import least_mu
+from neyman.curves._divergences._outer_renyi import outer_rho
+from neyman.curves._order import least_mu, least_rho
 from neyman.curves._pair import Pair, Tails
 from neyman.numerics import Array, Bracket, ComplexArray, around
 from neyman.numerics._interval import Interval
@@ -222,6 +223,10 @@ class Leaf(Pair):
             # Divergences grow with the order.
             return _order(cells, 1 - _NEAR_ONE, most)[0], _order(cells, 1 + _NEAR_ONE, most)[1]
         return _order(cells, a, most)
+
+    @override
+    def zcdp_bracket(self) -> tuple[float, float]:
+        return least_rho(self, outer_rho(self))
 
     @override
     def outer_pure(self) -> Fraction | None:

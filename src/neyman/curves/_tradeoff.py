@@ -161,7 +161,8 @@ class TradeOff(Curve):
         """
         if self == other:
             return True
-        return self.certified and other.remove.admits(self) and other.add.admits(self)
+        asked = other.dominating()
+        return self.certified and asked.remove.admits(self) and asked.add.admits(self)
 
     # -- record -------------------------------------------------------------------------------
 
