@@ -10,6 +10,7 @@ from neyman.curves import (
     bounded_range,
     gdp,
     laplace,
+    piecewise,
     poisson,
     pure_dp,
     staircase,
@@ -49,3 +50,15 @@ def test_what_is_kept_does_not_depend_on_the_question_that_came_first():
     f.epsilon(1e-5, solver=Auto(seconds=1e-3))
     lower, upper = f.epsilon(1e-5, bracket=True)
     assert upper - lower < 1e-3 * upper
+
+
+def test_the_power_is_as_close_as_the_profile_it_is_read_from():
+    line = piecewise([0, 0.01, 0.1, 0.5, 1], [1, 0.97, 0.85, 0.42, 0])
+    f = poisson(line, 0.01) ** 1000
+    # The power of the larger of the two directions, which it has alone at so small a size.
+    lower, upper = f.tpr(1e-3, bracket=True)
+    alone = f.remove.tpr(1e-3, bracket=True)
+    assert alone.lower <= upper <= lower * 1.01
+    beta = f.beta(1e-3, bracket=True)
+    assert beta.lower <= 1 - lower
+    assert 1 - upper <= beta.upper <= beta.lower + 1e-4

@@ -14,14 +14,18 @@ from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair, sampled
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._profiles._hull import hull_test
 from neyman.curves._solvers._both import BothProfile
+from neyman.curves._solvers._lattice import lattice_powers
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._solver import Auto, Contour, in_use
 from neyman.curves._solvers._statements import stands_beside, statement_bound, without_statements
 from neyman.curves._solvers._trivial import one_side
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View, meet
-from neyman.numerics import ULP, Array, Bracket, exp_outward
+from neyman.numerics import ULP, Array, Bracket, Interval, exp_outward
 
 __all__ = ["delta_of_both", "larger", "read_both"]
+
+# So close a best test is the answer; beside a wider one the profiles of both directions are read.
+_CLOSE = 1e-3
 
 
 def larger(first: Bracket, second: Bracket) -> Bracket:
@@ -162,9 +166,21 @@ def _epsilon(remove: Pair, add: Pair, delta: Array) -> Bracket:
 
 def _hull(remove: Pair, add: Pair, view: View, alpha: Array) -> Bracket:
     """Bracket the convex hull of the smaller errors, or the power, which is 1 less it."""
-    found = _touching(remove, add, alpha) if isinstance(in_use().solver, Auto) else None
-    if found is not None:
-        return found[0] if view is BETA else found[1]
+    effort = in_use()
+    touching = _touching(remove, add, alpha) if isinstance(effort.solver, Auto) else None
+    if touching is None:
+        return _by_conjugate(remove, add, view, alpha)
+    found = touching[0] if view is BETA else touching[1]
+    for power in lattice_powers(remove, add, alpha):
+        if np.all(view.narrow(found, max(effort.tolerance, _CLOSE))) or effort.late:
+            break
+        effort.methods.add("lattice")
+        found = meet(found, power if view is TPR else (1 - Interval(*power)).clip(0.0, 1.0))
+    return found
+
+
+def _by_conjugate(remove: Pair, add: Pair, view: View, alpha: Array) -> Bracket:
+    """Bracket the same by the larger of the two profiles, of which it is the conjugate."""
     below = np.maximum(read(remove, TPR, alpha).lower, read(add, TPR, alpha).lower)
     power = powers_of_profile(lambda epsilon: delta_of_both(remove, add, epsilon), alpha)
     below = np.maximum(below, power.lower)

@@ -33,7 +33,7 @@ from neyman.numerics._lattice_sums._source import (
 from neyman.numerics._lattice_sums._sum import LatticeSum, WholeProfile
 from neyman.numerics._primitives import exp, log
 
-__all__ = ["counted_brackets", "lattice_brackets", "lattice_sum"]
+__all__ = ["counted_brackets", "lattice_brackets", "lattice_powers", "lattice_sum"]
 
 # The least points of a profile on each side of 0, where one takes long and where it does not.
 _FEW_POINTS, _POINTS = 300, 2000
@@ -152,13 +152,28 @@ def _of_whole(whole: WholeProfile, swapped: WholeProfile, view: View, at: Array)
         return whole.epsilon(at)
     if view is LOG_DELTA:
         return Interval.where(at < 0, log(_left(swapped, at)), whole.log_delta(at)).smaller(0)
-
-    def delta(epsilon: Array) -> Bracket:
-        right = exp_outward(whole.log_delta(epsilon))
-        return Interval.where(epsilon < 0, _left(swapped, epsilon), right)
-
-    power = powers_of_profile(delta, at)
+    power = powers_of_profile(lambda epsilon: _delta(whole, swapped, epsilon), at)
     return power if view is TPR else (1 - power).clip(0.0, 1.0)
+
+
+def lattice_powers(remove: Pair, add: Pair, alpha: Array) -> Iterator[Bracket]:
+    """Yield brackets of the power against both directions, by their profiles on two grids."""
+    for level in _WHOLE:
+        sides = (remove, remove.swap(), add, add.swap())
+        known = [_profile(side.factors(), level, None) for side in sides]
+        read = [profile for profile in known if profile is not None]
+        if len(read) < len(known):
+            return
+
+        def delta(epsilon: Array, read: list[WholeProfile] = read) -> Bracket:
+            return _delta(read[0], read[1], epsilon).larger(_delta(read[2], read[3], epsilon))
+
+        yield powers_of_profile(delta, alpha)
+
+
+def _delta(whole: WholeProfile, swapped: WholeProfile, epsilon: Array) -> Interval:
+    right = Interval(*exp_outward(whole.log_delta(epsilon)))
+    return Interval.where(epsilon < 0, _left(swapped, epsilon), right)
 
 
 def _left(swapped: WholeProfile, epsilon: Array) -> Interval:

@@ -69,7 +69,9 @@ class MixedNodes(LossNodes):
         far, terms = np.asarray(np.abs(values).max(axis=0), np.float64), len(parts)
         lost = np.where(small, 4 * far, 4 + far - np.log(np.min(weights)))
         error = np.stack([p.error for p in parts]).max(axis=0) + ULP * (1 + terms) * lost
-        log_share = logs - value
+        with np.errstate(invalid="ignore"):
+            # Beyond what doubles hold there are no shares, and no answer.
+            log_share = logs - value
         share = np.exp(log_share)
         slopes = np.stack([p.slope for p in parts])
         slope = (share * slopes).sum(axis=0)
