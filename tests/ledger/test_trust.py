@@ -382,7 +382,7 @@ SETTINGS = {
     "bytea_output": "escape",
     "search_path": "own",
     "row_security": "on",
-    "statement_timeout": "'1ms'",
+    "statement_timeout": "'3ms'",
     "synchronous_commit": "off",
     "client_encoding": "LATIN1",
     "DateStyle": "German",

@@ -100,7 +100,7 @@ def test_stays_by_month_of_a_pandas_frame():
     bins = table.count(Keys({"came": Bins(weeks, outside="drop")}))
     assert bins.compute().tolist()[:2] == [2, 1]
     found = table.count(UnknownKeys("month")).unknown.find()
-    assert found.integers.ravel().tolist()[:2] == [1, 2]
+    assert sorted(found.integers.ravel().tolist()) == [1, 2]
 
 
 def test_a_literal_in_iso_8601_is_what_stands_beside_it():
