@@ -46,7 +46,7 @@ class InvalidCall(InvalidParameter, TypeError):
 
 
 class UnsupportedComposition(NeymanError, TypeError):
-    """The composition of these curves has no closed form here."""
+    """These curves do not compose, or a solver cannot read their composition."""
 
 
 class NotCertified(NeymanError, TypeError):

@@ -45,7 +45,8 @@ class Answer:
         value: the safe side: the upper one of a loss, the lower one of an error.
         lower: proved lower bound.
         upper: proved upper bound.
-        method: what answered: "closed form", "contour", "lattice", "Rényi orders", or several.
+        method: what answered: "closed form", "contour", "lattice", "counted hits", "known samples",
+            "trivial bounds", "Rényi orders", or several.
         of: "mechanism": the bracket holds of a pair of laws, whose loss it encloses from both
             sides. "class": no such pair is known. Of a statement, such as rho-zCDP, the safe side
             holds for every member of the class, and so does the other, which is what each one

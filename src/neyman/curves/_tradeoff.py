@@ -93,7 +93,8 @@ class TradeOff(Curve):
         """Return f ⊗ g, the guarantee of running both, the second chosen after seeing the first.
 
         Raises:
-            UnsupportedComposition: where no closed form is known.
+            UnsupportedComposition: if `other` is no guarantee.
+            RelationMismatch: if the two are proved for different neighbouring relations.
 
         Source: Dong, Roth and Su (2022), theorem 3.2 and corollary 3.3.
         """
@@ -112,7 +113,6 @@ class TradeOff(Curve):
 
         Raises:
             InvalidParameter: if `times` is not a whole number of at least 0.
-            UnsupportedComposition: where no closed form is known.
         """
         count = _count(times)
         return TradeOff(composed(((self.remove, count),)), composed(((self.add, count),)))

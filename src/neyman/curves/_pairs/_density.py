@@ -81,8 +81,9 @@ class DensityPair(Pair):
     @override
     def parameters(self) -> dict[str, object]:
         raise InvalidParameter(
-            "a pair of densities was to be written down, and a function has no exact record; "
-            "write the guarantee that you prove of it, such as gdp(mu) or discrete(p, q)"
+            "densities are functions, of which nothing is proved: they have no exact record, and "
+            "neither compose nor are they charged. Write a Leaf of the same two laws, or the "
+            "guarantee that you prove of them, such as gdp(mu)"
         )
 
     def __str__(self) -> str:

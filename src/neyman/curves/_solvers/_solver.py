@@ -56,16 +56,20 @@ class Auto:
 @final
 @dataclass(frozen=True, slots=True)
 class Contour:
-    """The inversion of the cumulant along a line in the complex plane, alone.
+    """Reads a composition by inverting its cumulant along a line in the complex plane.
 
-    For compositions of laws whose cumulant is known; docs/theory/contour.md.
+    Of laws whose cumulant is known; docs/theory/contour.md. A question about another composition
+    raises UnsupportedComposition. One pair with formulas of its own is read by these.
     """
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Sums over the lattice of losses with one step, and what holds anyway; docs/theory/lattice.md.
+    """Reads a composition on a grid of losses with this step, and by the bounds that always hold.
+
+    See docs/theory/lattice.md. A step that takes too many cells raises InvalidParameter with one
+    that does not. One pair with formulas of its own is read by these.
 
     Attributes:
         step: of the lattice, positive. The width of a bracket falls with the square of the step

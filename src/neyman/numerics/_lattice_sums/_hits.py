@@ -7,8 +7,8 @@ over how many hits each part has, of hits and of what stays below c,
 
 where the bodies B are composed on a fine grid, of the range of c, and laid on a coarse one once;
 the hits R live on the coarse grid, of the range of the largest loss. More than a few hits have
-together at most E^m/m!, with E the expected number of hits: that is an infinite loss from above and
-nothing from below.
+together at most E^(m+1)/(m+1)!, with E the expected number of hits: that is an infinite loss from
+above and nothing from below.
 """
 
 import math
