@@ -46,8 +46,8 @@ _LEAST_LOGS = (math.log(_CUT), -50.0, -35.0)
 _ENDS = 100.0 * 2.0 ** (-np.arange(0, 240)[::-1] / 8)
 # More points than that are read from one profile, at these levels.
 _MANY, _WHOLE = 4, (1, 2)
-# After two levels in a row that leave more of a bracket's width than this, no more is asked.
-_IN_VAIN, _LEFT = 2, 0.9
+# After two levels in a row that move no end by such a share of the width, no more is asked.
+_IN_VAIN, _SHARE, _MOVED = 2, 0.1, 1e-3
 # The level of a composition within a factor.
 _NESTED = 2
 # The expected number of steps that see a record, up to which they are counted.
@@ -80,13 +80,19 @@ def _while_closer(levels: Iterator[Bracket]) -> Iterator[Bracket]:
     vain, last = 0, None
     for found in levels:
         yield found
-        with np.errstate(invalid="ignore"):
-            width = np.nan_to_num(found.upper - found.lower, nan=0.0, posinf=np.inf)
         if last is not None:
-            vain = 0 if np.any((width < last) & (width <= last * _LEFT)) else vain + 1
+            vain = 0 if np.any(_closer(last, found)) else vain + 1
             if vain == _IN_VAIN:
                 return
-        last = width
+        last = found
+
+
+def _closer(last: Bracket, found: Bracket) -> npt.NDArray[np.bool_]:
+    """Return where an end has moved inwards, by a share of the width or, of no width, at all."""
+    with np.errstate(invalid="ignore"):
+        width = last.upper - last.lower
+        least = np.where(np.isfinite(width), _SHARE * width, _MOVED)
+        return (last.upper - found.upper > least) | (found.lower - last.lower > least)
 
 
 def _count(at: Array) -> int:
