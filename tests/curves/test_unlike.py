@@ -123,3 +123,9 @@ def test_far_beyond_every_loss_nothing_is_left(epsilon):
 def test_sampling_a_composition_loses_no_more_at_any_order():
     orders = [0.5, 1.0, 2.0, 8.0]
     assert np.all(SAMPLED.renyi(orders) <= (gdp(0.75) @ laplace(0.75)).renyi(orders))
+
+
+def test_the_answer_may_lie_before_the_window_that_the_saddle_proposes():
+    curve = poisson(gdp(0.75) @ pure_dp(0.75), 0.0362231)
+    lower, upper = (curve**2).remove.epsilon(5.4e-7, solver=Auto(tolerance=1e-3), bracket=True)
+    assert curve.remove.epsilon(5.4e-7, bracket=True).lower <= lower <= upper <= lower * 1.001

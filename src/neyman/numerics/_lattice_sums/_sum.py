@@ -44,6 +44,8 @@ _NEAR_ONE = 1e-3
 # What rounding may make of a delta at the first level before another tilt is tried, and how many
 # tilts are tried.
 _QUIET, _MOST_TILTS = 1e-5, 16
+# How often the beginning of a window is halved that lies beyond the answer.
+_LEFTWARDS = 8
 
 
 @final
@@ -166,13 +168,20 @@ class LatticeSum:
         with np.errstate(divide="ignore"):
             questions = [Question(float(x), inverse=True) for x in np.log(flat)]
         for level in self.levels:
-            lower, upper = np.zeros(flat.shape), np.full(flat.shape, np.inf)
-            quiet = _QUIET / 16**level
+            known = Bracket(np.zeros(flat.shape), np.full(flat.shape, np.inf))
+            quiet, before = _QUIET / 16**level, np.zeros(flat.shape, dtype=np.bool_)
             for below, above, is_open in self._profiles(questions, level):
-                lower = np.max([lower, *(b.epsilon(flat) for b in below)], axis=0)
-                found = np.maximum(above.epsilon(flat), 0.0)
-                upper = np.minimum(upper, found)
-                is_open[(above.noise(found) <= quiet) | (upper <= lower * (1 + quiet))] = False
+                known, found, before = _nearer(known, flat, below, above)
+                settled = known.upper <= known.lower * (1 + quiet)
+                is_open[(above.noise(found) <= quiet) | settled] = False
+            for _ in range(_LEFTWARDS):
+                # Where the saddle misled, the answer lies before the window: further left, then.
+                if not np.any(before):
+                    break
+                place = float(known.upper[before][0]) / 2
+                reading = self._readings(Question(place, inverse=False), level)
+                known, _, before = _nearer(known, flat, *reading)
+            lower, upper = known
             yield Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
 
     def _profiles(
@@ -278,6 +287,17 @@ class LatticeSum:
             for up, each in zip((False, True), powers, strict=True)
         )
         return part_of(low, high, times)
+
+
+def _nearer(
+    known: Bracket, delta: Array, below: list[LatticeProfile], above: LatticeProfile
+) -> tuple[Bracket, Array, npt.NDArray[np.bool_]]:
+    """Return brackets of epsilon by one more reading, its upper end, and what lies before it."""
+    lower = np.max([known.lower, *(each.epsilon(delta) for each in below)], axis=0)
+    found = np.maximum(above.epsilon(delta), 0.0)
+    upper = np.minimum(known.upper, found)
+    start = (above.window.first + 1) * above.window.step
+    return Bracket(lower, upper), found, (upper > lower) & (upper > 0) & (upper <= start)
 
 
 def _largest_of(source: LossSource) -> float:
