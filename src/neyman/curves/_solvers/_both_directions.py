@@ -20,7 +20,7 @@ from neyman.curves._solvers._solver import Auto, Contour, in_use
 from neyman.curves._solvers._statements import stands_beside, statement_bound, without_statements
 from neyman.curves._solvers._trivial import one_side
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View, meet
-from neyman.numerics import ULP, Array, Bracket, Interval, exp_outward
+from neyman.numerics import ULP, Array, Bracket, exp_outward
 
 __all__ = ["delta_of_both", "larger", "read_both"]
 
@@ -95,9 +95,7 @@ def _of_class(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     found = _stated(remove, add, view, at)
     first, second = (composed(without_statements(pair)) for pair in (remove, add))
     least = read_both(first, second, view, at)
-    if view.loss:
-        return Bracket(np.minimum(least.lower, found.upper), found.upper)
-    return Bracket(found.lower, np.maximum(least.upper, found.lower))
+    return enclosed(found, least, loss=view.loss)
 
 
 def _stated(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
@@ -106,15 +104,8 @@ def _stated(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
         return statement_bound(remove, view, at)
     if view in (LOG_DELTA, EPSILON):
         return larger(statement_bound(remove, view, at), statement_bound(add, view, at))
-    power = powers_of_profile(
-        lambda epsilon: exp_outward(_stated(remove, add, LOG_DELTA, epsilon)), at
-    )
-    return (
-        power
-        if view is TPR
-        else Bracket(
-            np.clip(1 - power.upper - ULP, 0.0, 1.0), np.clip(1 - power.lower + ULP, 0.0, 1.0)
-        )
+    return view.of_power(
+        powers_of_profile(lambda x: exp_outward(_stated(remove, add, LOG_DELTA, x)), at)
     )
 
 
@@ -171,11 +162,11 @@ def _hull(remove: Pair, add: Pair, view: View, alpha: Array) -> Bracket:
     if touching is None:
         return _by_conjugate(remove, add, view, alpha)
     found = touching[0] if view is BETA else touching[1]
-    for power in lattice_powers(remove, add, alpha):
+    for power in lattice_powers((remove, add), alpha):
         if np.all(view.narrow(found, max(effort.tolerance, _CLOSE))) or effort.late:
             break
         effort.methods.add("lattice")
-        found = meet(found, power if view is TPR else (1 - Interval(*power)).clip(0.0, 1.0))
+        found = meet(found, view.of_power(power))
     return found
 
 
@@ -184,12 +175,10 @@ def _by_conjugate(remove: Pair, add: Pair, view: View, alpha: Array) -> Bracket:
     below = np.maximum(read(remove, TPR, alpha).lower, read(add, TPR, alpha).lower)
     power = powers_of_profile(lambda epsilon: delta_of_both(remove, add, epsilon), alpha)
     below = np.maximum(below, power.lower)
-    power = Bracket(below, np.maximum(power.upper, below))
+    found = view.of_power(Bracket(below, np.maximum(power.upper, below)))
     if view is TPR:
-        return power
-    above = np.minimum(read(remove, BETA, alpha).upper, read(add, BETA, alpha).upper)
-    above = np.minimum(above, 1 - power.lower + ULP)
-    return Bracket(np.clip(1 - power.upper - ULP, 0.0, above), above)
+        return found
+    return found.smaller(np.minimum(read(remove, BETA, alpha).upper, read(add, BETA, alpha).upper))
 
 
 def _touching(remove: Pair, add: Pair, alpha: Array) -> tuple[Bracket, Bracket] | None:

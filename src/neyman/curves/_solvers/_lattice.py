@@ -1,9 +1,9 @@
 """Compositions by sums over a lattice of losses."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._solvers._contour import ContourProfile, loss_law
 from neyman.curves._solvers._solver import Auto, using
 from neyman.curves._solvers._sources import law_above, law_below
-from neyman.curves._solvers._view import EPSILON, LOG_DELTA, TPR, View
+from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View
 from neyman.numerics import Array, Bracket, Interval, Ladder, LossSum, exp_outward
 from neyman.numerics._atomic._rounding import Rounded, sampled_atoms
 from neyman.numerics._lattice_sums._hits import CountedHits
@@ -55,6 +55,7 @@ _SELDOM = Fraction(1, 4)
 # From so many losses on, those that the contour reads fast are composed there.
 _MANY_LOSSES = 64
 _LogDelta: TypeAlias = Callable[[Array], Bracket]
+_BothWays: TypeAlias = tuple[WholeProfile, WholeProfile]
 _ONE = Bracket(np.ones(1), np.ones(1))
 _NOTHING = Masses(_ONE, _ONE)
 
@@ -68,11 +69,41 @@ def lattice_brackets(
         if sums is not None:
             yield from _while_closer(sums.log_delta(at) if view is LOG_DELTA else sums.epsilon(at))
         return
+    if view in (BETA, TPR):
+        for power in lattice_powers((pair,), at, step):
+            yield view.of_power(power)
+        return
+    for ((whole, swapped),) in _profiles((pair,), step):
+        if view is EPSILON:
+            yield whole.epsilon(at)
+        else:
+            found = Interval.where(at < 0, log(_left(swapped, at)), whole.log_delta(at))
+            yield found.smaller(0)
+
+
+def lattice_powers(
+    pairs: Sequence[Pair], alpha: Array, step: Fraction | None = None
+) -> Iterator[Bracket]:
+    """Yield brackets of the power against the worst of some pairs, from their profiles."""
+    for known in _profiles(pairs, step):
+
+        def delta(epsilon: Array, known: Sequence[_BothWays] = known) -> Bracket:
+            return reduce(Interval.larger, (_delta(*sides, epsilon) for sides in known))
+
+        yield powers_of_profile(delta, alpha)
+
+
+def _profiles(pairs: Sequence[Pair], step: Fraction | None) -> Iterator[Sequence[_BothWays]]:
+    """Yield the profiles of pairs and of their reverses, on finer and finer grids."""
     for level in _WHOLE if step is None else _WHOLE[-1:]:
-        both = [_profile(side.factors(), level, step) for side in (pair, pair.swap())]
-        if both[0] is None or both[1] is None:
+        read = [
+            tuple(_profile(side.factors(), level, step) for side in (pair, pair.swap()))
+            for pair in pairs
+        ]
+        known = [(one, other) for one, other in read if one is not None and other is not None]
+        if len(known) < len(read):
             return
-        yield _of_whole(both[0], both[1], view, at)
+        yield known
 
 
 def _while_closer(levels: Iterator[Bracket]) -> Iterator[Bracket]:
@@ -152,33 +183,9 @@ def _profile(parts: Factors, level: int, step: Fraction | None) -> WholeProfile 
     return None if sums is None else sums.profile(level)
 
 
-def _of_whole(whole: WholeProfile, swapped: WholeProfile, view: View, at: Array) -> Bracket:
-    """Bracket a view at many points, or the errors of the best test by the conjugate."""
-    if view is EPSILON:
-        return whole.epsilon(at)
-    if view is LOG_DELTA:
-        return Interval.where(at < 0, log(_left(swapped, at)), whole.log_delta(at)).smaller(0)
-    power = powers_of_profile(lambda epsilon: _delta(whole, swapped, epsilon), at)
-    return power if view is TPR else (1 - power).clip(0.0, 1.0)
-
-
-def lattice_powers(remove: Pair, add: Pair, alpha: Array) -> Iterator[Bracket]:
-    """Yield brackets of the power against both directions, by their profiles on two grids."""
-    for level in _WHOLE:
-        sides = (remove, remove.swap(), add, add.swap())
-        known = [_profile(side.factors(), level, None) for side in sides]
-        read = [profile for profile in known if profile is not None]
-        if len(read) < len(known):
-            return
-
-        def delta(epsilon: Array, read: list[WholeProfile] = read) -> Bracket:
-            return _delta(read[0], read[1], epsilon).larger(_delta(read[2], read[3], epsilon))
-
-        yield powers_of_profile(delta, alpha)
-
-
 def _delta(whole: WholeProfile, swapped: WholeProfile, epsilon: Array) -> Interval:
-    right = Interval(*exp_outward(whole.log_delta(epsilon)))
+    """Bracket delta at any real epsilon."""
+    right = exp_outward(whole.log_delta(epsilon))
     return Interval.where(epsilon < 0, _left(swapped, epsilon), right)
 
 

@@ -143,26 +143,26 @@ class GaussianMixtureSource(LossSource):
         low = np.where(over, np.inf, np.where(under, -np.inf, found.lower))
         high = np.where(over, np.inf, np.where(under, -np.inf, found.upper))
 
-        def tail(name: str, above: bool) -> Bracket:
-            read = getattr(self.mixtures, name)
+        def tail(read: Reading, *, above: bool) -> Bracket:
             first, last = (high, low) if above else (low, high)
-            log = Bracket(self._at(read, first).lower, self._at(read, last).upper)
+            lower, upper = (_at(read, place, above=above) for place in (first, last))
+            log = Bracket(lower.lower, upper.upper)
             both = exp_outward(Bracket(np.minimum(log.lower, 0.0), np.minimum(log.upper, 0.0)))
             return Bracket(both.lower.reshape(t.shape), both.upper.reshape(t.shape))
 
         return SourceTails(
-            tail("log_p_above", True),
-            tail("log_q_above", True),
-            tail("log_p_below", False),
-            tail("log_q_below", False),
+            tail(self.mixtures.log_p_above, above=True),
+            tail(self.mixtures.log_q_above, above=True),
+            tail(self.mixtures.log_p_below, above=False),
+            tail(self.mixtures.log_q_below, above=False),
         )
 
-    @staticmethod
-    def _at(read: "Reading", z: Array) -> Bracket:
-        found = read(np.where(np.isfinite(z), z, 0.0))
-        above = read.__name__.endswith("above")
-        sure = np.where((z > 0) == above, -np.inf, 0.0)
-        return Bracket(*(np.where(np.isfinite(z), side, sure) for side in found))
+
+def _at(read: Reading, z: Array, *, above: bool) -> Bracket:
+    """Return the log of a tail at a place; beyond the line it is that of nothing or of all."""
+    found = read(np.where(np.isfinite(z), z, 0.0))
+    sure = np.where((z > 0) == above, -np.inf, 0.0)
+    return Bracket(*(np.where(np.isfinite(z), side, sure) for side in found))
 
 
 @final

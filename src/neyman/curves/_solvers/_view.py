@@ -52,6 +52,10 @@ class View:
         }[self.name]
         return ask(at)
 
+    def of_power(self, power: Bracket) -> Bracket:
+        """Return the view that the power of a test is, or the error that is 1 less the power."""
+        return power if self.name == "tpr" else (1 - power).clip(0.0, 1.0)
+
     def vacuous(self, at: Array) -> Bracket:
         """Return what holds for every pair."""
         if self.name == "epsilon":

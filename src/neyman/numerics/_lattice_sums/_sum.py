@@ -25,11 +25,11 @@ from neyman.numerics._lattice_sums._source import LossSource
 from neyman.numerics._lattice_sums._whole import part_of, whole_law
 from neyman.numerics._lattice_sums._window import Powers, Window, log_total, window
 
-__all__ = ["LEVELS", "Divergences", "LatticeSum", "WholeProfile"]
+__all__ = ["Divergences", "LatticeSum", "WholeProfile"]
 
 # Cells of the longest part, or of the window, at the first level; four times as many at the next.
 _FIRST_CELLS = 2**13
-LEVELS = 5
+_LEVELS = 5
 # Cells that are held at a time, some 60 bytes each: of every part, and what takes as much as some.
 _MOST_HELD, _BESIDE = 2**24, 3
 # An infinite epsilon is read there, where no finite loss is left.
@@ -119,10 +119,10 @@ class LatticeSum:
     def levels(self) -> range:
         """The levels that a question goes through."""
         if self.step is not None:
-            return range(LEVELS - 1, LEVELS)
+            return range(_LEVELS - 1, _LEVELS)
         held = len(self.parts) + _BESIDE
-        fit = (k for k in range(1, LEVELS) if held * self.cells(k) > _MOST_HELD)
-        return range(next(fit, LEVELS))
+        fit = (k for k in range(1, _LEVELS) if held * self.cells(k) > _MOST_HELD)
+        return range(next(fit, _LEVELS))
 
     @staticmethod
     def cells(level: int) -> int:
