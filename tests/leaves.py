@@ -39,10 +39,7 @@ class Cauchy(Leaf):
     shift: Fraction
 
     kind: ClassVar[str] = "tests.cauchy"
-
-    @property
-    def symmetric(self):
-        return True
+    mirrored: ClassVar[bool] = True
 
     @property
     def reach(self):

@@ -391,10 +391,7 @@ class Estimated(Pair):
 
     __slots__ = ()
     kind = "tests.estimated"
-
-    @property
-    def symmetric(self):
-        return True
+    mirrored = True
 
     def parameters(self):
         return {}

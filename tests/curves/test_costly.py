@@ -20,6 +20,7 @@ from neyman.curves import (
     worst,
     zcdp,
 )
+from neyman.curves._algebra._factors import factors_of
 from neyman.numerics import Span
 from neyman.numerics._atomic._rounding import _end
 from neyman.numerics._laws._laplace_law import LaplaceLaw
@@ -47,7 +48,7 @@ def test_what_is_slow_to_read_composes_all_the_same(curve):
     assert beta.upper - beta.lower < 1e-3
     # No more is lost in the first factor alone, which has a formula.
     assert np.all(
-        curve.remove.factors()[0][0].delta_bracket(np.array([0.0, 1.0])).lower <= delta.upper
+        factors_of(curve.remove)[0][0].delta_bracket(np.array([0.0, 1.0])).lower <= delta.upper
     )
 
 

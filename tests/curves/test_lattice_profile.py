@@ -32,7 +32,8 @@ def read(pair, noise=0.0):
 
 def composed(pair, times, reach, noise=0.0):
     """Return bounds of log delta by the laws that a profile is read to, and composed."""
-    found = sampled_atoms(read(pair, noise), Fraction(1, 20), reach, pair.log_floors)
+    q, p = (max(log + 1e-9, -690.0) for log in pair.log_singular)
+    found = sampled_atoms(read(pair, noise), Fraction(1, 20), reach, (q, p))
     part = Part(atom_source(found.outer), atom_source(found.inner), times)
     return LatticeSum((part,)).profile(1)
 

@@ -18,6 +18,7 @@ from neyman.curves import (
     subsample,
     zcdp,
 )
+from neyman.curves._algebra._factors import factors_of
 from neyman.curves._solvers._known_samples import _MOST_CELLS, known_samples
 from neyman.curves._solvers._lattice import lattice_sum
 from neyman.errors import InvalidParameter
@@ -94,7 +95,7 @@ def test_the_lattice_narrows_a_small_delta_further_than_hits_do():
 def test_the_lattice_places_atoms_of_a_grid_without_loss(curve):
     """Those next to the smallest doubles, whose places are rounded, do not count."""
     pair, delta = curve.remove, np.asarray(1e-6)
-    found = next(lattice_sum(pair.factors()).epsilon(delta))
+    found = next(lattice_sum(factors_of(pair)).epsilon(delta))
     known = pair.epsilon_bracket(delta)
     assert found.lower <= known.upper
     assert known.lower <= found.upper
@@ -102,7 +103,7 @@ def test_the_lattice_places_atoms_of_a_grid_without_loss(curve):
 
 
 def test_many_places_are_read_block_by_block():
-    known = known_samples((poisson(gdp(2), 0.001) ** 1000).remove.factors())
+    known = known_samples(factors_of((poisson(gdp(2), 0.001) ** 1000).remove))
     many = np.linspace(0, 3, 5000).reshape(50, 100)
     assert many.size * known.mu.size > _MOST_CELLS
     found = known.log_delta(many)

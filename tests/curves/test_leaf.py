@@ -175,7 +175,7 @@ def test_mistakes_are_named():
 
     class Alike(Leaf):
         kind: ClassVar[str] = "tests.alike"
-        symmetric = True
+        mirrored = True
 
         def tails(self, t):
             return right.tails(t)
@@ -188,7 +188,7 @@ def test_mistakes_are_named():
 
     for wrong, says in (
         (Thin(), "must be between"),
-        (Alike(), "where `symmetric` is true"),
+        (Alike(), "where `mirrored` is true"),
         (Plain(), "must be Intervals"),
         (Exchanged(), "must be 1"),
         (Below(), "must be between"),

@@ -41,6 +41,7 @@ from neyman.curves import (
     worst,
     zcdp,
 )
+from neyman.curves._pairs._sampled import sampling_of
 from neyman.errors import InvalidParameter, UnsupportedComposition
 
 WIDTH, SELDOM = 0.1, 0.65
@@ -276,7 +277,10 @@ def most_width(asked, found):
 
 def rarely_sampled(f, n):
     """Return whether it is a training of little noise with the record in a few of many steps."""
-    base, probability = f.remove.unsampled()
+    sampled = sampling_of(f.remove)
+    if sampled is None:
+        return False
+    base, probability = sampled.base, sampled.probability
     square = base.outer_gaussian() if base.kind == "gaussian" else None
     return square is not None and square > 1 and n >= 10**5 and n * probability < 10
 

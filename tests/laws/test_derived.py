@@ -177,7 +177,7 @@ class Twin(Pair):
 
     core: Pair = laplace(1).remove
     kind: ClassVar[str] = "tests.twin"
-    symmetric = True
+    mirrored = True
 
     def parameters(self):
         return {}

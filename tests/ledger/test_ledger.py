@@ -508,7 +508,7 @@ def test_a_curve_that_cannot_be_read_back_is_refused_before_it_is_charged(opened
         def __str__(self):
             return "stranger"
 
-        certified = symmetric = True
+        proved = mirrored = True
 
         def log_tails(self, t, *, closed=False):
             return gdp(0.1).remove.log_tails(t, closed=closed)

@@ -235,7 +235,7 @@ class Downwards(Pair):
     core: Pair = gdp(1).remove
     kind: ClassVar[str] = "tests.downwards"
 
-    certified = True
+    proved = True
 
     def parameters(self):
         return {}

@@ -13,6 +13,7 @@ from neyman.accounting._estimate import Estimate
 from neyman.accounting._functionals import Functionals, functionals
 from neyman.arguments import check_type
 from neyman.curves import Pair, TradeOff, approx_dp, gdp
+from neyman.curves._algebra._factors import factors_of
 from neyman.curves._pairs._erased import ErasedPair, erased
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.errors import InvalidParameter, NotCertified
@@ -303,7 +304,7 @@ def _apart(steps: Pairs) -> tuple[list[tuple[Pair, int]], list[tuple[Fraction, i
         if isinstance(pair, ErasedPair):
             core = pair.core
             failures += [(delta, times * count) for delta, times in pair.failures]
-        cores += [(part, times * count) for part, times in core.factors() if count]
+        cores += [(part, times * count) for part, times in factors_of(core) if count]
     return cores, failures
 
 

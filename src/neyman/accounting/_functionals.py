@@ -16,6 +16,7 @@ import numpy as np
 from neyman.accounting._profile_moments import Side, Sides, Weights, first_places, tail_of
 from neyman.arguments import check_type
 from neyman.curves import Answer, Pair
+from neyman.curves._algebra._factors import ProductPair
 from neyman.curves._pairs._between import BetweenPair
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
@@ -98,8 +99,8 @@ def functionals(pair: Pair) -> Functionals:
         pair.log_tails(np.zeros(1))
     if _betrayed(pair):
         return _told(Bracket(*np.full((2, 5), np.inf)), pair)
-    parts = pair.factors()
-    if parts != ((pair, 1),):
+    if isinstance(pair, ProductPair):
+        parts = pair.parts
         known = [(functionals(part), float(n)) for part, n in parts]
         kl, variance = (
             Bracket(

@@ -19,7 +19,9 @@ import numpy.typing as npt
 
 from neyman.accounting._targets import EpsilonDelta, MuSlack, Room, Target, below
 from neyman.curves import Auto, TradeOff
+from neyman.curves._solvers._read import read
 from neyman.curves._solvers._solver import using
+from neyman.curves._solvers._view import LOG_DELTA
 from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, square_roots
@@ -362,7 +364,7 @@ def _smaller(first: Room, second: Room) -> Room:
 def _beside(curve: TradeOff, points: Array, enough: Array) -> Bracket:
     """Bracket log delta; no more is asked where it is proved to be at most `enough`."""
     sides = {curve.remove: None, curve.add: None}
-    found = [side.log_delta_beside(points, enough) for side in sides]
+    found = [read(side, LOG_DELTA, points, enough) for side in sides]
     return Bracket(*(np.max(ends, axis=0) for ends in zip(*found, strict=True)))
 
 

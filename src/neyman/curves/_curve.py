@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from neyman.calls import plain_calls_of
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
-from neyman.curves._order import Deltas, least_mu, least_rho
+from neyman.curves._order import least_mu, least_rho
 from neyman.curves._solvers._solver import Solver, using
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter, NotCertified
@@ -119,10 +119,6 @@ class Curve(Displayed, ABC):
     def method(self) -> str:
         """How the views are evaluated: "closed form", "contour", "lattice"."""
 
-    def ready(self, least: float) -> Deltas:  # noqa: ARG002
-        """Return the profile ready for many questions where delta is at least `least`."""
-        return self
-
     @abstractmethod
     def beta_bracket(self, alpha: Array) -> Bracket:
         """Bracket f at alpha in [0, 1]."""
@@ -136,8 +132,13 @@ class Curve(Displayed, ABC):
         """Bracket the Rényi divergence at positive orders, infinity included."""
 
     @abstractmethod
-    def outer_gaussian(self) -> Fraction | None:
-        """Return a mu^2 with f >= G_mu, rounded up, found at once; None where there is none."""
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
+        """Return a mu^2 with f >= G_mu, rounded up; None where there is none.
+
+        Args:
+            tight: of a composition the least that is known, which may take longer to find, and not
+                the sum over its factors.
+        """
 
     def tight_gaussian(self) -> Fraction | None:
         """Return a mu^2 with f >= G_mu that may take longer to find; None where there is none.
@@ -150,7 +151,7 @@ class Curve(Displayed, ABC):
         >>> float(f.tight_gaussian()) / float(f.outer_gaussian()) < 0.68
         True
         """
-        return self.outer_gaussian()
+        return self.outer_gaussian(tight=True)
 
     @abstractmethod
     def inner_gaussian(self) -> Fraction:

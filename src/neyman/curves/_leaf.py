@@ -12,7 +12,7 @@ import numpy as np
 from neyman.curves._divergences._outer_renyi import outer_rho
 from neyman.curves._order import least_mu, least_rho
 from neyman.curves._pair import Pair, Tails
-from neyman.numerics import Array, Bracket, ComplexArray, around
+from neyman.numerics import Array, Bracket, around
 from neyman.numerics._interval import Interval
 from neyman.numerics._lattice_sums._source import LossSource, Masses, SourceTails
 from neyman.numerics._primitives import exp, log
@@ -38,7 +38,8 @@ class LossTails(NamedTuple):
 class Leaf(Pair):
     """A curve of your own: the law of its privacy loss L = log dQ/dP, by four tails.
 
-    Write a final frozen dataclass with `kind` and `tails`; give `reach` where the loss is bounded,
+    Write a final frozen dataclass with `kind` and `tails`; give `mirrored = True` where L has the
+    law under Q that -L has under P, `reach` where the loss is bounded,
     `jumps` where it has atoms, `alone` where one law has mass that the other never gives. Every
     view is then certified, and the curve composes, samples, calibrates, is written down, charged
     and read back like any other: docs/contributing/curve.md.
@@ -48,6 +49,8 @@ class Leaf(Pair):
     """
 
     __slots__ = ()
+
+    proved: ClassVar[bool] = True
 
     @abstractmethod
     def tails(self, t: Array) -> LossTails:
@@ -75,14 +78,9 @@ class Leaf(Pair):
 
     # -- what follows ---------------------------------------------------------------------------
 
-    @property
-    @override
-    def certified(self) -> bool:
-        return True
-
     @override
     def swap(self) -> Pair:
-        return self if self.symmetric else SwappedLeaf(self)
+        return self if self.mirrored else SwappedLeaf(self)
 
     @property
     @override
@@ -119,11 +117,6 @@ class Leaf(Pair):
         p, q = (side.middle for side in self._above(at))
         with np.errstate(divide="ignore"):
             return Tails(np.log(p), np.log1p(-p), np.log(q), np.log1p(-q))
-
-    @override
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        del s
-        raise self.unsupported("itself, along a line in the complex plane,")
 
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
@@ -241,7 +234,7 @@ class Leaf(Pair):
         return None if any(map(math.isinf, self.reach)) else Fraction(most)
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
         """Return the least mu^2 that is proved over all losses, where they are bounded."""
         largest = self.outer_pure()
         if largest is None or largest > _LARGEST:

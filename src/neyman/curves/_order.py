@@ -55,7 +55,6 @@ class Profile(Deltas, Protocol):
     @property
     def symmetric(self) -> bool: ...
     def swap(self) -> "Profile": ...
-    def ready(self, least: float) -> Deltas: ...
     def epsilon_bracket(self, delta: Array) -> Bracket: ...
     def renyi_bracket(self, order: Array) -> Bracket: ...
 
@@ -101,12 +100,20 @@ def proved_below(
     )
 
 
-def least_mu(curve: Profile, slack: float) -> tuple[float, float]:
+def least_mu(
+    curve: Profile, slack: float, quick: Callable[[Profile, float], Deltas] | None = None
+) -> tuple[float, float]:
     """Return bounds of the smallest mu with delta_f <= slack + (1 - slack) delta_mu everywhere.
 
     Every point of the profile gives a lower bound; a candidate just above the largest is proved.
     Beyond the epsilon at which delta_f reaches `slack` nothing is asked, and a curve that is not
     symmetric is asked for both of its directions.
+
+    Args:
+        curve: f.
+        slack: in [0, 1).
+        quick: returns a profile, for many questions where delta is at least some number, that may
+            be a little looser than the curve's own.
     """
     sides = [curve] if curve.symmetric else [curve, curve.swap()]
     # The slack is a decimal, and off by up to half a step: less is asked below, more above.
@@ -115,10 +122,11 @@ def least_mu(curve: Profile, slack: float) -> tuple[float, float]:
     asked = [(side, stop) for side, stop in zip(sides, stops, strict=True) if stop > 0]
     if not asked:
         return 0.0, 0.0
-    quick = [(side.ready(least), stop) for side, stop in asked]
-    lower, upper = _least_mu(quick, least, most)
-    if upper <= lower * (1 + _LOOSE):
-        return lower, upper
+    lower, upper = 0.0, math.inf
+    if quick is not None:
+        lower, upper = _least_mu([(quick(side, least), stop) for side, stop in asked], least, most)
+        if upper <= lower * (1 + _LOOSE):
+            return lower, upper
     other = _least_mu(asked, least, most)
     return max(lower, other[0]), min(upper, other[1])
 

@@ -1,27 +1,24 @@
 """An ordered pair of laws, known by its privacy loss."""
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Protocol, cast, final
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple, cast, final
 
 import numpy as np
 
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, least_tau_squared
 from neyman.curves._order import inner_gaussian_square
-from neyman.curves._solvers._both import BothProfile
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
-from neyman.numerics import ULP, Array, Atoms, Bracket, ComplexArray, LossSum, exp_outward
+from neyman.numerics import ULP, Array, Bracket, ComplexArray, LossSum, exp_outward, written
 from neyman.numerics._lattice_sums._source import LossSource, SwappedSource
 from neyman.overriding import override
 
 __all__ = [
     "KINDS",
-    "BestTest",
     "Pair",
-    "Profile",
     "SwappedPair",
     "Tails",
     "check_relation",
@@ -49,38 +46,29 @@ def middles(sides: Iterable[Bracket]) -> Tails:
     return Tails(*(np.where(np.isfinite(b.lower), (b.lower + b.upper) / 2, b.upper) for b in sides))
 
 
-class BestTest(NamedTuple):
-    """Brackets of the threshold t with P(L > t) = alpha, of Q(L <= t) and of Q(L > t)."""
-
-    threshold: Bracket
-    beta: Bracket
-    tpr: Bracket
-
-
-class Profile(Protocol):
-    """The certified one-way views of a composition."""
-
-    @property
-    def method(self) -> str: ...
-    def log_delta_bracket(self, epsilon: Array) -> Bracket: ...
-    def delta_bracket(self, epsilon: Array) -> Bracket: ...
-    def epsilon_bracket(self, delta: Array) -> Bracket: ...
-    def beta_bracket(self, alpha: Array) -> Bracket: ...
-    def tpr_bracket(self, alpha: Array) -> Bracket: ...
-    def log_tails(self, t: Array, *, closed: bool) -> Tails: ...
-    def best_test(self, alpha: Array) -> BestTest | None: ...
-
-
 class Pair(Curve):
     """P = law of the output on D, Q = law on its neighbour D', in this order; L = log dQ/dP.
 
-    A leaf gives `log_tails` and `cumulant`; every view then follows, as an estimate. A leaf that
-    overrides the bracketed primitives with proved bounds says so by `certified`.
+    A leaf gives `log_tails` and `cumulant`; every view then follows, as an estimate. A kind whose
+    own brackets are proved says so by `proved`.
+
+    Attributes:
+        kind: the name in records.
+        proved: whether the brackets are proved, if those of the pairs that it is made of are.
+        mirrored: whether L has the law under Q that -L has under P.
+        envelope: whether it stands for a class of mechanisms, of which no one pair is the worst.
+        keys: what records call the fields that have another name there.
+        relation: the neighbouring relation that the kind is proved for, whatever it is made of.
     """
 
     __slots__ = ()
 
     kind: ClassVar[str]
+    proved: ClassVar[bool] = False
+    mirrored: ClassVar[bool] = False
+    envelope: ClassVar[bool] = False
+    keys: ClassVar[Mapping[str, str]] = {}
+    relation: str | None = None
 
     def __init_subclass__(cls) -> None:
         """Register a kind by its being defined, so that records of it can be read.
@@ -111,30 +99,40 @@ class Pair(Curve):
             )
         KINDS[kind] = cls
 
-    @abstractmethod
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
         """Return log P(L > t), log P(L <= t), log Q(L > t), log Q(L <= t).
 
         Args:
             t: thresholds, any shape.
             closed: count L = t as above, for P(L >= t), P(L < t) and so on.
+
+        Raises:
+            UnsupportedComposition: where the law of the loss is not known.
         """
+        del t, closed
+        raise self.unsupported("itself")
 
-    def log_p_above(self, t: Array) -> Array:
-        """Return log P(L > t) alone."""
-        return self.log_tails(t).p_above
-
-    @abstractmethod
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Return K(s) = log of the integral of p^(1-s) q^s over p, q > 0, at complex s."""
+        """Return K(s) = log of the integral of p^(1-s) q^s over p, q > 0, at complex s.
+
+        Raises:
+            UnsupportedComposition: where it is not known.
+        """
+        law = self.loss_law()
+        if law is None:
+            raise self.unsupported("itself, along a line in the complex plane,")
+        return law.cumulant(s)
 
     def parameters(self) -> dict[str, object]:
         """Return what the pair is rebuilt from, JSON-able: its fields.
 
         Fractions become texts, pairs their records, tuples lists; text, int and bool stay.
         """
-        names = getattr(self, "__dataclass_fields__", ())
-        return {name: _written(getattr(self, name)) for name in names}
+        keys = self.keys
+        return {keys.get(name, name): _written(value) for name, value in self._fields()}
+
+    def _fields(self) -> "Iterator[tuple[str, object]]":
+        return ((name, getattr(self, name)) for name in names_of(type(self)))
 
     def record(self) -> dict[str, object]:
         """Return the kind and the exact parameters."""
@@ -143,25 +141,22 @@ class Pair(Curve):
     @property
     @override
     def certified(self) -> bool:
-        return False
+        return self.proved and all(pair.certified for pair in self.made_of())
 
     @property
     @override
     def symmetric(self) -> bool:
-        return False
+        other = self.swap()
+        return other is self or other == self
 
     @property
+    @override
     def of_class(self) -> bool:
-        """Whether the views bound a class of mechanisms, of which no one pair is the worst.
-
-        So where it is true of any pair that this one is made of.
-        """
-        return any(pair.of_class for pair in self.made_of())
+        return self.envelope or any(pair.of_class for pair in self.made_of())
 
     def made_of(self) -> "Iterator[Pair]":
         """Yield the pairs among the fields, within tuples too."""
-        fields = (getattr(self, name) for name in getattr(self, "__dataclass_fields__", ()))
-        yield from _pairs_in(fields)
+        yield from _pairs_in(value for _, value in self._fields())
 
     @property
     def log_singular(self) -> tuple[float, float]:
@@ -169,56 +164,16 @@ class Pair(Curve):
         return -np.inf, -np.inf
 
     @property
-    def log_floors(self) -> tuple[float, float]:
-        """Return logs of delta, one for each direction, from which on a table sees nothing."""
-        return -760.0, -760.0
-
-    @property
-    def costly(self) -> bool:
-        """Whether one view takes so long that a grid of losses is not read from it."""
-        return False
-
-    @property
     def neighbors(self) -> str | None:
         """Return the neighbouring relation that the pair is proved for; None if any."""
-        return None
-
-    def factors(self) -> "tuple[tuple[Pair, int], ...]":
-        """Return the pairs that this one is composed of, with their counts."""
-        return ((self, 1),)
-
-    def unsampled(self) -> "tuple[Pair, Fraction]":
-        """Return the pair before Poisson sampling, and the probability of a sample."""
-        return self, Fraction(1)
+        if self.relation is not None:
+            return self.relation
+        return next((known for pair in self.made_of() if (known := pair.neighbors)), None)
 
     @property
     @override
     def method(self) -> str:
-        return "closed form"
-
-    def log_delta_beside(self, epsilon: Array, enough: Array) -> Bracket:  # noqa: ARG002
-        """Bracket log delta; where it is proved to be at most `enough`, the rest may be left."""
-        return self.log_delta_bracket(epsilon)
-
-    def both_ways(self) -> BothProfile | None:
-        """Return the views of this direction and its reverse at once, where they share work."""
-        return None
-
-    def best_test(self, alpha: Array) -> "BestTest | None":  # noqa: ARG002
-        """Return the best test of each size in (0, 1) with its threshold, where that is known."""
-        return None
-
-    def power_profile(self, times: int) -> "Profile | None":  # noqa: ARG002
-        """Return the views of `times` copies where they have formulas of their own."""
-        return None
-
-    def atoms(self) -> Atoms | None:
-        """Return the law of the loss where it has atoms on one grid only; None otherwise."""
-        return None
-
-    def sampled_atoms(self, probability: Fraction) -> Atoms | None:  # noqa: ARG002
-        """Return the same for (P, (1 - q) P + q Q)."""
-        return None
+        return max((pair.method for pair in self.made_of()), default="closed form")
 
     def loss_source(self) -> LossSource | None:
         """Return the law of the loss as the lattice reads it, by its tails; None if unknown."""
@@ -228,17 +183,9 @@ class Pair(Curve):
         """Return the law of the loss for the contour, singular masses apart; None if unknown."""
         return None
 
-    def sampled_law(self, probability: float) -> LossSum | None:  # noqa: ARG002
-        """Return the law of the loss of (P, (1 - q) P + q Q); None if unknown."""
-        return None
-
     @override
     def swap(self) -> "Pair":
-        return self if self.symmetric else SwappedPair(self)
-
-    def gathered(self, factors: "Sequence[tuple[Pair, int]]") -> "Pair | None":  # noqa: ARG002
-        """Return the composition of pairs of this one's kind in closed form; None without one."""
-        return None
+        return self if self.mirrored else SwappedPair(self)
 
     # -- derived primitives: exact formulas, evaluated without a proved error ------------------
 
@@ -342,7 +289,7 @@ class Pair(Curve):
         return (float(mean.lower), float(mean.upper)), least_tau_squared(self)
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
         return None
 
     @override
@@ -352,10 +299,6 @@ class Pair(Curve):
         log = min(self.log_singular)
         mass = float(np.exp(log)) * (1 - ULP * (2 - log)) if log > -np.inf else 0.0
         return inner_gaussian_square(self, mass, self.slope)
-
-    def without_failure(self) -> "tuple[Pair, Fraction, Fraction]":
-        """Return g, and bounds of d, where this is g ⊗ f_{0,d} by construction; else d = 0."""
-        return self, Fraction(0), Fraction(0)
 
     def slope(self, epsilon: Array) -> Array:
         """Return -d delta / d e^epsilon = P(L > epsilon)."""
@@ -376,10 +319,6 @@ class Pair(Curve):
         finite = min(advantage, 1 - ULP)
         return Fraction(float(2 * np.arctanh(finite)) * (1 - 4 * ULP))
 
-    def admits(self, curve: Curve) -> bool:  # noqa: ARG002
-        """Whether `curve` is proved to be at least this pair's trade-off function, everywhere."""
-        return False
-
     def unsupported(self, other: object) -> UnsupportedComposition:
         """Return the error for a composition without a closed form."""
         return UnsupportedComposition(
@@ -389,15 +328,28 @@ class Pair(Curve):
         )
 
 
+@lru_cache(maxsize=256)
+def names_of(kind: type[Pair]) -> tuple[str, ...]:
+    """Return the names of the fields of a kind."""
+    known = getattr(kind, "__dataclass_fields__", None)
+    return () if known is None else tuple(field.name for field in fields(cast("type[Any]", kind)))
+
+
 def _written(value: object) -> object:
     if isinstance(value, Pair):
         return value.record()
     if isinstance(value, Fraction):
-        return str(value)
+        return written(value)
     if isinstance(value, tuple):
         return [_written(item) for item in cast("tuple[object, ...]", value)]
-    if isinstance(value, str | int):
+    if isinstance(value, str | int | None):
         return value
+    if callable(value):
+        raise InvalidParameter(
+            "functions, such as densities, have no exact record and nothing is proved of them, so "
+            "that they neither compose nor are charged. Write a Leaf of the same two laws, or the "
+            "guarantee that you prove of them, such as gdp(mu)"
+        )
     raise InvalidParameter(
         f"a field of type {type(value).__name__} has no record; fields of a curve must be "
         "Fractions, ints, texts, pairs or tuples of them"
@@ -435,10 +387,6 @@ class SwappedPair(Pair):
 
     kind: ClassVar[str] = "swapped"
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"pair": self.pair.record()}
-
     def __str__(self) -> str:
         return f"({self.pair}).swap()"
 
@@ -460,16 +408,6 @@ class SwappedPair(Pair):
     @override
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         return self.pair.cumulant(1 - s)
-
-    @property
-    @override
-    def neighbors(self) -> str | None:
-        return self.pair.neighbors
-
-    @override
-    def atoms(self) -> Atoms | None:
-        atoms = self.pair.atoms()
-        return None if atoms is None else atoms.swapped()
 
     @override
     def loss_source(self) -> LossSource | None:

@@ -17,7 +17,9 @@ from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._json import pair_from_json
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._between import ends_of
+from neyman.curves._pairs._erased import without_failure
 from neyman.curves._solvers._both_directions import delta_of_both, larger, read_both
+from neyman.curves._solvers._implies import proved_above
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import Array, Bracket, ceil_float
@@ -162,7 +164,7 @@ class TradeOff(Curve):
         if self == other:
             return True
         asked = other.dominating()
-        return self.certified and asked.remove.admits(self) and asked.add.admits(self)
+        return self.certified and all(proved_above(self, x) for x in (asked.remove, asked.add))
 
     # -- record -------------------------------------------------------------------------------
 
@@ -274,17 +276,12 @@ class TradeOff(Curve):
         >>> (gdp(1) @ approx_dp(0, 0.125)).without_failure()
         (gdp(mu=1), Fraction(1, 8), Fraction(1, 8))
         """
-        remove, add = self.remove.without_failure(), self.add.without_failure()
+        remove, add = without_failure(self.remove), without_failure(self.add)
         return TradeOff(remove[0], add[0]), min(remove[1], add[1]), max(remove[2], add[2])
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
-        return _largest(self.remove.outer_gaussian(), self.add.outer_gaussian())
-
-    @override
-    def tight_gaussian(self) -> Fraction | None:
-        sides = {self.remove: None, self.add: None}
-        squares = [side.tight_gaussian() for side in sides]
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
+        squares = [x.outer_gaussian(tight=tight) for x in {self.remove: 0, self.add: 0}]
         return _largest(squares[0], squares[-1])
 
     @override

@@ -114,7 +114,7 @@ def _check_ratio(leaf: Leaf, t: Array) -> None:
 
 
 def _check_symmetry(leaf: Leaf, t: Array) -> None:
-    if not leaf.symmetric:
+    if not leaf.mirrored:
         return
     assert leaf.reach[0] == -leaf.reach[1], "the reach of a symmetric loss must be (-x, x)"
     here, there = leaf.tails(t), leaf.tails(-t)
@@ -122,7 +122,7 @@ def _check_symmetry(leaf: Leaf, t: Array) -> None:
         room = 1e-12 * other.upper
         wrong = (one.lower > other.upper + room) | (one.upper < other.lower - room)
         assert not np.any(wrong), (
-            "P(L > t) must be Q(L <= -t), and Q(L > t) be P(L <= -t), where `symmetric` is true; "
+            "P(L > t) must be Q(L <= -t), and Q(L > t) be P(L <= -t), where `mirrored` is true; "
             + _first(t, wrong)
         )
 

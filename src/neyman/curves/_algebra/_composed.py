@@ -8,31 +8,34 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.curves._algebra._factors import Factors, gathered, put_in
+from neyman.curves._algebra._factors import Factors, ProductPair, factors_of, gathered, put_in
 from neyman.curves._algebra._tight import tight_mu
-from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, added_subgaussian
-from neyman.curves._order import Deltas
-from neyman.curves._pair import BestTest, Pair, Profile, Tails, check_relation
+from neyman.curves._order import Deltas, least_mu
+from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._pairs._between import at_each_end
 from neyman.curves._pairs._erased import ErasedPair, Failures, erased
 from neyman.curves._pairs._identity import IdentityPair
-from neyman.curves._solvers._both import BothProfile
 from neyman.curves._solvers._contour import ContourProfile, loss_law
-from neyman.curves._solvers._read import exact_profile, has_exact_profile, read
+from neyman.curves._solvers._exact import (
+    Profile,
+    contour_of,
+    exact_profile,
+    has_exact_profile,
+)
+from neyman.curves._solvers._read import read
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
 from neyman.curves._statements._real_line_fold import folded
 from neyman.errors import UnsupportedComposition
 from neyman.numerics import (
     ULP,
     Array,
-    BothWays,
     Bracket,
     ComplexArray,
     Ladder,
     LossSum,
     ceil_float,
-    exp_outward,
+    square_roots,
 )
 from neyman.overriding import override
 
@@ -69,7 +72,7 @@ def _of_known(factors: Factors) -> Pair:
             if count == 1 and len(failed) > len(lost):
                 lost, failed = failed, lost
             failures.extend((delta, times * count) for delta, times in failed)
-        inner = core.factors()
+        inner = factors_of(core)
         if len(inner) == 1:
             parts.append(inner[0] if count == 1 else (inner[0][0], inner[0][1] * count))
             continue
@@ -89,46 +92,17 @@ def _of_known(factors: Factors) -> Pair:
 
 @final
 @dataclass(frozen=True, slots=True)
-class ComposedPair(Pair):
+class ComposedPair(ProductPair):
     """f_1^(n_1) ⊗ ... ⊗ f_k^(n_k); K = Σ n_i K_i.
 
     Source: Dong, Roth and Su (2022), definition 3.1; the contour: docs/theory/contour.md.
     """
 
-    parts: Factors
-
     kind: ClassVar[str] = "composed"
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"parts": [[pair.record(), n] for pair, n in self.parts]}
+    proved: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return " @ ".join(f"{pair} ** {n}" if n > 1 else str(pair) for pair, n in self.parts)
-
-    @override
-    def factors(self) -> Factors:
-        return self.parts
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return all(pair.certified for pair, _ in self.parts)
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return all(pair.symmetric for pair, _ in self.parts)
-
-    @property
-    @override
-    def neighbors(self) -> str | None:
-        return next((pair.neighbors for pair, _ in self.parts if pair.neighbors), None)
-
-    @property
-    @override
-    def costly(self) -> bool:
-        return self.method != "lattice" or self.loss_law() is None
 
     @property
     @override
@@ -151,15 +125,13 @@ class ComposedPair(Pair):
 
     @override
     def swap(self) -> Pair:
-        return composed((pair.swap(), n) for pair, n in self.parts)
+        turned = [(pair.swap(), n) for pair, n in self.parts]
+        same = all(one is other for (one, _), (other, _) in zip(turned, self.parts, strict=True))
+        return self if same else composed(turned)
 
     @override
     def loss_law(self) -> LossSum | None:
         return loss_law(self.parts)
-
-    @override
-    def atoms(self) -> None:
-        return
 
     def _profile(self) -> Profile:
         """Return what knows the tails of the loss."""
@@ -183,46 +155,12 @@ class ComposedPair(Pair):
         return self._profile().log_tails(np.asarray(t, dtype=np.float64), closed=closed)
 
     @override
-    def log_p_above(self, t: Array) -> Array:
-        profile = self._profile()
-        if isinstance(profile, ContourProfile):
-            return profile.log_p_above(t)
-        return profile.log_tails(np.asarray(t), closed=False).p_above
-
-    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
         return read(self, LOG_DELTA, epsilon)
 
     @override
-    def log_delta_beside(self, epsilon: Array, enough: Array) -> Bracket:
-        return read(self, LOG_DELTA, epsilon, enough)
-
-    @override
-    def both_ways(self) -> BothProfile | None:
-        law = self.loss_law()
-        ways = None if law is None or has_exact_profile(self.parts) else BothWays.of(law)
-        return None if ways is None else BothProfile(ways)
-
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        return exp_outward(self.log_delta_bracket(epsilon))
-
-    @override
-    def ready(self, least: float) -> Deltas:
-        profile = None if self.of_class else self._profile()
-        if not isinstance(profile, ContourProfile) or least <= 0:
-            return self
-        top = float(profile.log_delta_bracket(np.zeros(())).upper)
-        return Ladder.over(profile.law, (top, math.log(least))) or self
-
-    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
         return read(self, EPSILON, delta)
-
-    @override
-    def best_test(self, alpha: Array) -> BestTest | None:
-        known = has_exact_profile(self.parts) or self.loss_law() is not None
-        return None if self.of_class or not known else self._profile().best_test(alpha)
 
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:
@@ -257,17 +195,18 @@ class ComposedPair(Pair):
         return added_subgaussian((pair.subgaussian_bracket(), n) for pair, n in self.parts)
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
-        return _total([(pair.outer_gaussian(), n) for pair, n in self.parts])
-
-    @override
-    def tight_gaussian(self) -> Fraction | None:
-        return None if self.outer_gaussian() is None else tight_mu(self.parts, composed)[1]
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
+        whole = _total([(pair.outer_gaussian(), n) for pair, n in self.parts])
+        return tight_mu(self.parts, composed)[1] if tight and whole is not None else whole
 
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
+        if slack > 0:
+            square = self.outer_gaussian()
+            lower, upper = least_mu(self, slack, _laid_once)
+            return lower, upper if square is None else min(upper, square_roots(square)[1])
         lower, upper = super(ComposedPair, self).mu_bracket(slack)
-        if slack == 0 and math.isfinite(upper):
+        if math.isfinite(upper):
             lower = min(max(lower, tight_mu(self.parts, composed)[0]), upper)
         return lower, upper
 
@@ -275,10 +214,14 @@ class ComposedPair(Pair):
     def outer_pure(self) -> Fraction | None:
         return _total([(pair.outer_pure(), n) for pair, n in self.parts])
 
-    @override
-    def admits(self, curve: Curve) -> bool:
-        del curve
-        return False
+
+def _laid_once(side: Deltas, least: float) -> Deltas:
+    """Return the profile by contours that are laid once, where delta is at least `least`."""
+    contour = contour_of(side) if least > 0 and isinstance(side, Pair) else None
+    if contour is None:
+        return side
+    top = float(contour.log_delta_bracket(np.zeros(())).upper)
+    return Ladder.over(contour.law, (top, math.log(least))) or side
 
 
 def _total(bounds: list[tuple[Fraction | None, int]]) -> Fraction | None:

@@ -3,15 +3,32 @@
 import json
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from neyman.curves._pair import Pair
+from neyman.curves._pairs._clones import ClonesPair
+from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
+from neyman.errors import UnsupportedComposition
+from neyman.numerics import exact_sum
 
-__all__ = ["Factors", "gathered", "in_order", "put_in"]
+__all__ = ["Factors", "ProductPair", "factors_of", "gathered", "in_order", "put_in"]
 
 Factors: TypeAlias = tuple[tuple[Pair, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProductPair(Pair):
+    """f_1^(n_1) ⊗ ... ⊗ f_k^(n_k), as the solvers know it: by its factors."""
+
+    parts: Factors
+
+
+def factors_of(pair: Pair) -> Factors:
+    """Return the pairs that a pair is composed of, with their counts."""
+    return pair.parts if isinstance(pair, ProductPair) else ((pair, 1),)
 
 
 def gathered(parts: Iterable[tuple[Pair, int]]) -> Factors:
@@ -22,7 +39,7 @@ def gathered(parts: Iterable[tuple[Pair, int]]) -> Factors:
     kinds.pop(IdentityPair.kind, None)
     kept: list[tuple[Pair, int]] = []
     for members in kinds.values():
-        whole = members[0][0].gathered(members)
+        whole = _in_closed_form(members)
         if whole is not None:
             kept.append((whole, 1))
             continue
@@ -31,6 +48,21 @@ def gathered(parts: Iterable[tuple[Pair, int]]) -> Factors:
             counts[pair] += count
         kept.extend(counts.items())
     return in_order(kept)
+
+
+def _in_closed_form(factors: Sequence[tuple[Pair, int]]) -> Pair | None:
+    """Return the composition of pairs of one kind as one of that kind; None where it is none."""
+    (first, _), *_ = factors
+    if isinstance(first, GaussianPair):
+        squares = [(pair.mu_squared, n) for pair, n in factors if isinstance(pair, GaussianPair)]
+        return GaussianPair(exact_sum(squares))
+    count = sum(n for _, n in factors)
+    if isinstance(first, ClonesPair) and count > 1:
+        raise UnsupportedComposition(
+            f"{count} shuffles were to be composed, {first} among them, and one release is "
+            "known here; write approx_dp(f.epsilon(delta), delta) ** count, a valid bound"
+        )
+    return None
 
 
 def in_order(factors: Iterable[tuple[Pair, int]]) -> Factors:
@@ -44,7 +76,7 @@ def put_in(longest: Factors, few: Factors) -> Factors:
     for pair, count in few:
         first = bisect_left(parts, pair.kind, key=lambda part: part[0].kind)
         same_kind = first < len(parts) and parts[first][0].kind == pair.kind
-        whole = pair.gathered([(pair, count), parts[first]]) if same_kind else None
+        whole = _in_closed_form([(pair, count), parts[first]]) if same_kind else None
         if whole is not None:
             parts[first] = (whole, 1)
             continue

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import comb
 
 from neyman.curves._algebra._composed import ComposedPair, composed
+from neyman.curves._algebra._factors import factors_of
 from neyman.curves._algebra._lattice_algebra import MixturePair, mixed
 from neyman.curves._named._constructors import curve
 from neyman.curves._pair import Pair, SwappedPair
@@ -244,11 +245,12 @@ def _grouped_links(pair: Pair, size: int) -> Pair:
 
 
 def _grouped_parts(pair: Pair, size: int) -> Pair:
-    return composed((_grouped(part, size), times) for part, times in pair.factors())
+    return composed((_grouped(part, size), times) for part, times in factors_of(pair))
 
 
 def _grouped_sample(pair: Pair, size: int) -> Pair:
-    base, q = pair.unsampled()
+    assert isinstance(pair, SampledPair)
+    base, q = pair.base, pair.probability
     square = base.outer_gaussian() if base.kind == GaussianPair.kind else None
     if square is None:
         return between(sampled(_grouped(base, size), 1 - (1 - q) ** size), pair)

@@ -9,6 +9,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from neyman.curves._algebra._factors import ProductPair
 from neyman.curves._divergences._joined_renyi import joined_renyi
 from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._pair import Pair, Tails, check_relation
@@ -78,14 +79,11 @@ def count_of_choices(pair: Pair) -> int:
     """Return of how many guarantees one may be chosen in a pair, sampled or composed; or 0."""
     if isinstance(pair, BestPair):
         return len(pair.parts)
-    if isinstance(pair, SampledPair):
+    if isinstance(pair, SampledPair | SampledSwapPair):
         return count_of_choices(pair.base)
-    if isinstance(pair, SampledSwapPair):
-        return count_of_choices(pair.forward)
-    factors = pair.factors()
-    if factors == ((pair, 1),):
-        return 0
-    return max(count_of_choices(part) for part, _ in factors)
+    if isinstance(pair, ProductPair):
+        return max(count_of_choices(part) for part, _ in pair.parts)
+    return 0
 
 
 def _order(pair: Pair) -> tuple[str, str]:
@@ -98,39 +96,12 @@ class JoinedPair(Pair):
 
     __slots__ = ()
 
+    proved: ClassVar[bool] = True
+
     @property
     @abstractmethod
     def all_parts(self) -> tuple[Pair, ...]:
         """The parts."""
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return all(part.certified for part in self.all_parts)
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return all(part.symmetric for part in self.all_parts)
-
-    @property
-    @override
-    def costly(self) -> bool:
-        return any(part.costly for part in self.all_parts)
-
-    @property
-    @override
-    def neighbors(self) -> str | None:
-        return next((part.neighbors for part in self.all_parts if part.neighbors), None)
-
-    @property
-    @override
-    def method(self) -> str:
-        return max(part.method for part in self.all_parts)
-
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        return exp_outward(self.log_delta_bracket(epsilon))
 
     @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
@@ -150,13 +121,8 @@ class JoinedPair(Pair):
         return around(alpha).lower
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
-        squares = [part.outer_gaussian() for part in self.all_parts]
-        return None if None in squares else max(square for square in squares if square is not None)
-
-    @override
-    def tight_gaussian(self) -> Fraction | None:
-        squares = [part.tight_gaussian() for part in self.all_parts]
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
+        squares = [part.outer_gaussian(tight=tight) for part in self.all_parts]
         return None if None in squares else max(square for square in squares if square is not None)
 
     @override
@@ -172,20 +138,6 @@ class JoinedPair(Pair):
     def inner_gaussian(self) -> Fraction:
         return min(part.inner_gaussian() for part in self.all_parts)
 
-    @override
-    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        del t, closed
-        raise self.unsupported("itself")
-
-    @override
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        del s
-        raise self.unsupported("itself")
-
-
-def _records(parts: tuple[Pair, ...]) -> list[dict[str, object]]:
-    return [part.record() for part in parts]
-
 
 @dataclass(frozen=True, slots=True)
 class ExtremePair(JoinedPair):
@@ -198,17 +150,8 @@ class ExtremePair(JoinedPair):
     def all_parts(self) -> tuple[Pair, ...]:
         return self.parts
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"parts": _records(self.parts)}
-
     def __str__(self) -> str:
         return f"{self.kind}({', '.join(map(str, self.parts))})"
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return joined(type(self), tuple(part.swap() for part in self.parts)) == self
 
     @override
     def swap(self) -> Pair:
@@ -323,13 +266,10 @@ class BestPair(ExtremePair):
         )
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
-        known = [s for s in (part.outer_gaussian() for part in self.parts) if s is not None]
-        return min(known, default=None)
-
-    @override
-    def tight_gaussian(self) -> Fraction | None:
-        known = [s for s in (part.tight_gaussian() for part in self.parts) if s is not None]
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
+        known = [
+            s for s in (part.outer_gaussian(tight=tight) for part in self.parts) if s is not None
+        ]
         return min(known, default=None)
 
     @override
@@ -360,14 +300,6 @@ class MixturePair(JoinedPair):
     @override
     def all_parts(self) -> tuple[Pair, ...]:
         return tuple(part for part, _ in self.parts)
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {
-            "parts": [
-                [r, str(w)] for r, (_, w) in zip(_records(self.all_parts), self.parts, strict=True)
-            ]
-        }
 
     def __str__(self) -> str:
         return "mixture(" + ", ".join(f"{text(w)} of {part}" for part, w in self.parts) + ")"

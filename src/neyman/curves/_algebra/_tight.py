@@ -27,8 +27,8 @@ from neyman.curves._order import least_mu, least_mu_until
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._solvers._contour import loss_law
+from neyman.curves._solvers._exact import has_exact_profile
 from neyman.curves._solvers._lattice import lattice_sum
-from neyman.curves._solvers._read import has_exact_profile
 from neyman.curves._solvers._solver import Auto, Contour, Solver, in_use, using
 from neyman.numerics import ceil_float, gaussian_log_delta, square_roots
 

@@ -1,6 +1,5 @@
 """The pair of random allocation: each record in exactly one of T steps of an epoch."""
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,16 +8,14 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
-from neyman.curves._pair import Pair, Tails
+from neyman.curves._pair import Pair
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     ULP,
     Array,
     Bracket,
-    ComplexArray,
     around,
-    exp_outward,
     gaussian_log_delta,
     proved_root,
     standing,
@@ -34,25 +31,31 @@ _LEAST_NOISE, _MOST_NOISE, _MOST_STEPS = Fraction(1, 4), 100, 10**6
 _POINTS, _ROUNDS = 17, 4
 
 
+@dataclass(frozen=True, slots=True)
 class _Allocated(Pair):
     """What both directions share."""
 
-    __slots__ = ()
+    noise_multiplier: Fraction
+    steps: int
 
-    @property
-    @abstractmethod
-    def forward(self) -> "AllocationPair":
-        """The pair seen from without the record."""
+    proved: ClassVar[bool] = True
+    relation = "add_remove"
 
-    @property
-    @override
-    def certified(self) -> bool:
-        return True
+    def __post_init__(self) -> None:
+        """Refuse what the quadrature is not laid out for."""
+        if not (
+            _LEAST_NOISE <= self.noise_multiplier <= _MOST_NOISE and 2 <= self.steps <= _MOST_STEPS
+        ):
+            raise InvalidParameter(
+                f"noise_multiplier={text(self.noise_multiplier)} and {self.steps} steps were "
+                f"given; write a noise multiplier in [{float(_LEAST_NOISE):g}, {_MOST_NOISE}] and "
+                f"steps in [2, {_MOST_STEPS}]"
+            )
 
-    @property
-    @override
-    def neighbors(self) -> str:
-        return "add_remove"
+    def means(self) -> tuple[LognormalMean, LognormalMean]:
+        """Return S for 1/σ rounded down and up: more noise gives away less."""
+        low, high = standing(1 / self.noise_multiplier)
+        return LognormalMean(float(low), self.steps), LognormalMean(float(high), self.steps)
 
     @property
     @override
@@ -60,12 +63,8 @@ class _Allocated(Pair):
         return "contour"
 
     @override
-    def outer_gaussian(self) -> Fraction:
-        return self.forward.noise_multiplier**-2
-
-    @override
-    def inner_gaussian(self) -> Fraction:
-        return Fraction(0)
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction:  # noqa: ARG002
+        return self.noise_multiplier**-2
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
@@ -74,10 +73,6 @@ class _Allocated(Pair):
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
         return 0.0, outer_rho(self)
-
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        return exp_outward(self.log_delta_bracket(epsilon))
 
     @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
@@ -93,7 +88,7 @@ class _Allocated(Pair):
         return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
 
     def _root(self, target: Array) -> Bracket:
-        mu = np.asarray(1 / float(self.forward.noise_multiplier))
+        mu = np.asarray(1 / float(self.noise_multiplier))
         low, high = 0.0, 1.0
         while float(gaussian_log_delta(np.asarray(high), mu).upper) > target[0]:
             high *= 2
@@ -118,16 +113,6 @@ class _Allocated(Pair):
     def tpr_bracket(self, alpha: Array) -> Bracket:
         return powers_of_profile(self.delta_bracket, alpha)
 
-    @override
-    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        del t, closed
-        raise self.unsupported("itself")
-
-    @override
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        del s
-        raise self.unsupported("itself")
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -141,43 +126,15 @@ class AllocationPair(_Allocated):
     Source: Chua et al. (2025), "Balls-and-bins sampling for DP-SGD"; docs/theory/allocation.md.
     """
 
-    noise_multiplier: Fraction
-    steps: int
-
     kind: ClassVar[str] = "allocation"
-
-    def __post_init__(self) -> None:
-        """Refuse what the quadrature is not laid out for."""
-        if not (
-            _LEAST_NOISE <= self.noise_multiplier <= _MOST_NOISE and 2 <= self.steps <= _MOST_STEPS
-        ):
-            raise InvalidParameter(
-                f"noise_multiplier={text(self.noise_multiplier)} and {self.steps} steps were "
-                f"given; write a noise multiplier in [{float(_LEAST_NOISE):g}, {_MOST_NOISE}] and "
-                f"steps in [2, {_MOST_STEPS}]"
-            )
 
     def __str__(self) -> str:
         noise = text(self.noise_multiplier)
         return f"random_allocation(noise_multiplier={noise}, steps={self.steps})"
 
     @override
-    def parameters(self) -> dict[str, object]:
-        return {"noise_multiplier": str(self.noise_multiplier), "steps": self.steps}
-
-    @property
-    @override
-    def forward(self) -> "AllocationPair":
-        return self
-
-    @override
     def swap(self) -> Pair:
-        return AllocationSwapPair(self)
-
-    def means(self) -> tuple[LognormalMean, LognormalMean]:
-        """Return S for 1/σ rounded down and up: more noise gives away less."""
-        low, high = standing(1 / self.noise_multiplier)
-        return LognormalMean(float(low), self.steps), LognormalMean(float(high), self.steps)
+        return AllocationSwapPair(self.noise_multiplier, self.steps)
 
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
@@ -197,29 +154,18 @@ class AllocationPair(_Allocated):
 class AllocationSwapPair(_Allocated):
     """((1/T) Σ_t N(e_t, σ² I), N(0, σ² I)): delta(epsilon) = E(1 - e^epsilon S)_+."""
 
-    pair: AllocationPair
-
     kind: ClassVar[str] = "allocation_swap"
 
     def __str__(self) -> str:
-        return f"{self.pair}.swap()"
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return self.pair.parameters()
-
-    @property
-    @override
-    def forward(self) -> AllocationPair:
-        return self.pair
+        return f"{self.swap()}.swap()"
 
     @override
     def swap(self) -> Pair:
-        return self.pair
+        return AllocationPair(self.noise_multiplier, self.steps)
 
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        return _both(self.pair, epsilon, self._side)
+        return _both(self, epsilon, self._side)
 
     @staticmethod
     def _side(mean: LognormalMean, epsilon: Array) -> Bracket:
@@ -234,7 +180,7 @@ class AllocationSwapPair(_Allocated):
 
 
 def _both(
-    pair: AllocationPair, epsilon: Array, side: Callable[[LognormalMean, Array], Bracket]
+    pair: _Allocated, epsilon: Array, side: Callable[[LognormalMean, Array], Bracket]
 ) -> Bracket:
     """Take the lower bound at more noise and the larger neighbour of epsilon, and so on."""
     flat = np.ravel(epsilon).astype(np.float64)

@@ -16,7 +16,6 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._pairs._identity import IdentityPair
@@ -74,6 +73,8 @@ class BetweenPair(Pair):
     attained: Pair
 
     kind: ClassVar[str] = "between"
+    proved: ClassVar[bool] = True
+    envelope: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse an end that is itself between two."""
@@ -85,36 +86,6 @@ class BetweenPair(Pair):
     def __str__(self) -> str:
         more = "" if self.attained == IdentityPair() else f", attained={self.attained}"
         return f"dominated_by({self.bound}{more})"
-
-    @property
-    @override
-    def of_class(self) -> bool:
-        return True
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return self.bound.certified and self.attained.certified
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return self.bound.symmetric and self.attained.symmetric
-
-    @property
-    @override
-    def costly(self) -> bool:
-        return self.bound.costly or self.attained.costly
-
-    @property
-    @override
-    def neighbors(self) -> str | None:
-        return self.bound.neighbors or self.attained.neighbors
-
-    @property
-    @override
-    def method(self) -> str:
-        return self.bound.method
 
     @property
     @override
@@ -144,11 +115,6 @@ class BetweenPair(Pair):
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         del s
         raise self._no_law("the cumulant")
-
-    @override
-    def slope(self, epsilon: Array) -> Array:
-        del epsilon
-        raise self._no_law("the slope of the profile")
 
     def _view(self, view: View, at: Array) -> Bracket:
         found = (view.ask(pair, at) for pair in (self.bound, self.attained))
@@ -198,12 +164,8 @@ class BetweenPair(Pair):
         raise self._no_law("the subgaussian parameter of the loss")
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
-        return self.bound.outer_gaussian()
-
-    @override
-    def tight_gaussian(self) -> Fraction | None:
-        return self.bound.tight_gaussian()
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
+        return self.bound.outer_gaussian(tight=tight)
 
     @override
     def inner_gaussian(self) -> Fraction:
@@ -216,15 +178,6 @@ class BetweenPair(Pair):
     @override
     def inner_pure(self) -> Fraction:
         return self.attained.inner_pure()
-
-    @override
-    def admits(self, curve: Curve) -> bool:
-        return self.attained.admits(curve)
-
-    @override
-    def without_failure(self) -> tuple[Pair, Fraction, Fraction]:
-        core, _, most = self.bound.without_failure()
-        return (core, Fraction(0), most) if most else (self, most, most)
 
 
 def _both(bound: tuple[float, float], attained: tuple[float, float]) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +29,9 @@ class BoundedPair(Pair):
 
     __slots__ = ()
 
+    proved: ClassVar[bool] = True
+    mirrored: ClassVar[bool] = True
+
     @property
     @abstractmethod
     def bound(self) -> Fraction:
@@ -45,16 +49,6 @@ class BoundedPair(Pair):
     @abstractmethod
     def inner_epsilon(self, delta: Interval, bound: Interval) -> Interval:
         """Return where `inner_delta` is delta."""
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return True
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return True
 
     @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
@@ -99,10 +93,6 @@ class BoundedPair(Pair):
     def outer_pure(self) -> Fraction | None:
         return self.bound
 
-    @override
-    def inner_gaussian(self) -> Fraction:
-        return Fraction(0)
-
 
 class ShiftedPair(BoundedPair):
     """A bounded pair with one positive parameter, its largest loss.
@@ -120,10 +110,6 @@ class ShiftedPair(BoundedPair):
     @abstractmethod
     def errors(self, alpha: Interval, bound: Interval) -> tuple[Interval, Interval]:
         """Return f and 1 - f at alpha in [0, 1], each with relative accuracy."""
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"epsilon": str(self.bound)}
 
     @override
     def beta_bracket(self, alpha: Array) -> Interval:
@@ -145,7 +131,7 @@ class ShiftedPair(BoundedPair):
         return float(lower), float(upper)
 
     @override
-    def outer_gaussian(self) -> Fraction:
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction:  # noqa: ARG002
         return Fraction(self.mu_bracket(0.0)[1]) ** 2
 
 

@@ -74,10 +74,7 @@ class ChainedPair(CurvePair):
     links: Links
 
     kind: ClassVar[str] = "chained"
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"links": [[pair.record(), n] for pair, n in self.links]}
+    proved: ClassVar[bool] = True
 
     def __str__(self) -> str:
         parts = (f"{n} of {pair}" if n > 1 else str(pair) for pair, n in self.links)
@@ -86,26 +83,6 @@ class ChainedPair(CurvePair):
     @override
     def swap(self) -> Pair:
         return chained((pair.swap(), n) for pair, n in reversed(self.links))
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return all(pair.certified for pair, _ in self.links)
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return all(pair.symmetric for pair, _ in self.links) and self.links == self.links[::-1]
-
-    @property
-    @override
-    def neighbors(self) -> str | None:
-        return next((pair.neighbors for pair, _ in self.links if pair.neighbors), None)
-
-    @property
-    @override
-    def method(self) -> str:
-        return max(pair.method for pair, _ in self.links)
 
     @property
     @override
@@ -151,7 +128,7 @@ class ChainedPair(CurvePair):
         return self._sum(lambda pair: pair.outer_pure())
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
         if len(self.links) == 1:
             square = self.links[0][0].outer_gaussian()
             return None if square is None else square * self.links[0][1] ** 2

@@ -1,7 +1,7 @@
 """The pair that dominates what a shuffler of local reports gives away."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -9,10 +9,10 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
-from neyman.curves._pair import Pair, Tails
+from neyman.curves._pair import Pair
 from neyman.curves._pairs._bounded import check_epsilon
-from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.numerics import Array, ComplexArray, Interval, proved_root, standing, text
+from neyman.errors import InvalidParameter
+from neyman.numerics import Array, Interval, proved_root, standing, text
 from neyman.numerics._distributions._counts import log_binomial_mass
 from neyman.numerics._primitives import exp, expm1, log
 from neyman.overriding import override
@@ -44,6 +44,10 @@ class ClonesPair(Pair):
     reports: int
 
     kind: ClassVar[str] = "clones"
+    keys: ClassVar[Mapping[str, str]] = {"epsilon0": "epsilon"}
+    proved: ClassVar[bool] = True
+    mirrored: ClassVar[bool] = True
+    relation = "replace_one"
 
     def __post_init__(self) -> None:
         """Refuse what the sum cannot hold."""
@@ -55,40 +59,6 @@ class ClonesPair(Pair):
 
     def __str__(self) -> str:
         return f"shuffled(epsilon0={text(self.epsilon0)}, n={self.reports})"
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"epsilon": str(self.epsilon0), "reports": self.reports}
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return True
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return True
-
-    @property
-    @override
-    def costly(self) -> bool:
-        return True
-
-    @property
-    @override
-    def neighbors(self) -> str:
-        return "replace_one"
-
-    @override
-    def gathered(self, factors: Sequence[tuple[Pair, int]]) -> Pair | None:
-        count = sum(times for _, times in factors)
-        if count > 1:
-            raise UnsupportedComposition(
-                f"{count} shuffles were to be composed, {self} among them, and one release is "
-                "known here; write approx_dp(f.epsilon(delta), delta) ** count, a valid bound"
-            )
-        return None
 
     @override
     def outer_pure(self) -> Fraction:
@@ -196,13 +166,3 @@ class ClonesPair(Pair):
     @override
     def tpr_bracket(self, alpha: Array) -> Interval:
         return (1 - self.beta_bracket(alpha).decimals()).clip(0.0, 1.0)
-
-    @override
-    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        del t, closed
-        raise self.unsupported("itself")
-
-    @override
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        del s
-        raise self.unsupported("itself")

@@ -2,43 +2,22 @@
 
 import numpy as np
 
-from neyman.curves._pair import Pair, Tails
+from neyman.curves._pair import Pair
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.curves._pairs._randomized_response import RandomizedResponsePair
-from neyman.numerics import ULP, Array, Bracket, ComplexArray, exp_outward, standing
+from neyman.numerics import ULP, Array, Bracket, standing
 from neyman.overriding import override
 
 __all__ = ["CurvePair"]
 
 _GRID = np.concatenate([np.linspace(0.0, 2.0, 301), np.geomspace(2.0, 690.0, 301)[1:]])
 _STEPS, _WIDENINGS = 14, 12
-_ABOVE, _FLOOR = 1e-9, -690.0
 
 
 class CurvePair(Pair):
     """A pair that gives its profile and its powers; it composes over a lattice of losses."""
 
     __slots__ = ()
-
-    @property
-    @override
-    def log_floors(self) -> tuple[float, float]:
-        q, p = self.log_singular
-        return max(q + _ABOVE, _FLOOR), max(p + _ABOVE, _FLOOR)
-
-    @override
-    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        del t, closed
-        raise self.unsupported("itself")
-
-    @override
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        del s
-        raise self.unsupported("itself")
-
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        return exp_outward(self.log_delta_bracket(epsilon))
 
     @override
     def epsilon_bracket(self, delta: Array) -> Bracket:

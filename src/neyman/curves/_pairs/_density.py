@@ -78,14 +78,6 @@ class DensityPair(Pair):
 
     kind: ClassVar[str] = "density"
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        raise InvalidParameter(
-            "densities are functions, of which nothing is proved: they have no exact record, and "
-            "neither compose nor are they charged. Write a Leaf of the same two laws, or the "
-            "guarantee that you prove of them, such as gdp(mu)"
-        )
-
     def __str__(self) -> str:
         return f"densities on [{self.edges[0]:g}, {self.edges[-1]:g}]"
 

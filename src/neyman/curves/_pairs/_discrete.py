@@ -54,6 +54,7 @@ class DiscreteGaussianPair(LatticePair):
     sensitivity: int
 
     kind: ClassVar[str] = "discrete_gaussian"
+    mirrored: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse what a table cannot hold."""
@@ -69,20 +70,11 @@ class DiscreteGaussianPair(LatticePair):
                 "write more noise"
             )
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"sigma_squared": str(self.sigma_squared), "sensitivity": self.sensitivity}
-
     def __str__(self) -> str:
         square = self.sigma_squared
         root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
         sigma = text(root) if root**2 == square else f"sqrt({text(square)})"
         return f"discrete_gaussian(sigma={sigma}, sensitivity={self.sensitivity})"
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return True
 
     @override
     def atoms(self) -> Atoms:
@@ -152,6 +144,7 @@ class DiscreteLaplacePair(LatticePair):
     sensitivity: int
 
     kind: ClassVar[str] = "discrete_laplace"
+    mirrored: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse what doubles cannot work with."""
@@ -162,17 +155,8 @@ class DiscreteLaplacePair(LatticePair):
                 "[2^-500, 700]; write a value in that range"
             )
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"a": str(self.a), "sensitivity": self.sensitivity}
-
     def __str__(self) -> str:
         return f"discrete_laplace(epsilon={text(self.a)}, sensitivity={self.sensitivity})"
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return True
 
     @override
     def atoms(self) -> Atoms:
@@ -222,10 +206,6 @@ class DiscretePair(LatticePair):
             if mass:
                 ordinary(mass, "a probability")
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"p": [str(mass) for mass in self.p], "q": [str(mass) for mass in self.q]}
-
     def __str__(self) -> str:
         return f"discrete of {len(self.p)} outcomes"
 
@@ -238,15 +218,12 @@ class DiscretePair(LatticePair):
                 masses[q / p] = (old[0] + p, old[1] + q)
         return [(ratio, *masses[ratio]) for ratio in sorted(masses)]
 
-    @property
-    @override
-    def symmetric(self) -> bool:
-        turned = [(1 / ratio, q, p) for ratio, p, q in reversed(self._ratios())]
-        return turned == self._ratios() and self._only(self.p, self.q) == self._only(self.q, self.p)
-
     @override
     def swap(self) -> Pair:
-        return self if self.symmetric else DiscretePair(self.q, self.p)
+        turned = [(1 / ratio, q, p) for ratio, p, q in reversed(self._ratios())]
+        alone = self._only(self.p, self.q), self._only(self.q, self.p)
+        same = turned == self._ratios() and alone[0] == alone[1]
+        return self if same else DiscretePair(self.q, self.p)
 
     @staticmethod
     def _only(first: tuple[Fraction, ...], second: tuple[Fraction, ...]) -> Fraction:

@@ -11,16 +11,15 @@ from typing import ClassVar, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.curves._curve import Curve
-from neyman.curves._order import inner_gaussian_square, proved_below
+from neyman.curves._order import inner_gaussian_square
 from neyman.curves._pair import Pair, Tails
+from neyman.curves._pairs._between import ends_of
 from neyman.curves._solvers._sources import ErasedSource
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     Array,
     ComplexArray,
     Interval,
-    exact,
     first_double,
     gaussian_delta,
     ordinary,
@@ -31,7 +30,7 @@ from neyman.numerics import (
 from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.overriding import override
 
-__all__ = ["ErasedPair", "Failures", "erased"]
+__all__ = ["ErasedPair", "Failures", "erased", "without_failure"]
 
 # The ends of the range of mu.
 _LEAST_MU, _MOST_MU = 2.0**-500, 2.0**500
@@ -74,6 +73,16 @@ def erased(core: Pair, failures: Iterable[tuple[Fraction, int]], already: Failur
     return ErasedPair(core, tuple(kept)) if kept else core
 
 
+def without_failure(pair: Pair) -> tuple[Pair, Fraction, Fraction]:
+    """Return g, and bounds of d, where a pair is g ⊗ f_{0,d} by construction; else d = 0."""
+    bound, attained = ends_of(pair)
+    if not isinstance(bound, ErasedPair):
+        return pair, Fraction(0), Fraction(0)
+    least, most = bound.bounds
+    # What is attained may fail less.
+    return bound.core, least if attained is bound else Fraction(0), most
+
+
 def _delta(failure: tuple[Fraction, int]) -> Fraction:
     return failure[0]
 
@@ -105,16 +114,10 @@ class ErasedPair(Pair):
     failures: Failures
 
     kind: ClassVar[str] = "erased"
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {
-            "core": self.core.record(),
-            "failures": [[str(delta), times] for delta, times in self.failures],
-        }
+    proved: ClassVar[bool] = True
 
     def __str__(self) -> str:
-        point, (delta, times) = self._point(), self.failures[0]
+        point, (delta, times) = self.point(), self.failures[0]
         if point is not None and len(self.failures) == times == 1:
             return f"approx_dp(epsilon={text(point)}, delta={text(delta)})"
         parts = [
@@ -123,42 +126,29 @@ class ErasedPair(Pair):
         ]
         return " @ ".join([str(self.core), *parts])
 
-    def _point(self) -> Fraction | None:
+    def point(self) -> Fraction | None:
         """Return the epsilon of f_{epsilon,delta}: a symmetric curve above it there is above it."""
         bound = self.core.outer_pure()
         return bound if bound == self.core.inner_pure() else None
 
-    @property
-    @override
-    def certified(self) -> bool:
-        return self.core.certified
-
-    @property
-    @override
-    def costly(self) -> bool:
-        return self.core.costly
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return self.core.symmetric
-
     @override
     def swap(self) -> Pair:
-        return self if self.symmetric else erased(self.core.swap(), self.failures)
+        core = self.core.swap()
+        return self if core is self.core else ErasedPair(core, self.failures)
 
     @property
     def _single(self) -> Fraction | None:
         (delta, times), *more = self.failures
         return delta if times == 1 and not more else None
 
-    @override
-    def without_failure(self) -> tuple[Pair, Fraction, Fraction]:
+    @property
+    def bounds(self) -> tuple[Fraction, Fraction]:
+        """Bounds of d."""
         if self._single is not None:
-            return self.core, self._single, self._single
+            return self._single, self._single
         total = sum((delta * times for delta, times in self.failures), Fraction(0))
         least = total - total**2 / 2 if total < 1 else max(delta for delta, _ in self.failures)
-        return self.core, least, min(total, Fraction(1))
+        return least, min(total, Fraction(1))
 
     @property
     def log_kept(self) -> Interval:
@@ -180,7 +170,7 @@ class ErasedPair(Pair):
         return exp(self.log_kept).clip(0.0, 1.0)
 
     @property
-    def _decimals(self) -> tuple[float, float]:
+    def decimals(self) -> tuple[float, float]:
         """The doubles that stand for d, twice the same or on either side of it."""
         if self._single is not None:
             return standing(self._single)
@@ -190,14 +180,14 @@ class ErasedPair(Pair):
     @property
     @override
     def log_singular(self) -> tuple[float, float]:
-        mass = self._decimals[1]
+        mass = self.decimals[1]
         q, p = (mass + (1 - mass) * math.exp(log_core) for log_core in self.core.log_singular)
         return math.log(q), math.log(p)
 
     @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
         core = self.core.log_tails(t, closed=closed)
-        stay, lost = float(self.log_kept.middle), math.log(self._decimals[1])
+        stay, lost = float(self.log_kept.middle), math.log(self.decimals[1])
         return Tails(
             stay + core.p_above,
             np.logaddexp(lost, stay + core.p_below),
@@ -219,7 +209,7 @@ class ErasedPair(Pair):
 
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:
-        down, up = self._decimals
+        down, up = self.decimals
         core = self.core.delta_bracket(epsilon)
         lower, upper = self._delta(core)
         return Interval(np.where(core.lower > 0, lower, down), np.where(core.upper > 0, upper, up))
@@ -227,7 +217,7 @@ class ErasedPair(Pair):
     @override
     def epsilon_bracket(self, delta: Array) -> Interval:
         """The core's; a closed form is moved up until its delta is proved to be at most `delta`."""
-        down, up = self._decimals
+        down, up = self.decimals
         lower, upper = np.full(delta.shape, np.inf), np.full(delta.shape, np.inf)
         exact = (delta == down) & (delta == up)
         if np.any(exact):
@@ -250,16 +240,6 @@ class ErasedPair(Pair):
 
     def _proved(self, epsilon: Array, delta: Array) -> npt.NDArray[np.bool_]:
         return np.isposinf(epsilon) | (self.delta_bracket(epsilon).upper <= delta)
-
-    @property
-    @override
-    def method(self) -> str:
-        return self.core.method
-
-    @property
-    @override
-    def neighbors(self) -> str | None:
-        return self.core.neighbors
 
     @override
     def log_delta_bracket(self, epsilon: Array) -> Interval:
@@ -297,7 +277,7 @@ class ErasedPair(Pair):
 
     @override
     def mu_bracket(self, slack: float) -> tuple[float, float]:
-        down, up = self._decimals
+        down, up = self.decimals
         if slack < down:
             return math.inf, math.inf
         if slack == down == up:
@@ -312,7 +292,7 @@ class ErasedPair(Pair):
 
     @override
     def inner_gaussian(self) -> Fraction:
-        point, mass = self._point(), self._decimals[0]
+        point, mass = self.point(), self.decimals[0]
         if point is None:
             return inner_gaussian_square(self, mass, self.slope) if self.certified else Fraction(0)
         at = np.asarray(standing(point)[0])
@@ -322,19 +302,3 @@ class ErasedPair(Pair):
         )
         mu = min(math.nextafter(float(above), 0.0), _MOST_MU)
         return Fraction(mu) ** 2 if mu >= _LEAST_MU else Fraction(0)
-
-    @override
-    def admits(self, curve: Curve) -> bool:
-        point, mass, square = self._point(), self._decimals[0], self.core.inner_gaussian()
-        if not self.certified:
-            return False
-        if point is not None:
-            at = np.asarray(standing(point)[0])
-            return curve.symmetric and float(curve.delta_bracket(at).upper) <= mass
-        if square > 0:
-            fitted = curve.mu_bracket(mass)[1]
-            # A double may stand for its decimal, which can be the larger of the two.
-            if not math.isfinite(fitted):
-                return False
-            return max(exact(fitted, "mu"), Fraction(fitted)) ** 2 <= square
-        return proved_below(curve, self, mass, self.slope)

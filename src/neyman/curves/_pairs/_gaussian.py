@@ -1,13 +1,11 @@
 """The Gaussian pair, N(0, 1) against N(mu, 1)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._solvers._sources import GaussianSource
@@ -23,7 +21,6 @@ from neyman.numerics import (
     at_most,
     ceil_float,
     exact,
-    exact_sum,
     floor_float,
     gaussian_delta,
     gaussian_epsilon,
@@ -33,7 +30,6 @@ from neyman.numerics import (
     shortened_up,
     square_roots,
     text,
-    written,
 )
 from neyman.numerics._primitives import normal_quantile, normal_sf, phi
 from neyman.overriding import override
@@ -57,6 +53,8 @@ class GaussianPair(Pair):
     mu_squared: Fraction
 
     kind: ClassVar[str] = "gaussian"
+    proved: ClassVar[bool] = True
+    mirrored: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse what no double can stand for."""
@@ -72,20 +70,6 @@ class GaussianPair(Pair):
         """The root of the exact square."""
         down, up = self._roots
         return Interval.decimal(down) if down == up else Interval(np.asarray(down), np.asarray(up))
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return True
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return True
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"mu_squared": written(self.mu_squared)}
 
     def __str__(self) -> str:
         down, up = self._roots
@@ -111,18 +95,10 @@ class GaussianPair(Pair):
     def loss_law(self) -> LossSum:
         return LossSum.of(NormalLaw(float(self.mu_squared)))
 
-    @override
     def sampled_law(self, probability: float) -> LossSum:
+        """Return the law of the loss of (P, (1 - q) P + q Q)."""
         q, mu = probability, self._roots[0]
         return LossSum.of(GaussianMixtureLaw(Shifts((0.0,), (1.0,)), Shifts((0.0, mu), (1 - q, q))))
-
-    @override
-    def gathered(self, factors: Sequence[tuple[Pair, int]]) -> Pair:
-        return GaussianPair(
-            exact_sum(
-                [(pair.mu_squared, n) for pair, n in factors if isinstance(pair, GaussianPair)]
-            )
-        )
 
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:
@@ -169,14 +145,9 @@ class GaussianPair(Pair):
         return self.zcdp_bracket(), (floor_float(square), ceil_float(square))
 
     @override
-    def outer_gaussian(self) -> Fraction:
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction:  # noqa: ARG002
         return shortened_up(self.mu_squared)
 
     @override
     def inner_gaussian(self) -> Fraction:
         return self.mu_squared
-
-    @override
-    def admits(self, curve: Curve) -> bool:
-        outer = curve.outer_gaussian()
-        return outer is not None and outer <= self.mu_squared

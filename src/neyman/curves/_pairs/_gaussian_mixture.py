@@ -1,7 +1,7 @@
 """The pair of two mixtures of normals of one variance, shifted to opposite sides."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias, final
@@ -20,7 +20,6 @@ from neyman.numerics import (
     ULP,
     Array,
     Bracket,
-    ComplexArray,
     GaussianMixtureLaw,
     LossSum,
     Shifts,
@@ -78,7 +77,8 @@ def gaussian_mixture_pair(
     scaled = variance / unit**2
     if len(first) == len(second) == 1:
         return GaussianPair(second[0][0] ** 2 / scaled)
-    return GaussianMixturePair(scaled, first, second, relation)
+    below = tuple((-mean, weight) for mean, weight in first)
+    return GaussianMixturePair(scaled, below, second, relation)
 
 
 def _gathered(side: Iterable[tuple[Fraction, Fraction]], name: str) -> dict[Fraction, Fraction]:
@@ -106,7 +106,7 @@ def _common(means: Iterable[Fraction]) -> Fraction:
 @final
 @dataclass(frozen=True, slots=True)
 class GaussianMixturePair(Pair):
-    """P = Σ p_j N(m_j, variance) with m_j <= 0, Q = Σ q_j N(m_j, variance) with m_j >= 0.
+    """P = Σ p_j N(-m_j, variance), Q = Σ q_j N(m_j, variance), all m_j at least 0.
 
     The likelihood ratio increases in z, so every best test is a half-line, and every view a sum of
     normal tails at the place where the loss takes a value:
@@ -124,9 +124,11 @@ class GaussianMixturePair(Pair):
     variance: Fraction
     p: Weighted
     q: Weighted
-    relation: str | None
+    relation: str | None = None
 
     kind: ClassVar[str] = "gaussian_mixture"
+    keys: ClassVar[Mapping[str, str]] = {"relation": "neighbors"}
+    proved: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse what no double can stand for."""
@@ -143,41 +145,22 @@ class GaussianMixturePair(Pair):
                     "given; write means within [2^-100, 2^30] standard deviations"
                 )
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {
-            "variance": str(self.variance),
-            "p": [[str(-mean), str(weight)] for mean, weight in self.p],
-            "q": [[str(mean), str(weight)] for mean, weight in self.q],
-            "neighbors": self.relation,
-        }
-
     def __str__(self) -> str:
         sides = (
             " + ".join(f"{_brief(w)} N({text(m)}, s²)" for m, w in side)
-            for side in (self.p, self.q)
+            for side in (self._below, self.q)
         )
         return f"gaussian_mixture({' against '.join(sides)}, s² = {text(self.variance)})"
 
-    @property
-    @override
-    def certified(self) -> bool:
-        return True
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return self.swap() == self
-
-    @property
-    @override
-    def neighbors(self) -> str | None:
-        return self.relation
-
     @override
     def swap(self) -> Pair:
-        p, q = (((-mean, w) for mean, w in side) for side in (self.q, self.p))
+        p, q = (((-mean, w) for mean, w in side) for side in (self.q, self._below))
         return gaussian_mixture_pair(self.variance, p, q, self.relation)
+
+    @property
+    def _below(self) -> Weighted:
+        """The means of P, at most 0, with their weights."""
+        return tuple((-mean, weight) for mean, weight in self.p)
 
     def _shifts(self, side: Weighted) -> Shifts:
         means = (
@@ -188,7 +171,7 @@ class GaussianMixturePair(Pair):
 
     @property
     def _mixtures(self) -> NormalMixtures:
-        return NormalMixtures(self._shifts(self.p), self._shifts(self.q))
+        return NormalMixtures(self._shifts(self._below), self._shifts(self.q))
 
     @override
     def loss_source(self) -> GaussianMixtureSource:
@@ -196,11 +179,7 @@ class GaussianMixturePair(Pair):
 
     @override
     def loss_law(self) -> LossSum:
-        return LossSum.of(GaussianMixtureLaw(self._shifts(self.p), self._shifts(self.q)))
-
-    @override
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        return self.loss_law().cumulant(s)
+        return LossSum.of(GaussianMixtureLaw(self._shifts(self._below), self._shifts(self.q)))
 
     # -- tails --------------------------------------------------------------------------------
 
@@ -254,10 +233,6 @@ class GaussianMixturePair(Pair):
         return Bracket(*(np.where(over, -np.inf, bound) for bound in (lower, upper)))
 
     @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        return exp_outward(self.log_delta_bracket(epsilon))
-
-    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
         flat = np.ravel(delta)
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
@@ -282,7 +257,7 @@ class GaussianMixturePair(Pair):
     def _least(self) -> float:
         """Bound the smallest loss likewise."""
         # Where P is N(0), Q's smallest mean must be 0 too.
-        if self.p[0][0] < 0 or self.q[0][0] > 0:
+        if self.p[0][0] > 0 or self.q[0][0] > 0:
             return -math.inf
         return _log(self.q[0][1]) * (1 + 2 * ULP)
 
@@ -348,18 +323,18 @@ class GaussianMixturePair(Pair):
 
     # -- summaries ----------------------------------------------------------------------------
 
-    def outer_gaussian(self) -> Fraction:
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction:  # noqa: ARG002
         """The distance of the outermost means: each pair of components is closer than that.
 
         By joint convexity delta is at most the mean of the deltas of the components, paired
         anyhow.
         """
-        return (self.q[-1][0] - self.p[0][0]) ** 2 / self.variance
+        return (self.q[-1][0] + self.p[0][0]) ** 2 / self.variance
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
         found = renyi_by_law(self.loss_law(), order, -math.inf)
-        square = (self.q[-1][0] - self.p[-1][0]) ** 2 / self.variance
+        square = (self.q[-1][0] + self.p[-1][0]) ** 2 / self.variance
         ends = outermost_renyi(order, square, float(self.p[-1][1]), float(self.q[-1][1]))
         upper = np.minimum(found.upper, np.minimum(ends.upper, outer_renyi(self, order)))
         upper = np.minimum(upper, self._most * (1 + ULP))
@@ -379,7 +354,7 @@ class GaussianMixturePair(Pair):
         lower, upper = super(GaussianMixturePair, self).mu_bracket(slack)
         if slack > 0:
             return lower, upper
-        ends = max(self.q[-1][0] - self.p[-1][0], self.q[0][0] - self.p[0][0])
+        ends = max(self.q[-1][0] + self.p[-1][0], self.q[0][0] + self.p[0][0])
         local = square_roots(ends**2 / self.variance)[0]
         return min(max(lower, local), upper), upper
 

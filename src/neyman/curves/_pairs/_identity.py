@@ -1,14 +1,11 @@
 """The pair of two equal laws."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.curves._curve import Curve
-from neyman.curves._pair import Pair
 from neyman.curves._pairs._bounded import BoundedPair
 from neyman.numerics import Array, ComplexArray, Interval
 from neyman.numerics._lattice_sums._source import AtomSource, Masses
@@ -23,10 +20,6 @@ class IdentityPair(BoundedPair):
     """Id(alpha) = 1 - alpha: the datasets cannot be told apart; L = 0."""
 
     kind: ClassVar[str] = "identity"
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {}
 
     def __str__(self) -> str:
         return "identity()"
@@ -54,10 +47,6 @@ class IdentityPair(BoundedPair):
         return np.zeros_like(s)
 
     @override
-    def gathered(self, factors: Sequence[tuple[Pair, int]]) -> Pair:  # noqa: ARG002
-        return self
-
-    @override
     def beta_bracket(self, alpha: Array) -> Interval:
         return (1 - Interval.decimal(alpha)).clip(0.0, 1.0)
 
@@ -74,13 +63,5 @@ class IdentityPair(BoundedPair):
         return 0.0, 0.0
 
     @override
-    def outer_gaussian(self) -> Fraction:
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction:  # noqa: ARG002
         return Fraction(0)
-
-    @override
-    def inner_pure(self) -> Fraction:
-        return Fraction(0)
-
-    @override
-    def admits(self, curve: Curve) -> bool:
-        return curve.outer_pure() == 0

@@ -1,15 +1,15 @@
 """The Laplace pair, Lap(0, 1) against Lap(epsilon, 1)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.curves._curve import Curve
 from neyman.curves._divergences._renyi import laplace_renyi
-from neyman.curves._order import least_rho, proved_below
+from neyman.curves._order import least_rho
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._solvers._sources import LaplaceSource
 from neyman.numerics import ULP, Array, ComplexArray, Interval, LossSum, standing, text
@@ -35,6 +35,7 @@ class LaplacePair(ShiftedPair):
     epsilon0: Fraction
 
     kind: ClassVar[str] = "laplace"
+    keys: ClassVar[Mapping[str, str]] = {"epsilon0": "epsilon"}
 
     def __post_init__(self) -> None:
         """Refuse what doubles cannot work with."""
@@ -72,8 +73,8 @@ class LaplacePair(ShiftedPair):
     def loss_law(self) -> LossSum:
         return self.sampled_law(1.0)
 
-    @override
     def sampled_law(self, probability: float) -> LossSum:
+        """Return the law of the loss of (P, (1 - q) P + q Q)."""
         return LossSum.of(LaplaceLaw(float(self.epsilon0), probability))
 
     @override
@@ -95,9 +96,3 @@ class LaplacePair(ShiftedPair):
     def zcdp_bracket(self) -> tuple[float, float]:
         bound = standing(self.epsilon0)[1]
         return least_rho(self, bound * math.tanh(bound / 2) * (1 + 4 * ULP))
-
-    @override
-    def admits(self, curve: Curve) -> bool:
-        outer = curve.outer_pure()
-        inside = outer is not None and outer <= self.epsilon0
-        return inside and proved_below(curve, self, 0.0, self.slope)

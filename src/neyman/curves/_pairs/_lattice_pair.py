@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,6 +33,8 @@ class LatticePair(Pair):
 
     __slots__ = ()
 
+    proved: ClassVar[bool] = True
+
     @abstractmethod
     def atoms(self) -> Atoms:
         """Return the law of the loss under P and under Q."""
@@ -42,11 +45,6 @@ class LatticePair(Pair):
         if found is None:
             raise InvalidParameter(f"{self} has too many atoms for a table; write a smaller noise")
         return found
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return True
 
     @property
     @override
@@ -70,8 +68,8 @@ class LatticePair(Pair):
     def loss_law(self) -> LossSum | None:
         return self.sampled_law(1.0)
 
-    @override
     def sampled_law(self, probability: float) -> LossSum | None:
+        """Return the law of the loss of (P, (1 - q) P + q Q)."""
         atoms = self.atoms()
         if max(self.log_singular) > -np.inf:
             return None
@@ -101,7 +99,7 @@ class LatticePair(Pair):
         return self.profile().tpr_bracket(alpha)
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
         if max(self.log_singular) > -np.inf:
             return None
         mu = largest_vertex(self.profile().table)

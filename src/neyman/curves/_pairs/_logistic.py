@@ -6,9 +6,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.curves._curve import Curve
 from neyman.curves._divergences._renyi import logistic_renyi
-from neyman.curves._order import proved_below
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._solvers._sources import LogisticSource
 from neyman.numerics import Array, ComplexArray, Interval, LossSum, standing, text
@@ -42,10 +40,6 @@ class LogisticPair(ShiftedPair):
 
     def __str__(self) -> str:
         return f"bounded_range(eta={text(self.eta)})"
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"eta": str(self.eta)}
 
     @property
     @override
@@ -89,9 +83,3 @@ class LogisticPair(ShiftedPair):
         """
         kl = self.renyi_bracket(np.asarray(1.0))
         return float(kl.lower), float(kl.upper)
-
-    @override
-    def admits(self, curve: Curve) -> bool:
-        outer = curve.outer_pure()
-        inside = outer is not None and outer <= self.eta
-        return inside and proved_below(curve, self, 0.0, self.slope)

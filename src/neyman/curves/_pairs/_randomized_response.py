@@ -1,22 +1,17 @@
 """Randomized response: what epsilon-DP is at worst."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.curves._curve import Curve
 from neyman.curves._divergences._renyi import randomized_response_renyi
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
-from neyman.curves._pair import Profile
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
-from neyman.curves._profiles._response_profile import (
-    ResponseProfile,
-    atoms_of_randomized_response,
-)
+from neyman.curves._profiles._response_profile import atoms_of_randomized_response
 from neyman.numerics import (
-    ULP,
     Array,
     AtomicLaw,
     Atoms,
@@ -33,8 +28,6 @@ from neyman.overriding import override
 
 __all__ = ["RandomizedResponsePair"]
 
-_LONG = 5_000
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -50,6 +43,7 @@ class RandomizedResponsePair(ShiftedPair):
     epsilon0: Fraction
 
     kind: ClassVar[str] = "randomized_response"
+    keys: ClassVar[Mapping[str, str]] = {"epsilon0": "epsilon"}
 
     def __post_init__(self) -> None:
         """Refuse what doubles cannot work with."""
@@ -76,27 +70,9 @@ class RandomizedResponsePair(ShiftedPair):
         half = float(self.epsilon0) / 2
         return np.log1p(2 * np.sinh(s * half) * np.sinh((s - 1) * half) / np.cosh(half))
 
-    @override
     def atoms(self) -> Atoms:
+        """Return the law of the loss."""
         return atoms_of_randomized_response(self.epsilon0)
-
-    @override
-    def sampled_atoms(self, probability: Fraction) -> Atoms:
-        q, bound = float(probability), float(self.epsilon0)
-        high, low = np.log1p(q * np.expm1([bound, -bound])).tolist()
-        log_p = -np.logaddexp(0.0, [-bound, bound])[::-1]
-        return Atoms(
-            Fraction(low),
-            Fraction(high) - Fraction(low),
-            np.array([0, 1], dtype=np.int64),
-            log_p[::-1],
-            log_p[::-1] + np.asarray([low, high]),
-            place_error=4 * ULP * max(abs(low), abs(high)),
-        )
-
-    @override
-    def power_profile(self, times: int) -> Profile | None:
-        return ResponseProfile(self.epsilon0, times) if times > _LONG else None
 
     @override
     def loss_source(self) -> AtomSource:
@@ -109,8 +85,8 @@ class RandomizedResponsePair(ShiftedPair):
     def loss_law(self) -> LossSum:
         return self.sampled_law(1.0)
 
-    @override
     def sampled_law(self, probability: float) -> LossSum:
+        """Return the law of the loss of (P, (1 - q) P + q Q)."""
         bound = float(self.epsilon0)
         signs = np.asarray([bound, -bound])
         log_weight = -np.logaddexp(0.0, signs)
@@ -145,8 +121,3 @@ class RandomizedResponsePair(ShiftedPair):
     @override
     def inner_pure(self) -> Fraction:
         return self.epsilon0
-
-    @override
-    def admits(self, curve: Curve) -> bool:
-        outer = curve.outer_pure()
-        return outer is not None and outer <= self.epsilon0

@@ -1,6 +1,6 @@
 """The pair of a mechanism that saw the unit with some probability only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -15,12 +15,13 @@ from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._between import at_each_end
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
+from neyman.curves._pairs._laplace import LaplacePair
+from neyman.curves._pairs._lattice_pair import LatticePair
+from neyman.curves._pairs._randomized_response import RandomizedResponsePair
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     ULP,
     Array,
-    Atoms,
-    ComplexArray,
     Interval,
     LossSum,
     first_double,
@@ -35,7 +36,7 @@ from neyman.overriding import override
 # Brackets wider than that, relatively, are worth another method.
 _LOOSE = 1e-9
 
-__all__ = ["SampledPair", "SampledSwapPair", "sampled"]
+__all__ = ["SampledPair", "SampledSwapPair", "sampled", "sampling_of"]
 
 
 def sampled(base: Pair, probability: Fraction) -> Pair:
@@ -47,8 +48,16 @@ def sampled(base: Pair, probability: Fraction) -> Pair:
     ends = at_each_end([base], lambda ends: sampled(ends[0], probability))
     if ends is not None:
         return ends
-    inner, already = base.unsampled()
-    return SampledPair(inner, probability * already)
+    if isinstance(base, SampledPair):
+        return SampledPair(base.base, probability * base.probability)
+    return SampledPair(base, probability)
+
+
+def sampling_of(pair: Pair) -> "SampledPair | None":
+    """Return a sampled pair itself, or the one of which it is the other direction; else None."""
+    if isinstance(pair, SampledSwapPair):
+        return pair.forward
+    return pair if isinstance(pair, SampledPair) else None
 
 
 def _falling(
@@ -62,23 +71,16 @@ def _falling(
     return Interval.where(asked, at, one).through(view, falling=True)
 
 
-@final
 @dataclass(frozen=True, slots=True)
-class SampledPair(Pair):
-    """(P, (1 - q) P + q Q) of a base pair (P, Q): Poisson sampling, seen from without the unit.
-
-    L = log(1 - q + q e^L0) with L0 the base's loss, and in closed form of the base
-
-        f(alpha) = q f0(alpha) + (1 - q) (1 - alpha)
-        delta(epsilon) = q delta0(log(1 + (e^epsilon - 1)/q)), epsilon > log(1 - q).
-
-    Source: Zhu, Dong and Wang (2022), theorem 11; Dong, Roth and Su (2022), theorem 4.2.
-    """
+class _PoissonSampled(Pair):
+    """A base pair under Poisson sampling, seen from one side."""
 
     base: Pair
     probability: Fraction
 
-    kind: ClassVar[str] = "sampled"
+    keys: ClassVar[Mapping[str, str]] = {"probability": "sampling_probability"}
+    proved: ClassVar[bool] = True
+    relation = "add_remove"
 
     def __post_init__(self) -> None:
         """Refuse what is no probability strictly between 0 and 1."""
@@ -89,35 +91,36 @@ class SampledPair(Pair):
                 "sampled; write poisson(f, sampling_probability)"
             )
 
+    @property
+    def least(self) -> Interval:
+        """The loss log(1 - q), which is exceeded surely without the unit."""
+        return log1p(-Interval.of(self.probability))
+
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
+        """The base's: sampling cannot hurt, and the test that hopes to be sampled feels all of it.
+
+        As alpha -> 0 the local mu of f tends to the base's, for q e^L0 is all of the loss there.
+        """
+        return self.base.outer_gaussian(tight=tight)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SampledPair(_PoissonSampled):
+    """(P, (1 - q) P + q Q) of a base pair (P, Q): Poisson sampling, seen from without the unit.
+
+    L = log(1 - q + q e^L0) with L0 the base's loss, and in closed form of the base
+
+        f(alpha) = q f0(alpha) + (1 - q) (1 - alpha)
+        delta(epsilon) = q delta0(log(1 + (e^epsilon - 1)/q)), epsilon > log(1 - q).
+
+    Source: Zhu, Dong and Wang (2022), theorem 11; Dong, Roth and Su (2022), theorem 4.2.
+    """
+
+    kind: ClassVar[str] = "sampled"
+
     def __str__(self) -> str:
         return f"poisson({self.base}, sampling_probability={text(self.probability)})"
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {
-            "base": self.base.record(),
-            "sampling_probability": str(self.probability),
-        }
-
-    @property
-    @override
-    def costly(self) -> bool:
-        return self.base.costly
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return self.base.certified
-
-    @property
-    @override
-    def method(self) -> str:
-        return self.base.method
-
-    @property
-    @override
-    def neighbors(self) -> str:
-        return "add_remove"
 
     @property
     @override
@@ -126,15 +129,7 @@ class SampledPair(Pair):
 
     @override
     def swap(self) -> Pair:
-        return SampledSwapPair(self)
-
-    @override
-    def unsampled(self) -> tuple[Pair, Fraction]:
-        return self.base, self.probability
-
-    @override
-    def atoms(self) -> Atoms | None:
-        return self.base.sampled_atoms(self.probability)
+        return SampledSwapPair(self.base, self.probability)
 
     @override
     def loss_source(self) -> LossSource | None:
@@ -143,7 +138,9 @@ class SampledPair(Pair):
 
     @override
     def loss_law(self) -> LossSum | None:
-        return self.base.sampled_law(float(self.probability))
+        base = self.base
+        known = isinstance(base, GaussianPair | LaplacePair | RandomizedResponsePair | LatticePair)
+        return base.sampled_law(float(self.probability)) if known else None
 
     @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
@@ -161,18 +158,6 @@ class SampledPair(Pair):
                 np.log1p(-q) + p_below, np.log(q) + np.where(low, -np.inf, tails.q_below)
             )
         return Tails(p_above, p_below, q_above, q_below)
-
-    @override
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        law = self.loss_law()
-        if law is None:
-            raise self.unsupported("itself")
-        return law.cumulant(s)
-
-    @property
-    def least(self) -> Interval:
-        """The loss log(1 - q), which L exceeds surely."""
-        return log1p(-Interval.of(self.probability))
 
     def _inner(self, x: Interval) -> Interval:
         """Return log(1 + (e^x - 1)/q), the base's loss where L is x; -inf below the least."""
@@ -256,21 +241,10 @@ class SampledPair(Pair):
             return self.base.zcdp_bracket()
         return super(SampledPair, self).zcdp_bracket()
 
-    def outer_gaussian(self) -> Fraction | None:
-        """The base's: sampling cannot hurt, and the test that hopes to be sampled feels all of it.
-
-        As alpha -> 0 the local mu of f tends to the base's, for q e^L0 is all of the loss there.
-        """
-        return self.base.outer_gaussian()
-
-    @override
-    def tight_gaussian(self) -> Fraction | None:
-        return self.base.tight_gaussian()
-
 
 @final
 @dataclass(frozen=True, slots=True)
-class SampledSwapPair(Pair):
+class SampledSwapPair(_PoissonSampled):
     """((1 - q) P + q Q, P): Poisson sampling, seen from with the unit.
 
     With k = 1 - (1 - q) e^epsilon and the base swapped, delta0 that of (Q, P) from Q's side,
@@ -283,36 +257,15 @@ class SampledSwapPair(Pair):
     Source: as `SampledPair`.
     """
 
-    forward: SampledPair
-
     kind: ClassVar[str] = "sampled_swap"
+
+    @property
+    def forward(self) -> SampledPair:
+        """The same sampling, seen from without the unit."""
+        return SampledPair(self.base, self.probability)
 
     def __str__(self) -> str:
         return f"{self.forward}.swap()"
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return self.forward.parameters()
-
-    @property
-    @override
-    def costly(self) -> bool:
-        return self.forward.costly
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return self.forward.certified
-
-    @property
-    @override
-    def method(self) -> str:
-        return self.forward.method
-
-    @property
-    @override
-    def neighbors(self) -> str:
-        return self.forward.neighbors
 
     @property
     @override
@@ -323,11 +276,6 @@ class SampledSwapPair(Pair):
     @override
     def swap(self) -> Pair:
         return self.forward
-
-    @override
-    def atoms(self) -> Atoms | None:
-        atoms = self.forward.atoms()
-        return None if atoms is None else atoms.swapped()
 
     @override
     def loss_source(self) -> LossSource | None:
@@ -344,13 +292,9 @@ class SampledSwapPair(Pair):
         tails = self.forward.log_tails(-np.asarray(t), closed=not closed)
         return Tails(tails.q_below, tails.q_above, tails.p_below, tails.p_above)
 
-    @override
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        return self.forward.cumulant(1 - s)
-
     def _shares(self, x: Interval) -> tuple[Interval, Interval]:
         """Return k = 1 - (1 - q) e^x, at least 0, and the base's loss x + log(q / k)."""
-        q, most = Interval.of(self.forward.probability), -self.forward.least
+        q, most = Interval.of(self.probability), -self.least
         # From the largest loss on k is 0: a little beyond it is proved, and nothing overflows.
         near = x.smaller(most.upper + 1)
         k = (q * exp(near) - expm1(near)).larger(0)
@@ -359,21 +303,21 @@ class SampledSwapPair(Pair):
     @override
     def log_delta_bracket(self, epsilon: Array) -> Interval:
         k, inner = self._shares(Interval.decimal(epsilon))
-        back = self.forward.base.swap()
+        back = self.base.swap()
         found = log(k) + _falling(back.log_delta_bracket, inner, k.upper > 0)
         return Interval.where(k.upper > 0, found.smaller(0), Interval.exactly(-np.inf))
 
     @override
     def delta_bracket(self, epsilon: Array) -> Interval:
         k, inner = self._shares(Interval.decimal(epsilon))
-        back = self.forward.base.swap()
+        back = self.base.swap()
         found = k * _falling(back.delta_bracket, inner, k.upper > 0)
         return Interval.where(k.upper > 0, found.clip(0.0, 1.0), Interval.exactly(0.0))
 
     def _base_level(self, alpha: Array) -> Interval:
         """Interval the x with (1 - q) tpr0(x) + q x = alpha."""
-        back, near = self.forward.base.swap(), Interval.decimal(alpha)
-        q, rest = (Interval.of(x) for x in (self.forward.probability, 1 - self.forward.probability))
+        back, near = self.base.swap(), Interval.decimal(alpha)
+        q, rest = (Interval.of(x) for x in (self.probability, 1 - self.probability))
 
         def level(x: Array) -> Interval:
             inside = np.minimum(x, 1.0)
@@ -385,11 +329,11 @@ class SampledSwapPair(Pair):
 
     def _proportional(self, alpha: Array) -> Interval:
         """Interval alpha / (1 - q), the power while all tests fit where only the unit leads."""
-        return Interval.decimal(alpha) / Interval.of(1 - self.forward.probability)
+        return Interval.decimal(alpha) / Interval.of(1 - self.probability)
 
     @override
     def beta_bracket(self, alpha: Array) -> Interval:
-        back, x, line = self.forward.base.swap(), self._base_level(alpha), self._proportional(alpha)
+        back, x, line = self.base.swap(), self._base_level(alpha), self._proportional(alpha)
         missed = (1 - line).clip(0.0, 1.0)
         lower, upper = x.through(back.beta_bracket, falling=True)
         lower = np.maximum(lower, missed.lower)
@@ -398,7 +342,7 @@ class SampledSwapPair(Pair):
 
     @override
     def tpr_bracket(self, alpha: Array) -> Interval:
-        back, x, line = self.forward.base.swap(), self._base_level(alpha), self._proportional(alpha)
+        back, x, line = self.base.swap(), self._base_level(alpha), self._proportional(alpha)
         lower, upper = x.through(back.tpr_bracket, falling=False)
         lower = np.where(x.lower > 0, lower, np.minimum(lower, line.lower))
         upper = np.minimum(upper, line.upper)
@@ -408,18 +352,10 @@ class SampledSwapPair(Pair):
     def renyi_bracket(self, order: Array) -> Interval:
         law = self.loss_law()
         if law is None:
-            upper = self.forward.base.swap().renyi_bracket(order).upper
-            upper = np.minimum(upper, (-self.forward.least).upper)
+            upper = self.base.swap().renyi_bracket(order).upper
+            upper = np.minimum(upper, (-self.least).upper)
             return Interval(np.zeros(order.shape), upper)
         found = renyi_by_law(law, order, self.log_singular[0])
         upper = np.minimum(found.upper, max(law.range[1], 0.0) * (1 + ULP))
         found = Interval(np.minimum(found.lower, upper), upper)
         return capped_renyi(found, order, self.outer_gaussian())
-
-    @override
-    def outer_gaussian(self) -> Fraction | None:
-        return self.forward.outer_gaussian()
-
-    @override
-    def tight_gaussian(self) -> Fraction | None:
-        return self.forward.tight_gaussian()

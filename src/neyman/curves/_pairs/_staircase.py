@@ -1,5 +1,6 @@
 """The staircase pair: noise on the integers whose probability falls by e^-epsilon at each step."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -41,6 +42,8 @@ class StaircasePair(LatticePair):
     sensitivity: int
 
     kind: ClassVar[str] = "staircase"
+    keys: ClassVar[Mapping[str, str]] = {"epsilon0": "epsilon"}
+    mirrored: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse what is no staircase."""
@@ -55,25 +58,11 @@ class StaircasePair(LatticePair):
                 "period <= 2^40 and 1 <= sensitivity <= period"
             )
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {
-            "epsilon": str(self.epsilon0),
-            "period": self.period,
-            "width": self.width,
-            "sensitivity": self.sensitivity,
-        }
-
     def __str__(self) -> str:
         return (
             f"staircase(epsilon={text(self.epsilon0)}, period={self.period}, width={self.width}, "
             f"sensitivity={self.sensitivity})"
         )
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return True
 
     def atoms(self) -> Atoms:
         """Two or three, each a sum of terms of one sign."""

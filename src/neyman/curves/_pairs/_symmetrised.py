@@ -1,5 +1,6 @@
 """The pair of a mechanism on a sample of fixed size, for one record replaced."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -17,10 +18,8 @@ from neyman.numerics import (
     ULP,
     Array,
     Bracket,
-    ComplexArray,
     LossSum,
     around,
-    exp_outward,
     standing,
     text,
 )
@@ -51,6 +50,10 @@ class SymmetrisedPair(Pair):
     probability: Fraction
 
     kind: ClassVar[str] = "symmetrised"
+    keys: ClassVar[Mapping[str, str]] = {"probability": "sampling_probability"}
+    proved: ClassVar[bool] = True
+    mirrored: ClassVar[bool] = True
+    relation = "replace_one"
 
     def __post_init__(self) -> None:
         """Refuse a base that is not its own inverse."""
@@ -64,33 +67,6 @@ class SymmetrisedPair(Pair):
     def __str__(self) -> str:
         share = text(self.probability)
         return f"without_replacement({self.base}, sampling_probability={share})"
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {
-            "base": self.base.record(),
-            "sampling_probability": str(self.probability),
-        }
-
-    @property
-    @override
-    def costly(self) -> bool:
-        return self.base.costly
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return self.base.certified
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return True
-
-    @property
-    @override
-    def neighbors(self) -> str:
-        return "replace_one"
 
     @property
     @override
@@ -115,13 +91,6 @@ class SymmetrisedPair(Pair):
         if square is None or self.probability < _LEAST:
             return None
         return LossSum.of(SymmetrisedGaussianLaw(float(square) ** 0.5, float(self.probability)))
-
-    @override
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        law = self.loss_law()
-        if law is None:
-            raise self.unsupported("itself")
-        return law.cumulant(s)
 
     @override
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
@@ -152,10 +121,6 @@ class SymmetrisedPair(Pair):
         negative = epsilon < 0
         lower = np.where(negative, np.where(np.isneginf(epsilon), 0.0, lower), right.lower)
         return Bracket(lower, np.where(negative, upper, right.upper))
-
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        return exp_outward(self.log_delta_bracket(epsilon))
 
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:
@@ -219,12 +184,8 @@ class SymmetrisedPair(Pair):
         return Fraction(float(np.log1p(share * np.expm1(bound))) * (1 + 4 * ULP))
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
-        return self.base.outer_gaussian()
-
-    @override
-    def tight_gaussian(self) -> Fraction | None:
-        return self.base.tight_gaussian()
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
+        return self.base.outer_gaussian(tight=tight)
 
 
 def _rest(log: Array) -> Array:

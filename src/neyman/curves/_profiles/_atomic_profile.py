@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from neyman.curves._pair import BestTest, Tails, middles
+from neyman.curves._pair import Tails, middles
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Bracket, exp_outward
 from neyman.numerics._atomic._atoms import Atoms
@@ -99,10 +99,6 @@ class AtomicProfile:
         at = np.asarray(epsilon, dtype=np.float64)
         upper = log_excess(self.table, at, up=True)
         return Bracket(np.minimum(log_excess(self.table, at, up=False), upper), upper)
-
-    def best_test(self, alpha: Array) -> BestTest | None:  # noqa: ARG002
-        """Not here: at atoms the threshold is shared by many sizes."""
-        return None
 
     def delta_bracket(self, epsilon: Array) -> Bracket:
         """Return a bracket of delta."""

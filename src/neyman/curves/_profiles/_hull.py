@@ -9,7 +9,11 @@ the hull is a segment, and where add is remove exchanged it has slope -1.
 import numpy as np
 import numpy.typing as npt
 
-from neyman.curves._pair import BestTest, Pair
+from neyman.curves._pair import Pair
+from neyman.curves._solvers._contour import BestTest
+from neyman.curves._solvers._exact import contour_of
+from neyman.curves._solvers._read import read
+from neyman.curves._solvers._view import LOG_DELTA
 from neyman.numerics import ULP, Array, Bracket, complement
 
 __all__ = ["hull_test"]
@@ -40,9 +44,10 @@ def hull_test(first: Pair, second: Pair, alpha: Array) -> tuple[Bracket, Bracket
         chosen = np.flatnonzero(where & todo)
         if not chosen.size:
             continue
-        test = pair.best_test(alpha[chosen])
-        if test is None:
+        contour = contour_of(pair)
+        if contour is None:
             return None
+        test = contour.best_test(alpha[chosen])
         # Every curve is above the hull, and so bounds it from that side.
         beta.upper[chosen] = np.minimum(beta.upper[chosen], test.beta.upper)
         tpr.lower[chosen] = np.maximum(tpr.lower[chosen], test.tpr.lower)
@@ -76,7 +81,7 @@ def _touches(test: BestTest, other: Pair, alpha: Array) -> npt.NDArray[np.bool_]
 
 def _below(pair: Pair, epsilon: Array, most: Array) -> npt.NDArray[np.bool_]:
     """Return where log delta is proved to be at most `most`."""
-    return pair.log_delta_beside(epsilon, most).upper <= most
+    return read(pair, LOG_DELTA, epsilon, most).upper <= most
 
 
 def _on_segment(
@@ -94,7 +99,8 @@ def _on_segment(
     most, least = max(float(d.upper[0]) for d in bounds), max(float(d.lower[0]) for d in bounds)
     np.maximum(beta.lower, np.maximum(1 - most - alpha - ULP, 0.0), out=beta.lower)
     np.minimum(tpr.upper, np.minimum(most + alpha + ULP, 1.0), out=tpr.upper)
-    tails = [float(np.exp(pair.log_p_above(zero)[0])) for pair in pairs]
+    contours = (contour_of(pair) for pair in pairs)
+    tails = [float(np.exp(c.log_p_above(zero)[0])) for c in contours if c is not None]
     inside = (alpha >= min(tails) * (1 + 1e-9)) & (alpha <= max(tails) * (1 - 1e-9))
     beta.upper[inside] = np.minimum(beta.upper[inside], 1 - least - alpha[inside] + ULP)
     tpr.lower[inside] = np.maximum(tpr.lower[inside], least + alpha[inside] - ULP)

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.curves._pair import BestTest, Tails, middles
+from neyman.curves._pair import Tails, middles
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Array, Atoms, Bracket, around, exp_outward
@@ -133,10 +133,6 @@ class ResponseProfile:
         lower = self._log_line(k, near.upper, up=False)
         upper = np.minimum(upper, 0.0)
         return Bracket(np.minimum(lower, upper), upper)
-
-    def best_test(self, alpha: Array) -> BestTest | None:  # noqa: ARG002
-        """Not here: at atoms the threshold is shared by many sizes."""
-        return None
 
     def delta_bracket(self, epsilon: Array) -> Bracket:
         """Return a bracket of delta."""

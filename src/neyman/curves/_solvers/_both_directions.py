@@ -4,28 +4,34 @@ Where one pair is the other swapped, as for neighbours by adding and removing a 
 serves both at once, and otherwise the second direction is only asked where it may be larger.
 """
 
+from dataclasses import dataclass
+from typing import final
+
 import numpy as np
 
 from neyman.curves._algebra._composed import composed
+from neyman.curves._algebra._factors import ProductPair
 from neyman.curves._algebra._lattice_algebra import BestPair, count_of_choices
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._between import enclosed, ends_of
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair, sampled
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._profiles._hull import hull_test
-from neyman.curves._solvers._both import BothProfile
+from neyman.curves._solvers._exact import contour_of
 from neyman.curves._solvers._lattice import lattice_powers
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._solver import Auto, Contour, in_use
 from neyman.curves._solvers._statements import stands_beside, statement_bound, without_statements
 from neyman.curves._solvers._trivial import one_side
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View, meet
-from neyman.numerics import ULP, Array, Bracket, exp_outward
+from neyman.numerics import ULP, Array, BothWays, Bracket, exp_outward
 
 __all__ = ["delta_of_both", "larger", "read_both"]
 
 # So close a best test is the answer; beside a wider one the profiles of both directions are read.
 _CLOSE = 1e-3
+# Wider brackets, of log delta and of epsilon over 1 + epsilon, are left to each direction.
+_WIDE = 1e-7
 
 
 def larger(first: Bracket, second: Bracket) -> Bracket:
@@ -40,7 +46,7 @@ def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
         found = (read_both(*end, view, at) for end in (bound, attained))
         return enclosed(*found, loss=view.loss)
     found = _read_both(remove, add, view, at)
-    if remove.factors() == ((remove, 1),):
+    if not isinstance(remove, ProductPair):
         return found
     for i in range(count_of_choices(remove)):
         if np.all(view.narrow(found, in_use().tolerance)):
@@ -67,10 +73,9 @@ def _chosen(pair: Pair, i: int) -> Pair:
         return sampled(_chosen(pair.base, i), pair.probability)
     if isinstance(pair, SampledSwapPair):
         return _chosen(pair.forward, i).swap()
-    factors = pair.factors()
-    if factors == ((pair, 1),):
-        return pair
-    return composed((_chosen(part, i), n) for part, n in factors)
+    if isinstance(pair, ProductPair):
+        return composed((_chosen(part, i), n) for part, n in pair.parts)
+    return pair
 
 
 def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
@@ -109,11 +114,48 @@ def _stated(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     )
 
 
-def _at_once(remove: Pair, add: Pair) -> BothProfile | None:
+@final
+@dataclass(frozen=True, slots=True)
+class _BothProfile:
+    """The larger of two directions that share the nodes of their cumulant.
+
+    Where the shared lines tell little nothing is said, and each direction is to be asked.
+    """
+
+    ways: BothWays
+
+    def log_delta_bracket(self, epsilon: Array) -> Bracket | None:
+        """Bracket the larger log delta at epsilon >= 0."""
+        flat = np.ravel(epsilon)
+        if not flat.size or not np.all((flat >= 0) & np.isfinite(flat)):
+            return None
+        found = self.ways.log_delta(flat)
+        if found is None or not np.all(found.upper <= found.lower + _WIDE):
+            return None
+        lower, upper = np.minimum(found.lower, 0.0), np.minimum(found.upper, 0.0)
+        return Bracket(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))
+
+    def epsilon_bracket(self, delta: Array) -> Bracket | None:
+        """Bracket the smallest epsilon >= 0 at which the larger delta is at most this."""
+        flat = np.ravel(delta)
+        if not flat.size or not np.all((flat > 0) & (flat < 1)):
+            return None
+        found = self.ways.threshold(np.log(flat))
+        if found is None:
+            return None
+        lower, upper = np.maximum(found.lower, 0.0), np.maximum(found.upper, 0.0)
+        if not np.all(np.isfinite(upper) & (upper - lower <= _WIDE * (1 + upper))):
+            return None
+        return Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
+
+
+def _at_once(remove: Pair, add: Pair) -> _BothProfile | None:
     """Return the views of both at once, where they share their work and the solver is the one."""
     if not isinstance(in_use().solver, Auto | Contour) or add != remove.swap():
         return None
-    return remove.both_ways()
+    contour = contour_of(remove)
+    ways = None if contour is None else BothWays.of(contour.law)
+    return None if ways is None else _BothProfile(ways)
 
 
 def _log_delta(remove: Pair, add: Pair, epsilon: Array) -> Bracket:

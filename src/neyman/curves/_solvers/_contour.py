@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.curves._algebra._factors import Factors
-from neyman.curves._pair import BestTest, Tails, middles
+from neyman.curves._pair import Tails, middles
 from neyman.numerics import (
     DELTA,
     P_ABOVE,
@@ -25,12 +25,20 @@ from neyman.numerics import (
     exp_outward,
 )
 
-__all__ = ["ContourProfile", "contour_profile", "loss_law"]
+__all__ = ["BestTest", "ContourProfile", "contour_profile", "loss_law"]
 
 # Relative width of a bracket that is worth another line.
 _LOOSE = 1e-7
 # A threshold that any exponent multiplies without an overflow.
 _FARTHEST = 1e100
+
+
+class BestTest(NamedTuple):
+    """Brackets of the threshold t with P(L > t) = alpha, of Q(L <= t) and of Q(L > t)."""
+
+    threshold: Bracket
+    beta: Bracket
+    tpr: Bracket
 
 
 @final

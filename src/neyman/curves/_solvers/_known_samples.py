@@ -18,6 +18,7 @@ import numpy as np
 
 from neyman.curves._algebra._factors import Factors
 from neyman.curves._pairs._gaussian import GaussianPair
+from neyman.curves._pairs._sampled import sampling_of
 from neyman.curves._solvers._view import EPSILON, View
 from neyman.numerics import ULP, Array, Bracket, gaussian_log_delta, standing
 from neyman.numerics._distributions._binomial_masses import log_binomial
@@ -83,13 +84,10 @@ def known_samples(parts: Factors) -> KnownSamples | None:
     (pair, times), *more = parts
     if more:
         return None
-    base, probability = pair.unsampled()
-    if probability == 1:
-        base, probability = pair.swap().unsampled()
-    square = base.outer_gaussian() if base.kind == GaussianPair.kind else None
-    if square is None or probability == 1 or times > _MOST_STEPS:
+    sampled = sampling_of(pair)
+    if sampled is None or not isinstance(sampled.base, GaussianPair) or times > _MOST_STEPS:
         return None
-    return _blocks(square, probability, times)
+    return _blocks(sampled.base.outer_gaussian(), sampled.probability, times)
 
 
 def _blocks(square: Fraction, probability: Fraction, times: int) -> KnownSamples:

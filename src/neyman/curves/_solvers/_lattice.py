@@ -9,15 +9,18 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from neyman.curves._algebra._factors import Factors
+from neyman.curves._algebra._factors import Factors, ProductPair, factors_of
 from neyman.curves._algebra._lattice_algebra import count_of_choices
 from neyman.curves._pair import Pair
+from neyman.curves._pairs._clones import ClonesPair
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._solvers._contour import ContourProfile, loss_law
+from neyman.curves._solvers._exact import has_exact_profile
 from neyman.curves._solvers._solver import Auto, using
 from neyman.curves._solvers._sources import law_above, law_below
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View
+from neyman.curves._statements._real_line import RealLinePair
 from neyman.numerics import Array, Bracket, Interval, Ladder, LossSum, exp_outward
 from neyman.numerics._atomic._rounding import Rounded, sampled_atoms
 from neyman.numerics._lattice_sums._hits import CountedHits
@@ -41,6 +44,8 @@ _FEW_POINTS, _POINTS = 300, 2000
 _CONTOUR_POINTS = 2**13
 # A delta from which on losses count as infinite from above, and as none from below.
 _CUT = 1e-30
+# So little above the mass of an infinite loss, in logarithms, nothing but that mass is left.
+_ABOVE = 1e-9
 _LEAST_LOGS = (math.log(_CUT), -50.0, -35.0)
 # Losses of which one is the end of a grid: finely spaced, and not beyond 100.
 _ENDS = 100.0 * 2.0 ** (-np.arange(0, 240)[::-1] / 8)
@@ -65,7 +70,7 @@ def lattice_brackets(
 ) -> Iterator[Bracket]:
     """Yield brackets by finer and finer lattices, or one by the lattice of a step."""
     if view in (LOG_DELTA, EPSILON) and _count(at) <= _MANY:
-        sums = lattice_sum(pair.factors(), step)
+        sums = lattice_sum(factors_of(pair), step)
         if sums is not None:
             yield from _while_closer(sums.log_delta(at) if view is LOG_DELTA else sums.epsilon(at))
         return
@@ -97,7 +102,7 @@ def _profiles(pairs: Sequence[Pair], step: Fraction | None) -> Iterator[Sequence
     """Yield the profiles of pairs and of their reverses, on finer and finer grids."""
     for level in _WHOLE if step is None else _WHOLE[-1:]:
         read = [
-            tuple(_profile(side.factors(), level, step) for side in (pair, pair.swap()))
+            tuple(_profile(factors_of(side), level, step) for side in (pair, pair.swap()))
             for pair in pairs
         ]
         known = [(one, other) for one, other in read if one is not None and other is not None]
@@ -138,7 +143,7 @@ def counted_brackets(parts: Factors, view: View, at: Array) -> Iterator[Bracket]
     Such losses are rarely large, and one grid serves the small and the large ones badly. What sees
     a record with a small chance loses little in the other direction, which one grid serves well.
     """
-    rates = [pair.unsampled()[1] * n for pair, n in parts]
+    rates = [pair.probability * n if isinstance(pair, SampledPair) else n for pair, n in parts]
     if sum(rates) > _SELDOM or view not in (LOG_DELTA, EPSILON) or at.size > _MANY:
         return
     sums = lattice_sum(parts)
@@ -206,19 +211,16 @@ def _sides(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSource] |
     source = pair.loss_source()
     if source is not None:
         return source, source
-    factors = pair.factors()
     # A class by its profile as a whole, which knows its divergences.
-    if factors != ((pair, 1),) and not pair.of_class:
+    if isinstance(pair, ProductPair) and not pair.of_class:
         return _of_composition(pair, step)
     if isinstance(pair, SampledPair):
         share = pair.probability
         return _wrapped(pair.base, step, lambda source: SampledSource(source, share))
     if isinstance(pair, SampledSwapPair):
         # Of the reversed base: what is left out of a lower law tells too much when it is reversed.
-        forward = pair.forward
-        return _wrapped(
-            forward.base.swap(), step, lambda source: SampledSwapSource(source, forward.probability)
-        )
+        share = pair.probability
+        return _wrapped(pair.base.swap(), step, lambda source: SampledSwapSource(source, share))
     return _by_profile(pair, step)
 
 
@@ -231,7 +233,7 @@ def _wrapped(
 
 @lru_cache(maxsize=16)
 def _of_composition(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSource] | None:
-    sums = lattice_sum(pair.factors(), step)
+    sums = lattice_sum(factors_of(pair), step)
     if sums is None:
         return None
     part = sums.part(_NESTED, math.log(_CUT))
@@ -283,7 +285,7 @@ def _by_profile(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSour
 @lru_cache(maxsize=16)
 def _of_profile(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSource] | None:
     back = pair if pair.symmetric else pair.swap()
-    points = _FEW_POINTS if pair.costly or pair.of_class else _POINTS
+    points = _FEW_POINTS if _is_costly(pair) or pair.of_class else _POINTS
     sides = pair.log_delta_bracket, back.log_delta_bracket
     # What is kept must not depend on the solver, or the time, of the question that came first.
     with using(Auto()):
@@ -293,9 +295,17 @@ def _of_profile(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSour
     return law_above(found.outer), AtomSource(_NOTHING) if pair.of_class else law_below(found.inner)
 
 
+def _is_costly(pair: Pair) -> bool:
+    """Return whether one view takes so long that a fine grid of losses is not read from it."""
+    if isinstance(pair, ProductPair):
+        return not has_exact_profile(pair.parts) or loss_law(pair.parts) is None
+    costly = isinstance(pair, ClonesPair | RealLinePair)
+    return costly or any(_is_costly(part) for part in pair.made_of())
+
+
 def _floor(pair: Pair) -> float:
-    """Return the log of a delta from which on a table sees nothing."""
-    return max(math.log(_CUT), pair.log_floors[0])
+    """Return the log of a delta from which on a table sees nothing but infinite losses."""
+    return max(math.log(_CUT), pair.log_singular[0] + _ABOVE)
 
 
 def _on_grid(

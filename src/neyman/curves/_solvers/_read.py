@@ -20,10 +20,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from neyman.curves._algebra._factors import Factors
-from neyman.curves._pair import Pair, Profile
-from neyman.curves._profiles._atomic_profile import AtomicProfile
+from neyman.curves._algebra._factors import Factors, factors_of
+from neyman.curves._pair import Pair
 from neyman.curves._solvers._contour import ContourProfile, contour_profile
+from neyman.curves._solvers._exact import exact_profile
 from neyman.curves._solvers._known_samples import known_samples
 from neyman.curves._solvers._lattice import counted_brackets, lattice_brackets
 from neyman.curves._solvers._solver import Contour, Effort, in_use
@@ -31,9 +31,9 @@ from neyman.curves._solvers._statements import statement_bound, without_statemen
 from neyman.curves._solvers._trivial import one_side, trivial_bounds
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View, meet
 from neyman.errors import UnsupportedComposition
-from neyman.numerics import Array, Atoms, Bracket
+from neyman.numerics import Array, Bracket
 
-__all__ = ["exact_profile", "has_exact_profile", "read"]
+__all__ = ["read"]
 
 
 def read(pair: Pair, view: View, at: Array, enough: Array | None = None) -> Bracket:
@@ -49,7 +49,7 @@ def read(pair: Pair, view: View, at: Array, enough: Array | None = None) -> Brac
         UnsupportedComposition: if no solver can read it.
     """
     effort = in_use()
-    parts = pair.factors()
+    parts = factors_of(pair)
     if len(parts) == 1 and parts[0][1] == 1:
         return view.ask(pair, at)
     best, by = view.vacuous(at), ["", ""]
@@ -148,31 +148,3 @@ def _by_contour(contour: ContourProfile, view: View, at: Array, enough: Array | 
     if view is LOG_DELTA:
         return contour.log_delta_bracket(at, enough)
     return view.ask(contour, at)
-
-
-def exact_profile(parts: Factors) -> Profile | None:
-    """Return the views of copies of one pair with formulas, or of atoms on one grid."""
-    if len(parts) == 1:
-        power = parts[0][0].power_profile(parts[0][1])
-        if power is not None:
-            return power
-    atoms = _on_grid(parts)
-    return None if atoms is None else AtomicProfile.of(atoms)
-
-
-def has_exact_profile(parts: Factors) -> bool:
-    """Return whether there is one, without composing."""
-    if len(parts) == 1 and parts[0][0].power_profile(parts[0][1]) is not None:
-        return True
-    atoms = _on_grid(parts)
-    return atoms is not None and AtomicProfile.fitting(atoms)
-
-
-def _on_grid(parts: Factors) -> list[tuple[Atoms, int]] | None:
-    found: list[tuple[Atoms, int]] = []
-    for pair, n in parts:
-        atoms = pair.atoms()
-        if atoms is None:
-            return None
-        found.append((atoms, n))
-    return found

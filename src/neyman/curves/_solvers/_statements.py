@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from neyman.curves._algebra._factors import Factors
+from neyman.curves._algebra._factors import Factors, factors_of
 from neyman.curves._leaf import Leaf
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._erased import ErasedPair, Failures, erased
@@ -69,14 +69,14 @@ class _Divergences(NamedTuple):
 
 def stands_beside(pair: Pair) -> bool:
     """Return whether there is a statement among several factors."""
-    factors = _parted(pair)[0].factors()
+    factors = factors_of(_parted(pair)[0])
     return len(factors) > 1 and any(isinstance(part, RealLinePair) for part, _ in factors)
 
 
 def without_statements(pair: Pair) -> Factors:
     """Return what every member of the class loses at least: the pairs of laws, and the failures."""
     core, failures = _parted(pair)
-    others = tuple((part, n) for part, n in core.factors() if not part.of_class)
+    others = tuple((part, n) for part, n in factors_of(core) if not part.of_class)
     return (*others, (erased(IdentityPair(), failures), 1)) if failures else others
 
 
@@ -88,13 +88,14 @@ def statement_bound(pair: Pair, view: View, at: Array) -> Bracket:
     """Bracket a view of the class in both directions, vacuously on the side that proves nothing."""
     vacuous = view.vacuous(at)
     core, failures = _parted(pair)
-    statement = _line(core.factors())
+    parts = factors_of(core)
+    statement = _line(parts)
     if statement is None:
         # What is left of delta beside the failures.
         failed = float(pair.mass.lower) if isinstance(pair, ErasedPair) else 0.0
         left = np.maximum(at - failed, 0.0) if view is EPSILON else at
-        statement = _statement(core.factors(), view, left)
-    best, below = vacuous, curves_below(core.factors())
+        statement = _statement(parts, view, left)
+    best, below = vacuous, curves_below(parts)
     for curve in below if statement is None else (statement, *below):
         found = view.ask(erased(curve, failures) if failures else curve, at)
         best = meet(best, one_side(view, vacuous, found, above=True))

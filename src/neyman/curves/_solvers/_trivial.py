@@ -20,6 +20,7 @@ from neyman.curves._pairs._erased import erased
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._pairs._randomized_response import RandomizedResponsePair
+from neyman.curves._pairs._sampled import sampling_of
 from neyman.curves._pairs._symmetrised import SymmetrisedPair
 from neyman.curves._solvers._view import View
 from neyman.errors import NeymanError
@@ -77,11 +78,8 @@ def chance_of_sample(pair: Pair) -> Fraction | None:
     """Return the probability with which the record is seen at all; None where that is 1."""
     if isinstance(pair, SymmetrisedPair):
         return pair.probability
-    for side in (pair, pair.swap()):
-        probability = side.unsampled()[1]
-        if probability < 1:
-            return probability
-    return None
+    sampled = sampling_of(pair)
+    return None if sampled is None else sampled.probability
 
 
 def _total(bounds: list[tuple[Fraction | None, int]]) -> Fraction | None:

@@ -1,5 +1,6 @@
 """Concentrated differential privacy: a mean and a subgaussian parameter of the loss."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -55,6 +56,7 @@ class CdpPair(RealLinePair):
     tau_squared: Fraction
 
     kind: ClassVar[str] = "cdp"
+    keys: ClassVar[Mapping[str, str]] = {"mean": "mu"}
 
     def __post_init__(self) -> None:
         """Refuse what doubles cannot work with."""
@@ -65,10 +67,6 @@ class CdpPair(RealLinePair):
                 f"mu={text(self.mean)} is more than tau^2/2={text(self.tau_squared / 2)}, which "
                 "(mu, tau)-CDP implies; write cdp(mu, tau)"
             )
-
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"mu": str(self.mean), "tau_squared": str(self.tau_squared)}
 
     def __str__(self) -> str:
         down, up = square_roots(self.tau_squared)
@@ -149,7 +147,7 @@ class CdpPair(RealLinePair):
         return 0.0, ZcdpPair(self._slope).mu_bracket(0.0)[1]
 
     @override
-    def outer_gaussian(self) -> None:
+    def outer_gaussian(self, *, tight: bool = False) -> None:  # noqa: ARG002
         return
 
     @override

@@ -61,10 +61,6 @@ class RdpPair(RealLinePair):
         """Sort, and leave out what is implied."""
         return RdpPair(_canonical(points))
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"points": [[str(order), str(value)] for order, value in self.points]}
-
     def __str__(self) -> str:
         inner = ", ".join(f"({text(order)}, {text(value)})" for order, value in self.points[:3])
         more = f", ... {len(self.points)} points" if len(self.points) > 3 else ""
@@ -174,7 +170,7 @@ class RdpPair(RealLinePair):
         return (0.0, float(mean.upper)), (0.0, np.inf)
 
     @override
-    def outer_gaussian(self) -> None:
+    def outer_gaussian(self, *, tight: bool = False) -> None:  # noqa: ARG002
         return
 
     @override

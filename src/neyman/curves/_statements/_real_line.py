@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from neyman.numerics import (
     Bracket,
     around,
     exact,
-    exp_outward,
     ordinary,
     text,
 )
@@ -56,6 +55,10 @@ class RealLinePair(Pair):
 
     __slots__ = ()
 
+    proved: ClassVar[bool] = True
+    mirrored: ClassVar[bool] = True
+    envelope: ClassVar[bool] = True
+
     @property
     @abstractmethod
     def orders(self) -> Orders:
@@ -72,29 +75,9 @@ class RealLinePair(Pair):
         """The largest mu^2 of a Gaussian in the class."""
 
     @property
-    @override
-    def certified(self) -> bool:
-        return True
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        return True
-
-    @property
-    @override
-    def of_class(self) -> bool:
-        return True
-
-    @property
     def line(self) -> tuple[Fraction, Fraction] | None:
         """Return (start, slope) where D_a <= start + slope (a - 1) is stated for all a >= 1."""
         return None
-
-    @property
-    @override
-    def costly(self) -> bool:
-        return True
 
     @abstractmethod
     def bound(self, order: Fraction) -> Fraction | None:
@@ -107,6 +90,10 @@ class RealLinePair(Pair):
     @abstractmethod
     def repeated(self, times: int) -> "RealLinePair":
         """Bounds are multiplied."""
+
+    @abstractmethod
+    def admits(self, curve: Curve) -> bool:
+        """Whether a curve is proved to obey the bounds."""
 
     @abstractmethod
     def share(self, curve: Curve) -> Bracket:
@@ -128,10 +115,6 @@ class RealLinePair(Pair):
         raise self._no_pair("the cumulant at complex s")
 
     @override
-    def slope(self, epsilon: Array) -> Array:  # noqa: ARG002
-        raise self._no_pair("the slope of the profile")
-
-    @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
         fixed = self.fixed
         size = np.abs(around(epsilon).lower)
@@ -144,10 +127,6 @@ class RealLinePair(Pair):
             mirrored = mirrored + 8 * ULP * (1 + np.abs(mirrored))
         upper = np.minimum(np.where(epsilon < 0, mirrored, upper), 0.0)
         return Bracket(np.minimum(LOG_DELTA.vacuous(epsilon).lower, upper), upper)
-
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
-        return exp_outward(self.log_delta_bracket(epsilon))
 
     def epsilon_bracket(self, delta: Array) -> Bracket:
         """Bound epsilon by halving: any point at which delta is proved to be small enough does.
@@ -228,9 +207,6 @@ class _Above:
         return True
 
     def swap(self) -> "_Above":
-        return self
-
-    def ready(self, least: float) -> "_Above":  # noqa: ARG002
         return self
 
     def delta_bracket(self, epsilon: Array) -> Bracket:

@@ -50,10 +50,6 @@ class TcdpPair(RealLinePair):
                 f"omega={text(self.omega)} leaves no order above 1; write one above 1"
             )
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"rho": str(self.rho), "omega": str(self.omega)}
-
     def __str__(self) -> str:
         return f"tcdp(rho={text(self.rho)}, omega={text(self.omega)})"
 
@@ -110,7 +106,7 @@ class TcdpPair(RealLinePair):
         return (0.0, standing(self.rho)[1]), (0.0, math.inf)
 
     @override
-    def outer_gaussian(self) -> None:
+    def outer_gaussian(self, *, tight: bool = False) -> None:  # noqa: ARG002
         return
 
     @override

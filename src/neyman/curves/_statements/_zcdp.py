@@ -54,10 +54,6 @@ class ZcdpPair(RealLinePair):
         """Refuse what doubles cannot work with."""
         within_reach(self.rho, "rho", most=MOST_LOSS)
 
-    @override
-    def parameters(self) -> dict[str, object]:
-        return {"rho": str(self.rho)}
-
     def __str__(self) -> str:
         return f"zcdp(rho={text(self.rho)})"
 
@@ -134,7 +130,7 @@ class ZcdpPair(RealLinePair):
         return 0.0, gaussian_of_rho(gap, ceil_float(self.rho))
 
     @override
-    def outer_gaussian(self) -> Fraction | None:
+    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
         mu = self.mu_bracket(0.0)[1]
         return Fraction(mu) ** 2 if math.isfinite(mu) else None
 
