@@ -18,14 +18,14 @@ from neyman.curves._solvers._solver import Solver, using
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter, NotCertified
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
-    around,
+    Interval,
     first_double,
-    normal_quantile_gap,
+    quantile_gap,
     square_roots,
 )
+from neyman.numerics._primitives import log, log1p
 
 __all__ = ["Answer", "Curve", "View", "answers_of"]
 
@@ -177,8 +177,8 @@ class Curve(Displayed, ABC):
             return np.inf, np.inf
         # No mu with less advantage than f can do.
         advantage = float(self.delta_bracket(np.asarray(0.0)).lower)
-        least = normal_quantile_gap(advantage, 1 - advantage) * (1 - 64 * ULP)
-        return least, square_roots(square)[1]
+        gap = quantile_gap(Interval.decimal(advantage), 1 - Interval.decimal(advantage))
+        return float(gap.larger(0).lower), square_roots(square)[1]
 
     def zcdp_bracket(self) -> tuple[float, float]:
         """Bracket the smallest rho with D_order <= rho order for all orders > 1."""
@@ -297,16 +297,15 @@ class Curve(Displayed, ABC):
             bracket: return an `Answer` with `.lower` and `.upper`.
             solver: as for `delta`.
         """
-        odds = _prior(prior)
+        odds = Interval.decimal(_prior(prior))
+        epsilon = log1p(-odds) - log(odds)
 
         def error(f: Curve) -> Bracket:
-            delta = f.delta_bracket(np.log1p(-odds) - np.log(odds))
-            # The logarithm of the odds is itself rounded, and delta moves by at most as much.
-            slack = 4 * ULP * (1 + np.abs(np.log(odds))) * odds
-            lower = np.maximum(odds * (1 - delta.upper) - slack, 0.0)
+            # delta moves by at most as much as epsilon.
+            near = epsilon.middle
+            delta = f.delta_bracket(near).decimals() - (epsilon - Interval.decimal(near))
             # Guessing the likelier side needs no data.
-            guess = np.minimum(odds, 1 - odds) * (1 + ULP)
-            return Bracket(lower, np.minimum(odds * (1 - delta.lower) + slack, guess))
+            return (odds * (1 - delta)).larger(0).smaller(odds.smaller(1 - odds))
 
         return self._ask(error, solver, bracket, up=False)
 
@@ -335,20 +334,13 @@ class Curve(Displayed, ABC):
                 f"fpr={reprlib.repr(fpr)} accuses nobody wrongly, and the belief is then 1 or "
                 "undefined; write rates in (0, 1]"
             )
-        near = around(rate)
+        guilty = Interval.decimal(odds)
 
-        def belief(tpr: Array, wrong: Array, slack: float) -> Array:
-            with np.errstate(divide="ignore"):
-                innocent = (1 - odds) * (wrong / tpr)
-            return np.minimum(odds / (odds + innocent) * (1 + slack), 1.0)
+        def belief(f: Curve) -> Bracket:
+            ratio = Interval.decimal(rate) / f.tpr_bracket(rate).decimals()
+            return (1 / (1 + (1 - guilty) / guilty * ratio)).clip(0.0, 1.0)
 
-        def bounds(f: Curve) -> Bracket:
-            power = f.tpr_bracket(rate)
-            return Bracket(
-                belief(power.lower, near.upper, -ULP), belief(power.upper, near.lower, ULP)
-            )
-
-        return self._ask(bounds, solver, bracket, up=True)
+        return self._ask(belief, solver, bracket, up=True)
 
     # -- moments and one-number summaries -----------------------------------------------------
 
@@ -437,16 +429,14 @@ def answers_of(*curves: Curve) -> Literal["mechanism", "class"]:
 def _none(f: Curve) -> Bracket:
     """Bracket the divergence of order 0: the other direction's mass of infinite loss."""
     mass = f.swap().delta_bracket(np.asarray(np.inf))
-    with np.errstate(divide="ignore"):
-        lower, upper = -np.log1p(-mass.lower), -np.log1p(-mass.upper)
-    return Bracket(lower * (1 - ULP), upper * (1 + ULP))
+    return -log1p(-mass)
 
 
 def _mu(curve: Curve, slack: float, bracket: bool) -> Bracket:
     lower, upper = curve.mu_bracket(slack)
     if bracket and slack == 0 and lower < upper * (1 - _LOOSE) < math.inf:
         # G_mu obeys mu^2/2-zCDP, and so does what is above it.
-        least = math.sqrt(2 * curve.zcdp_bracket()[0]) * (1 - 4 * ULP)
+        least = float((Interval.exactly(curve.zcdp_bracket()[0]) * 2).sqrt().lower)
         lower = max(lower, min(least, upper))
     return _both((lower, upper))
 

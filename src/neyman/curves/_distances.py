@@ -18,8 +18,9 @@ from neyman.curves._curve import Answer, Curve, answers_of
 from neyman.curves._named._constructors import approx_dp, gdp
 from neyman.curves._tradeoff import TradeOff
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array, Bracket
+from neyman.numerics import Array, Bracket, Interval
 from neyman.numerics._convex_cells import Ask, area_under, most_above
+from neyman.numerics._primitives import log
 
 __all__ = [
     "Comparison",
@@ -31,6 +32,7 @@ __all__ = [
     "sup_distance",
 ]
 
+_NONE = Interval.exactly(0.0)
 _PLACES = np.concatenate([[0.0], np.geomspace(1e-12, 0.01, 13), np.linspace(0.02, 1.0, 50)])
 
 
@@ -49,7 +51,7 @@ def roc_area(f: Curve) -> Answer:
     ['0.5000', '0.7311', '0.7603']
     """
     below = area_under(f.beta_bracket, _PLACES)
-    return _answer(Bracket(1 - below.upper - ULP, np.minimum(1 - below.lower + ULP, 1.0)), f)
+    return _answer((1 - below).clip(0.0, 1.0), f)
 
 
 def levy_distance(f: Curve, g: Curve) -> Answer:
@@ -199,11 +201,12 @@ def _convex(curve: Curve) -> Ask:
     """
 
     def at(z: Array) -> Bracket:
-        inside = np.minimum(z, 1 - 2.0**-53)
-        delta = curve.delta_bracket(-np.log1p(-inside))
-        lower = np.maximum((1 - z) * delta.lower * (1 - 4 * ULP) - ULP, 0.0)
-        upper = (1 - z) * delta.upper * (1 + 4 * ULP) + ULP
-        return Bracket(lower, np.where(z < 1, upper, 0.0))
+        y = 1 - Interval.exactly(np.minimum(z, 1 - 2.0**-53))
+        epsilon = -log(y)
+        # delta moves by at most as much as epsilon.
+        near = epsilon.middle
+        delta = curve.delta_bracket(near).decimals() - (epsilon - Interval.decimal(near))
+        return Interval.where(z < 1, (y * delta).larger(0), _NONE)
 
     return at
 

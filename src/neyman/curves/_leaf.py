@@ -253,16 +253,14 @@ def _between(
 ) -> Array:
     """Bound from below the power, at size alpha, of a coin between two tests."""
     (p_low, q_low), (p_high, q_high) = first, last
-    room = p_high.upper - p_low.upper
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(room > 0, (alpha - p_low.upper) / room, 0.0) * (1 - 2.0**-50)
-    share = np.clip(share, 0.0, 1.0)
-    value = q_low.lower + share * np.maximum(q_high.lower - q_low.lower, 0.0)
-    value = value * (1 - 2.0**-50)
+    size, low, high = (Interval.exactly(x) for x in (alpha, p_low.upper, p_high.upper))
+    power, more = Interval.exactly(q_low.lower), Interval.exactly(q_high.lower)
+    # Where there is no room between the tests, the quotient holds every share.
+    share = ((size - low).larger(0) / (high - low).larger(0)).clip(0.0, 1.0)
+    value = (power + share * (more - power).larger(0)).lower
     # Where no threshold is small enough, a part of the smallest test.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(p_low.upper > 0, alpha / p_low.upper, 1.0) * q_low.lower
-    return np.where(p_low.upper <= alpha, value, np.minimum(part, value) * (1 - 2.0**-50))
+    part = ((size / low).smaller(1) * power).lower
+    return np.where(p_low.upper <= alpha, value, np.minimum(part, value))
 
 
 class _Cells(NamedTuple):
@@ -306,11 +304,8 @@ def _order(cells: _Cells, a: float, most: float) -> tuple[float, float]:
         chord.lower[-1], chord.upper[-1] = 0.0, math.inf
         jensen.upper[-1] = math.inf if a > 1 else jensen.upper[-1]
     one, other = (jensen, chord) if a > 1 else (chord, jensen)
-    lower = _total(one.lower, down=True) + _total(atoms.lower, down=True)
-    upper = _total(other.upper, down=False) + _total(atoms.upper, down=False)
-    with np.errstate(divide="ignore"):
-        total = log(Interval(np.asarray(max(lower, 0.0)), np.asarray(max(upper, lower))))
-    found = (total + order * last) / (order - 1)
+    total = Interval(one.lower, other.upper).larger(0).total() + atoms.total()
+    found = (log(total) + order * last) / (order - 1)
     return max(float(found.lower), 0.0), max(float(found.upper), 0.0)
 
 
@@ -345,13 +340,6 @@ def _chord(cells: _Cells, values: list[Interval]) -> Interval:
     value = bottom * rest + top * share
     empty = (cells.p.upper <= 0) | (cells.q.upper <= 0)
     return Interval(np.where(empty, 0.0, value.lower), np.where(empty, 0.0, value.upper))
-
-
-def _total(values: Array, *, down: bool) -> float:
-    finite = values[np.isfinite(values)]
-    if not down and finite.size < values.size:
-        return math.inf
-    return math.nextafter(math.fsum(finite.tolist()), -math.inf if down else math.inf)
 
 
 @final

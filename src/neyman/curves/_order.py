@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
+    Interval,
     dominated,
     exp_outward,
     first_double,
@@ -212,6 +212,13 @@ def inner_gaussian_square(curve: Profile, mass: float, slope: Callable[[Array], 
     return Fraction(0)
 
 
+def largest_ratio(curve: Profile, orders: Array) -> float:
+    """Bound from below the largest D_order / order at some orders above 1."""
+    found = curve.renyi_bracket(orders)
+    ratios = (found / Interval.decimal(orders)).lower
+    return float(np.max(np.where(np.isinf(found.lower), np.inf, ratios)))
+
+
 def least_rho(
     curve: Profile, most: float = math.inf, last: float = math.inf
 ) -> tuple[float, float]:
@@ -261,29 +268,31 @@ def _largest_ratios(curve: Profile, count: int, last: float) -> tuple[float, flo
 
 def _rho_suffices(curve: Profile, rho: float, end: float, tolerance: float) -> bool:
     def cumulant(u: Array) -> Array:
-        """Bound K(1 + u) from above."""
-        return u * curve.renyi_bracket(1 + u).upper * (1 + ULP)
+        """Bound K(1 + u) from above; divergences grow with the order."""
+        order = (1 + Interval.exactly(u)).upper
+        return (curve.renyi_bracket(order) * u).upper
 
-    def tangent(u: Array, reach: Array | float) -> Array:
-        """Return the tangent of rho u (u + 1), drawn `reach` away."""
-        return rho * (u * (u + 1) * (1 - 4 * ULP) - reach * reach * (1 + 4 * ULP))
+    def tangent(u: Array, at: Array) -> Array:
+        """Bound from below the tangent of rho u (u + 1) that is drawn at another place."""
+        place = Interval.exactly(u)
+        return ((place * (place + 1) - (place - at).squared()) * Interval.decimal(rho)).lower
 
     first = tolerance / 4
-    if float(curve.renyi_bracket(np.asarray(1 + first)).upper) > rho * (1 - ULP):
+    if float(curve.renyi_bracket(np.asarray(1 + first)).upper) > Interval.decimal(rho).lower:
         return False
     edges = np.geomspace(first, max(end * (1 + 1e-9), first), _GRID)
     known = cumulant(edges)
-    if np.any(tangent(edges, 0.0) < known):
+    if np.any(tangent(edges, edges) < known):
         return False
     left, right, k_left, k_right = edges[:-1], edges[1:], known[:-1], known[1:]
     while left.size:
         middle = (left + right) / 2
-        open_ = tangent(left, middle - left) < k_left
-        open_ |= tangent(right, right - middle) < k_right
+        open_ = tangent(left, middle) < k_left
+        open_ |= tangent(right, middle) < k_right
         left, middle, right = left[open_], middle[open_], right[open_]
         k_left, k_middle, k_right = k_left[open_], cumulant(middle), k_right[open_]
         # No finer cells help where the bound is above the parabola.
-        if np.any(tangent(middle, 0.0) < k_middle):
+        if np.any(tangent(middle, middle) < k_middle):
             return False
         if left.size > _MOST_CELLS or np.any((middle <= left) | (middle >= right)):
             return False

@@ -12,8 +12,9 @@ from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, least_tau_squared
 from neyman.curves._order import inner_gaussian_square
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
-from neyman.numerics import ULP, Array, Bracket, ComplexArray, LossSum, exp_outward, written
+from neyman.numerics import Array, Bracket, ComplexArray, Interval, LossSum, exp_outward, written
 from neyman.numerics._lattice_sums._source import LossSource, SwappedSource
+from neyman.numerics._primitives import log1p
 from neyman.overriding import override
 
 __all__ = [
@@ -296,8 +297,9 @@ class Pair(Curve):
     def inner_gaussian(self) -> Fraction:
         if not self.certified:
             return Fraction(0)
-        log = min(self.log_singular)
-        mass = float(np.exp(log)) * (1 - ULP * (2 - log)) if log > -np.inf else 0.0
+        if np.isneginf(min(self.log_singular)):
+            return Fraction(0)
+        mass = float(self.delta_bracket(np.asarray(np.inf)).lower)
         return inner_gaussian_square(self, mass, self.slope)
 
     def slope(self, epsilon: Array) -> Array:
@@ -316,8 +318,8 @@ class Pair(Curve):
         if not self.symmetric:
             return Fraction(0)
         advantage = float(self.delta_bracket(np.asarray(0.0)).lower)
-        finite = min(advantage, 1 - ULP)
-        return Fraction(float(2 * np.arctanh(finite)) * (1 - 4 * ULP))
+        finite = Interval.decimal(min(advantage, 1 - 2.0**-50))
+        return Fraction(float((log1p(finite) - log1p(-finite)).larger(0).lower))
 
     def unsupported(self, other: object) -> UnsupportedComposition:
         """Return the error for a composition without a closed form."""

@@ -263,14 +263,27 @@ class Interval:
         return type(self)(_down(_least(ends)) - _TINY, _up(_greatest(ends)) + _TINY)
 
     @quiet
-    def total(self) -> Self:
-        """Return the sum of numbers that are at least 0.
+    def total(
+        self, *, axis: int | None = None, starts: npt.NDArray[np.int64] | None = None
+    ) -> Self:
+        """Return the sum of numbers that are at least 0: of all, along an axis, or of blocks.
 
-        NumPy adds in pairs, within blocks of 128 in eight rows: a number passes through at most
-        19 + log2(size / 128) additions.
+        NumPy adds all of them in pairs, within blocks of 128 in eight rows: a number passes through
+        at most 19 + log2(size / 128) additions. Else it may add one by one.
+
+        Args:
+            axis: the axis; None for all.
+            starts: the places where blocks begin, of one dimension.
         """
-        depth = 20 + max(math.log2(np.size(self.lower) or 1) - 7, 0.0)
-        low, high = np.asarray(np.sum(self.lower)), np.asarray(np.sum(self.upper))
+        if starts is not None:
+            depth = float(np.size(self.lower))
+            low, high = (np.add.reduceat(end, starts) for end in self)
+        elif axis is not None:
+            depth = float(np.shape(self.lower)[axis])
+            low, high = (np.asarray(np.sum(end, axis=axis)) for end in self)
+        else:
+            depth = 20 + max(math.log2(np.size(self.lower) or 1) - 7, 0.0)
+            low, high = np.asarray(np.sum(self.lower)), np.asarray(np.sum(self.upper))
         return type(self)(_down(low * (1 - depth * 2.0**-53)), _up(high * (1 + depth * 2.0**-53)))
 
     def through(self, view: "Callable[[Array], Interval]", *, falling: bool) -> "Interval":

@@ -28,6 +28,7 @@ __all__ = [
     "log1mexp",
     "log1p",
     "log_phi",
+    "log_sum",
     "logistic",
     "mills",
     "normal_log_sf",
@@ -148,6 +149,15 @@ def _psi(x: Array) -> Array:
                 tail = places + term / tail
             value[there] = np.asarray(ratio)[there] / tail
     return value
+
+
+def log_sum(terms: Interval) -> Interval:
+    """Return the logarithm of the sum of e^x along the last axis, relative to the largest."""
+    top: Array = np.max(terms.upper, axis=-1)
+    none = top == -np.inf
+    shift = np.where(none, 0.0, top)
+    found = log(exp(terms - shift[..., None]).total(axis=-1)) + shift
+    return Interval(np.where(none, top, found.lower), np.where(none, top, found.upper))
 
 
 def _log1mexp(x: Array) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from neyman.curves._algebra._factors import Factors, ProductPair, factors_of, gathered, put_in
 from neyman.curves._algebra._tight import tight_mu
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, added_subgaussian
-from neyman.curves._order import Deltas, least_mu
+from neyman.curves._order import Deltas, largest_ratio, least_mu
 from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._pairs._between import at_each_end
 from neyman.curves._pairs._erased import ErasedPair, Failures, erased
@@ -28,10 +28,10 @@ from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
 from neyman.curves._statements._real_line_fold import folded
 from neyman.errors import UnsupportedComposition
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
     ComplexArray,
+    Interval,
     Ladder,
     LossSum,
     ceil_float,
@@ -172,22 +172,22 @@ class ComposedPair(ProductPair):
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        lower, upper = np.zeros(order.shape), np.zeros(order.shape)
+        total = Interval.exactly(np.zeros(order.shape))
         for pair, n in self.parts:
-            part = pair.renyi_bracket(order)
-            lower, upper = lower + n * part.lower, upper + n * part.upper
-        slack = ULP * (1 + len(self.parts))
-        return Bracket(lower * (1 - slack), upper * (1 + slack))
+            total = total + pair.renyi_bracket(order) * Fraction(n)
+        return total
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        parts = [(pair.zcdp_bracket()[1], n) for pair, n in self.parts]
-        upper = math.fsum(rho * n for rho, n in parts) * (1 + 4 * ULP)
+        total = Interval.exactly(0.0)
+        for pair, n in self.parts:
+            total = total + Interval.exactly(pair.zcdp_bracket()[1]) * Fraction(n)
+        upper = float(total.upper)
         square = self.outer_gaussian()
         if square is not None:
             upper = min(upper, ceil_float(square / 2))
         orders = 1 + np.asarray([1e-3, 1.0, 8.0, 1e3, 1e12, 1e18])
-        lower = float(np.max(self.renyi_bracket(orders).lower / orders))
+        lower = largest_ratio(self, orders)
         return min(lower, upper), upper
 
     @override

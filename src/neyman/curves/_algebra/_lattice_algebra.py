@@ -1,7 +1,6 @@
 """The worst and the best of several guarantees, and the one of a mixture."""
 
 import json
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,6 +11,7 @@ import numpy as np
 from neyman.curves._algebra._factors import ProductPair
 from neyman.curves._divergences._joined_renyi import joined_renyi
 from neyman.curves._divergences._outer_renyi import outer_renyi
+from neyman.curves._order import largest_ratio
 from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._pairs._between import at_each_end
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
@@ -19,18 +19,18 @@ from neyman.curves._profiles._conjugate import powers_of_profile, profile_of_pow
 from neyman.curves._profiles._shown import epsilon_shown
 from neyman.curves._solvers._sources import MixedSource
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
     ComplexArray,
+    Interval,
     LossSum,
     around,
     ceil_float,
     exp_outward,
-    standing,
     text,
 )
 from neyman.numerics._laws._mixed_law import MixedLaw
+from neyman.numerics._primitives import log, log_sum
 from neyman.overriding import override
 
 __all__ = [
@@ -111,10 +111,7 @@ class JoinedPair(Pair):
 
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        power = self.tpr_bracket(alpha)
-        return Bracket(
-            np.maximum(1 - power.upper - ULP, 0.0), np.minimum(1 - power.lower + ULP, 1.0)
-        )
+        return (1 - self.tpr_bracket(alpha).decimals()).clip(0.0, 1.0)
 
     def _least_power(self, alpha: Array) -> Array:
         """A power that is known to be reached."""
@@ -202,7 +199,7 @@ class WorstPair(ExtremePair):
     def zcdp_bracket(self) -> tuple[float, float]:
         lower, upper = zip(*(part.zcdp_bracket() for part in self.parts), strict=True)
         square = self.outer_gaussian()
-        most = math.fsum(upper) * (1 + 4 * ULP)
+        most = float(Interval.exactly(np.asarray(upper)).total().upper)
         if square is not None:
             most = min(most, ceil_float(square / 2))
         return min(max(lower), most), most
@@ -317,18 +314,9 @@ class MixturePair(JoinedPair):
 
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        sides: tuple[list[Array], list[Array]] = ([], [])
-        for part, w in self.parts:
-            bounds, (low, high) = part.log_delta_bracket(epsilon), standing(w)
-            sides[0].append(np.log(low) + bounds.lower)
-            sides[1].append(np.log(high) + bounds.upper)
-        lower: Array = np.logaddexp.reduce(np.stack(sides[0]), axis=0)
-        upper: Array = np.logaddexp.reduce(np.stack(sides[1]), axis=0)
-        slack = ULP * (2 + len(self.parts))
-        with np.errstate(invalid="ignore"):
-            lower = np.where(np.isfinite(lower), lower - slack * (1 - lower), lower)
-            upper = np.where(np.isfinite(upper), upper + slack * (1 - upper), upper)
-        return Bracket(lower, np.minimum(upper, 0.0))
+        found = [part.log_delta_bracket(epsilon) + log(Interval.of(w)) for part, w in self.parts]
+        ends = (np.stack(sides, axis=-1) for sides in zip(*found, strict=True))
+        return log_sum(Interval(*ends)).smaller(0)
 
     @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
@@ -366,7 +354,7 @@ class MixturePair(JoinedPair):
     def zcdp_bracket(self) -> tuple[float, float]:
         upper = max(part.zcdp_bracket()[1] for part in self.all_parts)
         orders = 1 + np.asarray([1e-3, 1.0, 8.0, 1e3])
-        lower = float(np.max(self.renyi_bracket(orders).lower / orders)) * (1 - 2 * ULP)
+        lower = largest_ratio(self, orders)
         return min(lower, upper), upper
 
     @override

@@ -12,7 +12,6 @@ from neyman.curves._pair import Pair
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
     around,
@@ -22,6 +21,7 @@ from neyman.numerics import (
     text,
 )
 from neyman.numerics._distributions._lognormal_mean import LognormalMean
+from neyman.numerics._primitives import exp, expm1, log
 from neyman.overriding import override
 
 __all__ = ["AllocationPair", "AllocationSwapPair"]
@@ -170,11 +170,9 @@ class AllocationSwapPair(_Allocated):
     @staticmethod
     def _side(mean: LognormalMean, epsilon: Array) -> Bracket:
         right, left = epsilon[epsilon >= 0], epsilon[epsilon < 0]
-        found = mean.log_shortfall(-right)
-        slack = ULP * (1 + np.abs(right))
         return _joined(
             epsilon,
-            Bracket(found.lower + right - slack, found.upper + right + slack),
+            mean.log_shortfall(-right) + right,
             _above_floor(left, mean.log_excess(-left), left),
         )
 
@@ -208,11 +206,6 @@ def _joined(epsilon: Array, right: Bracket, left: Bracket) -> Bracket:
     return Bracket(lower, upper)
 
 
-def _above_floor(epsilon: Array, log: Bracket, shift: Array | float) -> Bracket:
-    """Return log(1 - e^epsilon + e^(shift + log)), rounded outwards."""
-    flat = -np.expm1(epsilon)
-    bounds: list[Array] = []
-    for side, sign in zip(log, (-1, 1), strict=True):
-        total = np.log(flat + np.exp(np.minimum(shift + side, 0.0)) * (1 + sign * 16 * ULP))
-        bounds.append(total + sign * 4 * ULP * (1 + np.abs(total) + np.abs(shift)))
-    return Bracket(bounds[0], bounds[1])
+def _above_floor(epsilon: Array, found: Bracket, shift: Array | float) -> Bracket:
+    """Return log(1 - e^epsilon + e^(shift + found))."""
+    return log(exp((found + shift).smaller(0)) - expm1(epsilon))

@@ -5,7 +5,7 @@ import numpy as np
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.curves._pairs._randomized_response import RandomizedResponsePair
-from neyman.numerics import ULP, Array, Bracket, standing
+from neyman.numerics import Array, Bracket, Interval, ceil_float, floor_float
 from neyman.overriding import override
 
 __all__ = ["CurvePair"]
@@ -66,12 +66,12 @@ class CurvePair(Pair):
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
         square, most = self.outer_gaussian(), self.outer_pure()
-        upper = np.full(order.shape, np.inf)
+        upper, a = np.full(order.shape, np.inf), Interval.decimal(order)
         if square is not None:
-            upper = order * (standing(square)[1] / 2 * (1 + 4 * ULP))
+            upper = np.where(np.isinf(order), np.inf, (a * (square / 2)).upper)
         if most is not None:
-            upper = np.minimum(upper, standing(most)[1] * (1 + ULP))
-        lower = order * (standing(self.inner_gaussian())[0] / 2 * (1 - 4 * ULP))
+            upper = np.minimum(upper, ceil_float(most))
+        lower = (a * (self.inner_gaussian() / 2)).lower
         least = self.inner_pure()
         if least > 0:
             check_epsilon(least)
@@ -81,6 +81,6 @@ class CurvePair(Pair):
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
         square, most = self.outer_gaussian(), self.outer_pure()
-        known = [standing(x)[1] / 2 for x in (square, None if most is None else most**2) if x]
-        upper = min(known, default=np.inf) * (1 + ULP)
-        return standing(self.inner_gaussian())[0] / 2 * (1 - ULP), upper
+        known = [x for x in (square, None if most is None else most**2) if x]
+        upper = ceil_float(min(known) / 2) if known else np.inf
+        return floor_float(self.inner_gaussian() / 2), upper

@@ -11,7 +11,6 @@ from neyman.curves._pair import Pair
 from neyman.curves._pairs._lattice_pair import LatticePair
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
-    ULP,
     Array,
     Atoms,
     Bracket,
@@ -23,7 +22,7 @@ from neyman.numerics import (
     text,
 )
 from neyman.numerics._atomic._atomic_sums import atom_cumulant
-from neyman.numerics._distributions._theta import log_theta_ratio
+from neyman.numerics._distributions._theta import log_theta_ratio, theta_error
 from neyman.numerics._primitives import log, log1p
 from neyman.overriding import override
 
@@ -36,6 +35,8 @@ __all__ = [
 # Less than any double, in logarithms.
 _FAR = 770.0
 _MOST_ATOMS = 2**17
+# The rounding of a shift.
+_FLAT = 2.0**-52
 
 
 @final
@@ -92,7 +93,6 @@ class DiscreteGaussianPair(LatticePair):
             k,
             shape - log_total,
             other - log_total,
-            4 * ULP,
             log_lost_p=-_FAR + 8,
             log_lost_q=-_FAR + 8,
         )
@@ -114,16 +114,16 @@ class DiscreteGaussianPair(LatticePair):
     def _renyi(self, order: Array) -> Bracket:
         square = float(self.sigma_squared)
         finite = np.where(np.isfinite(order), order, 2.0)
-        line = finite * (self.sensitivity**2 / (2 * square))
+        line = Interval.exactly(finite) * (Fraction(self.sensitivity**2) / (2 * self.sigma_squared))
         c = np.where(finite == 1, 1.0, finite - 1)
         # theta has period 1: at order 1 + c it is read at c.
         theta = log_theta_ratio((c * self.sensitivity).astype(np.complex128), square).real
         # It is flat at 0, its logarithm at least -(c Delta)^2 / (2 sigma^2).
         taken = np.where(finite == 1, 0.0, theta / c)
-        error = 16 * ULP * (line + np.abs(taken) + 1e-300) + _theta_error(c, square)
-        lower, upper = np.maximum(line + taken - error, 0.0), line + taken + error
-        infinite = np.isposinf(order)
-        return Bracket(np.where(infinite, np.inf, lower), np.where(infinite, np.inf, upper))
+        relative, absolute = theta_error(square)
+        # c Delta is rounded, and theta so flat that the line holds a tenth of that.
+        found = line + Interval.within(taken, relative, absolute / np.abs(c) + line.upper * _FLAT)
+        return Interval.where(np.isposinf(order), Interval.exactly(np.inf), found.larger(0))
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
@@ -245,15 +245,10 @@ class DiscretePair(LatticePair):
             steps,
             np.array([_log(p) for _, p, _ in ratios]),
             np.array([_log(q) for _, _, q in ratios]),
-            4 * ULP,
-            (steps.size + 8) * float(unit) if top and not self._on_grid(losses) else 0.0,
+            place_error=(steps.size + 8) * float(unit) if top else 0.0,
             log_only_q=_log(self._only(self.q, self.p)),
             log_only_p=_log(self._only(self.p, self.q)),
         )
-
-    @staticmethod
-    def _on_grid(losses: Array) -> bool:
-        return bool(np.all(losses == 0))
 
     @override
     def outer_pure(self) -> Fraction | None:
@@ -270,7 +265,7 @@ class DiscretePair(LatticePair):
 
 
 def _log(value: Fraction) -> float:
-    """Return log of a rational in [0, 2^2000]; relative error within ULP, next to 1 too."""
+    """Return log of a rational in [0, 2^2000]; relative error within 2^-50, next to 1 too."""
     if value == 0:
         return -math.inf
     if Fraction(1, 2) < value < 2:
@@ -283,13 +278,6 @@ def _check_sensitivity(sensitivity: object) -> None:
         raise InvalidParameter(
             f"sensitivity={sensitivity!r} was given; write an int from 1 to {_MOST_ATOMS}"
         )
-
-
-def _theta_error(c: Array, square: float) -> Array:
-    """Return what the direct sum of theta may lose, divided by c; Poisson's loses nothing."""
-    if square >= _WIDE:
-        return np.zeros(c.shape)
-    return 64 * ULP * (1 + 1 / square) / np.abs(c)
 
 
 # sigma^2 from which Poisson's sum is used.

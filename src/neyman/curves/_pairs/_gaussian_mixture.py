@@ -11,16 +11,18 @@ import numpy as np
 from neyman.curves._divergences._binomial_renyi import outermost_renyi
 from neyman.curves._divergences._law_renyi import renyi_by_law
 from neyman.curves._divergences._outer_renyi import outer_renyi
+from neyman.curves._order import largest_ratio
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._solvers._sources import GaussianMixtureSource
+from neyman.curves._solvers._view import left_of_zero
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
     GaussianMixtureLaw,
+    Interval,
     LossSum,
     Shifts,
     around,
@@ -32,6 +34,7 @@ from neyman.numerics import (
     text,
 )
 from neyman.numerics._laws._normal_mixture import NormalMixtures
+from neyman.numerics._primitives import log, log1p
 from neyman.numerics._rising import Risen, rising_root
 from neyman.overriding import override
 
@@ -210,13 +213,8 @@ class GaussianMixturePair(Pair):
         if np.any(left):
             back = self.swap()
             there = back.log_delta_bracket(-np.ravel(epsilon)[left])
-            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-                for side, bound, at, sign in (
-                    (lower, there.lower, high, -1),
-                    (upper, there.upper, low, 1),
-                ):
-                    total = np.log(-np.expm1(at[left]) + np.exp(at[left] + bound))
-                    side[left] = total + sign * 4 * ULP * (1 + np.abs(total))
+            found = left_of_zero(near.at(left.reshape(shape)), there)
+            lower[left], upper[left] = found.lower, found.upper
         upper = np.where(np.isposinf(low), -np.inf, np.minimum(upper, 0.0))
         lower = np.where(np.isneginf(low), 0.0, np.minimum(lower, upper))
         return Bracket(lower.reshape(shape), upper.reshape(shape))
@@ -241,7 +239,8 @@ class GaussianMixturePair(Pair):
         asked = (flat > 0) & (flat < at_zero.upper)
         if np.any(asked):
             near = around(flat[asked])
-            low, high = self._spent(np.log(near.upper), 1), self._spent(np.log(near.lower), -1)
+            level = log(near)
+            low, high = self._spent(level.upper, 1), self._spent(level.lower, -1)
             certain = near.upper < at_zero.lower
             lower[asked] = np.where(certain, np.maximum(low, 0.0), 0.0)
             upper[asked] = np.maximum(high, 0.0)
@@ -251,7 +250,7 @@ class GaussianMixturePair(Pair):
     def _most(self) -> float:
         """Bound the largest loss: finite where Q has no mean but P's largest."""
         # The largest mean of P is 0; near weight 1 the logarithm needs what is missing.
-        return math.inf if self.q[-1][0] > 0 else -_log(self.p[-1][1]) * (1 + 2 * ULP)
+        return math.inf if self.q[-1][0] > 0 else float((-_log(self.p[-1][1])).upper)
 
     @property
     def _least(self) -> float:
@@ -259,21 +258,20 @@ class GaussianMixturePair(Pair):
         # Where P is N(0), Q's smallest mean must be 0 too.
         if self.p[0][0] > 0 or self.q[0][0] > 0:
             return -math.inf
-        return _log(self.q[0][1]) * (1 + 2 * ULP)
+        return float(_log(self.q[0][1]).lower)
 
     def _spent(self, log_delta: Array, side: int) -> Array:
         """Return a loss at which delta is at least (side 1) or at most (side -1) this."""
         mixtures = self._mixtures
-        target = log_delta + side * ULP * (1 + np.abs(log_delta))
 
         def rising(z: Array) -> Risen:
             bounds, loss = mixtures.log_delta_at(z), mixtures.loss(z)
-            log = (bounds.lower + bounds.upper) / 2
+            middle = (bounds.lower + bounds.upper) / 2
             tail = mixtures.log_p_above(z).upper
-            slope = loss.slope * np.exp(np.minimum(loss.value + tail - log, 700.0))
-            return Risen(-log, (bounds.upper - bounds.lower) / 2, slope)
+            slope = loss.slope * np.exp(np.minimum(loss.value + tail - middle, 700.0))
+            return Risen(-middle, (bounds.upper - bounds.lower) / 2, slope)
 
-        z = rising_root(rising, -target)
+        z = rising_root(rising, -log_delta)
         place = z.lower if side > 0 else z.upper
         loss = mixtures.loss(np.where(np.isfinite(place), place, 0.0))
         value = loss.value - side * loss.error
@@ -285,17 +283,12 @@ class GaussianMixturePair(Pair):
         """Bracket the z with P(Z > z) = alpha in (0, 1): more than alpha lies above the lower."""
         lower, upper = np.full(alpha.shape, -np.inf), np.full(alpha.shape, np.inf)
         near, rest, mixtures = around(alpha), complement(alpha), self._mixtures
-        for chosen, levels, above in (
-            (alpha <= 0.5, (near.upper, near.lower), True),
-            (alpha > 0.5, (rest.lower, rest.upper), False),
-        ):
+        for chosen, part, above in ((alpha <= 0.5, near, True), (alpha > 0.5, rest, False)):
             if np.any(chosen):
-                with np.errstate(divide="ignore"):
-                    low, high = (np.log(level[chosen]) for level in levels)
-                slack = ULP * (1 + np.abs(low))
-                sign = 1 if above else -1
-                lower[chosen] = mixtures.place_of_p(low + sign * slack, above=above).lower
-                upper[chosen] = mixtures.place_of_p(high - sign * slack, above=above).upper
+                level = log(part.at(chosen))
+                low, high = reversed([*level]) if above else level
+                lower[chosen] = mixtures.place_of_p(low, above=above).lower
+                upper[chosen] = mixtures.place_of_p(high, above=above).upper
         return Bracket(lower, upper)
 
     @override
@@ -337,7 +330,7 @@ class GaussianMixturePair(Pair):
         square = (self.q[-1][0] + self.p[-1][0]) ** 2 / self.variance
         ends = outermost_renyi(order, square, float(self.p[-1][1]), float(self.q[-1][1]))
         upper = np.minimum(found.upper, np.minimum(ends.upper, outer_renyi(self, order)))
-        upper = np.minimum(upper, self._most * (1 + ULP))
+        upper = np.minimum(upper, self._most)
         lower = np.minimum(np.maximum(found.lower, ends.lower), upper)
         unbounded = np.isposinf(order) & math.isinf(self._most)
         return Bracket(np.where(unbounded, np.inf, lower), np.where(unbounded, np.inf, upper))
@@ -346,7 +339,7 @@ class GaussianMixturePair(Pair):
     def zcdp_bracket(self) -> tuple[float, float]:
         upper = ceil_float(self.outer_gaussian() / 2)
         orders = 1 + np.logspace(-3, 2, 16)
-        lower = float(np.max(self.renyi_bracket(orders).lower / orders)) * (1 - 2 * ULP)
+        lower = largest_ratio(self, orders)
         return min(lower, upper), upper
 
     @override
@@ -359,8 +352,8 @@ class GaussianMixturePair(Pair):
         return min(max(lower, local), upper), upper
 
 
-def _log(weight: Fraction) -> float:
-    return math.log1p(-float(1 - weight)) if 2 * weight > 1 else math.log(float(weight))
+def _log(weight: Fraction) -> Interval:
+    return log1p(-Interval.of(1 - weight)) if 2 * weight > 1 else log(Interval.of(weight))
 
 
 def _brief(weight: Fraction) -> str:

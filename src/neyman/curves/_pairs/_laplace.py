@@ -1,6 +1,5 @@
 """The Laplace pair, Lap(0, 1) against Lap(epsilon, 1)."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,9 +11,9 @@ from neyman.curves._divergences._renyi import laplace_renyi
 from neyman.curves._order import least_rho
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._solvers._sources import LaplaceSource
-from neyman.numerics import ULP, Array, ComplexArray, Interval, LossSum, standing, text
+from neyman.numerics import Array, ComplexArray, Interval, LossSum, standing, text
 from neyman.numerics._laws._laplace_law import LaplaceLaw
-from neyman.numerics._primitives import exp, expm1, log1p
+from neyman.numerics._primitives import exp, expm1, log1p, tanh
 from neyman.overriding import override
 
 __all__ = ["LaplacePair"]
@@ -94,5 +93,5 @@ class LaplacePair(ShiftedPair):
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
-        bound = standing(self.epsilon0)[1]
-        return least_rho(self, bound * math.tanh(bound / 2) * (1 + 4 * ULP))
+        bound = Interval.of(self.epsilon0)
+        return least_rho(self, float((bound * tanh(bound / 2)).upper))

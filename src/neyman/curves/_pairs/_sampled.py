@@ -20,7 +20,6 @@ from neyman.curves._pairs._lattice_pair import LatticePair
 from neyman.curves._pairs._randomized_response import RandomizedResponsePair
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
-    ULP,
     Array,
     Interval,
     LossSum,
@@ -356,6 +355,6 @@ class SampledSwapPair(_PoissonSampled):
             upper = np.minimum(upper, (-self.least).upper)
             return Interval(np.zeros(order.shape), upper)
         found = renyi_by_law(law, order, self.log_singular[0])
-        upper = np.minimum(found.upper, max(law.range[1], 0.0) * (1 + ULP))
+        upper = np.minimum(found.upper, max(law.range[1], 0.0))
         found = Interval(np.minimum(found.lower, upper), upper)
         return capped_renyi(found, order, self.outer_gaussian())

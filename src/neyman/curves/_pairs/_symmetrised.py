@@ -9,21 +9,22 @@ import numpy as np
 
 from neyman.curves._divergences._law_renyi import renyi_by_law
 from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
+from neyman.curves._order import largest_ratio
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._sampled import SampledPair
 from neyman.curves._solvers._sources import SymmetrisedSource
+from neyman.curves._solvers._view import left_of_zero
 from neyman.errors import UnsupportedComposition
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
+    Interval,
     LossSum,
-    around,
-    standing,
     text,
 )
 from neyman.numerics._laws._symmetrised_law import SymmetrisedGaussianLaw
+from neyman.numerics._primitives import expm1, log1p
 from neyman.overriding import override
 
 __all__ = ["SymmetrisedPair"]
@@ -32,6 +33,7 @@ __all__ = ["SymmetrisedPair"]
 _LEAST = Fraction(1, 10**100)
 # Order times mu up to which the law is summed for a divergence.
 _HIGHEST = 500.0
+_NONE = Interval.exactly(0.0)
 
 
 @final
@@ -112,25 +114,15 @@ class SymmetrisedPair(Pair):
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
         right = self._sampled.log_delta_bracket(np.abs(epsilon))
-        near = around(np.minimum(epsilon, 0.0))
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            lower = np.log(-np.expm1(near.upper) + np.exp(near.lower + right.lower))
-            upper = np.log(-np.expm1(near.lower) + np.exp(near.upper + right.upper))
-            lower = lower - 4 * ULP * (1 + np.abs(lower))
-            upper = np.minimum(upper + 4 * ULP * (1 + np.abs(upper)), 0.0)
-        negative = epsilon < 0
-        lower = np.where(negative, np.where(np.isneginf(epsilon), 0.0, lower), right.lower)
-        return Bracket(lower, np.where(negative, upper, right.upper))
+        left = left_of_zero(Interval.decimal(np.minimum(epsilon, 0.0)), right)
+        return Interval.where(np.isneginf(epsilon), _NONE, Interval.where(epsilon < 0, left, right))
 
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:
         first, last = self._sampled.beta_bracket(alpha), self._sampled.swap().beta_bracket(alpha)
         advantage = self.delta_bracket(np.zeros(()))
-        near = around(alpha)
-        line = Bracket(
-            np.maximum(1 - advantage.upper - near.upper - ULP, 0.0),
-            1 - advantage.lower - near.lower + ULP,
-        )
+        near = Interval.decimal(alpha)
+        line = (1 - advantage.decimals() - near).larger(0)
         left, right = self._ends()
         lower = np.where(near.upper <= left.lower, np.maximum(first.lower, line.lower), line.lower)
         lower = np.where(near.lower >= right.upper, np.maximum(last.lower, line.lower), lower)
@@ -141,18 +133,15 @@ class SymmetrisedPair(Pair):
 
     def _ends(self) -> tuple[Bracket, Bracket]:
         """Bracket x* and f_p(x*), the ends of the line."""
-        base = self.base.delta_bracket(np.zeros(()))
-        left = Bracket((1 - base.upper) / 2 - ULP, (1 - base.lower) / 2 + ULP)
-        both = self.delta_bracket(np.zeros(()))
-        return left, Bracket(1 - both.upper - left.upper - ULP, 1 - both.lower - left.lower + ULP)
+        base, both = (x.delta_bracket(np.zeros(())).decimals() for x in (self.base, self))
+        left = (1 - base) / 2
+        return left, 1 - both - left
 
     @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
         beta, own = self.beta_bracket(alpha), self._sampled.tpr_bracket(alpha)
-        sure = around(alpha).upper <= self._ends()[0].lower
-        lower = np.maximum(1 - beta.upper - ULP, 0.0)
-        upper = np.minimum(1 - beta.lower + ULP, 1.0)
-        return Bracket(np.where(sure, own.lower, lower), np.where(sure, own.upper, upper))
+        sure = Interval.decimal(alpha) <= self._ends()[0]
+        return Interval.where(sure, own, (1 - beta.decimals()).clip(0.0, 1.0))
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
@@ -172,7 +161,7 @@ class SymmetrisedPair(Pair):
     def zcdp_bracket(self) -> tuple[float, float]:
         upper = min(self.base.zcdp_bracket()[1], outer_rho(self))
         orders = 1 + np.asarray([1e-3, 1.0, 8.0, 1e3, 1e12])
-        lower = float(np.max(self.renyi_bracket(orders).lower / orders)) * (1 - 2 * ULP)
+        lower = largest_ratio(self, orders)
         return min(lower, upper), upper
 
     @override
@@ -180,8 +169,8 @@ class SymmetrisedPair(Pair):
         most = self.base.outer_pure()
         if most is None:
             return None
-        share, bound = standing(self.probability)[1], standing(most)[1]
-        return Fraction(float(np.log1p(share * np.expm1(bound))) * (1 + 4 * ULP))
+        share = Interval.of(self.probability)
+        return Fraction(float(log1p(share * expm1(Interval.of(most))).upper))
 
     @override
     def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:

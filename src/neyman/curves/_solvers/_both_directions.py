@@ -24,7 +24,8 @@ from neyman.curves._solvers._solver import Auto, Contour, in_use
 from neyman.curves._solvers._statements import stands_beside, statement_bound, without_statements
 from neyman.curves._solvers._trivial import one_side
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View, meet
-from neyman.numerics import ULP, Array, BothWays, Bracket, exp_outward
+from neyman.numerics import Array, BothWays, Bracket, Interval, exp_outward
+from neyman.numerics._primitives import log
 
 __all__ = ["delta_of_both", "larger", "read_both"]
 
@@ -180,9 +181,7 @@ def delta_of_both(remove: Pair, add: Pair, epsilon: Array) -> Bracket:
 def _epsilon(remove: Pair, add: Pair, delta: Array) -> Bracket:
     """Ask the second direction only where its delta may be larger at the first one's epsilon."""
     first = read(remove, EPSILON, delta)
-    with np.errstate(divide="ignore"):
-        log = np.log(delta)
-    most = np.where(delta > 0, log - 2 * ULP * (1 + np.abs(log)), log)
+    most = np.where(delta > 0, log(Interval.exactly(delta)).lower, -np.inf)
     # The total variation is the same both ways.
     open_ = np.array(((first.upper > 0) | (add != remove.swap())) & ~np.isposinf(first.lower))
     if np.any(open_):

@@ -9,16 +9,17 @@ import numpy.typing as npt
 
 from neyman.curves._algebra._factors import Factors
 from neyman.curves._pair import Tails, middles
+from neyman.curves._solvers._view import left_of_zero
 from neyman.numerics import (
     DELTA,
     P_ABOVE,
     Q_ABOVE,
-    ULP,
     Array,
     Bracket,
     Contour,
     ContourTails,
     Functional,
+    Interval,
     LossLaw,
     LossSum,
     complement,
@@ -29,6 +30,8 @@ __all__ = ["BestTest", "ContourProfile", "contour_profile", "loss_law"]
 
 # Relative width of a bracket that is worth another line.
 _LOOSE = 1e-7
+# By so much, relatively, the end of the range of a sum is at most above the largest loss.
+_TOP = 2.0**-46
 # A threshold that any exponent multiplies without an overflow.
 _FARTHEST = 1e100
 
@@ -72,11 +75,9 @@ class ContourProfile:
             here = self._tail(self.law, DELTA, epsilon[right], most)
             lower[right], upper[right] = here.lower, here.upper
         if np.any(left):
-            there = self._tail(self.law.reversed(), DELTA, -epsilon[left])
-            flat = -np.expm1(epsilon[left])
-            for side, bound, sign in ((lower, there.lower, -1), (upper, there.upper, 1)):
-                total = np.log(flat + np.exp(epsilon[left] + bound))
-                side[left] = total + sign * 4 * ULP * (1 + np.abs(total))
+            back = self._tail(self.law.reversed(), DELTA, -epsilon[left])
+            there = left_of_zero(Interval.exactly(epsilon[left]), back)
+            lower[left], upper[left] = there.lower, there.upper
         upper = np.where(np.isposinf(epsilon), -np.inf, np.minimum(upper, 0.0))
         lower = np.where(np.isneginf(epsilon), 0.0, np.minimum(lower, upper))
         return Bracket(lower, upper)
@@ -91,7 +92,7 @@ class ContourProfile:
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
         # Nothing lies beyond the largest loss, and something just below it.
         most = max(self.law.range[1], 0.0)
-        lower[flat == 0], upper[flat == 0] = most * (1 - 16 * ULP), most
+        lower[flat == 0], upper[flat == 0] = most * (1 - _TOP), most
         inner = (flat > 0) & (flat < 1)
         if np.any(inner):
             found = ContourTails(self.law, DELTA).threshold(np.log(flat[inner]))

@@ -20,8 +20,9 @@ from neyman.curves._algebra._factors import Factors
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._sampled import sampling_of
 from neyman.curves._solvers._view import EPSILON, View
-from neyman.numerics import ULP, Array, Bracket, gaussian_log_delta, standing
+from neyman.numerics import Array, Bracket, Interval, gaussian_log_delta
 from neyman.numerics._distributions._binomial_masses import log_binomial
+from neyman.numerics._primitives import exp, log, log_sum
 
 __all__ = ["KnownSamples", "known_samples"]
 
@@ -50,8 +51,7 @@ class KnownSamples:
     def _sums(self, epsilon: Array) -> Array:
         near = np.broadcast_to(epsilon[:, None], (epsilon.size, self.mu.size))
         each = gaussian_log_delta(near, self.mu)
-        total: Array = np.logaddexp.reduce(self.log_weight + each.upper, axis=-1)
-        return np.minimum(total + ULP * (8 + self.mu.size) * (1 + np.abs(total)), 0.0)
+        return np.minimum(log_sum(each + self.log_weight).upper, 0.0)
 
     def bracket(self, view: View, at: Array) -> Bracket:
         """Bracket log delta or epsilon, vacuously from below."""
@@ -63,7 +63,7 @@ class KnownSamples:
 
     def epsilon(self, delta: Array) -> Array:
         """Bound epsilon from above, by halving; any point at which delta is small enough does."""
-        target = np.log(np.maximum(delta, 5e-324)) * (1 + 4 * ULP) - 4 * ULP
+        target = log(Interval.exactly(np.maximum(delta, 5e-324))).lower
         high = np.ones(delta.shape)
         for _ in range(_HALVINGS):
             open_ = self.log_delta(high) > target
@@ -91,8 +91,8 @@ def known_samples(parts: Factors) -> KnownSamples | None:
 
 
 def _blocks(square: Fraction, probability: Fraction, times: int) -> KnownSamples:
-    log, error = log_binomial(times, float(probability), float(1 - probability))
-    log = log + error
+    masses, error = log_binomial(times, float(probability), float(1 - probability))
+    masses = Interval.within(masses, 0.0, error)
     # The first steps one by one, for those weigh most where q is small; then about evenly.
     ends = np.unique(np.geomspace(1, times + 1, _BLOCKS).astype(np.int64))
     mode = math.floor(times * probability)
@@ -101,8 +101,10 @@ def _blocks(square: Fraction, probability: Fraction, times: int) -> KnownSamples
     ends = np.append(ends, np.clip(around, 1, times + 1).astype(np.int64))
     ends = np.unique(np.append(ends, times + 1))
     starts = np.append(0, ends[:-1])
-    weight = np.logaddexp.reduceat(log, starts)
+    top = np.maximum.reduceat(masses.upper, starts)
+    share = exp(masses - np.repeat(top, ends - starts))
+    weight = log(share.total(starts=starts)) + top
     largest = (ends - 1).astype(np.float64)
     kept = largest > 0
-    mu = np.sqrt(largest[kept]) * math.sqrt(standing(square)[1]) * (1 + 4 * ULP)
-    return KnownSamples(weight[kept] + ULP * (times + 8), mu)
+    mu = (Interval.exactly(largest[kept]) * Interval.of(square)).sqrt().upper
+    return KnownSamples(weight.upper[kept], mu)

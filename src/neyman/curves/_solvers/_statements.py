@@ -34,10 +34,11 @@ from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View, meet
 from neyman.curves._statements._rdp import RdpPair
 from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import UnsupportedComposition
-from neyman.numerics import ULP, Array, Bracket
+from neyman.numerics import Array, Bracket, Interval
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._source import SwappedSource
 from neyman.numerics._lattice_sums._sum import Divergences, LatticeSum
+from neyman.numerics._primitives import log1p
 
 __all__ = ["stands_beside", "statement_bound", "without_statements"]
 
@@ -166,21 +167,21 @@ def _best(
 
 def _divergences(parts: Factors, orders: Array, log_cut: float) -> _Divergences:
     """Bound the sum of the divergences, of the larger direction, from above."""
-    known, unknown = np.zeros(orders.shape), np.zeros(orders.shape)
+    known = unknown = Interval.exactly(np.zeros(orders.shape))
     others: list[tuple[Pair, int]] = []
     for pair, n in parts:
         own = _own(pair, orders)
         close = np.isfinite(own.upper) & (own.upper * (1 - _CLOSE) <= own.lower)
         if isinstance(pair, RealLinePair) or np.any(close):
-            known = known + n * own.upper
+            known = known + own * n
         else:
-            unknown = unknown + n * own.upper
+            unknown = unknown + own * n
             others.append((pair, n))
     found = _by_lattice(tuple(others), orders, log_cut) if others else None
     cut = 0.0
-    if found is not None and np.any(found.values < unknown):
-        unknown, cut = np.minimum(unknown, found.values), found.cut
-    return _Divergences((known + unknown) * (1 + ULP * (4 + 2 * len(parts))), cut)
+    if found is not None and np.any(found.values < unknown.upper):
+        unknown, cut = unknown.smaller(found.values), found.cut
+    return _Divergences((known + unknown).upper, cut)
 
 
 def _own(pair: Pair, orders: Array) -> Bracket:
@@ -208,10 +209,11 @@ def _by_lattice(parts: Factors, orders: Array, log_cut: float) -> _Divergences |
         before, values = values, np.maximum(*(side(orders) for side in found))
         if np.all(values >= before * (1 - _SETTLED)):
             break
-    cut = sum(side.rest for side in found or ()) * (1 + 2 * ULP)
+    cut = float(Interval.exactly(np.asarray([x.rest for x in found or ()])).total().upper)
     if cut >= 1:
         return None
-    scaled = values - orders / (orders - 1) * np.log1p(-cut) * (1 + 4 * ULP)
+    a = Interval.exactly(orders)
+    scaled = (Interval.exactly(values) - a / (a - 1) * log1p(-cut)).upper
     return _Divergences(np.where(np.isnan(scaled), np.inf, scaled), cut)
 
 

@@ -7,9 +7,10 @@ from typing import Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics import ULP, Array, Bracket, around
+from neyman.numerics import Array, Bracket, Interval, around
+from neyman.numerics._primitives import exp, expm1, log
 
-__all__ = ["BETA", "EPSILON", "LOG_DELTA", "TPR", "Readable", "View", "meet"]
+__all__ = ["BETA", "EPSILON", "LOG_DELTA", "TPR", "Readable", "View", "left_of_zero", "meet"]
 
 # No relative width is asked of what is smaller, nor of a log delta below.
 _NOTHING = -760.0
@@ -61,11 +62,8 @@ class View:
         if self.name == "epsilon":
             return Bracket(np.zeros(at.shape), np.where(at >= 1, 0.0, np.inf))
         if self.name == "log_delta":
-            near = np.minimum(around(at).upper, 0.0)
-            with np.errstate(divide="ignore"):
-                least = np.log(-np.expm1(near))
-            least = np.where(at < 0, least - 4 * ULP * (1 - least), -np.inf)
-            return Bracket(least, np.zeros(at.shape))
+            least = log(-expm1(Interval.decimal(at).smaller(0))).lower
+            return Bracket(np.where(at < 0, least, -np.inf), np.zeros(at.shape))
         near = around(at)
         if self.name == "beta":
             most = np.clip(np.nextafter(1 - near.lower, 2.0), 0.0, 1.0)
@@ -85,6 +83,14 @@ class View:
 
 LOG_DELTA, EPSILON = View("log_delta", loss=True), View("epsilon", loss=True)
 BETA, TPR = View("beta", loss=False), View("tpr", loss=True)
+
+
+def left_of_zero(epsilon: Interval, back: Interval) -> Interval:
+    """Return log delta at epsilon <= 0, by that of the reversed loss at -epsilon.
+
+    delta(epsilon) = 1 - e^epsilon + e^epsilon delta_back(-epsilon), of positive terms
+    """
+    return log(exp(epsilon + back) - expm1(epsilon)).smaller(0)
 
 
 def meet(first: Bracket, second: Bracket) -> Bracket:
