@@ -218,6 +218,23 @@ def test_a_total_holds_the_exact_sum():
         assert upper <= lower * (1 + 2e-12)
 
 
+def test_a_total_along_an_axis_or_of_blocks_holds_the_exact_sums():
+    rng = np.random.default_rng(9)
+    low = 10.0 ** rng.uniform(-20, 5, (3, 500))
+    x = Interval(low, low * (1 + 1e-12))
+    rows, starts = x.total(axis=-1), np.asarray([0, 1, 40])
+    for i in range(3):
+        blocks = Interval(x.lower[i], x.upper[i]).total(starts=starts)
+        ends = [slice(0, 1), slice(1, 40), slice(40, None)]
+        for found, part in (
+            (rows.at(np.asarray(i)), slice(None)),
+            *((blocks.at(np.asarray(k)), part) for k, part in enumerate(ends)),
+        ):
+            assert Fraction(float(found.lower)) <= sum(map(Fraction, x.lower[i, part].tolist()))
+            assert Fraction(float(found.upper)) >= sum(map(Fraction, x.upper[i, part].tolist()))
+            assert found.upper <= found.lower * (1 + 2e-12)
+
+
 def test_what_two_formulas_share_is_chosen_by_the_side_of_an_edge():
     x = Interval(np.asarray([0.0, 0.5, 0.9, 1.0]), np.asarray([0.5, 1.5, 1.0, 1.0]))
     below, above = Interval.exactly(np.full(4, -1.0)), Interval.exactly(np.full(4, 1.0))

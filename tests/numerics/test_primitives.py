@@ -12,7 +12,7 @@ import pytest
 from flint import arb, ctx
 
 from neyman.numerics._interval import Interval
-from neyman.numerics._primitives import PRIMITIVES
+from neyman.numerics._primitives import PRIMITIVES, log_sum
 
 BITS, POINTS = 300, 400
 PAGE = Path(__file__).parents[2] / "docs/theory/rounding.md"
@@ -170,3 +170,17 @@ def test_the_page_states_the_errors_that_the_code_states():
     for primitive in PRIMITIVES:
         flat = primitive.ulps(np.zeros(())) if callable(primitive.ulps) else primitive.ulps
         assert rows[primitive.name].split()[0].rstrip(",") == f"{float(flat):g}", primitive.name
+
+
+def test_the_logarithm_of_a_sum_holds_it_however_small_its_terms():
+    rng = np.random.default_rng(4)
+    terms = rng.uniform(-5000, 3, (20, 60))
+    terms[0] = -np.inf
+    found = log_sum(Interval.exactly(terms))
+    assert np.isneginf(found.upper[0])
+    assert np.isneginf(found.lower[0])
+    with ctx.workprec(BITS):
+        for row, lower, upper in list(zip(terms, *found, strict=True))[1:]:
+            truth = sum((arb(float(x)).exp() for x in row), arb(0)).log()
+            assert arb(float(lower)) <= truth <= arb(float(upper))
+            assert upper - lower <= 1e-13 * (1 + abs(upper))

@@ -1,6 +1,6 @@
 """An ordered pair of laws, known by its privacy loss."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
@@ -29,6 +29,8 @@ __all__ = [
 # The class of each kind of pair, by its name in records.
 KINDS: "dict[str, type[Pair]]" = {}
 _STEPS = 200
+_PLAIN = (str, int, type(None))
+_NO_PAIR = (Fraction, *_PLAIN)
 # Losses that are the same but for rounding, and the share of a size that no density has there.
 _SAME, _NO_ATOM = 1e-12, 1e-9
 
@@ -129,11 +131,8 @@ class Pair(Curve):
 
         Fractions become texts, pairs their records, tuples lists; text, int and bool stay.
         """
-        keys = self.keys
-        return {keys.get(name, name): _written(value) for name, value in self._fields()}
-
-    def _fields(self) -> "Iterator[tuple[str, object]]":
-        return ((name, getattr(self, name)) for name in names_of(type(self)))
+        keys, names = self.keys, names_of(type(self))
+        return {keys.get(name, name): _written(getattr(self, name)) for name in names}
 
     def record(self) -> dict[str, object]:
         """Return the kind and the exact parameters."""
@@ -155,9 +154,12 @@ class Pair(Curve):
     def of_class(self) -> bool:
         return self.envelope or any(pair.of_class for pair in self.made_of())
 
-    def made_of(self) -> "Iterator[Pair]":
-        """Yield the pairs among the fields, within tuples too."""
-        yield from _pairs_in(value for _, value in self._fields())
+    def made_of(self) -> "list[Pair]":
+        """Return the pairs among the fields, within tuples too."""
+        found: list[Pair] = []
+        for name in names_of(type(self)):
+            _put_pairs(getattr(self, name), found)
+        return found
 
     @property
     def log_singular(self) -> tuple[float, float]:
@@ -338,14 +340,14 @@ def names_of(kind: type[Pair]) -> tuple[str, ...]:
 
 
 def _written(value: object) -> object:
-    if isinstance(value, Pair):
-        return value.record()
     if isinstance(value, Fraction):
         return written(value)
     if isinstance(value, tuple):
         return [_written(item) for item in cast("tuple[object, ...]", value)]
-    if isinstance(value, str | int | None):
+    if isinstance(value, _PLAIN):
         return value
+    if isinstance(value, Pair):
+        return value.record()
     if callable(value):
         raise InvalidParameter(
             "functions, such as densities, have no exact record and nothing is proved of them, so "
@@ -358,12 +360,13 @@ def _written(value: object) -> object:
     )
 
 
-def _pairs_in(values: Iterable[object]) -> Iterator[Pair]:
-    for value in values:
-        if isinstance(value, Pair):
-            yield value
-        elif isinstance(value, tuple):
-            yield from _pairs_in(cast("tuple[object, ...]", value))
+def _put_pairs(value: object, into: list[Pair]) -> None:
+    if isinstance(value, tuple):
+        for item in cast("tuple[object, ...]", value):
+            _put_pairs(item, into)
+    # Of what is none of these the class is asked, which takes longer.
+    elif not isinstance(value, _NO_PAIR) and isinstance(value, Pair):
+        into.append(value)
 
 
 def check_relation(pairs: Iterable[Pair], do: str, done: str) -> None:

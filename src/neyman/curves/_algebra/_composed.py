@@ -13,7 +13,7 @@ from neyman.curves._algebra._tight import tight_mu
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, added_subgaussian
 from neyman.curves._order import Deltas, largest_ratio, least_mu
 from neyman.curves._pair import Pair, Tails, check_relation
-from neyman.curves._pairs._between import at_each_end
+from neyman.curves._pairs._between import monotone
 from neyman.curves._pairs._erased import ErasedPair, Failures, erased
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._solvers._contour import ContourProfile, loss_law
@@ -42,21 +42,13 @@ from neyman.overriding import override
 __all__ = ["ComposedPair", "composed"]
 
 
+@monotone
 def composed(factors: Iterable[tuple[Pair, int]]) -> Pair:
     """Return the composition of `count` copies of each pair, in its one normal form.
 
     Failures are factored out, compositions unpacked, Gaussians merged, equal factors counted and
     the rest sorted, so that equal compositions are equal objects.
     """
-    listed = tuple(factors)
-    counts = [count for _, count in listed]
-    ends = at_each_end(
-        [pair for pair, _ in listed], lambda ends: composed(zip(ends, counts, strict=True))
-    )
-    return _of_known(listed) if ends is None else ends
-
-
-def _of_known(factors: Factors) -> Pair:
     parts: list[tuple[Pair, int]] = []
     failures: list[tuple[Fraction, int]] = []
     # The longest of each is in normal form already: what comes one by one is only put in.

@@ -53,7 +53,7 @@ def gathered(parts: Iterable[tuple[Pair, int]]) -> Factors:
 def _in_closed_form(factors: Sequence[tuple[Pair, int]]) -> Pair | None:
     """Return the composition of pairs of one kind as one of that kind; None where it is none."""
     (first, _), *_ = factors
-    if isinstance(first, GaussianPair):
+    if first.kind == GaussianPair.kind:
         squares = [(pair.mu_squared, n) for pair, n in factors if isinstance(pair, GaussianPair)]
         return GaussianPair(exact_sum(squares))
     count = sum(n for _, n in factors)

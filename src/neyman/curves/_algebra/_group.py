@@ -12,7 +12,7 @@ from neyman.curves._algebra._factors import factors_of
 from neyman.curves._algebra._lattice_algebra import MixturePair, mixed
 from neyman.curves._named._constructors import curve
 from neyman.curves._pair import Pair, SwappedPair
-from neyman.curves._pairs._between import at_each_end, between
+from neyman.curves._pairs._between import between, monotone
 from neyman.curves._pairs._chained import chained
 from neyman.curves._pairs._discrete import DiscreteGaussianPair, DiscreteLaplacePair
 from neyman.curves._pairs._gaussian import GaussianPair
@@ -231,12 +231,10 @@ def _short(weight: Fraction) -> Fraction:
 # -- groups ---------------------------------------------------------------------------------------
 
 
+@monotone
 def _grouped(pair: Pair, size: int) -> Pair:
     if size == 1:
         return pair
-    ends = at_each_end([pair], lambda ends: _grouped(ends[0], size))
-    if ends is not None:
-        return ends
     return _RULES.get(pair.kind, _grouped_links)(pair, size)
 
 
@@ -328,10 +326,8 @@ def _size(size: int) -> int:
 # -- one record replaced --------------------------------------------------------------------------
 
 
+@monotone
 def _replaced(pair: Pair, q: Fraction) -> Pair:
-    ends = at_each_end([pair], lambda ends: _replaced(ends[0], q))
-    if ends is not None:
-        return ends
     if pair.neighbors not in (None, "add_remove"):
         raise RelationMismatch(
             f"{pair} is proved for neighbors={pair.neighbors!r}, and what one record adds is "

@@ -13,7 +13,7 @@ from neyman.curves._divergences._joined_renyi import joined_renyi
 from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._order import largest_ratio
 from neyman.curves._pair import Pair, Tails, check_relation
-from neyman.curves._pairs._between import at_each_end
+from neyman.curves._pairs._between import monotone
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._conjugate import powers_of_profile, profile_of_powers
 from neyman.curves._profiles._shown import epsilon_shown
@@ -47,11 +47,9 @@ __all__ = [
 _DECIDED = 1e-6
 
 
+@monotone
 def joined(build: "type[ExtremePair]", parts: tuple[Pair, ...]) -> Pair:
     """Return the worst or the best of the pairs, in its one normal form."""
-    ends = at_each_end(parts, lambda ends: joined(build, ends))
-    if ends is not None:
-        return ends
     found: dict[Pair, None] = {}
     for part in parts:
         inner = part.parts if isinstance(part, build) else (part,)
@@ -60,11 +58,9 @@ def joined(build: "type[ExtremePair]", parts: tuple[Pair, ...]) -> Pair:
     return next(iter(found)) if len(found) == 1 else build(tuple(sorted(found, key=_order)))
 
 
+@monotone
 def mixed(shares: tuple[Fraction, ...], parts: tuple[Pair, ...]) -> Pair:
     """Return the mixture of the pairs, in its one normal form."""
-    ends = at_each_end(parts, lambda ends: mixed(shares, ends))
-    if ends is not None:
-        return ends
     total: dict[Pair, Fraction] = {}
     for share, part in zip(shares, parts, strict=True):
         total[part] = total.get(part, Fraction(0)) + share

@@ -5,7 +5,7 @@ from fractions import Fraction
 from neyman.curves._algebra._lattice_algebra import BestPair, WorstPair, joined
 from neyman.curves._named._constructors import curve
 from neyman.curves._pair import Pair
-from neyman.curves._pairs._between import at_each_end
+from neyman.curves._pairs._between import monotone
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._pairs._symmetrised import SymmetrisedPair
 from neyman.curves._tradeoff import TradeOff
@@ -66,10 +66,10 @@ def _for_all_ordered(f: TradeOff) -> Pair:
     return hull if hull.symmetric else joined(BestPair, (hull, hull.swap()))
 
 
+@monotone
 def _sampled(pair: Pair, share: Fraction) -> Pair:
     if share == 0 or pair.kind == IdentityPair.kind:
         return IdentityPair()
     if share == 1:
         return pair
-    ends = at_each_end([pair], lambda ends: _sampled(ends[0], share))
-    return SymmetrisedPair(pair, share) if ends is None else ends
+    return SymmetrisedPair(pair, share)

@@ -9,10 +9,11 @@ Composition, sampling, groups, mixtures, the worst and the best are all monotone
 both ends alike, and a pair in between is always the outermost.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, final
+from functools import wraps
+from typing import ClassVar, ParamSpec, cast, final
 
 import numpy as np
 
@@ -24,7 +25,9 @@ from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import Array, Bracket, ComplexArray
 from neyman.overriding import override
 
-__all__ = ["BetweenPair", "at_each_end", "between", "enclosed", "ends_of"]
+__all__ = ["BetweenPair", "between", "enclosed", "ends_of", "monotone"]
+
+_P = ParamSpec("_P")
 
 
 def between(bound: Pair, attained: Pair) -> Pair:
@@ -42,12 +45,50 @@ def ends_of(pair: Pair) -> tuple[Pair, Pair]:
     return pair, pair
 
 
-def at_each_end(pairs: Sequence[Pair], build: Callable[[tuple[Pair, ...]], Pair]) -> "Pair | None":
-    """Return what is built of the bounds, and of what is attained; None where all are known."""
-    if all(pair.kind != BetweenPair.kind for pair in pairs):
-        return None
-    bounds, attained = zip(*map(ends_of, pairs), strict=True)
-    return between(build(bounds), build(attained))
+def monotone(build: Callable[_P, Pair]) -> Callable[_P, Pair]:
+    """Let a construction act on both ends of the pairs in between among its arguments.
+
+    More privacy of any argument must give more of the result. The arguments may hold pairs within
+    tuples; a list, or what is iterated over only once, arrives as a tuple.
+    """
+
+    @wraps(build)
+    def at_each_end(*args: _P.args, **named: _P.kwargs) -> Pair:
+        listed = tuple(map(_listed, args))
+        if not _is_between(listed):
+            return cast("Callable[..., Pair]", build)(*listed, **named)
+        bounds, attained = (_ends(listed, which) for which in (0, 1))
+        again = cast("Callable[..., Pair]", at_each_end)
+        return between(again(*bounds, **named), again(*attained, **named))
+
+    return at_each_end
+
+
+def _listed(value: object) -> object:
+    # A tuple is quick to tell, an iterator is not.
+    if not isinstance(value, tuple) and isinstance(value, Iterator | list):
+        return tuple(cast("Iterable[object]", value))
+    return cast("object", value)
+
+
+def _is_between(values: tuple[object, ...]) -> bool:
+    return any(
+        _is_between(cast("tuple[object, ...]", value))
+        if isinstance(value, tuple)
+        else type(value) is BetweenPair
+        for value in values
+    )
+
+
+def _ends(values: tuple[object, ...], which: int) -> tuple[object, ...]:
+    return tuple(
+        _ends(cast("tuple[object, ...]", value), which)
+        if isinstance(value, tuple)
+        else ends_of(value)[which]
+        if isinstance(value, Pair)
+        else value
+        for value in values
+    )
 
 
 def enclosed(bound: Bracket, attained: Bracket, *, loss: bool) -> Bracket:

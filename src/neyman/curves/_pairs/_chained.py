@@ -9,7 +9,7 @@ from typing import ClassVar, TypeAlias, final
 import numpy as np
 
 from neyman.curves._pair import Pair, check_relation
-from neyman.curves._pairs._between import at_each_end
+from neyman.curves._pairs._between import monotone
 from neyman.curves._pairs._curve_pair import CurvePair
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
@@ -23,15 +23,9 @@ __all__ = ["ChainedPair", "Links", "chained"]
 Links: TypeAlias = tuple[tuple[Pair, int], ...]
 
 
+@monotone
 def chained(links: Iterable[tuple[Pair, int]]) -> Pair:
     """Return the pair of the ends of a chain, in its one normal form: first link first."""
-    links = tuple(links)
-    counts = [count for _, count in links]
-    ends = at_each_end(
-        [pair for pair, _ in links], lambda ends: chained(zip(ends, counts, strict=True))
-    )
-    if ends is not None:
-        return ends
     found: list[tuple[Pair, int]] = []
     for pair, times in links:
         inner = pair.links if isinstance(pair, ChainedPair) else ((pair, 1),)

@@ -12,7 +12,7 @@ from neyman.curves._divergences._binomial_renyi import binomial_renyi, capped_re
 from neyman.curves._divergences._law_renyi import renyi_by_law
 from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._pair import Pair, Tails
-from neyman.curves._pairs._between import at_each_end
+from neyman.curves._pairs._between import monotone
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._pairs._laplace import LaplacePair
@@ -38,15 +38,13 @@ _LOOSE = 1e-9
 __all__ = ["SampledPair", "SampledSwapPair", "sampled", "sampling_of"]
 
 
+@monotone
 def sampled(base: Pair, probability: Fraction) -> Pair:
     """Return (P, (1 - q) P + q Q); sampling twice is sampling once with the product."""
     if probability == 0 or base.kind == IdentityPair.kind:
         return IdentityPair()
     if probability == 1:
         return base
-    ends = at_each_end([base], lambda ends: sampled(ends[0], probability))
-    if ends is not None:
-        return ends
     if isinstance(base, SampledPair):
         return SampledPair(base.base, probability * base.probability)
     return SampledPair(base, probability)
