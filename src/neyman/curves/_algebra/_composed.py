@@ -164,10 +164,11 @@ class ComposedPair(ProductPair):
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        total = Interval.exactly(np.zeros(order.shape))
+        total, infinite = Interval.exactly(np.zeros(order.shape)), np.zeros(order.shape, dtype=bool)
         for pair, n in self.parts:
-            total = total + pair.renyi_bracket(order) * Fraction(n)
-        return total
+            part = pair.renyi_bracket(order)
+            total, infinite = total + part * Fraction(n), infinite | np.isinf(part.lower)
+        return Interval.where(infinite, Interval.exactly(np.inf), total)
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
