@@ -28,6 +28,7 @@ __all__ = [
     "log1mexp",
     "log1p",
     "log_phi",
+    "log_sinhc",
     "logistic",
     "mills",
     "normal_log_sf",
@@ -157,6 +158,20 @@ def _log1mexp(x: Array) -> Array:
     )
 
 
+# Up to it log(sinh(x)/x) is x^2/6 (1 + x^2/20 (1 + ...)).
+_SINHC_TERMS = 9
+
+
+def _log_sinhc(x: Array) -> Array:
+    small = np.minimum(x, 1.0) ** 2
+    series = np.ones_like(small)
+    for k in range(_SINHC_TERMS, 0, -1):
+        series = 1 + small / ((2 * k + 2) * (2 * k + 3)) * series
+    large = np.clip(x, 1.0, _MOST)
+    far = large - np.log(large) + _HALF_LOG + np.log1p(-np.exp(-2 * large))
+    return np.where(x < 1, np.log1p(small / 6 * series), far)
+
+
 # -- the table ------------------------------------------------------------------------------------
 
 exp: Final = Primitive("exp", np.exp, 2, values=(0.0, math.inf), zero=-math.inf)
@@ -211,6 +226,8 @@ psi: Final = Primitive(
     values=(0.0, math.inf),
     falling=True,
 )
+# log(sinh(x)/x).
+log_sinhc: Final = Primitive("log_sinhc", _log_sinhc, 12, domain=(0.0, math.inf), zero=0.0)
 
 PRIMITIVES: Final = (
     exp,
@@ -231,4 +248,5 @@ PRIMITIVES: Final = (
     erf_inverse,
     mills,
     psi,
+    log_sinhc,
 )

@@ -427,7 +427,7 @@ class MixturePair(JoinedPair):
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        weights, parts = [float(w) for _, w in self.parts], self.all_parts
+        weights, parts = [w for _, w in self.parts], self.all_parts
         return joined_renyi(order, weights, [part.renyi_bracket(order) for part in parts])
 
     @override

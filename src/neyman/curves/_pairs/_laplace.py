@@ -87,9 +87,7 @@ class LaplacePair(ShiftedPair):
 
     @override
     def renyi_bracket(self, order: Array) -> Interval:
-        down, up = standing(self.epsilon0)
-        upper = laplace_renyi(order, up)
-        return Interval(laplace_renyi(order, down).lower, upper.upper)
+        return laplace_renyi(Interval.decimal(order), Interval.of(self.epsilon0))
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
