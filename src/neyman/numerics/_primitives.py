@@ -29,6 +29,7 @@ __all__ = [
     "log1p",
     "log_phi",
     "log_sinhc",
+    "log_sum",
     "logistic",
     "mills",
     "normal_log_sf",
@@ -250,3 +251,19 @@ PRIMITIVES: Final = (
     psi,
     log_sinhc,
 )
+
+
+@quiet
+def log_sum(first: Interval, second: Interval) -> Interval:
+    """Return log(e^x + e^y); x itself where y is -inf.
+
+    Error: 4 units of 2^-52 absolutely and 1 relatively: of the difference and its exponential, of
+    log1p, whose value is below log 2, and of the last sum.
+    """
+    low = high = Interval.within(np.logaddexp(first.lower, second.lower), _UNIT, 4 * _UNIT)
+    if not (first.lower is first.upper and second.lower is second.upper):
+        high = Interval.within(np.logaddexp(first.upper, second.upper), _UNIT, 4 * _UNIT)
+    return Interval(
+        np.where(np.isneginf(second.lower), first.lower, low.lower),
+        np.where(np.isneginf(second.upper), first.upper, high.upper),
+    )
