@@ -248,10 +248,11 @@ class WorstPair(ExtremePair):
     def renyi_bracket(self, order: Array) -> Bracket:
         parts = [part.renyi_bracket(order) for part in self.parts]
         upper = joined_renyi(order, [1.0] * len(parts), parts).upper
-        # D grows with the order: where the sum is no bound below 1, the one at 1 is.
-        ones = [part.renyi_bracket(np.ones(())) for part in self.parts]
-        at_one = joined_renyi(np.ones(()), [1.0] * len(parts), ones).upper
-        upper = np.where(order < 1, np.fmin(upper, at_one), upper)
+        if np.any(order < 1):
+            # D grows with the order: where the sum is no bound below 1, the one at 1 is.
+            ones = [part.renyi_bracket(np.ones(())) for part in self.parts]
+            at_one = joined_renyi(np.ones(()), [1.0] * len(parts), ones).upper
+            upper = np.where(order < 1, np.fmin(upper, at_one), upper)
         upper = np.minimum(upper, outer_renyi(self, order))
         return Bracket(np.minimum(_largest(parts).lower, upper), upper)
 

@@ -10,6 +10,7 @@ Source: Liese and Vajda (2006), theorem 11, for f-divergences as integrals of de
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 
@@ -28,31 +29,35 @@ def joined_renyi(
         weights: w_i > 0.
         parts: brackets of D_i at these orders.
     """
-    shares = [Interval.of(Fraction(weight)) for weight in weights]
+    exact = [Fraction(weight) for weight in weights]
+    shares, spare = [Interval.of(weight) for weight in exact], Interval.of(1 - sum(exact))
     found = [Interval(*part).decimals() for part in parts]
     inner = np.isfinite(order) & (order != 1)
-    value = _joined(np.where(inner, order, 2.0), shares, found)
-    value = Interval.where(order == 1, _sum(shares, found), value)
-    largest = found[0]
-    for part in found[1:]:
-        largest = largest.larger(part)
-    value = Interval.where(np.isposinf(order), largest, value)
-    endless = [np.isposinf(end) & (order >= 1) for end in largest]
-    ends = zip(endless, value, strict=True)
-    return Bracket(*(np.maximum(np.where(none, np.inf, end), 0.0) for none, end in ends))
+    value = _joined(np.where(inner, order, 2.0), shares, spare, found)
+    if not np.all(inner):
+        value = Interval.where(order == 1, _sum(shares, found), value)
+        value = Interval.where(np.isposinf(order), reduce(Interval.larger, found), value)
+    endless = np.max([part.upper for part in parts], axis=0) == np.inf
+    if not np.any(endless):
+        return value.larger(0.0)
+    sides = [np.max([part.lower for part in parts], axis=0) == np.inf, endless]
+    ends = zip(sides, value, strict=True)
+    return Bracket(
+        *(np.where(none & (order >= 1), np.inf, np.maximum(end, 0.0)) for none, end in ends)
+    )
 
 
-def _joined(order: Array, shares: list[Interval], parts: list[Interval]) -> Interval:
+def _joined(
+    order: Array, shares: list[Interval], spare: Interval, parts: list[Interval]
+) -> Interval:
     """Return the formula; beside the largest term where that is large."""
     c = Interval.exactly(order) - 1
     terms = [c * part for part in parts]
     top = np.max([term.middle for term in terms], axis=0)
     small = top <= 1
-    near = _sum(shares, [expm1(term.smaller(2.0)) for term in terms])
-    value = log1p(near)
+    value = log1p(_sum(shares, [expm1(term.smaller(2.0)) for term in terms]))
     if not np.all(small):
-        rest = 1 - _sum(shares, [Interval.exactly(1.0)] * len(shares))
-        far = _sum(shares, [exp(term - top) for term in terms]) + rest * exp(-Interval.exactly(top))
+        far = _sum(shares, [exp(term - top) for term in terms]) + spare * exp(-top)
         value = Interval.where(small, value, log(far) + top)
     return value / c
 
