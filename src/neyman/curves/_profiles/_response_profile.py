@@ -17,7 +17,7 @@ from neyman.numerics._distributions._binomial import log_binomial_tail
 
 __all__ = ["ResponseProfile", "atoms_of_randomized_response"]
 
-_MOST = 2**50
+_MOST, _FEW = 2**50, 8
 
 
 def atoms_of_randomized_response(epsilon: Fraction) -> Atoms:
@@ -82,6 +82,13 @@ class ResponseProfile:
     def _gap(self) -> float:
         return float(np.tanh(float(self.epsilon0) / 2)) / 2
 
+    def _above(self, k: Array) -> tuple[Interval, Interval]:
+        """Return log Q(X >= k) and log P(X >= k)."""
+        ways = np.ones((2, *k.shape))
+        ways[1] = -1
+        found = log_binomial_tail(k * np.abs(ways), self.times, self._gap() * ways)
+        return Interval(found.lower[0], found.upper[0]), Interval(found.lower[1], found.upper[1])
+
     def _p_above(self, k: Array) -> Interval:
         """Return log P(X >= k)."""
         return log_binomial_tail(k, self.times, -self._gap())
@@ -102,23 +109,27 @@ class ResponseProfile:
     ) -> Array:
         """Return the smallest k in 0..n + 1 for which it holds, for it does at the last."""
         low, high = np.full(shape, -1.0), np.full(shape, self.times + 1.0)
+        # For few questions one call costs more than what is asked in it.
+        pieces = 8 if math.prod(shape) <= _FEW else 2
+        parts = np.arange(1, pieces).reshape(-1, *(1 for _ in shape)) / pieces
         while np.any(high - low > 1):
-            middle = np.where(high - low > 1, np.floor((low + high) / 2), high)
-            good = holds(middle) | (middle == high)
-            low, high = np.where(good, low, middle), np.where(good, middle, high)
+            places = np.minimum(np.maximum(np.floor(low + (high - low) * parts), low + 1), high)
+            good = holds(places) | (places == high)
+            low = np.max(np.where(good, low, places), axis=0)
+            high = np.min(np.where(good, places, high), axis=0)
         return high
 
     def _log_line(self, k: Array, x: Interval) -> Interval:
         """Return log(Q(X >= k) - e^x P(X >= k))."""
-        q = self._q_above(k)
-        line = q + log1mexp((x + self._p_above(k) - q).smaller(0.0))
+        q, p = self._above(k)
+        line = q + log1mexp((x + p - q).smaller(0.0))
         return Interval.where(np.isneginf(q.upper), q, line).smaller(0.0)
 
     def log_delta_bracket(self, epsilon: Array) -> Interval:
         """Return a bracket of log delta; relative, 1e-10 at 10^12 answers of a total mu near 1."""
-        return self._log_line(self._above(np.asarray(epsilon)), Interval.decimal(epsilon))
+        return self._log_line(self._after(np.asarray(epsilon)), Interval.decimal(epsilon))
 
-    def _above(self, loss: Array) -> Array:
+    def _after(self, loss: Array) -> Array:
         """Return the first k with a loss above the decimal that a double prints as."""
         place = (Interval.decimal(loss) / Interval.of(self.epsilon0) + self.times) / 2
         low, high = (np.ravel(np.clip(np.floor(end), -1.0, self.times)) for end in place)
@@ -143,8 +154,8 @@ class ResponseProfile:
         )
         k = np.minimum(k, float(self.times))
         # Where Q(X >= k) - e^x P(X >= k) is the target.
-        q = self._q_above(k)
-        low, high = q + log1mexp((target - q).smaller(0.0)) - self._p_above(k)
+        q, p = self._above(k)
+        low, high = q + log1mexp((target - q).smaller(0.0)) - p
         high = np.where(np.isnan(high), np.inf, high)
         high = np.minimum(np.maximum(high, self._loss(k - 1).upper), self._loss(k).upper)
         low = np.minimum(np.where(np.isnan(low), -np.inf, low), high)

@@ -63,7 +63,7 @@ def _deviance(x: Array, d: Array) -> Array:
     return np.where(np.abs(w) < 0.1, near, far)
 
 
-def log_binomial_tail(k: Array, n: int, half_gap: float) -> Bracket:
+def log_binomial_tail(k: Array, n: int, half_gap: Array | float) -> Bracket:
     """Return a bracket of log P(X >= k), X binomial with success probability 1/2 + half_gap.
 
     Args:
