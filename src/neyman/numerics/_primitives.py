@@ -27,6 +27,7 @@ __all__ = [
     "log",
     "log1mexp",
     "log1p",
+    "log1p_gap",
     "log_phi",
     "logistic",
     "mills",
@@ -36,6 +37,7 @@ __all__ = [
     "phi",
     "psi",
     "sinh",
+    "softplus",
     "tanh",
 ]
 
@@ -157,6 +159,29 @@ def _log1mexp(x: Array) -> Array:
     )
 
 
+# Up to it x - log(1 + x) is summed: x v - 2 v^3 (1/3 + v^2/5 + ...), v = x/(2 + x).
+_NEAR = 0.25
+_ODD = tuple(1 / k for k in range(3, 19, 2))
+
+
+def _softplus(x: Array) -> Array:
+    """Return log(1 + e^x)."""
+    return np.logaddexp(0.0, x)
+
+
+def _log1p_gap(x: Array) -> Array:
+    """Return x - log(1 + x), with the sign of x."""
+    small = np.minimum(np.maximum(x, -_NEAR), _NEAR)
+    v = small / (2 + small)
+    square = v * v
+    series = np.full(np.shape(x), _ODD[-1])
+    for coefficient in reversed(_ODD[:-1]):
+        series = series * square + coefficient
+    near = v * (small - 2 * square * series)
+    far = np.minimum(x, _MOST)
+    return np.where(np.abs(x) < _NEAR, near, far - np.log1p(far)) * np.sign(x)
+
+
 # -- the table ------------------------------------------------------------------------------------
 
 exp: Final = Primitive("exp", np.exp, 2, values=(0.0, math.inf), zero=-math.inf)
@@ -172,12 +197,14 @@ log1mexp: Final = Primitive(
     falling=True,
     zero=-math.inf,
 )
+log1p_gap: Final = Primitive("log1p_gap", _log1p_gap, 40, domain=(-1.0, math.inf), zero=0.0)
 sinh: Final = Primitive("sinh", np.sinh, 4, zero=0.0)
 tanh: Final = Primitive("tanh", np.tanh, 4, values=(-1.0, 1.0), zero=0.0)
 asinh: Final = Primitive("asinh", np.arcsinh, 4, zero=0.0)
 atan: Final = Primitive("atan", np.arctan, 4, zero=0.0)
 # 1 / (1 + e^-x)
 logistic: Final = Primitive("logistic", expit, 6, values=(0.0, 1.0), zero=-math.inf)
+softplus: Final = Primitive("softplus", _softplus, 8, values=(0.0, math.inf), zero=-math.inf)
 # The normal law: Phi and log Phi, the same of -x, the quantile, (1 - Phi)/phi = R, and 1 - x R.
 phi: Final = Primitive("phi", _phi, lambda x: 8 + 2 * _tail(x), values=(0.0, 1.0), zero=-math.inf)
 normal_sf: Final = Primitive(
@@ -218,11 +245,13 @@ PRIMITIVES: Final = (
     expm1,
     log1p,
     log1mexp,
+    log1p_gap,
     sinh,
     tanh,
     asinh,
     atan,
     logistic,
+    softplus,
     phi,
     normal_sf,
     log_phi,

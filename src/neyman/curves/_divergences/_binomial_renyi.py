@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from neyman.numerics import ULP, Array, Bracket, standing
-from neyman.numerics._distributions._binomial_masses import log_binomial
+from neyman.numerics._distributions._binomial import log_binomial_mass
 
 __all__ = ["binomial_renyi", "capped_renyi", "outermost_renyi"]
 
@@ -99,8 +99,9 @@ def _cumulant(n: int, squares: tuple[float, float], probability: Fraction) -> tu
     """Bound K(n), from both ends of mu^2."""
     if n == 1:
         return 0.0, 0.0
-    log, error = log_binomial(n, float(probability), float(1 - probability))
     k = np.arange(n + 1.0)
+    masses = log_binomial_mass(k, n, probability, 1 - probability)
+    log, error = masses.middle, masses.upper - masses.lower
     sides: list[float] = []
     for square, sign in zip(squares, (-1, 1), strict=True):
         grown = k * (k - 1) / 2 * square

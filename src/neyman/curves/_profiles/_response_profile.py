@@ -12,7 +12,7 @@ import numpy.typing as npt
 from neyman.curves._pair import BestTest, Tails, middles
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array, Atoms, Bracket, around, exp_outward
+from neyman.numerics import ULP, Array, Atoms, Bracket, Interval, around, exp_outward, tanh
 from neyman.numerics._distributions._binomial import log_binomial_tail
 
 __all__ = ["ResponseProfile", "atoms_of_randomized_response"]
@@ -79,8 +79,15 @@ class ResponseProfile:
         )
         return middles(sides)
 
-    def _gap(self) -> float:
-        return float(np.tanh(float(self.epsilon0) / 2)) / 2
+    def _gap(self) -> Interval:
+        return tanh(Interval.of(self.epsilon0) / 2) / 2
+
+    def _above(self, k: Array) -> tuple[Bracket, Bracket]:
+        """Return log Q(X >= k) and log P(X >= k)."""
+        gap, ways = self._gap(), np.ones((2, *k.shape))
+        ways[1] = -1
+        found = log_binomial_tail(k * np.abs(ways), self.times, gap * ways)
+        return Bracket(found.lower[0], found.upper[0]), Bracket(found.lower[1], found.upper[1])
 
     def _p_above(self, k: Array) -> Bracket:
         """Return log P(X >= k)."""
@@ -103,15 +110,18 @@ class ResponseProfile:
     ) -> Array:
         """Return the smallest k in 0..n + 1 for which it holds, for it does at the last."""
         low, high = np.full(shape, -1.0), np.full(shape, self.times + 1.0)
+        parts = np.arange(1, 8).reshape(-1, *(1 for _ in shape)) / 8
         while np.any(high - low > 1):
-            middle = np.where(high - low > 1, np.floor((low + high) / 2), high)
-            good = holds(middle) | (middle == high)
-            low, high = np.where(good, low, middle), np.where(good, middle, high)
+            places = np.minimum(np.maximum(np.floor(low + (high - low) * parts), low + 1), high)
+            good = holds(places) | (places == high)
+            low = np.max(np.where(good, low, places), axis=0)
+            high = np.min(np.where(good, places, high), axis=0)
         return high
 
-    def _log_line(self, k: Array, x: Array, *, up: bool) -> Array:
+    @staticmethod
+    def _log_line(tails: tuple[Bracket, Bracket], x: Array, *, up: bool) -> Array:
         """Return log(Q(X >= k) - e^x P(X >= k)), bounded."""
-        q, p = self._q_above(k), self._p_above(k)
+        q, p = tails
         first, second = (q.upper, p.lower) if up else (q.lower, p.upper)
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = x + second - first
@@ -128,9 +138,10 @@ class ResponseProfile:
         near = around(x)
         scale = float(self.epsilon0)
         k = np.clip(np.floor((x / scale + self.times) / 2) + 1, 0.0, self.times + 1.0)
-        upper = self._log_line(k, near.lower, up=True)
+        tails = self._above(k)
+        upper = self._log_line(tails, near.lower, up=True)
         upper = upper + np.where(np.isfinite(upper), 2 * ULP * (1 + np.abs(x)), 0.0)
-        lower = self._log_line(k, near.upper, up=False)
+        lower = self._log_line(tails, near.upper, up=False)
         upper = np.minimum(upper, 0.0)
         return Bracket(np.minimum(lower, upper), upper)
 
@@ -151,7 +162,9 @@ class ResponseProfile:
         down, up = (
             t + s * np.where(np.isfinite(t), ULP * (1 - t), 0.0) for t, s in ((down, -1), (up, 1))
         )
-        k = self._first(lambda k: self._log_line(k, self._loss(k).lower, up=True) <= down, at.shape)
+        k = self._first(
+            lambda k: self._log_line(self._above(k), self._loss(k).lower, up=True) <= down, at.shape
+        )
         k = np.minimum(k, float(self.times))
         high = self._root(k, down, up=True)
         high = np.minimum(np.maximum(high, self._loss(k - 1).upper), self._loss(k).upper)
@@ -160,7 +173,7 @@ class ResponseProfile:
 
     def _root(self, k: Array, target: Array, *, up: bool) -> Array:
         """Return the x at which Q(X >= k) - e^x P(X >= k) is the target."""
-        q, p = self._q_above(k), self._p_above(k)
+        q, p = self._above(k)
         first, second = (q.upper, p.lower) if up else (q.lower, p.upper)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = -np.expm1(np.minimum(target - first, 0.0))
