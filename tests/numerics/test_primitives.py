@@ -55,6 +55,7 @@ TRUTHS = {
     "erf_inverse": arb.erfinv,
     "mills": mills,
     "psi": lambda x: 1 - x * mills(x),
+    "log_growth": lambda x: ((-x).expm1() / -x).log() + x,
 }
 # Where a value is no double any more, and where arguments that tell are.
 LARGEST = {"exp": 709.7, "expm1": 709.7, "sinh": 710.4, "mills": 1e150, "psi": 1e100}

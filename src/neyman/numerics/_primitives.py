@@ -28,6 +28,7 @@ __all__ = [
     "log1mexp",
     "log1p",
     "log1p_gap",
+    "log_growth",
     "log_phi",
     "logistic",
     "mills",
@@ -182,6 +183,18 @@ def _log1p_gap(x: Array) -> Array:
     return np.where(np.abs(x) < _NEAR, near, far - np.log1p(far)) * np.sign(x)
 
 
+# From it on e^-x is nothing beside 1.
+_FAR_GROWTH = 40.0
+
+
+def _log_growth(x: Array) -> Array:
+    """Return log((e^x - 1)/x)."""
+    none, middle = x == 0, np.minimum(x, _FAR_GROWTH)
+    far = np.minimum(np.maximum(x, _FAR_GROWTH), _MOST)
+    share = np.expm1(middle) / np.where(none, 1.0, middle)
+    return np.where(x > _FAR_GROWTH, far - np.log(far), np.log(share + none))
+
+
 # -- the table ------------------------------------------------------------------------------------
 
 exp: Final = Primitive("exp", np.exp, 2, values=(0.0, math.inf), zero=-math.inf)
@@ -238,6 +251,8 @@ psi: Final = Primitive(
     values=(0.0, math.inf),
     falling=True,
 )
+# log((e^x - 1)/x).
+log_growth: Final = Primitive("log_growth", _log_growth, 4, 8, zero=0.0)
 
 PRIMITIVES: Final = (
     exp,
@@ -260,4 +275,5 @@ PRIMITIVES: Final = (
     erf_inverse,
     mills,
     psi,
+    log_growth,
 )
