@@ -17,6 +17,7 @@ from neyman.numerics._interval import Array, Interval, Operand, interval, quiet
 from neyman.numerics._special import erfcx, erfinv, expit, log_ndtr, ndtr, ndtri
 
 __all__ = [
+    "PI",
     "PRIMITIVES",
     "Primitive",
     "asinh",
@@ -115,6 +116,8 @@ def _tail(x: Array) -> Array:
 
 # -- functions that the library has only in parts -------------------------------------------------
 
+# The double below pi, and the one above.
+PI: Final = Interval(np.asarray(math.pi), np.asarray(math.nextafter(math.pi, 4.0)))
 _ROOT_HALF_PI = math.sqrt(math.pi / 2)
 _ROOT_TWO = math.sqrt(2)
 _HALF_LOG = -math.log(2)
