@@ -44,7 +44,7 @@ class LossOdometer:
     '2.518 against 1.995 at a fixed time'
     """
 
-    __slots__ = ("_need", "_orders", "_rule", "_spent", "_turn")
+    __slots__ = ("_rests", "_rule", "_slopes", "_spent", "_turn")
 
     def __init__(self, *, delta: Real, expected_rho: Real) -> None:
         """Fix what is fixed before the first answer.
@@ -65,9 +65,10 @@ class LossOdometer:
         doublings = np.arange(-_REACH, _REACH + 1)
         shares = [Fraction(1, (1 + abs(j)) ** 2) for j in doublings.tolist()]
         ratio = Interval.of(sum(shares)) * (1.0 + np.abs(doublings)) ** 2
-        self._need = log(ratio) - log(Interval.of(failure))
-        # Any would do: best at so many doublings.
-        self._orders = np.sqrt(self._need.upper / (float(middle) * 2.0**doublings))
+        need = log(ratio) - log(Interval.of(failure))
+        # Any lambda would do: best at so many doublings.
+        order = Interval.exactly(np.sqrt(need.upper / (float(middle) * 2.0**doublings)))
+        self._slopes, self._rests = order + 1, need / order
         self._rule = ZcdpFilter(Fraction(1))
         self._spent = Fraction(0)
         self._turn = threading.Lock()
@@ -92,5 +93,4 @@ class LossOdometer:
         """Return the bound now, rounded up; 0 before the first release."""
         if not self._spent:
             return 0.0
-        rho, order = Interval.of(self._spent), Interval.exactly(self._orders)
-        return float(np.min(((order + 1) * rho + self._need / order).upper))
+        return float(np.min((self._slopes * Interval.of(self._spent) + self._rests).upper))

@@ -115,7 +115,7 @@ class Interval:
         """Give the lower end, then the upper."""
         return iter((self.lower, self.upper))
 
-    def at(self, places: npt.NDArray[np.bool_] | npt.NDArray[np.int64]) -> Self:
+    def at(self, places: npt.NDArray[np.bool_] | npt.NDArray[np.int64] | slice) -> Self:
         """Return the intervals at some places of the array."""
         return type(self)(self.lower[places], self.upper[places])
 
