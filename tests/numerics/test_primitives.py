@@ -55,6 +55,8 @@ TRUTHS = {
     "erf_inverse": arb.erfinv,
     "mills": mills,
     "psi": lambda x: 1 - x * mills(x),
+    "atanh": arb.atanh,
+    "erf": arb.erf,
     "log_growth": lambda x: ((-x).expm1() / -x).log() + x,
 }
 # Where a value is no double any more, and where arguments that tell are.

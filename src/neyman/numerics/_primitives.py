@@ -14,6 +14,7 @@ from typing import Final, TypeAlias, final
 import numpy as np
 
 from neyman.numerics._interval import Array, Interval, Operand, interval, quiet
+from neyman.numerics._special import erf as scipy_erf
 from neyman.numerics._special import erfcx, erfinv, expit, log_ndtr, ndtr, ndtri
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "Primitive",
     "asinh",
     "atan",
+    "atanh",
+    "erf",
     "erf_inverse",
     "exp",
     "expm1",
@@ -257,6 +260,9 @@ psi: Final = Primitive(
 # log((e^x - 1)/x).
 log_growth: Final = Primitive("log_growth", _log_growth, 4, 8, zero=0.0)
 
+atanh: Final = Primitive("atanh", np.arctanh, 4, domain=(-1.0, 1.0), zero=0.0)
+erf: Final = Primitive("erf", scipy_erf, 8, values=(-1.0, 1.0), zero=0.0)
+
 PRIMITIVES: Final = (
     exp,
     log,
@@ -279,4 +285,6 @@ PRIMITIVES: Final = (
     mills,
     psi,
     log_growth,
+    atanh,
+    erf,
 )
