@@ -41,11 +41,13 @@ TRUTHS = {
     "expm1": arb.expm1,
     "log1p": arb.log1p,
     "log1mexp": lambda x: (-x.expm1()).log() if x > -0.5 else (-x.exp()).log1p(),
+    "log1p_gap": lambda x: (x - x.log1p()) * x.sgn(),
     "sinh": arb.sinh,
     "tanh": arb.tanh,
     "asinh": arb.asinh,
     "atan": arb.atan,
     "logistic": lambda x: x.exp() / (1 + x.exp()),
+    "softplus": lambda x: x.exp().log1p(),
     "phi": phi,
     "normal_sf": lambda x: phi(-x),
     "log_phi": log_phi,
@@ -54,6 +56,9 @@ TRUTHS = {
     "mills": mills,
     "psi": lambda x: 1 - x * mills(x),
     "log_sinhc": lambda x: x + ((-2 * x).expm1() / (-2 * x)).log(),
+    "atanh": arb.atanh,
+    "erf": arb.erf,
+    "log_growth": lambda x: ((-x).expm1() / -x).log() + x,
 }
 # Where a value is no double any more, and where arguments that tell are.
 LARGEST = {"exp": 709.7, "expm1": 709.7, "sinh": 710.4, "mills": 1e150, "psi": 1e100}

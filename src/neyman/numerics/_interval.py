@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import ClassVar, Self, TypeAlias, TypeGuard, final
 
 import numpy as np
@@ -114,7 +115,7 @@ class Interval:
         """Give the lower end, then the upper."""
         return iter((self.lower, self.upper))
 
-    def at(self, places: npt.NDArray[np.bool_] | npt.NDArray[np.int64]) -> Self:
+    def at(self, places: npt.NDArray[np.bool_] | npt.NDArray[np.int64] | slice) -> Self:
         """Return the intervals at some places of the array."""
         return type(self)(self.lower[places], self.upper[places])
 
@@ -234,7 +235,8 @@ class Interval:
             high = np.where(lower > 0, self.upper / lower, _ALL)
             tiny = np.minimum(self.upper, _TINY)
             return type(self)(np.maximum(_down(low) - _TINY, _ZERO), _up(high) + tiny)
-        ends, apart = [a / b for a in self for b in (lower, upper)], (lower > 0) | (upper < 0)
+        ends = [a / b for a in _ends(self.lower, self.upper) for b in _ends(lower, upper)]
+        apart = (lower > 0) | (upper < 0)
         return type(self)(
             np.where(apart, _down(_least(ends)) - _TINY, _NOTHING),
             np.where(apart, _up(_greatest(ends)) + _TINY, _ALL),
@@ -258,7 +260,7 @@ class Interval:
 
     def _product(self, lower: Array, upper: Array) -> Self:
         # 0 times infinity is nan: where 0 is a factor, the product is 0.
-        ends = [a * b for a in self for b in (lower, upper)]
+        ends = [a * b for a in _ends(self.lower, self.upper) for b in _ends(lower, upper)]
         ends = [np.where(np.isnan(end), _ZERO, end) for end in ends]
         return type(self)(_down(_least(ends)) - _TINY, _up(_greatest(ends)) + _TINY)
 
@@ -338,12 +340,16 @@ def _no_sign(x: Array) -> bool:
     return bool(positive.all()) if positive.ndim else bool(positive)
 
 
+def _ends(lower: Array, upper: Array) -> tuple[Array, ...]:
+    return (lower,) if lower is upper else (lower, upper)
+
+
 def _least(ends: list[Array]) -> Array:
-    return np.minimum(np.minimum(ends[0], ends[1]), np.minimum(ends[2], ends[3]))
+    return reduce(np.minimum, ends)
 
 
 def _greatest(ends: list[Array]) -> Array:
-    return np.maximum(np.maximum(ends[0], ends[1]), np.maximum(ends[2], ends[3]))
+    return reduce(np.maximum, ends)
 
 
 def _first(found: Interval, places: npt.NDArray[np.bool_]) -> str:

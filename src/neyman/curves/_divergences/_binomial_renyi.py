@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from neyman.numerics import Array, Bracket, Interval, exp, log
-from neyman.numerics._distributions._binomial_masses import log_binomial
+from neyman.numerics._distributions._binomial import log_binomial_mass
 
 __all__ = ["binomial_renyi", "capped_renyi", "outermost_renyi"]
 
@@ -97,8 +97,7 @@ class _Cumulants:
         """Return K(n)."""
         if n not in self._known:
             k, q = np.arange(n + 1.0), self._probability
-            mass, error = log_binomial(n, float(q), float(1 - q))
-            term = Interval.within(mass, 0.0, error) + self.square * (k * (k - 1) / 2)
+            term = log_binomial_mass(k, n, q, 1 - q) + self.square * (k * (k - 1) / 2)
             # The largest term is about 1, so that the logarithm loses little.
             top = float(np.max(term.middle))
             self._known[n] = (log(exp(term - top).total()) + top).larger(0.0)

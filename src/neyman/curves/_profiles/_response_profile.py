@@ -12,7 +12,7 @@ import numpy.typing as npt
 from neyman.curves._pair import BestTest, Tails, middles
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, Atoms, Interval, exact, exp, log, log1mexp
+from neyman.numerics import Array, Atoms, Interval, exact, exp, log, log1mexp, tanh
 from neyman.numerics._distributions._binomial import log_binomial_tail
 
 __all__ = ["ResponseProfile", "atoms_of_randomized_response"]
@@ -79,8 +79,8 @@ class ResponseProfile:
         )
         return middles(sides)
 
-    def _gap(self) -> float:
-        return float(np.tanh(float(self.epsilon0) / 2)) / 2
+    def _gap(self) -> Interval:
+        return tanh(Interval.of(self.epsilon0) / 2) / 2
 
     def _above(self, k: Array) -> tuple[Interval, Interval]:
         """Return log Q(X >= k) and log P(X >= k)."""

@@ -20,7 +20,7 @@ from neyman.curves._algebra._factors import Factors
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._solvers._view import EPSILON, View
 from neyman.numerics import ULP, Array, Bracket, gaussian_log_delta, standing
-from neyman.numerics._distributions._binomial_masses import log_binomial
+from neyman.numerics._distributions._binomial import log_binomial_mass
 
 __all__ = ["KnownSamples", "known_samples"]
 
@@ -93,8 +93,8 @@ def known_samples(parts: Factors) -> KnownSamples | None:
 
 
 def _blocks(square: Fraction, probability: Fraction, times: int) -> KnownSamples:
-    log, error = log_binomial(times, float(probability), float(1 - probability))
-    log = log + error
+    count = np.arange(times + 1.0)
+    log = log_binomial_mass(count, times, probability, 1 - probability).upper
     # The first steps one by one, for those weigh most where q is small; then about evenly.
     ends = np.unique(np.geomspace(1, times + 1, _BLOCKS).astype(np.int64))
     mode = math.floor(times * probability)
