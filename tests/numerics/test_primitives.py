@@ -12,7 +12,7 @@ import pytest
 from flint import arb, ctx
 
 from neyman.numerics._interval import Interval
-from neyman.numerics._primitives import PRIMITIVES, log_sum
+from neyman.numerics._primitives import PRIMITIVES, log_running, log_sum
 
 BITS, POINTS = 300, 400
 PAGE = Path(__file__).parents[2] / "docs/theory/rounding.md"
@@ -191,3 +191,17 @@ def test_the_log_of_a_sum_is_within_its_stated_error():
     assert np.array_equal(alone.lower, x)
     assert np.array_equal(alone.upper, x)
     assert np.all(log_sum(nothing, nothing).upper == -np.inf)
+
+
+@pytest.mark.parametrize("rate", [-0.5, 0.0, 0.5])
+def test_the_logs_of_running_sums_hold_the_exact_ones(rate):
+    rng = np.random.default_rng(9)
+    logs = rate * np.arange(700) - 300 + rng.uniform(-30, 3, 700)
+    logs[[0, 5, 300]] = -np.inf
+    found = log_running(Interval.exactly(logs))
+    ctx.prec, total = BITS, arb(0)
+    assert found.lower[0] == found.upper[0] == -np.inf
+    for k in range(1, logs.size):
+        total += arb(float(logs[k])).exp() if np.isfinite(logs[k]) else 0
+        assert arb(found.lower[k]) <= total.log() <= arb(found.upper[k])
+    assert np.max(found.upper[1:] - found.lower[1:]) < (1e-10 if rate <= 0 else 1e-11)

@@ -265,16 +265,17 @@ class Interval:
         return type(self)(_down(_least(ends)) - _TINY, _up(_greatest(ends)) + _TINY)
 
     @quiet
-    def total(self) -> Self:
-        """Return the sum of numbers that are at least 0.
+    def total(self, *, rows: bool = False) -> Self:
+        """Return the sum of numbers that are at least 0; or of each row, along the last axis.
 
         NumPy adds in pairs, within blocks of 128 in eight rows: a number passes through at most
         19 + log2(size / 128) additions.
         """
-        depth = 20 + max(math.log2(np.size(self.lower) or 1) - 7, 0.0)
-        low = high = np.asarray(np.sum(self.lower))
+        size, axis = (self.shape[-1], -1) if rows else (np.size(self.lower), None)
+        depth = 20 + max(math.log2(size or 1) - 7, 0.0)
+        low = high = np.asarray(np.sum(np.ascontiguousarray(self.lower), axis=axis))
         if self.upper is not self.lower:
-            high = np.asarray(np.sum(self.upper))
+            high = np.asarray(np.sum(np.ascontiguousarray(self.upper), axis=axis))
         return type(self)(_down(low * (1 - depth * 2.0**-53)), _up(high * (1 + depth * 2.0**-53)))
 
     @quiet

@@ -15,12 +15,12 @@ from neyman.numerics import (
     Atoms,
     Bracket,
     ComplexArray,
+    Interval,
     LossSum,
     WeightedLosses,
-    around,
 )
 from neyman.numerics._atomic._atomic_sums import atom_cumulant, atom_renyi, atom_tails
-from neyman.numerics._atomic._tail_vertices import largest_vertex
+from neyman.numerics._atomic._tail_views import largest_vertex
 from neyman.numerics._lattice_sums._source import LossSource
 from neyman.overriding import override
 
@@ -104,7 +104,7 @@ class LatticePair(Pair):
     def outer_gaussian(self) -> Fraction | None:
         if max(self.log_singular) > -np.inf:
             return None
-        mu = largest_vertex(self.profile().table)
+        _, mu = largest_vertex(self.profile().table)
         return Fraction(mu) ** 2
 
     @override
@@ -112,11 +112,8 @@ class LatticePair(Pair):
         lower, upper = super().mu_bracket(slack)
         if slack > 0 or not np.isfinite(upper):
             return lower, upper
-        return max(lower, largest_vertex(self.profile().table, low=True)), upper
+        return max(lower, largest_vertex(self.profile().table)[0]), upper
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        near = around(order)
-        return Bracket(
-            atom_renyi(self.atoms(), near.lower).lower, atom_renyi(self.atoms(), near.upper).upper
-        )
+        return Interval.decimal(order).through(lambda a: atom_renyi(self.atoms(), a), falling=False)
