@@ -87,10 +87,15 @@ class LatticePair(Pair):
 
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        found = self.profile().log_delta_bracket(epsilon)
-        # A table leaves out far atoms, which are finite losses none the less.
-        none = np.isposinf(epsilon) & (self.log_singular[0] == -np.inf)
-        return Bracket(found.lower, np.where(none, -np.inf, found.upper))
+        profile = self.profile()
+        found = profile.log_delta_bracket(epsilon)
+        # A table leaves out far atoms, and blurs the last one: what is known of the losses tells.
+        if np.any(epsilon >= np.max(profile.table.places.lower, initial=-np.inf)):
+            outer = self.outer_pure()
+            most = np.inf if outer is None else Interval.of(outer).upper
+            none = (epsilon >= most) & (self.log_singular[0] == -np.inf)
+            found = Interval.where(none, Interval.exactly(-np.inf), found)
+        return found
 
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:

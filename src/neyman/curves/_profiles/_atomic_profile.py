@@ -14,7 +14,7 @@ import numpy as np
 
 from neyman.curves._pair import BestTest, Tails, middles
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, Interval, exp
+from neyman.numerics import Array, Interval, exp_outward, raised
 from neyman.numerics._atomic._atoms import Atoms
 from neyman.numerics._atomic._lattice import fits
 from neyman.numerics._atomic._tail_table import TailTable, tail_table
@@ -95,14 +95,22 @@ class AtomicProfile:
 
     def delta_bracket(self, epsilon: Array) -> Interval:
         """Return a bracket of delta."""
-        return exp(self.log_delta_bracket(epsilon)).smaller(1)
+        return exp_outward(self.log_delta_bracket(epsilon))
 
     def epsilon_bracket(self, delta: Array) -> Interval:
         """Return a bracket of the smallest epsilon >= 0 with delta(epsilon) <= delta.
 
         In closed form, delta being linear in e^epsilon between atoms.
         """
-        return places_of_excess(self.table, np.asarray(delta, dtype=np.float64)).larger(0)
+        found = places_of_excess(self.table, np.asarray(delta, dtype=np.float64)).larger(0)
+        # As far as delta itself is seen to be small enough.
+        first = Interval.decimal(found.upper).upper
+        upper = raised(
+            first,
+            2.0**-52 * (1 + first),
+            lambda at: (self.delta_bracket(at).upper <= delta) | np.isposinf(at),
+        )
+        return Interval(found.lower, upper)
 
     def beta_bracket(self, alpha: Array) -> Interval:
         """Return a bracket of f(alpha), relative down to 1e-300."""
