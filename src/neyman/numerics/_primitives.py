@@ -238,16 +238,19 @@ PRIMITIVES: Final = (
 
 @quiet
 def log_sum(first: Interval, second: Interval) -> Interval:
-    """Return log(e^x + e^y); x itself where y is -inf.
+    """Return log(e^x + e^y), in the shape of x; x itself where y is -inf.
 
     Error: 4 units of 2^-52 absolutely and 1 relatively: of the difference and its exponential, of
     log1p, whose value is below log 2, and of the last sum.
     """
+    if np.all(np.isneginf(second.upper)):
+        return first
     low, high = (np.logaddexp(a, b) for a, b in zip(first, second, strict=True))
-    low, high = (Interval.within(end, _UNIT, 4 * _UNIT) for end in (low, high))
+    # One unit more, for what rounds here.
+    low, high = low - (np.abs(low) + 5) * _UNIT, high + (np.abs(high) + 5) * _UNIT
     return Interval(
-        np.where(np.isneginf(second.lower), first.lower, low.lower),
-        np.where(np.isneginf(second.upper), first.upper, high.upper),
+        np.where(np.isneginf(second.lower), first.lower, low),
+        np.where(np.isneginf(second.upper), first.upper, high),
     )
 
 

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,10 +39,7 @@ class LatticePair(Pair):
 
     def profile(self) -> AtomicProfile:
         """Return the certified one-step profile."""
-        found = AtomicProfile.of([(self.atoms(), 1)])
-        if found is None:
-            raise InvalidParameter(f"{self} has too many atoms for a table; write a smaller noise")
-        return found
+        return _profile(self)
 
     @property
     @override
@@ -122,3 +120,12 @@ class LatticePair(Pair):
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
         return Interval.decimal(order).through(lambda a: atom_renyi(self.atoms(), a), falling=False)
+
+
+# Of both directions of two pairs, since a view reads a table several times.
+@lru_cache(maxsize=4)
+def _profile(pair: LatticePair) -> AtomicProfile:
+    found = AtomicProfile.of([(pair.atoms(), 1)])
+    if found is None:
+        raise InvalidParameter(f"{pair} has too many atoms for a table; write a smaller noise")
+    return found

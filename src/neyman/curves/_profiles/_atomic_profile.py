@@ -103,11 +103,11 @@ class AtomicProfile:
         In closed form, delta being linear in e^epsilon between atoms.
         """
         found = places_of_excess(self.table, np.asarray(delta, dtype=np.float64)).larger(0)
-        # As far as delta itself is seen to be small enough.
-        first = Interval.decimal(found.upper).upper
+        # As far as delta itself is seen to be small enough, which takes some roundings.
+        step = 2.0**-48 * (1 + found.upper)
         upper = raised(
-            first,
-            2.0**-52 * (1 + first),
+            np.where(found.upper > 0, found.upper + step, 0.0),
+            step,
             lambda at: (self.delta_bracket(at).upper <= delta) | np.isposinf(at),
         )
         return Interval(found.lower, upper)
