@@ -29,6 +29,7 @@ from neyman.curves._profiles._response_profile import (
 )
 from neyman.curves._solvers._solver import using
 from neyman.errors import InvalidParameter
+from neyman.numerics._atomic._tail_views import log_tails
 
 RESPONSE = atoms_of_randomized_response(Fraction(1, 100))
 
@@ -221,8 +222,8 @@ def test_tails_of_an_exact_profile():
     atoms = DiscreteLaplacePair(Fraction(1, 2), 1).atoms()
     profile = AtomicProfile.of([(atoms, 2)])
     up = math.exp(-0.5) / (1 + math.exp(-0.5))
-    tails = profile.log_tails_bracket(np.asarray(0.5))
-    assert tails.p_above.lower <= 2 * math.log(up) <= tails.p_above.upper
+    p_above, *_ = log_tails(profile.table, np.asarray(0.5), closed=False)
+    assert p_above.lower <= 2 * math.log(up) <= p_above.upper
 
 
 @pytest.mark.parametrize(

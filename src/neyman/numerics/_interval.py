@@ -250,13 +250,15 @@ class Interval:
 
     def _scaled(self, by: float) -> Self:
         first, second = (self.lower, self.upper) if by >= 0 else (self.upper, self.lower)
-        low, high = first * by, second * by
+        low = first * by
+        high = low if first is second else second * by
         if by == 0:
             return type(self)(np.zeros_like(low), np.zeros_like(high))
-        tiny = np.minimum(np.abs(first), _TINY), np.minimum(np.abs(second), _TINY)
+        tiny = np.minimum(np.abs(first), _TINY)
+        more = tiny if first is second else np.minimum(np.abs(second), _TINY)
         if abs(math.frexp(by)[0]) != 0.5:
             low, high = _down(low), _up(high)
-        return type(self)(np.minimum(low, _MOST) - tiny[0], np.maximum(high, _LEAST) + tiny[1])
+        return type(self)(np.minimum(low, _MOST) - tiny, np.maximum(high, _LEAST) + more)
 
     def _product(self, lower: Array, upper: Array) -> Self:
         # 0 times infinity is nan: where 0 is a factor, the product is 0.
@@ -265,15 +267,39 @@ class Interval:
         return type(self)(_down(_least(ends)) - _TINY, _up(_greatest(ends)) + _TINY)
 
     @quiet
-    def total(self) -> Self:
-        """Return the sum of numbers that are at least 0.
+    def total(self, *, rows: bool = False) -> Self:
+        """Return the sum of numbers that are at least 0; or of each row, along the last axis.
 
         NumPy adds in pairs, within blocks of 128 in eight rows: a number passes through at most
         19 + log2(size / 128) additions.
         """
-        depth = 20 + max(math.log2(np.size(self.lower) or 1) - 7, 0.0)
-        low, high = np.asarray(np.sum(self.lower)), np.asarray(np.sum(self.upper))
+        size, axis = (self.shape[-1], -1) if rows else (np.size(self.lower), None)
+        depth = 20 + max(math.log2(size or 1) - 7, 0.0)
+        low = high = np.asarray(np.sum(np.ascontiguousarray(self.lower), axis=axis))
+        if self.upper is not self.lower:
+            high = np.asarray(np.sum(np.ascontiguousarray(self.upper), axis=axis))
         return type(self)(_down(low * (1 - depth * 2.0**-53)), _up(high * (1 + depth * 2.0**-53)))
+
+    @quiet
+    def running(self) -> Self:
+        """Return the sums of the first numbers, of numbers that are at least 0.
+
+        Each sum is the one before it and a number, rounded: it is off by at most 2^-53 times the
+        sum of all sums so far, which for a growing sequence is little more than the last of them.
+        """
+        low, high = np.cumsum(self.lower), np.cumsum(self.upper)
+        unit = 2.0**-53 * (1 + low.size * 2.0**-51)
+        first, second = low - np.cumsum(low) * unit, high + np.cumsum(high) * unit
+        return type(self)(np.maximum(_down(first), _ZERO), _up(second))
+
+    def binned(self, places: npt.NDArray[np.int64], size: int) -> Self:
+        """Return the sums of the numbers that stand at each of `size` places; they are at least 0.
+
+        A number passes through as many additions as there are numbers at its place.
+        """
+        room = np.bincount(places, minlength=size) * 2.0**-53
+        low, high = (np.bincount(places, weights=end, minlength=size) for end in self)
+        return type(self)(np.maximum(_down(low * (1 - room)), _ZERO), _up(high * (1 + room)))
 
     def through(self, view: "Callable[[Array], Interval]", *, falling: bool) -> "Interval":
         """Return all values here of a monotone function that is known by brackets at doubles.
