@@ -142,7 +142,8 @@ class LognormalMean:
             self.tau, self.steps, sign, c, spread, top, (float(ends[0]), float(ends[-1]))
         )
         nothing = Bracket(np.full(ends.shape, -np.inf), np.full(ends.shape, 1e300))
-        found = nothing if line is None else line.log_bracket(ends)
+        exact = expm1(epsilon[: ends.size]) * self.steps
+        found = nothing if line is None else line.log_bracket(exact)
         if sign > 0:
             found = log_sum(log(self._linear(top, room, epsilon[: ends.size])), found)
         return found - log(self.steps), ends.size
