@@ -181,6 +181,8 @@ def _log_sinhc(x: Array) -> Array:
     large = np.clip(x, 1.0, _MOST)
     far = large - np.log(large) + _HALF_LOG + np.log1p(-np.exp(-2 * large))
     return np.where(x < 1, np.log1p(small / 6 * series), far)
+
+
 # Up to it x - log(1 + x) is summed: x v - 2 v^3 (1/3 + v^2/5 + ...), v = x/(2 + x).
 _NEAR = 0.25
 _ODD = tuple(1 / k for k in range(3, 19, 2))
