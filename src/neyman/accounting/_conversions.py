@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from neyman.numerics import Array, Interval, exp, expm1, log, log1p
-from neyman.numerics._distributions._moment_bound import excess_threshold, log_excess_bound
+from neyman.numerics._distributions._moment_bound import epsilon_bound, log_delta_bound
 from neyman.numerics._interval import quiet
 from neyman.numerics._primitives import log_growth, softplus
 from neyman.numerics._zoom import least
@@ -136,8 +136,7 @@ def optimal_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
 
     def score(points: Array) -> Array:
         z = start + np.exp(points[..., 0]) / (spread + b)
-        y = (Interval.exactly(excess_threshold(b, z)) - at).upper
-        return _sure(log_excess_bound(b, np.maximum(r, 1e-300), np.maximum(y, 0.0), z))
+        return log_delta_bound(b, np.maximum(r, 1e-300), z, at)
 
     high = np.log((4 * (start + np.minimum(r, 1e6)) + 200) * spread)[:, 0]
     found = least(score, np.full((high.size, 1), -6.0), high[:, None], (_GRID,))
@@ -152,19 +151,14 @@ def optimal_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
     """
     simple = canonne_kamath_steinke_epsilon(order, divergence, delta)
     b, r, at = _rows(order, divergence, delta, simple.shape)
-    ones, own = np.ones_like(b), Interval.exactly(b)
-    # The bound at z = 1, without its factor z E(bz).
-    rest = log_growth(b) - log(at)
+    target = log(at)
 
     def score(points: Array) -> Array:
-        y = np.exp(points[..., 0])
-        known = Interval.exactly(log_excess_bound(b, np.maximum(r, 1e-300), y, ones))
-        z = _log1p_over(own, known + rest).upper
-        return _sure((Interval.exactly(excess_threshold(b, z)) - y).upper)
+        return epsilon_bound(b, np.maximum(r, 1e-300), np.exp(points[..., 0]), target)
 
     low, high = np.log(np.maximum(r, 1e-30)[:, 0]) - 12, np.log(np.minimum(r, 1e6)[:, 0] + 60)
     value = least(score, low[:, None], np.maximum(high, low)[:, None], (_GRID,))
-    value = np.where(at[:, 0] > 0, np.maximum(value, 0.0), np.inf)
+    value = np.where(at[:, 0] > 0, value, np.inf)
     return np.minimum(value.reshape(simple.shape), simple)
 
 

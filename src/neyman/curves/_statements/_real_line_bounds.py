@@ -31,7 +31,12 @@ from neyman.numerics import (
     logistic,
     tanh,
 )
-from neyman.numerics._distributions._moment_bound import excess_threshold, log_excess_bound
+from neyman.numerics._distributions._moment_bound import (
+    epsilon_bound,
+    excess_threshold,
+    log_delta_bound,
+    log_excess_bound,
+)
 from neyman.numerics._primitives import log_sum
 from neyman.numerics._zoom import least
 
@@ -182,10 +187,7 @@ def _epsilon_at_fixed_point(delta: Array, fixed: FixedPoint) -> Array:
 
 
 def _epsilon_one_way(delta: Array, orders: Orders) -> Array:
-    """Return the least S(z) - y at which the dual bound is delta, over y and the orders.
-
-    The bound is N / (z E(bz)), so that z is log(1 + b N / delta) / b.
-    """
+    """Return the least epsilon at which the dual bound is delta, over y and the orders."""
     rows = np.repeat(delta, orders.width)
     logs = log(Interval.exactly(rows[:, None]))
 
@@ -194,23 +196,10 @@ def _epsilon_one_way(delta: Array, orders: Orders) -> Array:
         share = points[..., 0]
         first = np.minimum(np.sqrt(divergence), 1.0) * _BEFORE
         y = first * ((divergence + _BEYOND) / first) ** share
-        own = Interval.exactly(b)
-        # At z = 1, times E(b).
-        known = log_excess_bound(b, divergence, y, np.ones_like(y))
-        ratio = Interval.exactly(known) + own / 2 + log_sinhc(np.abs(b) / 2) - logs
-        z = _log1p_over(own, ratio).upper
-        return _sure((Interval.exactly(excess_threshold(b, z)) - y).larger(0.0).upper)
+        return epsilon_bound(b, divergence, y, logs)
 
     low, high = np.zeros(rows.shape), np.ones(rows.shape)
     return _search(score, low, high, orders.loss(logs.middle[:, 0]), orders)
-
-
-def _log1p_over(b: Interval, log_x: Interval) -> Interval:
-    """Return log(1 + b x) / b, x where b is 0; infinite where 1 + b x is negative."""
-    large = (log_x + log(b.larger(0.0))).larger(0.0)
-    near, far = b * exp(log_x), large + log1p(exp(-large))
-    value = Interval.where(near.upper <= 1, log1p(near), far) / b
-    return Interval.where(b.upper == 0, exp(log_x), value)
 
 
 def _chunks(values: Array, orders: Orders) -> list[Array]:
@@ -239,8 +228,7 @@ def _one_way(epsilon: Array, orders: Orders) -> Array:
     def score(points: Array) -> Array:
         b, divergence = orders.at(points[..., 1:])
         z = at + np.exp(points[..., 0]) / (base + b)
-        y = (Interval.exactly(excess_threshold(b, z)) - at).larger(0.0).upper
-        return _sure(log_excess_bound(b, divergence, y, z))
+        return log_delta_bound(b, divergence, z, at)
 
     low, high = np.full(rows.shape, -6.0), np.log((4 * rows + 200) * base[:, 0])
     return _search(score, low, high, rows, orders)

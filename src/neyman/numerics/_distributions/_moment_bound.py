@@ -12,11 +12,11 @@ At y = infinity it is the tangent power alone.
 
 import numpy as np
 
-from neyman.numerics._interval import Array, quiet
+from neyman.numerics._interval import Array, Interval, quiet
 from neyman.numerics._legendre import legendre
-from neyman.numerics._primitives import log_growth
+from neyman.numerics._primitives import exp, log, log1p, log_growth, softplus
 
-__all__ = ["excess_threshold", "log_excess_bound"]
+__all__ = ["epsilon_bound", "excess_threshold", "log_delta_bound", "log_excess_bound"]
 
 _NODES, _WEIGHTS = legendre(16)
 _UNIT, _HALVES = (_NODES + 1) / 2, _WEIGHTS / 2
@@ -90,3 +90,28 @@ def log_excess_bound(b: Array, divergence: Array, y: Array, z: Array) -> Array:
     log = top - np.log1p(b) - np.log(z) + b * y - growth(b * z)
     size = np.abs(b) * (divergence + y + z) + np.abs(np.log(divergence)) + np.abs(np.log(z))
     return log + 2.0**-50 * (40 + size)
+
+
+@quiet
+def log_delta_bound(b: Array, divergence: Array, z: Array, epsilon: Array) -> Array:
+    """Return the bound at epsilon by the least y that z admits, rounded up; infinite for no z."""
+    y = (Interval.exactly(excess_threshold(b, z)) - epsilon).larger(0.0).upper
+    found = log_excess_bound(b, divergence, y, z)
+    return np.where(np.isnan(found), np.inf, found)
+
+
+@quiet
+def epsilon_bound(b: Array, divergence: Array, y: Array, log_delta: Interval) -> Array:
+    """Return an epsilon, at least 0, at which the bound by y is delta; infinite where none is.
+
+    The bound is N / (z E(bz)), so that z is log(1 + b N/delta) / b, and epsilon is S(z) - y.
+    """
+    own = Interval.exactly(b)
+    # At z = 1, times E(b).
+    known = Interval.exactly(log_excess_bound(b, divergence, y, np.ones_like(y)))
+    log_x = known + log_growth(own) - log_delta
+    z = Interval.where(b > 0, softplus(log(own.larger(0.0)) + log_x) / own, exp(log_x))
+    if np.any(b < 0):
+        z = Interval.where(b < 0, log1p(own * exp(log_x)) / own, z)
+    found = (Interval.exactly(excess_threshold(b, z.upper)) - y).larger(0.0).upper
+    return np.where(np.isnan(found), np.inf, found)
