@@ -73,7 +73,7 @@ def test_the_published_setting(c, epochs, mu, epsilon):
 def test_the_closed_form_is_rounded_up_and_tight(c, steps):
     found = square(last_iterate(step_mu=0.7, contraction=c, steps=steps))
     with mp.workdps(60):
-        exact = Fraction(c).limit_denominator(10**12)
+        exact = Fraction(str(c))
         q = mp.mpf(exact.numerator) / exact.denominator
         truth = mp.mpf(49) / 100 * (1 - q**steps) / (1 + q**steps) * (1 + q) / (1 - q)
         ratio = mp.mpf(found.numerator) / found.denominator / truth

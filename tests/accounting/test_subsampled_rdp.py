@@ -30,6 +30,7 @@ from neyman.curves import (
     zcdp,
 )
 from neyman.errors import InvalidParameter, RelationMismatch
+from neyman.numerics import Interval
 
 ORDERS = [2, 3, 5, 8, 17]
 
@@ -176,10 +177,10 @@ def test_a_share_next_to_all_is_all():
 
 def test_a_sum_that_is_no_number_is_what_no_sampling_gives():
     divergence = np.array([0.0, 0.0, 4.0])
-    assert _capped(np.array([math.nan]), 2, divergence) == 4
-    assert _capped(np.array([-math.inf]), 2, divergence) == 4
-    assert _capped(np.array([-math.inf]), 2, 0 * divergence) == 0
-    assert 0 < _capped(np.array([-800.0]), 2, divergence) < 1e-30
+    assert _capped(Interval.exactly(np.array([math.nan])), 2, divergence) == 4
+    assert _capped(Interval.exactly(np.array([-math.inf])), 2, divergence) == 4
+    assert _capped(Interval.exactly(np.array([-math.inf])), 2, 0 * divergence) == 0
+    assert 0 < _capped(Interval.exactly(np.array([-800.0])), 2, divergence) < 1e-30
 
 
 def test_perfect_privacy_stays_perfect():

@@ -20,6 +20,7 @@ from neyman.accounting import (
 from neyman.curves import (
     TradeOff,
     approx_dp,
+    best,
     bounded_range,
     cdp,
     densities,
@@ -102,6 +103,14 @@ def test_a_bounded_loss_is_no_wider_than_its_bound(f):
     assert upper <= f.renyi(math.inf)
     # x = -1: the mean is at most tau^2 / 2.
     assert subgaussian(f).mean.lower <= upper**2 / 2
+
+
+def test_the_best_of_several_is_as_subgaussian_as_its_rho_says():
+    """Nothing is known of it from below: there was a division by 0."""
+    f = best(laplace(1), gdp(0.5))
+    lower, upper = subgaussian(f).parameter
+    assert lower == 0
+    assert upper**2 == pytest.approx(tau_squared_of_rho(f.zcdp()), rel=1e-9)
 
 
 def test_a_mixture_and_a_composition():

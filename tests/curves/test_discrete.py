@@ -29,6 +29,7 @@ from neyman.curves._profiles._response_profile import (
 )
 from neyman.curves._solvers._solver import using
 from neyman.errors import InvalidParameter
+from neyman.numerics._atomic._tail_views import log_tails
 
 RESPONSE = atoms_of_randomized_response(Fraction(1, 100))
 
@@ -221,8 +222,8 @@ def test_tails_of_an_exact_profile():
     atoms = DiscreteLaplacePair(Fraction(1, 2), 1).atoms()
     profile = AtomicProfile.of([(atoms, 2)])
     up = math.exp(-0.5) / (1 + math.exp(-0.5))
-    tails = profile.log_tails_bracket(np.asarray(0.5))
-    assert tails.p_above.lower <= 2 * math.log(up) <= tails.p_above.upper
+    p_above, *_ = log_tails(profile.table, np.asarray(0.5), closed=False)
+    assert p_above.lower <= 2 * math.log(up) <= p_above.upper
 
 
 @pytest.mark.parametrize(
@@ -306,3 +307,19 @@ def test_a_trillion_answers_keep_eight_digits():
     assert np.all(found.upper - found.lower < 1e-9)
     beta, power = profile.beta_bracket(np.asarray(0.05)), profile.tpr_bracket(np.asarray(0.05))
     assert beta.lower + power.lower <= 1 <= beta.upper + power.upper
+
+
+@pytest.mark.parametrize("loss", ["60", "3.6", "-0.02", "2.99"])
+def test_the_first_count_above_a_loss_is_known_exactly(loss):
+    """Losses are multiples of 0.02 here, of which doubles say nothing; 60 is the largest."""
+    times, first = 6000, math.floor((Fraction(loss) * 100 + 6000) / 2) + 1
+    with mp.workdps(40):
+        odds = mp.exp(mp.mpf(1) / 100)
+        q, true = (odds / (1 + odds)) ** times, mp.mpf(0)
+        for k in range(times, first - 1, -1):
+            # From Q of all down: a step is (k / (n - k + 1)) / odds; P is Q e^-loss.
+            true += q * (1 - mp.exp(mp.mpf(loss) - mp.mpf(2 * k - times) / 100))
+            q *= mp.mpf(k) / (times - k + 1) / odds
+        found = ResponseProfile(Fraction(1, 100), times).delta_bracket(np.asarray(float(loss)))
+        assert mp.mpf(float(found.lower)) <= true <= mp.mpf(float(found.upper))
+    assert found.upper - found.lower <= 1e-10 * found.upper

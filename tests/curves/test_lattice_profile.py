@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from neyman.curves import approx_dp, chain, gdp, pure_dp
-from neyman.curves._profiles._atomic_profile import _log_some
 from neyman.curves._solvers._sources import atom_source
 from neyman.numerics import ULP, Bracket
 from neyman.numerics._atomic._rounding import sampled_atoms
+from neyman.numerics._atomic._tail_table import log_some
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._sum import LatticeSum
 
@@ -64,7 +64,7 @@ def test_the_union_of_rare_events(log):
         ([(log, 1), (log, 1)], log + np.log(2 - np.exp(log))),
         ([(log, 2), (-np.inf, 5)], log + np.log(2 - np.exp(log))),
     ):
-        found = _log_some(parts)
+        found = log_some(parts)
         room = 4 * ULP * (1 + abs(true))
         assert found.lower[0] - room <= true <= found.upper[0] + room
         assert found.upper[0] - found.lower[0] < 1e-13 * (1 - log)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neyman.accounting import GaussianFilter, dp_sgd
-from neyman.curves import TradeOff, approx_dp, gdp, identity, laplace, pure_dp
+from neyman.curves import TradeOff, approx_dp, cdp, gdp, identity, laplace, pure_dp, tcdp
 from neyman.curves._statements._rdp import RdpPair
 from neyman.curves._statements._real_line_constructors import rdp, zcdp
 from neyman.curves._statements._real_line_fold import folded
@@ -116,6 +116,28 @@ def test_no_member_of_the_class_loses_more(rho):
         assert np.all(member.delta_bracket(EPSILONS).lower <= f.delta(EPSILONS))
         assert np.all(member.beta_bracket(ALPHAS).upper >= f.beta(ALPHAS))
         assert np.all(member.tpr_bracket(ALPHAS).lower <= f.tpr(ALPHAS))
+
+
+STATEMENTS = [
+    zcdp(1e-6),
+    zcdp(0.1),
+    zcdp(20),
+    cdp(0.01, 1),
+    tcdp(0.1, 10),
+    rdp([(2, 0.5)]),
+    rdp([(1, 0.1), (1.5, 0.2), (32, 1)]),
+]
+
+
+@pytest.mark.parametrize("f", STATEMENTS, ids=str)
+def test_epsilon_is_where_delta_is(f):
+    """Each is sought by itself: what the one finds is no better than what the other does."""
+    deltas = np.array([1e-200, 1e-30, 1e-9, 1e-5, 0.01, 0.2, 0.7])
+    epsilon = f.epsilon(deltas)
+    inner = epsilon > 0
+    here = f.delta(epsilon)[inner] / deltas[inner]
+    assert np.all(np.abs(here - 1) < 1e-5)
+    assert np.all(f.delta(0) <= deltas[~inner] * (1 + 1e-5))
 
 
 @settings(max_examples=25)

@@ -6,6 +6,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
+from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ from neyman.curves import (
     worst,
     zcdp,
 )
+from neyman.curves._divergences import _renyi
 from neyman.curves._order import _rho_suffices
 from neyman.errors import InvalidParameter
 
@@ -142,6 +144,44 @@ def test_randomized_response_and_laplace_and_gaussian_as_mironov_has_them(epsilo
             lower, upper = f.renyi(order, bracket=True)
             assert mp.mpf(lower) <= value <= mp.mpf(upper)
             assert upper - lower <= 1e-9 * upper
+
+
+def ball_divergence(name, order, epsilon):
+    """D of an order by its formula, with so many bits that nothing cancels."""
+    a, e = arb(order), arb(epsilon)
+    h, m = e / 2, 2 * a - 1
+    match name:
+        case "randomized response":
+            mean = (m * h).cosh() / h.cosh()
+        case "laplace":
+            mean = a / m * ((a - 1) * e).exp() + (a - 1) / m * (-a * e).exp()
+        case _:
+            mean = (m * h).sinh() / m / h.sinh()
+    return mean.log() / (a - 1)
+
+
+@pytest.mark.parametrize("name", list(_renyi.DIVERGENCES))
+def test_a_closed_form_is_within_its_stated_error(name):
+    rng = np.random.default_rng(16)
+    sizes = [10.0 ** rng.uniform(-12, 12, 200), rng.uniform(0.2, 3, 200)]
+    near = 10.0 ** rng.uniform(-14, -0.01, 200)
+    order = np.concatenate([*sizes, 1 + near, 1 - near, 0.5 + near, np.abs(0.5 - near)])
+    epsilon = 10.0 ** rng.uniform(-30, 2.84, order.size)
+    epsilon[::2] = rng.uniform(0, 40, epsilon[::2].size)
+    told = (order != 1) & (order != 0.5)
+    order, epsilon = order[told], epsilon[told]
+    with np.errstate(all="ignore"):
+        found = _renyi.DIVERGENCES[name](order, epsilon)
+    before, worst = ctx.prec, 0.0
+    ctx.prec = 3000
+    try:
+        for a, e, value in zip(order.tolist(), epsilon.tolist(), found.tolist(), strict=True):
+            true = ball_divergence(name, a, e)
+            worst = max(worst, float((abs(arb(value) - true) / true).mid()))
+    finally:
+        ctx.prec = before
+    print(f"{name}: {worst / _renyi.ERROR:.2f} of what is stated")
+    assert worst < 0.75 * _renyi.ERROR
 
 
 def test_randomized_response_on_categories_is_that_on_two():

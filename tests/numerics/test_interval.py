@@ -3,6 +3,7 @@
 import math
 import operator
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -233,6 +234,28 @@ def test_a_total_along_an_axis_or_of_blocks_holds_the_exact_sums():
             assert Fraction(float(found.lower)) <= sum(map(Fraction, x.lower[i, part].tolist()))
             assert Fraction(float(found.upper)) >= sum(map(Fraction, x.upper[i, part].tolist()))
             assert found.upper <= found.lower * (1 + 2e-12)
+
+
+@pytest.mark.parametrize("size", [1, 5, 3000])
+@pytest.mark.parametrize("rate", [-0.1, 0.0, 0.1])
+def test_running_sums_hold_the_exact_ones_as_closely_as_their_shape_allows(size, rate):
+    rng = np.random.default_rng(size)
+    low = np.exp(rate * np.arange(size)) * rng.random(size)
+    x = Interval(low, low * (1 + 1e-15))
+    assert_holds(x.running(), accumulate(map(Fraction, low.tolist())))
+    lower, upper = x.running()
+    # A growing sequence is known as closely as a number, a falling one loses with its length.
+    assert np.max(upper / lower) < 1 + (2e-14 if rate > 0 else 1e-12)
+
+
+def test_sums_at_places_hold_the_exact_ones_and_where_nothing_stands_is_nothing():
+    rng = np.random.default_rng(4)
+    mass, places = rng.random(5000), rng.integers(0, 3, 5000)
+    found = Interval.exactly(mass).binned(places, 4)
+    sums = [sum(map(Fraction, mass[places == k].tolist()), Fraction(0)) for k in range(4)]
+    assert_holds(found, sums)
+    assert found.upper[3] == 0
+    assert np.all(found.upper[:3] < found.lower[:3] * (1 + 1e-12))
 
 
 def test_what_two_formulas_share_is_chosen_by_the_side_of_an_edge():

@@ -18,7 +18,6 @@ from neyman.numerics import (
     Span,
     WeightedLosses,
 )
-from neyman.numerics._distributions._binomial_masses import log_binomial
 from neyman.numerics._inversion._steady import SteadyRest, line_without, steady_part
 from neyman.numerics._laws._laplace_density import LaplaceDensity
 from neyman.numerics._laws._laplace_law import LaplaceLaw
@@ -119,16 +118,6 @@ def test_what_the_density_has_above(density: LaplaceDensity) -> None:
                 strict=True,
             ):
                 assert abs(found - truth) <= 16 * 2.0**-50 * abs(truth) + mp.mpf(10) ** -25
-
-
-def test_binomial_masses_at_ten_thousand_trials() -> None:
-    """Within their errors, which are small."""
-    n, p = 10_000, 0.47
-    log, error = log_binomial(n, p, 1 - p)
-    for j in (0, 1, 17, 4200, 4700, 4900, 9999, 10_000):
-        exact = mp.log(mp.binomial(n, j)) + j * mp.log(mp.mpf(p)) + (n - j) * mp.log1p(-mp.mpf(p))
-        assert abs(log[j] - exact) <= error[j]
-    assert np.max(error[4600:4800]) < 1e-12
 
 
 def boxes(knots: list[mp.mpf], x: mp.mpf) -> tuple[mp.mpf, mp.mpf]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Bracket
+from neyman.numerics import ULP, Bracket, Interval
 from neyman.numerics._lattice_sums import _law, _sum
 from neyman.numerics._lattice_sums._hits import CountedHits
 from neyman.numerics._lattice_sums._plan import Part
@@ -387,14 +387,11 @@ def test_many_parts_go_through_fewer_levels_so_that_no_more_than_a_gigabyte_is_h
 
 
 def test_a_tilt_that_falls_within_one_cell_is_read_all_the_same():
-    window = Window(1e3, 0, 50.0, 0.0, Bracket(np.ones(3), np.ones(3)), 0.0, no_mass(), 0.0)
+    nothing = Interval.exactly(0.0)
+    window = Window(1e3, 0, 50.0, nothing, Interval.exactly(np.ones(3)), 0.0, nothing, nothing)
     sums, excess = window.scans(up=True)
     assert np.allclose(sums, 1.0)
     assert np.allclose(excess[:2], 0.0, atol=1e-20)
-
-
-def no_mass():
-    return Bracket(np.zeros(()), np.zeros(()))
 
 
 # -- the transform ---------------------------------------------------------------------------------
@@ -436,8 +433,8 @@ def _breaks(monkeypatch, name, function):
 
 
 def test_an_upper_law_that_sends_too_little_to_the_right_is_caught(monkeypatch):
-    right = _law._right_ends
-    _breaks(monkeypatch, "_right_ends", lambda *a: (0.99 * right(*a)[0], right(*a)[1]))
+    right = _law.split
+    _breaks(monkeypatch, "split", lambda *a: (0.99 * right(*a)[0], right(*a)[1]))
 
 
 def test_a_lower_law_whose_losses_are_rounded_up_is_caught(monkeypatch):

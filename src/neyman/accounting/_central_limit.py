@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.accounting._estimate import Estimate
-from neyman.accounting._functionals import Functionals, functionals
+from neyman.accounting._functionals import Functionals, functionals, summed
 from neyman.arguments import check_type
 from neyman.curves import Pair, TradeOff, approx_dp, gdp
 from neyman.curves._algebra._factors import factors_of
 from neyman.curves._pairs._erased import ErasedPair, erased
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.errors import InvalidParameter, NotCertified
-from neyman.numerics import ULP, Interval, normal_quantile, phi
+from neyman.numerics import Interval, normal_quantile, phi
 
 __all__ = [
     "CentralLimit",
@@ -315,10 +315,7 @@ def _mass(failures: Sequence[tuple[Fraction, int]]) -> tuple[float, float]:
 
 
 def _total(parts: Sequence[tuple[Functionals, int]], name: str) -> Interval:
-    found = [(getattr(part, name), count) for part, count in parts]
-    lower = math.fsum(count * answer.lower for answer, count in found) * (1 - ULP)
-    upper = math.fsum(count * answer.upper for answer, count in found) * (1 + ULP)
-    return Interval(np.asarray(lower), np.asarray(upper))
+    return summed((getattr(part, name), count) for part, count in parts)
 
 
 def _ends(bounds: tuple[float, float]) -> Interval:

@@ -1,12 +1,10 @@
 """Formulas for Gaussian noise that are often quoted: each checks itself against the exact curve."""
 
-import math
-
-import numpy as np
+from fractions import Fraction
 
 from neyman.curves import gdp
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Real, exact, ndtri, text
+from neyman.numerics import Interval, Real, exact, log, normal_quantile, text
 
 __all__ = ["classic_gaussian_sigma", "hall_gaussian_sigma", "probabilistic_gaussian_sigma"]
 
@@ -83,7 +81,7 @@ def probabilistic_gaussian_sigma(epsilon: Real, delta: Real, sensitivity: Real) 
     Raises:
         InvalidParameter: if a parameter is outside.
 
-    Error: rounded up by 32 ULP.
+    Error: rounded up.
     Source: Machanavajjhala, Kifer, Abowd, Gehrke and Vilhuber (2008), "Privacy: theory meets
         practice on the map", definition 4, for the notion.
 
@@ -91,26 +89,30 @@ def probabilistic_gaussian_sigma(epsilon: Real, delta: Real, sensitivity: Real) 
     '4.379070'
     """
     loss, failure, reach = _parameters(epsilon, delta, sensitivity)
-    z = float(ndtri(np.asarray(failure)))
-    root = math.sqrt(z * z + 2 * loss)
-    mu = 2 * loss / (root - z) if z < 0 else root + z
-    return reach / mu * (1 + 32 * ULP)
+    z, twice = normal_quantile(Interval.of(failure)), Interval.of(2 * loss)
+    root = (z.squared() + twice).sqrt()
+    mu = twice / (root - z) if z.middle < 0 else root + z
+    return float((Interval.of(reach) / mu).upper)
 
 
 def _checked(formula: str, constant: float, epsilon: Real, delta: Real, sensitivity: Real) -> float:
     loss, failure, reach = _parameters(epsilon, delta, sensitivity)
-    sigma = math.sqrt(2 * math.log(constant / failure)) * reach / loss * (1 + 8 * ULP)
-    found = gdp(exact(sensitivity, "sensitivity") / exact(sigma, "sigma")).delta(loss)
+    width = (2 * log(constant / Interval.of(failure))).sqrt()
+    sigma = float((width * Interval.of(reach / loss)).upper)
+    found = gdp(reach / exact(sigma, "sigma")).delta(float(loss))
     if found > failure:
         raise InvalidParameter(
-            f"sigma = {formula} was asked for at epsilon={loss:g}, delta={failure:g}, where the "
-            f"noise that it gives has delta {found:.4g}; write calibrate(lambda s: "
-            "gdp(sensitivity / s), EpsilonDelta(epsilon, delta)), which is exact"
+            f"sigma = {formula} was asked for at epsilon={float(loss):g}, "
+            f"delta={float(failure):g}, where the noise that it gives has delta {found:.4g}; write "
+            "calibrate(lambda s: gdp(sensitivity / s), EpsilonDelta(epsilon, delta)), which is "
+            "exact"
         )
     return sigma
 
 
-def _parameters(epsilon: Real, delta: Real, sensitivity: Real) -> tuple[float, float, float]:
+def _parameters(
+    epsilon: Real, delta: Real, sensitivity: Real
+) -> tuple[Fraction, Fraction, Fraction]:
     loss, failure = exact(epsilon, "epsilon"), exact(delta, "delta")
     reach = exact(sensitivity, "sensitivity")
     if min(loss, reach) <= 0 or not 0 < failure < 1:
@@ -118,4 +120,4 @@ def _parameters(epsilon: Real, delta: Real, sensitivity: Real) -> tuple[float, f
             f"epsilon={text(loss)}, delta={text(failure)}, sensitivity={text(reach)} were given; "
             "write a positive epsilon and sensitivity, and a delta strictly between 0 and 1"
         )
-    return float(loss), float(failure), float(reach)
+    return loss, failure, reach

@@ -9,7 +9,8 @@ import math
 from fractions import Fraction
 
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Real, ceil_float, exact, exact_size, floor_float, ordinary, text
+from neyman.numerics import Interval, Real, ceil_float, exact, exact_size, exp, log, ordinary, text
+from neyman.numerics._primitives import PI
 
 __all__ = [
     "bun_steinke_delta",
@@ -50,9 +51,9 @@ def bun_steinke_delta(rho: Real, epsilon: Real) -> float:
     if size < rate:
         return simple
     # The share falls in c, whose square is to be a double.
-    c = floor_float(min((size + rate) / (2 * rate), Fraction(2) ** 500))
-    share = min(1 / c, 2 / (c + math.sqrt(c * c + 4 / (math.pi * ceil_float(rate)))))
-    return min(math.nextafter(simple * share * (1 + 16 * ULP), math.inf), simple)
+    c = Interval.of(min((size + rate) / (2 * rate), Fraction(2) ** 500))
+    share = (1 / c).smaller(2 / (c + (c.squared() + 4 / (PI * Interval.of(rate))).sqrt()))
+    return min(float((share * simple).upper), simple)
 
 
 def dwork_rothblum_epsilon(mu: Real, tau: Real, delta: Real) -> float:
@@ -63,9 +64,9 @@ def dwork_rothblum_epsilon(mu: Real, tau: Real, delta: Real) -> float:
     >>> f"{dwork_rothblum_epsilon(0.5, 1, 1e-5):.4f}"
     '5.2985'
     """
-    mean = _up(exact_size(mu, "mu"))
-    width = ceil_float(ordinary(exact(tau, "tau"), "tau"))
-    return (mean + width * math.sqrt(2 * _log_inverse(delta))) * (1 + 8 * ULP)
+    mean = Interval.exactly(_up(exact_size(mu, "mu")))
+    width = Interval.of(ordinary(exact(tau, "tau"), "tau"))
+    return float((mean + width * (_log_inverse(delta) * 2).sqrt()).upper)
 
 
 def dwork_rothblum_delta(mu: Real, tau: Real, epsilon: Real) -> float:
@@ -92,12 +93,12 @@ def truncated_epsilon(rho: Real, omega: Real, delta: Real) -> float:
     '4.3717, 7.8078'
     """
     rate, largest = ordinary(exact(rho, "rho"), "rho"), _order(omega)
-    log = _log_inverse(delta)
-    if largest is None or Fraction(log) <= (largest - 1) ** 2 * rate:
-        up = ceil_float(rate)
+    need = Fraction(float(_log_inverse(delta).upper))
+    if largest is None or need <= (largest - 1) ** 2 * rate:
+        size = Interval.of(rate)
         # Two roots: the product can leave the doubles.
-        return (up + 2 * math.sqrt(up) * math.sqrt(log)) * (1 + 8 * ULP)
-    return _up(rate * largest + Fraction(log) / (largest - 1))
+        return float((size + 2 * size.sqrt() * Interval.of(need).sqrt()).upper)
+    return _up(rate * largest + need / (largest - 1))
 
 
 def truncated_delta(rho: Real, omega: Real, epsilon: Real) -> float:
@@ -113,23 +114,22 @@ def truncated_delta(rho: Real, omega: Real, epsilon: Real) -> float:
     return _exp_up((a - 1) * (rate * a - size))
 
 
-def _exp_up(log: Fraction) -> float:
-    """Return e^log rounded up, at most 1; the exponent is exact until here."""
-    near = float(min(max(log, Fraction(-1000)), Fraction(0)))
-    # One step more for the subnormal numbers, which have no relative accuracy.
-    return min(math.nextafter(math.exp(near * (1 - ULP)) * (1 + ULP), math.inf), 1.0)
+def _exp_up(exponent: Fraction) -> float:
+    """Return e^x rounded up, at most 1; the exponent is exact until here."""
+    near = min(max(exponent, Fraction(-1000)), Fraction(0))
+    return min(float(exp(Interval.of(near)).upper), 1.0)
 
 
 def _up(value: Fraction) -> float:
     return ceil_float(value) if value <= _LARGEST else math.inf
 
 
-def _log_inverse(delta: Real) -> float:
-    """Return log(1/delta), rounded up."""
+def _log_inverse(delta: Real) -> Interval:
+    """Return log(1/delta)."""
     share = exact(delta, "delta")
     if not 0 < share <= 1:
         raise InvalidParameter(f"delta={text(share)} leaves (0, 1]; write a probability above 0")
-    return -math.log(floor_float(ordinary(share, "delta"))) * (1 + ULP)
+    return (-log(Interval.of(ordinary(share, "delta")))).larger(0)
 
 
 def _order(omega: Real) -> Fraction | None:

@@ -9,12 +9,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, around
-from neyman.numerics._distributions._moment_bound import (
-    excess_threshold,
-    log_excess_bound,
-    log_growth,
-)
+from neyman.numerics import Array, Interval, exp, expm1, log, log1p
+from neyman.numerics._distributions._moment_bound import epsilon_bound, log_delta_bound
+from neyman.numerics._interval import quiet
+from neyman.numerics._primitives import log_growth, softplus
 from neyman.numerics._zoom import least
 
 __all__ = [
@@ -37,7 +35,6 @@ __all__ = [
 ]
 
 Formula: TypeAlias = Callable[[Array, Array, Array], Array]
-_TINY = 1e-290
 _GRID = 48
 
 
@@ -54,7 +51,7 @@ def mironov_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
     Source: Mironov (2017), proposition 3; Abadi et al. (2016), theorem 2.2.
     """
     b, r, at = _read(order, divergence, epsilon)
-    return _probability(b * (r - at), 1 + np.abs(b) * (np.abs(r) + np.abs(at)))
+    return _probability(b * (r - at))
 
 
 def mironov_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
@@ -63,8 +60,7 @@ def mironov_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
     Source: Mironov (2017), proposition 3.
     """
     b, r, at = _read(order, divergence, delta)
-    with np.errstate(all="ignore"):
-        return _loss(b, at, r, -np.log(at) / b)
+    return _loss(r - log(at) / b)
 
 
 def canonne_kamath_steinke_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
@@ -74,8 +70,7 @@ def canonne_kamath_steinke_delta(order: Array, divergence: Array, epsilon: Array
     Hsu and Sato (2020), theorem 21.
     """
     b, r, at = _read(order, divergence, epsilon)
-    shape = _b_log_ratio(b) - np.log1p(b)
-    return _probability(b * (r - at) + shape, 4 + np.abs(b) * (r + np.abs(at)) + np.abs(shape))
+    return _probability(b * (r - at) - b * log1p(1 / b) - log1p(b))
 
 
 def canonne_kamath_steinke_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
@@ -84,8 +79,7 @@ def canonne_kamath_steinke_epsilon(order: Array, divergence: Array, delta: Array
     Source: Canonne, Kamath and Steinke (2020), proposition 12.
     """
     b, r, at = _read(order, divergence, delta)
-    with np.errstate(all="ignore"):
-        return _loss(b, at, r, _b_log_ratio(b) / b, -np.log(at) / b, -np.log1p(b) / b)
+    return _loss(r - log1p(1 / b) - (log(at) + log1p(b)) / b)
 
 
 def asoodeh_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
@@ -94,11 +88,8 @@ def asoodeh_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
     Source: Asoodeh, Liao, Calmon, Kosut and Sankar (2020), the closed form.
     """
     b, r, at = _read(order, divergence, epsilon)
-    top, bottom = b * r, b * np.maximum(at, 0.0)
-    with np.errstate(all="ignore"):
-        log = np.log(r) - np.log(at) + log_growth(top) - log_growth(bottom) - np.log1p(b)
-    log = np.where(at > 0, log, np.inf)
-    return _probability(log, 8 + top + bottom + np.abs(np.where(np.isfinite(log), log, 0.0)))
+    at = at.larger(0)
+    return _probability(log(r) - log(at) + log_growth(b * r) - log_growth(b * at) - log1p(b))
 
 
 def asoodeh_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
@@ -107,12 +98,7 @@ def asoodeh_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
     Source: Asoodeh, Liao, Calmon, Kosut and Sankar (2020), the closed form.
     """
     b, r, at = _read(order, divergence, delta)
-    with np.errstate(all="ignore"):
-        log = np.log(r) + log_growth(b * r) - np.log1p(b) - np.log(at)
-        size = np.where(r > 0, np.minimum(np.abs(log), 1e300), 1.0)
-        # Off by ULP size in the logarithm, log(1 + b e^log) / b is by no more, relatively.
-        value = _softplus(b, log + ULP * (8 + b * r + size)) * (1 + 4 * ULP)
-    return np.where(at > 0, value, np.inf)
+    return _loss(_log1p_over(b, log(r) + log_growth(b * r) - log1p(b) - log(at)))
 
 
 def bretagnolle_huber_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
@@ -123,17 +109,17 @@ def bretagnolle_huber_delta(order: Array, divergence: Array, epsilon: Array) -> 
     Source: Bretagnolle and Huber (1979).
     """
     _, r, at = _read(order, divergence, epsilon)
-    value = np.nextafter(np.sqrt(-np.expm1(-r)) * (1 + 2 * ULP), 2.0)
     # At a negative epsilon the profile is larger by at most 1 - e^epsilon.
-    return np.minimum(value - np.expm1(np.minimum(at, 0.0)) * (1 + ULP), 1.0)
+    return np.minimum(((-expm1(-r)).sqrt() - expm1(at.smaller(0))).upper, 1.0)
 
 
 def bretagnolle_huber_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
     """Return 0 where the bound above is at most delta, else infinity."""
-    _, r, at = _read(order, divergence, delta)
-    return np.where(bretagnolle_huber_delta(order, r, np.zeros_like(at)) <= at, 0.0, np.inf)
+    found = bretagnolle_huber_delta(order, divergence, np.zeros_like(delta))
+    return np.where(found <= Interval.decimal(delta).lower, 0.0, np.inf)
 
 
+@quiet
 def optimal_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
     """Return the largest p - e^epsilon q of laws on two points that obey the bound.
 
@@ -143,49 +129,37 @@ def optimal_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
         direction of the bound, as the other formulas; `rdp` and `zcdp` use both.
     Source: Asoodeh et al. (2020), the optimal conversion; Zhu, Dong and Wang (2022), appendix F.
     """
-    b, r, at = _read(order, divergence, epsilon)
     simple = canonne_kamath_steinke_delta(order, divergence, epsilon)
-    shape, rows = simple.shape, [np.broadcast_to(x, simple.shape).ravel() for x in (b, r, at)]
-    b, r, at = (row[:, None] for row in rows)
+    b, r, at = _rows(order, divergence, epsilon, simple.shape)
     start = np.maximum(at, 0.0)
     spread = 1 + np.maximum(r, 1e-30) ** -0.5
 
     def score(points: Array) -> Array:
         z = start + np.exp(points[..., 0]) / (spread + b)
-        y = np.maximum((excess_threshold(b, z) - at) * (1 + ULP), 0.0)
-        return _sure(log_excess_bound(b, np.maximum(r, 1e-300), y, z))
+        return log_delta_bound(b, np.maximum(r, 1e-300), z, at)
 
-    with np.errstate(all="ignore"):
-        high = np.log((4 * (start + np.minimum(r, 1e6)) + 200) * spread)[:, 0]
-        log = least(score, np.full((high.size, 1), -6.0), high[:, None], (_GRID,))
-    return np.minimum(_probability(log, 1 + np.abs(log)).reshape(shape), simple)
+    high = np.log((4 * (start + np.minimum(r, 1e6)) + 200) * spread)[:, 0]
+    found = least(score, np.full((high.size, 1), -6.0), high[:, None], (_GRID,))
+    return np.minimum(_probability(Interval.exactly(found)).reshape(simple.shape), simple)
 
 
+@quiet
 def optimal_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
     """Return the least epsilon at which the optimal delta is at most delta.
 
     Source: as `optimal_delta`, with z solved for: log(1 + (a-1) N / (a delta)) / (a - 1).
     """
-    b, r, at = _read(order, divergence, delta)
     simple = canonne_kamath_steinke_epsilon(order, divergence, delta)
-    shape, rows = simple.shape, [np.broadcast_to(x, simple.shape).ravel() for x in (b, r, at)]
-    b, r, at = (row[:, None] for row in rows)
-    target = np.log(at) - ULP * (1 + np.abs(np.log(at)))
+    b, r, at = _rows(order, divergence, delta, simple.shape)
+    target = log(at)
 
     def score(points: Array) -> Array:
-        y = np.exp(points[..., 0]) + np.zeros_like(b)
-        # The bound at z = 1, without its factor z E(bz).
-        ones = np.ones_like(y)
-        log = log_excess_bound(b, np.maximum(r, 1e-300), y, ones) + log_growth(b * ones)
-        log = log + ULP * (4 + np.abs(log) + 2 * b) - target
-        z = _softplus(b, log + ULP * (4 + np.abs(log))) * (1 + 4 * ULP)
-        return _sure((excess_threshold(b, z) - y) * (1 + ULP))
+        return epsilon_bound(b, np.maximum(r, 1e-300), np.exp(points[..., 0]), target)
 
-    with np.errstate(all="ignore"):
-        low, high = np.log(np.maximum(r, 1e-30)[:, 0]) - 12, np.log(np.minimum(r, 1e6)[:, 0] + 60)
-        value = least(score, low[:, None], np.maximum(high, low)[:, None], (_GRID,))
-    value = np.where(at[:, 0] > 0, np.maximum(value, 0.0), np.inf)
-    return np.minimum(value.reshape(shape), simple)
+    low, high = np.log(np.maximum(r, 1e-30)[:, 0]) - 12, np.log(np.minimum(r, 1e6)[:, 0] + 60)
+    value = least(score, low[:, None], np.maximum(high, low)[:, None], (_GRID,))
+    value = np.where(at[:, 0] > 0, value, np.inf)
+    return np.minimum(value.reshape(simple.shape), simple)
 
 
 MIRONOV = Conversion(mironov_delta, mironov_epsilon)
@@ -195,41 +169,41 @@ BRETAGNOLLE_HUBER = Conversion(bretagnolle_huber_delta, bretagnolle_huber_epsilo
 OPTIMAL = Conversion(optimal_delta, optimal_epsilon)
 
 
-def _read(order: Array, divergence: Array, at: Array) -> tuple[Array, Array, Array]:
+def _read(order: Array, divergence: Array, at: Array) -> tuple[Interval, Interval, Interval]:
     """Return the order less 1 from below, the divergence from above, epsilon or delta from below.
 
     D grows with the order, so that a bound at a larger order is one at a smaller.
     """
-    b = np.maximum(around(order).lower - 1, 0.0)
-    return b, around(divergence).upper, around(at).lower
+    b = np.maximum((Interval.decimal(order) - 1).lower, 0.0)
+    r, least_at = Interval.decimal(divergence).upper, Interval.decimal(at).lower
+    return Interval.exactly(b), Interval.exactly(r), Interval.exactly(least_at)
+
+
+def _rows(
+    order: Array, divergence: Array, at: Array, shape: tuple[int, ...]
+) -> tuple[Array, Array, Array]:
+    """Return the same as a column each: a row is a question."""
+    b, r, at = (
+        np.broadcast_to(x.lower, shape).reshape(-1, 1) for x in _read(order, divergence, at)
+    )
+    return b, r, at
 
 
 def _sure(value: Array) -> Array:
+    """Return bounds; where nothing is known, infinity."""
     return np.where(np.isnan(value), np.inf, value)
 
 
-def _probability(log: Array, size: Array) -> Array:
+def _probability(log: Interval) -> Array:
     """Return e^log rounded up, at most 1; 1 where nothing is known."""
-    with np.errstate(all="ignore"):
-        value = np.exp(log + 2 * ULP * size)
-    return np.minimum(_sure(np.nextafter(value, np.inf)), 1.0)
+    return np.minimum(_sure(exp(log).upper), 1.0)
 
 
-def _b_log_ratio(b: Array) -> Array:
-    """Return b log(b / (1 + b)), 0 at 0."""
-    return np.where(b > 0, -b * np.log1p(1 / np.where(b > 0, b, 1.0)), 0.0)
+def _loss(value: Interval) -> Array:
+    """Return a loss rounded up, at least 0; infinite where nothing is known."""
+    return np.maximum(_sure(value.upper), 0.0)
 
 
-def _loss(b: Array, delta: Array, *terms: Array) -> Array:
-    """Return the sum rounded up, at least 0; infinite at order 1 or delta 0."""
-    size = sum((np.abs(term) for term in terms), start=np.zeros_like(b))
-    total = sum(terms, start=np.zeros_like(b)) + 4 * ULP * size
-    known = (b > 0) & (delta > 0) & np.isfinite(total)
-    return np.where(known, np.maximum(total, 0.0), np.inf)
-
-
-def _softplus(b: Array, log: Array) -> Array:
-    """Return log(1 + b e^log) / b; e^log at b = 0."""
-    shift = np.log(np.maximum(b, _TINY)) + log
-    large = np.logaddexp(0.0, shift) / np.maximum(b, _TINY)
-    return np.where((b > 0) & (shift > -30), large, np.exp(np.minimum(log, 700.0)))
+def _log1p_over(b: Interval, log_x: Interval) -> Interval:
+    """Return log(1 + bx)/b; x where b is 0."""
+    return Interval.where(b > 0, softplus(log(b) + log_x) / b, exp(log_x))

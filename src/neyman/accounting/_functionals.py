@@ -6,7 +6,7 @@ With L = log dQ/dP under P, that is log|f'(U)| at a uniform U:
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -24,12 +24,24 @@ from neyman.curves._pairs._laplace import LaplacePair
 from neyman.curves._pairs._randomized_response import RandomizedResponsePair
 from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array, Bracket, standing
+from neyman.numerics import (
+    ULP,
+    Array,
+    Bracket,
+    Interval,
+    exp,
+    expm1,
+    normal_sf,
+    standing,
+    tanh,
+)
 from neyman.numerics._legendre import legendre
+from neyman.numerics._primitives import PI, log1p_gap
 
-__all__ = ["Functionals", "functionals"]
+__all__ = ["Functionals", "functionals", "summed"]
 
-_NODES, _WEIGHTS = legendre(32)
+_PLACES, _SHARES = (Interval.within(part, 2.0**-52) for part in legendre(32))
+_RULE = Interval.within(np.ones(()), 2.0**-60)
 _SLACK = 64 * ULP
 _FAR = 200.0
 # Where the integral of the profile may stop: e^-t leaves the doubles.
@@ -101,16 +113,20 @@ def functionals(pair: Pair) -> Functionals:
         return _told(Bracket(*np.full((2, 5), np.inf)), pair)
     if isinstance(pair, ProductPair):
         parts = pair.parts
-        known = [(functionals(part), float(n)) for part, n in parts]
+        known = [(functionals(part), n) for part, n in parts]
         kl, variance = (
-            Bracket(
-                np.asarray(math.fsum(n * getattr(f, name).lower for f, n in known) * (1 - ULP)),
-                np.asarray(math.fsum(n * getattr(f, name).upper for f, n in known) * (1 + ULP)),
-            )
-            for name in ("kl", "variance")
+            summed((getattr(found, name), n) for found, n in known) for name in ("kl", "variance")
         )
         return _by_profile(pair, kl, variance)
     return _by_profile(pair, _ANY, _ANY)
+
+
+def summed(parts: Iterable[tuple[Answer, int]]) -> Interval:
+    """Return the sum of answers, each so many times."""
+    total = Interval.exactly(0.0)
+    for answer, count in parts:
+        total = total + Interval(np.asarray(answer.lower), np.asarray(answer.upper)) * count
+    return total
 
 
 _ANY = Bracket(np.asarray(0.0), np.asarray(np.inf))
@@ -125,10 +141,10 @@ def _told(found: Bracket, pair: Pair) -> Functionals:
     return Functionals(*answers, certified=pair.certified)
 
 
-def _closed(kl: float, second: float, third: float, central: float, spread: float) -> Functionals:
+def _closed(*found: Interval) -> Functionals:
     answers = [
-        Answer(x * (1 + _SLACK), x * (1 - _SLACK), x * (1 + _SLACK), "closed form")
-        for x in (kl, second, third, central, spread)
+        Answer(float(x.upper), max(float(x.lower), 0.0), float(x.upper), "closed form")
+        for x in found
     ]
     return Functionals(*answers, certified=True)
 
@@ -142,57 +158,62 @@ def _betrayed(pair: Pair) -> bool:
 
 
 def _identity(pair: Pair) -> Functionals:  # noqa: ARG001
-    return _closed(0.0, 0.0, 0.0, 0.0, 0.0)
+    return _closed(*5 * (Interval.exactly(0.0),))
 
 
 def _gaussian(pair: Pair) -> Functionals:
     """L is N(-mu^2/2, mu^2)."""
-    mu = pair.mu_bracket(0.0)[1]
-    r = mu / 2
-    density = math.exp(-r * r / 2) / math.sqrt(2 * math.pi)
-    inside = math.erf(r / math.sqrt(2))
-    third = mu**3 * (2 * density * (r * r + 2) + r * (r * r + 3) * inside)
-    central = 2 * math.sqrt(2 / math.pi) * mu**3
-    return _closed(mu * mu / 2, mu * mu + mu**4 / 4, third, central, mu * mu)
+    mu = Interval(*map(np.asarray, pair.mu_bracket(0.0)))
+    square, r = mu.squared(), mu / 2
+    density, inside = exp(r.squared() / -2) / (PI * 2).sqrt(), 1 - normal_sf(r) * 2
+    third = 2 * density * (r.squared() + 2) + r * (r.squared() + 3) * inside
+    cube = square * mu
+    central = 2 * (2 / PI).sqrt() * cube
+    return _closed(square / 2, square + square.squared() / 4, cube * third, central, square)
 
 
 def _randomized_response(pair: Pair) -> Functionals:
-    """L is +-epsilon, with mean -epsilon t, t = tanh(epsilon/2)."""
+    """L is +-epsilon, with mean -epsilon t, t = tanh(epsilon/2); 1 - t^2 by e^-epsilon."""
     e = _parameter(pair, "epsilon")
-    t, one_less_square = math.tanh(e / 2), 1 / math.cosh(min(e / 2, 350.0)) ** 2
-    central = e**3 * one_less_square * (1 + t * t)
-    return _closed(e * t, e * e, e**3, central, e * e * one_less_square)
+    t, small = tanh(e / 2), exp(-e)
+    rest = 4 * small / (1 + small).squared()
+    square, cube = e.squared(), e.squared() * e
+    return _closed(e * t, square, cube, cube * rest * (1 + t.squared()), square * rest)
 
 
 def _laplace(pair: Pair) -> Functionals:
     """L = x - epsilon: x = 0 with mass 1/2, 2 epsilon with mass e^-epsilon/2, e^(-x/2)/4 between.
 
-    Gauss quadrature on panels that break where |.| does; what lies beyond x = 200 is below 1e-35.
+    Gauss quadrature on panels that break where |.| does: its error, and what lies beyond x = 200,
+    are below 2^-60 of the whole.
     """
     e = _parameter(pair, "epsilon")
-    kl = float(_panels(lambda x: -np.expm1(-x), np.linspace(0.0, min(e, 40.0), 17)))
-    kl += max(e - 40.0, 0.0)
-    end, rise = min(2 * e, _FAR), e - kl
+    # With y = e^-epsilon - 1 it is y - log(1 + y), and -y is how far the mean has moved.
+    fall = expm1(-e)
+    kl, rise = e.choose(1, -log1p_gap(fall), e + fall), -fall
+    end = min(2 * float(e.upper), _FAR)
 
-    def moment(power: int, center: float) -> float:
-        breaks = [x for x in (e, rise) if 0 < x < end]
+    def moment(power: int, center: Interval, other: Interval) -> Interval:
+        breaks = [x for x in (float(e.middle), float(rise.middle)) if 0 < x < end]
         edges = np.unique(np.concatenate([np.linspace(0.0, end, 65), breaks]))
-        inner = _panels(lambda x: np.abs(x - center) ** power * np.exp(-x / 2) / 4, edges)
-        ends = center**power / 2 + (2 * e - center) ** power * math.exp(-e) / 2
-        return inner + ends
+        half = Interval.exactly(np.diff(edges)[:, None]) / 2
+        x = half * (_PLACES + 1) + edges[:-1, None]
+        mass = half * _SHARES * exp(x / -2) / 4
+        inner = (mass * _power(x - center, power)).total() * _RULE
+        return inner + (_power(center, power) + _power(other, power) * exp(-e)) / 2
 
-    return _closed(kl, moment(2, e), moment(3, e), moment(3, rise), moment(2, rise))
+    return _closed(
+        kl, moment(2, e, e), moment(3, e, e), moment(3, rise, e + kl), moment(2, rise, e + kl)
+    )
 
 
-def _parameter(pair: Pair, name: str) -> float:
+def _power(x: Interval, power: int) -> Interval:
+    """Return |x|^2 or |x|^3."""
+    return x.squared() if power == 2 else x.squared() * x.larger(-x).larger(0)
 
-    return standing(Fraction(str(pair.parameters()[name])))[0]
 
-
-def _panels(function: Callable[[Array], Array], edges: Array) -> float:
-    left, right = edges[:-1, None], edges[1:, None]
-    nodes = left + (right - left) * (_NODES + 1) / 2
-    return float(np.sum((right - left) / 2 * function(nodes) * _WEIGHTS))
+def _parameter(pair: Pair, name: str) -> Interval:
+    return Interval.of(Fraction(str(pair.parameters()[name])))
 
 
 _CLOSED: Mapping[type[Pair], Callable[[Pair], Functionals]] = {

@@ -12,7 +12,7 @@ A guarantee of two directions lies above a symmetric one if each of its directio
 import math
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +24,12 @@ from neyman.curves._solvers._solver import using
 from neyman.curves._solvers._view import LOG_DELTA
 from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array, Bracket, square_roots
+from neyman.numerics import Array, Bracket, Interval, exp, expm1, square_roots
 from neyman.overriding import override
 
 __all__ = ["demand_of"]
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _LARGEST_EPSILON = 700.0
 # So few points are read one by one, where many take a table; and a room that is far from none.
@@ -218,12 +220,14 @@ class _Side:
         room = _least_room(sample)
         for _ in range(_ROUNDS):
             self._remember(sample.closest())
-            new = sample.wanted()
+            open_ = ~sample.settled()
+            new = sample.wanted(open_)
             if room.missed:
                 return _from_above(room)
             if room.met and not new.size:
                 return room
-            if not room.met or sample.points.size + new.size > _MOST_POINTS or sample.fine():
+            most = sample.points.size + new.size > _MOST_POINTS
+            if most or not room.met or sample.fine(open_):
                 break
             sample = sample.joined(self._sample(curve, new))
             room = _least_room(sample)
@@ -277,21 +281,20 @@ class _Sample:
         """Return the point with the least room."""
         return float(self.points[np.argmin(self.gaps()[0])])
 
-    def wanted(self) -> Array:
+    def wanted(self, open_: Mask) -> Array:
         """Return where to look next: in the middle of cells that are open, and next to the least.
 
         None where all are settled.
         """
-        open_ = ~self.settled()
         if not np.any(open_):
             return np.zeros(0)
         left, right = self.points[:-1][open_], self.points[1:][open_]
         new = np.append((left + right) / 2, self._valley())
         return np.setdiff1d(new, self.points)
 
-    def fine(self) -> bool:
+    def fine(self, open_: Mask) -> bool:
         """Return whether an open cell is so small that rounding is all that is left."""
-        return bool(np.any(np.diff(self.points)[~self.settled()] < _LEAST_CELL))
+        return bool(np.any(np.diff(self.points)[open_] < _LEAST_CELL))
 
     def _valley(self) -> Array:
         """Return the least of the parabola through the three points about the least."""
@@ -314,45 +317,43 @@ class _Sample:
         By the chord from the left: of a symmetric profile delta(-e) = 1 - e^-e + e^-e delta(e); of
         any, delta is 1 at -infinity.
         """
-        step = float(self.points[1])
-        least, after = math.exp(self.theirs.lower[0]), math.exp(self.theirs.upper[1])
-        fall = math.expm1(step) * (1 - least)
+        step = Interval.exactly(self.points[1])
+        least, after = exp(self.theirs.lower[0]), exp(self.theirs.upper[1])
+        fall = expm1(step) * (1 - least)
         if self.mirrored:
-            fall = min(fall, math.expm1(step) + after - math.exp(step) * least)
-        grace = 16 * ULP * (math.expm1(step) + after + math.exp(step) * least)
-        return (max(fall, 0.0) + grace) * math.exp(min(-scale, 700.0))
+            fall = fall.smaller(expm1(step) + after - exp(step) * least)
+        return float((fall.larger(0) * exp(min(-scale, 700.0))).upper)
 
-    def settled(self) -> npt.NDArray[np.bool_]:
+    def settled(self) -> Mask:
         """Return the cells between two points on which the curve's delta is proved to be less."""
-        width = np.diff(self.points)
+        width = Interval.exactly(self.points[1:]) - self.points[:-1]
         scale = np.maximum(self.mine.upper, self.theirs.upper)
         scale = np.maximum(scale[:-1], scale[1:])
         scale = np.where(np.isneginf(scale), 0.0, scale)
-        f = [np.exp(ends - scale) for ends in (self.mine.upper[:-1], self.mine.upper[1:])]
-        g = [np.exp(ends - scale) for ends in (self.theirs.lower[:-1], self.theirs.lower[1:])]
-        outer = np.append(np.nan, self.theirs.upper[:-2]), np.append(self.theirs.upper[2:], np.nan)
-        with np.errstate(over="ignore", invalid="ignore"):
-            ahead, behind = (np.exp(ends - scale) for ends in outer)
-            grown, wide = np.exp(width), np.expm1(width)
-            # How the chord of the cell before, and of the one after, falls on this one.
-            steep = (ahead - g[0])[1:] * wide[1:] * grown[:-1] / wide[:-1]
-            flat = np.maximum((g[1] - behind)[:-1], 0.0) * wide[:-1] / (grown[:-1] * wide[1:])
-        steep = np.append(self._first_fall(float(scale[0])), np.maximum(steep, 0.0))
+        # The curve's delta from above and the guarantee's from below, at both ends of each cell.
+        curves = self.mine.upper, self.theirs.lower
+        ends = np.stack([curve[part] for curve in curves for part in (slice(-1), slice(1, None))])
+        found = exp(Interval.exactly(ends) - scale)
+        most, least = found.upper[:2], found.lower[2:]
+        beside = np.stack((self.theirs.upper[:-2] - scale[1:], self.theirs.upper[2:] - scale[:-1]))
+        ahead, behind = exp(Interval.decimal(beside)).upper
+        wide = expm1(width)
+        left, right = wide.at(slice(-1)), wide.at(slice(1, None))
+        # How the chord of the cell before, and of the one after, falls on this one.
+        share = right * (left + 1) / left
+        steep = (Interval.exactly(ahead) - least[0][1:]).larger(0) * share
+        flat = (Interval.exactly(least[1][:-1]) - behind).larger(0) / share
+        steep = np.append(self._first_fall(float(scale[0])), steep.upper)
         # A fall beyond the doubles tells nothing, and is beyond any delta.
         steep = np.where(steep < _STEEPEST, steep, _STEEPEST)
-        flat = np.append(flat, 0.0)
+        flat = np.append(flat.lower, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            kink = np.clip((g[0] - g[1] - flat) / (steep - flat), 0.0, 1.0)
+            kink = np.clip((least[0] - least[1] - flat) / (steep - flat), 0.0, 1.0)
         kink = np.where(np.isfinite(kink), kink, 0.0)
-        slack = ULP * (64 + 8 * np.abs(scale) + 8 * self.points[1:])
-        proved = np.ones(width.shape, dtype=bool)
-        for u in (np.zeros(width.shape), kink, np.ones(width.shape)):
-            with np.errstate(invalid="ignore"):
-                fall = np.where(u > 0, steep * u, 0.0)
-                rise = flat * (1 - u)
-                least = np.maximum(g[0] - fall, g[1] + rise)
-                sizes = f[0] + f[1] + g[0] + g[1] + rise + np.where(np.isfinite(fall), fall, 0.0)
-                proved &= f[0] + (f[1] - f[0]) * u + slack * sizes <= least
+        u = Interval.exactly(np.stack([0 * kink, kink, 0 * kink + 1]))
+        rest = 1 - u
+        floor = (least[0] - u * steep).larger(rest * flat + least[1])
+        proved = np.all((rest * most[0] + u * most[1]).upper <= floor.lower, axis=0)
         # From where nothing is left on.
         return proved | np.isneginf(self.mine.upper[:-1])
 

@@ -14,17 +14,30 @@ c^(t-k), by Cauchy and Schwarz; it keeps z >= 0 where the record is used in ever
 alone in the last, once in each epoch (docs/theory/last_iterate.md).
 """
 
-import math
 from fractions import Fraction
+
+import numpy as np
 
 from neyman.curves import TradeOff, dominated_by, gdp, identity
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Real, ceil_float, exact, text
+from neyman.numerics import (
+    Array,
+    Interval,
+    Real,
+    ceil_float,
+    exact,
+    exp,
+    expm1,
+    log,
+    log1p,
+    tanh,
+    text,
+)
 
 __all__ = ["contraction", "last_iterate", "last_iterate_bounded", "last_iterate_cyclic"]
 
-# Of products and quotients of at most ten correctly rounded operations and library calls.
-_SLACK = 1 + 64 * ULP
+# Of whole numbers beside the quotient of the diameter and the step.
+_BESIDE = np.arange(-4.0, 5.0)
 _LONGEST = 10**15
 _LONG_BITS = 2048
 
@@ -124,13 +137,12 @@ def last_iterate_bounded(
         raise InvalidParameter(f"diameter={text(wide)} is not positive; write one above 0")
     if t == 0:
         return identity()
-    d, s = float(wide), float(mu)
     # Any tau is a bound: the best is near D / step_mu at c = 1, and sooner where steps contract.
-    spots = {min(max(round(d / s * 2.0 ** (j / 8)), 1), t) for j in range(-480, 9)}
-    spots |= {min(max(math.ceil(d / s) + j, 1), t) for j in range(-4, 5)}
-    best = min(_from_afar(s, c, tau, d) for tau in spots)
-    found = min(Fraction(best) * (1 + Fraction(1, 2**44)), mu**2 * _geometric(c, t))
-    return dominated_by(_gaussian(found))
+    near = float(wide / mu)
+    spots = np.append(np.rint(near * 2.0 ** (np.arange(-480, 9) / 8)), np.ceil(near) + _BESIDE)
+    found = _from_afar(mu, c, np.unique(np.clip(spots, 1, t)), wide)
+    best = Fraction(float(np.min(found.upper)))
+    return dominated_by(_gaussian(min(best, mu**2 * _geometric(c, t))))
 
 
 def last_iterate_cyclic(*, step_mu: Real, contraction: Real, batches: int, epochs: int) -> TradeOff:
@@ -176,10 +188,9 @@ def last_iterate_cyclic(*, step_mu: Real, contraction: Real, batches: int, epoch
         return _gaussian(mu**2)
     if c == 1:
         return dominated_by(_gaussian(mu**2 * (1 + Fraction(epochs - 1, l_))))
-    shape = math.exp((2 * l_ - 2) * _log(c)) * _gap(c, 2) / _gap(c, l_) ** 2
-    tail = _ratio(c, l_ * (epochs - 1))
-    extra = Fraction(shape * tail * _SLACK) + Fraction(1, 2**1000)
-    return dominated_by(_gaussian(mu**2 * (1 + extra)))
+    shape = exp((2 * l_ - 2) * _log(c)) * _gap(c, 2) / _gap(c, l_).squared()
+    extra = shape * _ratio(c, l_ * (epochs - 1))
+    return dominated_by(_gaussian(mu**2 * (1 + Fraction(float(extra.upper)))))
 
 
 def _read(
@@ -200,19 +211,19 @@ def _read(
     return mu, c, count
 
 
-def _log(c: Fraction) -> float:
+def _log(c: Fraction) -> Interval:
     """Return log c, 0 < c < 1, with its digits near 1."""
-    return math.log1p(-float(1 - c)) if c > Fraction(1, 2) else math.log(c)
+    return log1p(-Interval.of(1 - c)) if c > Fraction(1, 2) else log(Interval.of(c))
 
 
-def _gap(c: Fraction, power: int) -> float:
+def _gap(c: Fraction, power: Array | int) -> Interval:
     """Return 1 - c^power, relatively accurate: the exponent's error is damped by e^-x."""
-    return -math.expm1(power * _log(c))
+    return -expm1(_log(c) * power)
 
 
-def _ratio(c: Fraction, power: int) -> float:
+def _ratio(c: Fraction, power: int) -> Interval:
     """Return (1 - c^power) / (1 + c^power)."""
-    return math.tanh(-power * _log(c) / 2)
+    return tanh(-_log(c) * power / 2)
 
 
 def _geometric(c: Fraction, t: int) -> Fraction:
@@ -221,20 +232,19 @@ def _geometric(c: Fraction, t: int) -> Fraction:
         return Fraction(t)
     if c == 0:
         return Fraction(1)
-    share = min(_ratio(c, t) * _SLACK, 1.0)
+    share = float(_ratio(c, t).upper)
     return min(Fraction(share) * (1 + c) / (1 - c), Fraction(t))
 
 
-def _from_afar(s: float, c: Fraction, tau: int, d: float) -> float:
-    """Return (c^tau d + s (1 - c^tau)/(1 - c))^2 / sum_(k<tau) c^2k."""
+def _from_afar(step_mu: Fraction, c: Fraction, tau: Array, diameter: Fraction) -> Interval:
+    """Return (c^tau d + s (1 - c^tau)/(1 - c))^2 / sum_(k<tau) c^2k at many tau."""
+    s, d = Interval.of(step_mu), Interval.of(diameter)
     if c == 0:
-        return s * s
+        return s.squared()
     if c == 1:
-        return (d + s * tau) ** 2 / tau
-    log = _log(c)
-    near, left = _gap(c, tau), math.exp(max(tau * log, -745.0))
-    total = left * d * (1 + ULP * (4 + abs(tau * log))) + s * near / float(1 - c)
-    return total * total * _gap(c, 2) / _gap(c, 2 * tau)
+        return (d + s * tau).squared() / tau
+    total = exp(_log(c) * tau) * d + s * _gap(c, tau) / Interval.of(1 - c)
+    return total.squared() * _gap(c, 2) / _gap(c, 2 * tau)
 
 
 def _gaussian(square: Fraction) -> TradeOff:

@@ -1,14 +1,15 @@
 """What has been spent so far, at every moment at once."""
 
-import math
 import threading
 from fractions import Fraction
 from typing import final
 
+import numpy as np
+
 from neyman.accounting._zcdp_filter import ZcdpFilter
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Real, ceil_float, exact, text
+from neyman.numerics import Interval, Real, exact, log, text
 
 __all__ = ["LossOdometer"]
 
@@ -43,7 +44,7 @@ class LossOdometer:
     '2.518 against 1.995 at a fixed time'
     """
 
-    __slots__ = ("_grid", "_rule", "_spent", "_turn")
+    __slots__ = ("_rests", "_rule", "_slopes", "_spent", "_turn")
 
     def __init__(self, *, delta: Real, expected_rho: Real) -> None:
         """Fix what is fixed before the first answer.
@@ -61,14 +62,13 @@ class LossOdometer:
                 f"delta={text(failure)}, expected_rho={text(middle)} were given; write a delta in "
                 "(0, 1) and a positive rho"
             )
-        log = math.log(failure.denominator) - math.log(failure.numerator)
-        shares = {j: Fraction(1, (1 + abs(j)) ** 2) for j in range(-_REACH, _REACH + 1)}
-        total = sum(shares.values())
-        grid: list[tuple[float, float]] = []
-        for j, share in shares.items():
-            need = (log + math.log(float(total / share))) * (1 + 8 * ULP)
-            grid.append((math.sqrt(need / (float(middle) * 2.0**j)), need))
-        self._grid = tuple(grid)
+        doublings = np.arange(-_REACH, _REACH + 1)
+        shares = [Fraction(1, (1 + abs(j)) ** 2) for j in doublings.tolist()]
+        ratio = Interval.of(sum(shares)) * (1.0 + np.abs(doublings)) ** 2
+        need = log(ratio) - log(Interval.of(failure))
+        # Any lambda would do: best at so many doublings.
+        order = Interval.exactly(np.sqrt(need.upper / (float(middle) * 2.0**doublings)))
+        self._slopes, self._rests = order + 1, need / order
         self._rule = ZcdpFilter(Fraction(1))
         self._spent = Fraction(0)
         self._turn = threading.Lock()
@@ -93,6 +93,4 @@ class LossOdometer:
         """Return the bound now, rounded up; 0 before the first release."""
         if not self._spent:
             return 0.0
-        rho = ceil_float(self._spent)
-        bounds = (((lam + 1) * rho + need / lam) for lam, need in self._grid)
-        return min(bounds) * (1 + 8 * ULP)
+        return float(np.min((self._slopes * Interval.of(self._spent) + self._rests).upper))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from neyman.accounting._conversions import MIRONOV, Conversion
 from neyman.curves import Pair, TradeOff
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array
+from neyman.numerics import Array, Interval
 
 __all__ = ["moments_delta", "moments_epsilon", "rdp_delta", "rdp_epsilon"]
 
@@ -125,9 +125,9 @@ def _refuse_no_moment(steps: Sequence[tuple[TradeOff, int]]) -> None:
 def _sides(steps: Sequence[tuple[TradeOff, int]]) -> list[Callable[[Array], Array]]:
     def total(pairs: Sequence[tuple[Pair, int]]) -> Callable[[Array], Array]:
         def divergence(order: Array) -> Array:
-            sums = [count * pair.renyi_bracket(order).upper for pair, count in pairs if count]
             # K(lambda + 1) = lambda D_(lambda + 1), and lambda is common.
-            return np.sum(sums, axis=0) * (1 + len(sums) * ULP) + np.zeros_like(order)
+            parts = (pair.renyi_bracket(order) * count for pair, count in pairs if count)
+            return sum(parts, start=Interval.exactly(np.zeros_like(order))).upper
 
         return divergence
 
@@ -168,9 +168,9 @@ def _over_orders(
         return float(np.min(values(_listed(orders))))
     best = float(values(np.ones(1))[0])
     grid: Array = np.asarray(np.linspace(_LOW, _HIGH, _COUNT), dtype=np.float64)
-    for _ in range(_ROUNDS):
+    for k in range(_ROUNDS):
         found = np.full(grid.shape, np.inf)
-        for part in np.array_split(np.arange(grid.size), _PARTS):
+        for part in np.array_split(np.arange(grid.size), 2 if k else _PARTS):
             found[part] = values(1 + np.exp(grid[part]))
             # Divergences grow with the order: behind an infinite one, which takes longest, is none.
             if np.isinf(found[part[-1]]):

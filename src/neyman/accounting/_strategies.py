@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neyman.accounting._participation import FixedEpochs, MinimumSeparation, Once, toeplitz
 from neyman.curves import TradeOff, gdp
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array, Real, exact, text
+from neyman.numerics import Array, Real, exact, text
 
 __all__ = ["Strategy", "banded_strategy", "square_root_strategy", "tree_strategy"]
 
@@ -80,11 +80,10 @@ class Strategy:
         Raises:
             InvalidParameter: where the patterns are too many, and no closed form is known.
 
-        Error: relative, below (rows + steps) ULP, for sums of non-negative terms.
+        Error: relative, below 2^-52 (rows + steps + 8), for sums of non-negative terms.
         """
         found = participation.largest(self.matrix)
-        rows, steps = self.matrix.shape
-        return Fraction(found) * (1 + (rows + steps + 8) * Fraction(ULP))
+        return Fraction(found) * (1 + Fraction(sum(self.matrix.shape) + 8, 2**52))
 
     def tradeoff(
         self,

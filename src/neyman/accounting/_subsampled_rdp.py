@@ -15,8 +15,10 @@ from neyman.accounting._samplers import Sampled, check_relation
 from neyman.accounting._whole import whole_number
 from neyman.curves import TradeOff, gdp, identity, poisson, rdp
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array, Real, exact, ordinary, standing, text
-from neyman.numerics._distributions._binomial_masses import log_binomial
+from neyman.numerics import Array, Interval, Real, exact, exp, expm1, log, ordinary, text
+from neyman.numerics._distributions._binomial import log_binomial_mass, log_even_mass
+from neyman.numerics._interval import Operand, interval
+from neyman.numerics._primitives import log1mexp, softplus
 from neyman.sensitivity import Neighbors
 
 __all__ = [
@@ -116,7 +118,7 @@ def poisson_rdp(
     if q in (0, 1):
         whole = divergence if q else np.zeros_like(divergence)
         return _statement(asked, whole[np.asarray(asked)], f"{f}", "add_remove", assumptions)
-    factor = np.log(3.0) if assume is None else 0.0
+    factor = log(3.0) if assume is None else 0.0
     values = [_zhu_wang(a, q, divergence, factor) for a in asked]
     return _statement(asked, np.asarray(values), f"{f}", "add_remove", assumptions)
 
@@ -193,49 +195,37 @@ def _divergences(f: TradeOff, most: int) -> Array:
     return np.concatenate([np.zeros(2), np.maximum(f.renyi(np.arange(2.0, most + 1)), least)])
 
 
-def _zhu_wang(a: int, q: Fraction, divergence: Array, factor: float) -> float:
+def _zhu_wang(a: int, q: Fraction, divergence: Array, factor: Operand) -> float:
     """The masses of all j add up to 1, so that the sum is 1 and terms of one sign."""
-    mass, error = log_binomial(a, standing(q)[1], standing(1 - q)[1])
     j = np.arange(2.0, a + 1)
-    k = (j - 1) * divergence[2 : a + 1]
-    more = np.where(j > 2, factor, 0.0)
-    with np.errstate(divide="ignore"):
-        # log(c e^k - 1)
-        excess = k + more + np.log(-np.expm1(-k - more))
-    log = mass[2:] + excess
-    size = np.abs(mass[2:]) + k + np.abs(np.where(np.isfinite(excess), excess, 0.0))
-    log = log + np.broadcast_to(error, mass.shape)[2:] + 8 * ULP * (4 + size)
-    return _capped(log, a, divergence)
+    k = Interval.exactly(divergence[2 : a + 1]) * (j - 1) + interval(factor) * np.where(
+        j > 2, 1.0, 0.0
+    )
+    # log(c e^k - 1)
+    return _capped(log_binomial_mass(j, a, q, 1 - q) + (k + log1mexp(-k)), a, divergence)
 
 
 def _wang(a: int, share: Fraction, divergence: Array, largest: float) -> float:
     j = np.arange(2.0, a + 1)
-    d = divergence[2 : a + 1]
-    mass, error = log_binomial(a, 0.5, 0.5)
-    ways, error = mass[2:] + a * np.log(2.0), np.broadcast_to(error, mass.shape)[2:]
-    log_g = float(np.log(standing(share)[1]))
-    with np.errstate(divide="ignore", over="ignore"):
-        spread = np.minimum(np.log(2.0), j * np.log(np.expm1(largest)))
-        term = (j - 1) * d + spread
-        term[0] = min(term[0], np.log(4.0) + d[0] + np.log(-np.expm1(-d[0])))
-    size = np.abs(ways) + a + np.abs(j * log_g) + (j - 1) * d + j
-    # A term of a divergence of 0 is 0, exactly.
-    for part in (spread, term):
-        size = size + np.abs(np.where(np.isfinite(part), part, 0.0))
-    return _capped(ways + j * log_g + term + error + 8 * ULP * (4 + size), a, divergence)
+    d = Interval.exactly(divergence[2 : a + 1])
+    ways = log_even_mass(j, a) + log(2.0) * a
+    term = d * (j - 1) + (log(expm1(largest)) * j).smaller(log(2.0))
+    second = log(4.0) + d + log1mexp(-d)
+    term = Interval.where(j > 2, term, term.smaller(second))
+    return _capped(ways + log(Interval.of(share)) * j + term, a, divergence)
 
 
-def _capped(log: Array, a: int, divergence: Array) -> float:
-    """Return log(1 + Σ e^log) / (a - 1) rounded up, at most what no sampling gives.
+def _capped(terms: Interval, a: int, divergence: Array) -> float:
+    """Return log(1 + Σ e^term) / (a - 1) rounded up, at most what no sampling gives.
 
     It is 0 only where that is: a small sum may have vanished in the doubles.
     """
-    top = float(np.max(log))
+    top = float(np.max(terms.upper))
     if not np.isfinite(top):
         return float(divergence[a])
-    total = top + float(np.log(np.sum(np.exp(log - top)))) + ULP * (16 + len(log))
-    value = float(np.logaddexp(0.0, total)) / (a - 1) * (1 + 8 * ULP)
-    return min(max(value, float(_LEAST_DIVERGENCE)), float(divergence[a]))
+    total = log(exp(terms - top).total()) + top
+    value = softplus(total) / (a - 1)
+    return min(max(float(value.upper), float(_LEAST_DIVERGENCE)), float(divergence[a]))
 
 
 def _statement(

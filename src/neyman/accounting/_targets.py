@@ -13,13 +13,15 @@ from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
-    ULP,
     Bracket,
+    Interval,
     Real,
     around,
     exact,
+    log,
     ndtri,
     normal_quantile_gap,
+    standing,
     text,
 )
 from neyman.overriding import override
@@ -111,14 +113,15 @@ class EpsilonDelta(Target):
 
     @override
     def room(self, curve: TradeOff) -> Room:
-        epsilon, delta = float(self.epsilon), float(self.delta)
+        epsilon, delta = exact(self.epsilon, "epsilon"), exact(self.delta, "delta")
         if delta == 0:
-            return below(curve.epsilon(0.0, bracket=True), epsilon)
-        bounds, goal = curve.log_delta(epsilon, bracket=True), math.log(delta)
-        # More than what exp and the decimals of delta and epsilon can lose.
-        margin = 8 * ULP * (1 - goal)
+            return below(curve.epsilon(0.0, bracket=True), float(epsilon))
+        (low, high), goal = standing(epsilon), log(Interval.of(delta))
+        most = curve.log_delta(low, bracket=True)
+        least = most if low == high else curve.log_delta(high, bracket=True)
         return _known(
-            _log(-bounds.upper) - _log(margin - goal), _log(-bounds.lower) - _log(-goal - margin)
+            _log(-most.upper) - _log(-float(goal.lower)),
+            _log(-least.lower) - _log(-float(goal.upper)),
         )
 
 

@@ -21,18 +21,8 @@ from neyman.curves import (
     subsample,
 )
 from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.numerics import (
-    ULP,
-    Bracket,
-    Interval,
-    Real,
-    ceil_float,
-    exact,
-    exp_outward,
-    floor_float,
-    text,
-)
-from neyman.numerics._distributions._counts import log_binomial_mass
+from neyman.numerics import Real, ceil_float, exact, exp, floor_float, text
+from neyman.numerics._distributions._binomial import log_binomial_mass
 from neyman.sensitivity import check_neighbors
 
 __all__ = ["Dropped", "truncated_poisson"]
@@ -150,12 +140,9 @@ def _chance(n: int, size: int, p: Fraction) -> tuple[Fraction, Fraction]:
     mean, spread = n * p, _COUNTS + _SPREADS * math.isqrt(math.ceil(n * p * (1 - p)))
     first = max(size, math.floor(mean) - spread, 0)
     last = min(n, max(size, math.ceil(mean)) + spread)
-    log, error = log_binomial_mass(
-        np.arange(first, last + 1, dtype=np.float64), n, float(p), float(1 - p)
-    )
-    wrong = error + 4 * ULP * (1 + np.abs(log))
-    masses = exp_outward(Bracket(np.minimum(log - wrong, 0.0), np.minimum(log + wrong, 0.0)))
-    total = Interval(masses.lower, masses.upper).total()
+    counts = np.arange(first, last + 1, dtype=np.float64)
+    masses = exp(log_binomial_mass(counts, n, p, 1 - p).smaller(0))
+    total = masses.total()
     # Beyond the ends masses fall at least as fast as there, where they fall.
     beyond = Fraction(float(masses.upper[-1])) * _tail(Fraction(n - last) * p, (last + 1) * (1 - p))
     if first > size:

@@ -21,7 +21,7 @@ from neyman.mechanisms._canonical_steps import (
 )
 from neyman.mechanisms._mechanism import Mechanism
 from neyman.mechanisms._moves import changed_coordinates, largest_coordinate
-from neyman.numerics import ULP
+from neyman.numerics import Interval
 from neyman.overriding import override
 from neyman.sensitivity import Asked, Sensitivity, sensitivity_of
 
@@ -120,8 +120,11 @@ class Canonical(Mechanism):
     def slack(self) -> float:
         """0 where the noise has a formula; else what is set aside for the brackets of f."""
         distance = self.law.distance
-        power = float(self.curve.tpr_bracket(np.asarray(distance)).upper) if distance else 0.0
-        return (distance + power) * (1 + ULP)
+        if not distance:
+            return 0.0
+        # The next double: one stands for its decimal, which may be less.
+        power = self.curve.tpr_bracket(np.nextafter(np.asarray(distance), 2.0)).upper
+        return float((Interval.exactly(distance) + power).upper)
 
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return f, composed once for each integer that one unit can move; with the slack, if any.

@@ -15,7 +15,7 @@ from neyman.curves import TradeOff, discrete
 from neyman.errors import InvalidParameter
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource, Words
 from neyman.mechanisms._mechanism import check_confidence
-from neyman.numerics import ULP, Array, Real, exact, text
+from neyman.numerics import Array, Interval, Real, exact, exp, text
 
 __all__ = ["Frequencies", "RandomizedResponse"]
 
@@ -90,7 +90,7 @@ class RandomizedResponse:
     def calibrate(cls, epsilon: Real, *, categories: int) -> Self:
         """Return the response that is epsilon-DP: truth e^epsilon / (e^epsilon + k - 1), below it.
 
-        Error: the loss is within (32 + 16 epsilon) ULP below epsilon, never above.
+        Error: the loss is within 2^-46 (1 + epsilon) below epsilon, never above.
 
         Raises:
             InvalidParameter: if epsilon is outside [1e-9, 50], or k outside its range.
@@ -100,8 +100,8 @@ class RandomizedResponse:
             raise InvalidParameter(
                 f"epsilon={text(loss)} is outside [1e-9, 50]; write one in that range"
             )
-        # Below e^epsilon by more than exp and the logarithm that reads it back can err.
-        odds = Fraction(math.exp(float(loss)) * (1 - (16 + 8 * float(loss)) * ULP))
+        # A little below epsilon, for what is read back from the odds is rounded up.
+        odds = Fraction(float(exp(Interval.of(loss - (1 + loss) / 2**47)).lower))
         return cls(categories=categories, truth=odds / (odds + categories - 1))
 
     @property
@@ -210,11 +210,10 @@ class RandomizedResponse:
                 f"confidence from 0.5 on, and more than {math.floor(1 / self.other)} reports"
             )
         low, high = _clopper_pearson(seen.astype(np.float64), n, (1 - confidence) / 2)
-        t, o = float(self.truth), float(self.other)
-        # Relative to the larger of the two numbers that are subtracted.
-        estimate, slack = (seen / n - o) / float(self.truth - self.other), 8 * ULP / (t - o)
-        lower = np.clip((low - o) / (t - o) - slack, 0.0, 1.0)
-        return Frequencies(estimate, lower, np.clip((high - o) / (t - o) + slack, 0.0, 1.0))
+        other, gap = Interval.of(self.other), Interval.of(self.truth - self.other)
+        bounds = ((Interval(low, high) - other) / gap).clip(0.0, 1.0)
+        estimate = (seen / n - float(self.other)) / float(self.truth - self.other)
+        return Frequencies(estimate, *bounds)
 
     def describe(self) -> dict[str, object]:
         """Return the record: the number of categories and the exact probability."""

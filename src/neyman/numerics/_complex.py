@@ -5,14 +5,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._interval import Array
-
-__all__ = ["ComplexArray", "complex_expm1", "complex_log1p", "log1p_minus"]
+__all__ = ["ComplexArray", "complex_expm1", "complex_log1p"]
 
 ComplexArray: TypeAlias = npt.NDArray[np.complex128]
-# Below it log(1 + r) - r is summed as a series; above, the subtraction loses two digits at most.
-_SERIES_BELOW = 0.05
-_COEFFICIENTS = tuple((-1) ** (k + 1) / k for k in range(2, 15))
 
 
 def complex_expm1(z: ComplexArray) -> ComplexArray:
@@ -32,12 +27,3 @@ def complex_log1p(z: ComplexArray) -> ComplexArray:
         far = np.log(np.hypot(1 + z.real, z.imag))
         real = np.where((gain > -0.5) & (gain < 1), np.log1p(gain) / 2, far)
     return real + 1j * np.arctan2(z.imag, 1 + z.real)
-
-
-def log1p_minus(r: Array) -> Array:
-    """Return log(1 + r) - r for r > -1; relative error within 8 ULP."""
-    small = np.where(np.abs(r) < _SERIES_BELOW, r, 0.0)
-    series = np.zeros_like(small)
-    for coefficient in reversed(_COEFFICIENTS):
-        series = series * small + coefficient
-    return np.where(np.abs(r) < _SERIES_BELOW, series * small * small, np.log1p(r) - r)

@@ -19,7 +19,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._interval import Array, Interval, quiet
 
 __all__ = ["Concave"]
 
@@ -45,12 +45,12 @@ class Concave:
         many: codes of the table.
     """
 
-    height: Callable[[Array], Bracket]
-    place: Callable[[Array], Bracket]
+    height: Callable[[Array], Interval]
+    place: Callable[[Array], Interval]
     few: Array
     many: Array
 
-    def conjugate(self, slope: Bracket) -> Bracket:
+    def conjugate(self, slope: Interval) -> Interval:
         """Bracket sup h(x) - s x, one dimension of s >= 0.
 
         Error: the width of the brackets of h, and of second order in the last spacing, about 1e-5
@@ -60,35 +60,27 @@ class Concave:
         open_ = np.arange(lower.size)
         if lower.size > _MANY:
             places, sure = self._tabled(slope)
-            heights = self.height(self.many)
+            heights, x = self.height(self.many), self.place(self.many)
             for rows in _chunks(np.flatnonzero(sure), 8 * _ROWS):
-                part = Bracket(slope.lower[rows, None], slope.upper[rows, None])
-                codes, k = self.many[places[rows]], places[rows]
-                taken = part.upper * self.place(codes).upper * (1 + ULP)
-                spent = part.lower * self.place(codes).lower * (1 - ULP)
-                low, high = heights.lower[k] - taken, heights.upper[k] - spent
-                points = codes, low - ULP * np.abs(low), high + ULP * np.abs(high)
+                k, part = places[rows], _columns(slope.at(rows))
+                points = self.many[k], heights.at(k) - part * x.at(k)
                 lower[rows], upper[rows] = self._divided(points, part, _LEVELS // 2)
             open_ = np.flatnonzero(~sure)
         for rows in _chunks(open_, _ROWS):
-            part = Bracket(slope.lower[rows, None], slope.upper[rows, None])
-            found = self._value(self.few[None, :], part)
-            points = self.few[None, :], found.lower, found.upper
+            part = _columns(slope.at(rows))
+            points = self.few[None, :], self._value(self.few[None, :], part)
             lower[rows], upper[rows] = self._divided(points, part, _LEVELS)
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
-    def _value(self, u: Array, slope: Bracket) -> Bracket:
-        height, x = self.height(u), self.place(u)
-        low = height.lower - slope.upper * x.upper * (1 + ULP)
-        high = height.upper - slope.lower * x.lower * (1 - ULP)
-        return Bracket(low - ULP * np.abs(low), high + ULP * np.abs(high))
+    def _value(self, u: Array, slope: Interval) -> Interval:
+        return self.height(u) - slope * self.place(u)
 
     # -- a few ----------------------------------------------------------------------------------
 
     def _divided(
-        self, points: tuple[Array, Array, Array], slope: Bracket, levels: int
+        self, points: tuple[Array, Interval], slope: Interval, levels: int
     ) -> tuple[Array, Array]:
-        u, low, high = np.broadcast_arrays(*points)
+        u, low, high = np.broadcast_arrays(points[0], *points[1])
         edge, best, most = 0, np.max(low, axis=1), np.full(low.shape[0], -np.inf)
         known = np.full((low.shape[0], 1), np.inf)
         for level in range(levels + 1):
@@ -114,7 +106,7 @@ class Concave:
         return best, np.maximum(most, best)
 
     def _between(
-        self, at: npt.NDArray[np.intp], points: tuple[Array, Array, Array], slope: Bracket
+        self, at: npt.NDArray[np.intp], points: tuple[Array, Array, Array], slope: Interval
     ) -> tuple[Array, Array, Array]:
         """Return the points between the neighbours of the largest, with two on either side."""
         last = points[0].shape[1] - 1
@@ -132,14 +124,14 @@ class Concave:
 
     # -- many -----------------------------------------------------------------------------------
 
-    def _tabled(self, slope: Bracket) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    @quiet
+    def _tabled(self, slope: Interval) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
         """Return the points about the largest value, and where all beyond are proved to lose."""
-        x, (low, high) = self.place(self.many), self.height(self.many)
-        with np.errstate(all="ignore"):
-            wide, narrow = x.upper[1:] - x.lower[:-1], x.lower[1:] - x.upper[:-1]
-            most = np.where(narrow > 0, (high[1:] - low[:-1]) / narrow * (1 + ULP), np.inf)
-            rise = (low[1:] - high[:-1]) / wide * (1 - ULP)
-            least = np.where((wide > 0) & (rise > 0), rise, 0.0)
+        x, values = self.place(self.many), self.height(self.many)
+        after, before = slice(1, None), slice(-1)
+        # The steepest and the least steep chords; they rise.
+        rise = (values.at(after) - values.at(before)) / (x.at(after) - x.at(before))
+        most, least = rise.upper, np.maximum(rise.lower, 0.0)
         steep = np.minimum.accumulate(np.where(np.isfinite(most), (most + least) / 2, np.inf))
         at, last = np.searchsorted(-steep, -slope.lower), self.many.size - 1
         left, right = np.maximum(at - _ASIDE, 0), np.minimum(at + _ASIDE, last)
@@ -152,29 +144,34 @@ def _chunks(rows: npt.NDArray[np.intp], size: int) -> list[npt.NDArray[np.intp]]
     return [rows[first : first + size] for first in range(0, rows.size, size)]
 
 
-def _cells(x: Bracket, low: Array, high: Array) -> tuple[Array, Array]:
+def _columns(x: Interval) -> Interval:
+    return Interval(x.lower[:, None], x.upper[:, None])
+
+
+@quiet
+def _cells(x: Interval, low: Array, high: Array) -> tuple[Array, Array]:
     """Return an upper bound on each cell, and the share of it that is left of the crossing.
 
     Slopes are outward, and there are none where points coincide.
     """
-    with np.errstate(all="ignore"):
-        gap = (x.lower[..., 1:] - x.upper[..., :-1]) * (1 - ULP)
-        rise = np.where(gap > 0, (high[..., 1:] - low[..., :-1]) / gap, np.inf)
-        fall = np.where(gap > 0, (high[..., :-1] - low[..., 1:]) / gap, np.inf)
-        width = (x.upper[..., 1:] - x.lower[..., :-1]) * (1 + ULP)
-        none = np.full((*low.shape[:-1], 1), np.inf)
-        up = np.maximum(np.concatenate([none, rise[..., :-1]], axis=-1), 0.0)
-        down = np.maximum(np.concatenate([fall[..., 1:], none], axis=-1), 0.0)
-        first, second = high[..., :-1], high[..., 1:]
-        ends = np.minimum(first + up * width, second + down * width)
-        far = np.clip((second - first + down * width) / (up + down), 0.0, width)
-        crossing = first + up * far
-        # Where one of the chords is missing, or falls away from the cell at once.
-        bound = np.where(np.isfinite(up) & np.isfinite(down), crossing, np.inf)
-        bound = np.fmin(bound, ends)
-        bound = np.where(up == 0, np.fmin(bound, first), bound)
-        bound = np.where(down == 0, np.fmin(bound, second), bound)
-        bound = np.where(np.isnan(bound), np.inf, bound)
-        bound = np.where(width > 0, bound, np.maximum(first, second))
-        bound = bound + 2 * ULP * (np.abs(first) + np.abs(second) + np.abs(bound))
-        return bound, np.clip(np.nan_to_num(far / width, nan=0.5), 0.0, 1.0)
+    before, after = (..., slice(-1)), (..., slice(1, None))
+    gap = Interval(x.lower[after], x.upper[after]) - Interval(x.lower[before], x.upper[before])
+    rise = (Interval.exactly(high[after]) - low[before]) / gap
+    fall = (Interval.exactly(high[before]) - low[after]) / gap
+    width = np.maximum(gap.upper, 0.0)
+    none = np.full((*low.shape[:-1], 1), np.inf)
+    up = np.maximum(np.concatenate([none, rise.upper[before]], axis=-1), 0.0)
+    down = np.maximum(np.concatenate([fall.upper[after], none], axis=-1), 0.0)
+    first, second = high[before], high[after]
+    # The chord of the cell before, from the left end, and that of the cell behind, from the right.
+    left, right = Interval.exactly(up) * width + first, Interval.exactly(down) * width + second
+    far = ((right - first) / (Interval.exactly(up) + down)).clip(0.0, np.inf).smaller(width)
+    crossing = (Interval.exactly(up) * far + first).upper
+    # Where one of the chords is missing, or falls away from the cell at once.
+    bound = np.where(np.isfinite(up) & np.isfinite(down), crossing, np.inf)
+    bound = np.fmin(bound, np.minimum(left.upper, right.upper))
+    bound = np.where(up == 0, np.fmin(bound, first), bound)
+    bound = np.where(down == 0, np.fmin(bound, second), bound)
+    bound = np.where(np.isnan(bound), np.inf, bound)
+    bound = np.where(width > 0, bound, np.maximum(first, second))
+    return bound, np.clip(np.nan_to_num(far.middle / width, nan=0.5), 0.0, 1.0)

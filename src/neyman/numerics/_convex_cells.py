@@ -13,24 +13,28 @@ from typing import NamedTuple, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._interval import Array, Interval
 
 __all__ = ["Ask", "Cells", "Ends", "area_under", "most_above"]
 
-Ask: TypeAlias = Callable[[Array], Bracket]
+Ask: TypeAlias = Callable[[Array], Interval]
 _MOST_POINTS, _ROUNDS = 3_000, 80
 # Of what is found, and by itself: less is not worth another point.
 _ENOUGH, _TINY, _AREA_ENOUGH = 1e-10, 1e-12, 1e-6
 # A cell so much wider than its left end is divided in the logarithm.
 _WIDE, _NEXT_TO_ZERO = 4.0, 1e-3
 _LEAST_PLACE = 1e-300
+# What rounding makes of a line's value, or of its quotient by at least 1, as a share of the largest
+# value at the ends of its cell, which no number on the way exceeds: a slope, a product, a sum and a
+# quotient are eight roundings, here sixteen.
+_ROUNDING = 16 * 2.0**-53
 
 
 class Ends(NamedTuple):
     """Bounds of the curve about each cell."""
 
-    first: Bracket
-    second: Bracket
+    first: Interval
+    second: Interval
     before: Array
     behind: Array
 
@@ -65,8 +69,8 @@ class Cells:
             width_behind: of the cell behind.
         """
         (low, high), (next_low, next_high) = ends.first, ends.second
-        steepest = (ends.before - low) / width_before * (1 + ULP)
-        rise = np.maximum(next_low - ends.behind, 0.0) / width_behind * (1 - ULP)
+        steepest = (ends.before - low) / width_before
+        rise = np.maximum(next_low - ends.behind, 0.0) / width_behind
         over = low - next_low - rise * width
         with np.errstate(divide="ignore", invalid="ignore"):
             crossing = np.minimum(over / (steepest - rise), width)
@@ -84,14 +88,14 @@ class Cells:
         )
 
     @classmethod
-    def of(cls, at: Array, values: Bracket) -> "Cells":
+    def of(cls, at: Array, values: Interval) -> "Cells":
         """Draw the lines between neighbouring points."""
         low, high = values
         widths = np.diff(at)
         none, one = np.asarray([np.inf]), np.ones(1)
         ends = Ends(
-            Bracket(low[:-1], high[:-1]),
-            Bracket(low[1:], high[1:]),
+            Interval(low[:-1], high[:-1]),
+            Interval(low[1:], high[1:]),
             np.concatenate([none, high[:-2]]),
             np.concatenate([high[2:], none]),
         )
@@ -99,20 +103,25 @@ class Cells:
             ends, widths, np.concatenate([one, widths[:-1]]), np.concatenate([widths[1:], one])
         )
 
+    @property
+    def rounding(self) -> Array:
+        """How far off the lines are by rounding, at most."""
+        return _ROUNDING * np.maximum(self.top, self.top - self.top_fall * self.width)
+
     def below(self) -> tuple[Array, Array, Array]:
         """Return what is below: at the split by the first line, by the second, at the end."""
         rest = self.width - self.split
         return self.start - self.fall * self.split, self.end + self.rise * rest, self.end
 
-    def areas(self) -> Bracket:
+    def areas(self) -> Interval:
         """Bracket the integral over each cell."""
         rest, split = self.width - self.split, self.split
         lower = split * (self.start - self.fall * split / 2) + rest * (
             self.end + self.rise * rest / 2
         )
         upper = self.width * (self.top - self.top_fall * self.width / 2)
-        room = 4 * ULP * self.width * np.abs(self.top)
-        return Bracket(np.maximum(lower - room, 0.0), upper + room)
+        room = self.width * self.rounding
+        return Interval(np.maximum(lower - room, 0.0), upper + room)
 
 
 @final
@@ -142,7 +151,7 @@ class _Known:
         )
 
     def cells(self) -> Cells:
-        return Cells.of(self.at, Bracket(self.lower, self.upper))
+        return Cells.of(self.at, Interval(self.lower, self.upper))
 
     def blur(self) -> Array:
         """Return how little is known of the ends of each cell."""
@@ -159,7 +168,7 @@ def _middles(at: Array, chosen: npt.NDArray[np.bool_]) -> Array:
     return middle[(middle > left) & (middle < right) & (right > _LEAST_PLACE)]
 
 
-def area_under(ask: Ask, first: Array) -> Bracket:
+def area_under(ask: Ask, first: Array) -> Interval:
     """Bracket the integral of a convex curve that does not increase, over [0, 1].
 
     Args:
@@ -169,9 +178,9 @@ def area_under(ask: Ask, first: Array) -> Bracket:
     Error: relative 1e-6 to 1e-4, beyond that of the curve.
     """
     known = _Known.first(ask, first)
-    lower, upper = known.cells().areas()
+    areas = known.cells().areas()
     for _ in range(_ROUNDS):
-        gap, least = upper - lower, float(np.sum(lower))
+        gap, least = areas.upper - areas.lower, float(np.sum(areas.lower))
         if float(np.sum(gap)) <= _AREA_ENOUGH * least or known.at.size > _MOST_POINTS:
             break
         blurred = gap <= 2 * known.blur() * np.diff(known.at)
@@ -179,11 +188,11 @@ def area_under(ask: Ask, first: Array) -> Bracket:
         if not places.size:
             break
         known = known.also(places)
-        lower, upper = known.cells().areas()
-    return Bracket(np.asarray(lower.sum() * (1 - ULP)), np.asarray(upper.sum() * (1 + ULP)))
+        areas = known.cells().areas()
+    return areas.total()
 
 
-def most_above(first: Ask, second: Ask, over: tuple[float, float], places: Array) -> Bracket:
+def most_above(first: Ask, second: Ask, over: tuple[float, float], places: Array) -> Interval:
     """Bracket sup over z in [0, 1] of (f(z) - g(z)) / (a + b z), and at least 0.
 
     Args:
@@ -197,7 +206,10 @@ def most_above(first: Ask, second: Ask, over: tuple[float, float], places: Array
     f, g = _Known.first(first, places), _Known.first(second, places)
     least, most = 0.0, np.inf
     for _ in range(_ROUNDS):
-        least = max(least, float(np.max((f.lower - g.upper) / _scale(over, f.at))))
+        k = int(np.argmax((f.lower - g.upper) / _scale(over, f.at)))
+        apart = Interval.exactly(f.lower[k]) - g.upper[k]
+        seen = apart / (Interval.exactly(f.at[k]) * over[1] + over[0])
+        least = max(least, float(seen.lower))
         bounds = _bounds(f, g, over)
         most = max(float(np.max(bounds)), least)
         worth = max(_ENOUGH * least, _TINY) + 2 * (f.blur() + g.blur())
@@ -205,7 +217,7 @@ def most_above(first: Ask, second: Ask, over: tuple[float, float], places: Array
         if not new.size or f.at.size > _MOST_POINTS:
             break
         f, g = f.also(new), g.also(new)
-    return Bracket(np.asarray(least * (1 - ULP)), np.asarray(most * (1 + ULP)))
+    return Interval(np.asarray(least), np.asarray(most))
 
 
 def _scale(over: tuple[float, float], z: Array) -> Array:
@@ -219,11 +231,10 @@ def _bounds(f: _Known, g: _Known, over: tuple[float, float]) -> Array:
     inner = left + below.split
     at_split = above.top - above.top_fall * below.split
     first, second, end = below.below()
-    room = 4 * ULP * (np.abs(above.top) + np.abs(below.start))
     ends = (
         (above.top - below.start) / _scale(over, left),
         (at_split - first) / _scale(over, inner),
         (at_split - second) / _scale(over, inner),
         (above.top - above.top_fall * above.width - end) / _scale(over, right),
     )
-    return np.max(ends, axis=0) + room
+    return np.max(ends, axis=0) + above.rounding + below.rounding

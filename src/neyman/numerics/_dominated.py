@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._primitives import exp, expm1
 
 __all__ = ["dominated"]
 
@@ -43,12 +44,13 @@ def dominated(
     while left.size:
         middle = (left + right) / 2
         value, slope, here = lower_of_g(middle), slope_of_g(middle), upper_of_f(middle)
+        x = exp(Interval.exactly(middle))
         if np.any(here > value):
             return False
-        rise = slope * np.exp(left) * np.expm1(middle - left) * (1 - _SLOPE_ERROR)
-        fall = slope * np.exp(middle) * np.expm1(right - middle) * (1 + _SLOPE_ERROR)
-        room = ULP * (value + rise + fall)
-        open_ = (at_left > value + rise - room) | (at_right > value - fall - room)
+        # The tangent at both ends of each cell: x is e^middle and, relatively, the rest away.
+        far = expm1(Interval.exactly(np.stack((left, right))) - middle)
+        tangent = Interval.exactly(value) - Interval.within(slope, _SLOPE_ERROR) * x * far
+        open_ = np.any(np.stack((at_left, at_right)) > tangent.lower, axis=0)
         left, middle, right = left[open_], middle[open_], right[open_]
         at_left, here, at_right = at_left[open_], here[open_], at_right[open_]
         if left.size > _MOST_CELLS or np.any(right - left <= _NARROWEST * right + least):

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import ClassVar, Self, TypeAlias, TypeGuard, final
 
 import numpy as np
@@ -114,7 +115,7 @@ class Interval:
         """Give the lower end, then the upper."""
         return iter((self.lower, self.upper))
 
-    def at(self, places: npt.NDArray[np.bool_] | npt.NDArray[np.int64]) -> Self:
+    def at(self, places: npt.NDArray[np.bool_] | npt.NDArray[np.int64] | slice) -> Self:
         """Return the intervals at some places of the array."""
         return type(self)(self.lower[places], self.upper[places])
 
@@ -234,7 +235,8 @@ class Interval:
             high = np.where(lower > 0, self.upper / lower, _ALL)
             tiny = np.minimum(self.upper, _TINY)
             return type(self)(np.maximum(_down(low) - _TINY, _ZERO), _up(high) + tiny)
-        ends, apart = [a / b for a in self for b in (lower, upper)], (lower > 0) | (upper < 0)
+        ends = [a / b for a in _ends(self.lower, self.upper) for b in _ends(lower, upper)]
+        apart = (lower > 0) | (upper < 0)
         return type(self)(
             np.where(apart, _down(_least(ends)) - _TINY, _NOTHING),
             np.where(apart, _up(_greatest(ends)) + _TINY, _ALL),
@@ -248,17 +250,19 @@ class Interval:
 
     def _scaled(self, by: float) -> Self:
         first, second = (self.lower, self.upper) if by >= 0 else (self.upper, self.lower)
-        low, high = first * by, second * by
+        low = first * by
+        high = low if first is second else second * by
         if by == 0:
             return type(self)(np.zeros_like(low), np.zeros_like(high))
-        tiny = np.minimum(np.abs(first), _TINY), np.minimum(np.abs(second), _TINY)
+        tiny = np.minimum(np.abs(first), _TINY)
+        more = tiny if first is second else np.minimum(np.abs(second), _TINY)
         if abs(math.frexp(by)[0]) != 0.5:
             low, high = _down(low), _up(high)
-        return type(self)(np.minimum(low, _MOST) - tiny[0], np.maximum(high, _LEAST) + tiny[1])
+        return type(self)(np.minimum(low, _MOST) - tiny, np.maximum(high, _LEAST) + more)
 
     def _product(self, lower: Array, upper: Array) -> Self:
         # 0 times infinity is nan: where 0 is a factor, the product is 0.
-        ends = [a * b for a in self for b in (lower, upper)]
+        ends = [a * b for a in _ends(self.lower, self.upper) for b in _ends(lower, upper)]
         ends = [np.where(np.isnan(end), _ZERO, end) for end in ends]
         return type(self)(_down(_least(ends)) - _TINY, _up(_greatest(ends)) + _TINY)
 
@@ -275,16 +279,41 @@ class Interval:
             axis: the axis; None for all.
             starts: the places where blocks begin, of one dimension.
         """
+        low, high = self.lower, self.upper
         if starts is not None:
-            depth = float(np.size(self.lower))
+            depth = float(np.size(low))
             low, high = (np.add.reduceat(end, starts) for end in self)
-        elif axis is not None:
-            depth = float(np.shape(self.lower)[axis])
-            low, high = (np.asarray(np.sum(end, axis=axis)) for end in self)
+        elif axis is None or axis == -1:
+            size = np.size(low) if axis is None else self.shape[-1]
+            depth = 20 + max(math.log2(size or 1) - 7, 0.0)
+            low = high = np.asarray(np.sum(np.ascontiguousarray(low), axis=axis))
+            if self.upper is not self.lower:
+                high = np.asarray(np.sum(np.ascontiguousarray(self.upper), axis=axis))
         else:
-            depth = 20 + max(math.log2(np.size(self.lower) or 1) - 7, 0.0)
-            low, high = np.asarray(np.sum(self.lower)), np.asarray(np.sum(self.upper))
+            depth = float(np.shape(low)[axis])
+            low, high = (np.asarray(np.sum(end, axis=axis)) for end in self)
         return type(self)(_down(low * (1 - depth * 2.0**-53)), _up(high * (1 + depth * 2.0**-53)))
+
+    @quiet
+    def running(self) -> Self:
+        """Return the sums of the first numbers, of numbers that are at least 0.
+
+        Each sum is the one before it and a number, rounded: it is off by at most 2^-53 times the
+        sum of all sums so far, which for a growing sequence is little more than the last of them.
+        """
+        low, high = np.cumsum(self.lower), np.cumsum(self.upper)
+        unit = 2.0**-53 * (1 + low.size * 2.0**-51)
+        first, second = low - np.cumsum(low) * unit, high + np.cumsum(high) * unit
+        return type(self)(np.maximum(_down(first), _ZERO), _up(second))
+
+    def binned(self, places: npt.NDArray[np.int64], size: int) -> Self:
+        """Return the sums of the numbers that stand at each of `size` places; they are at least 0.
+
+        A number passes through as many additions as there are numbers at its place.
+        """
+        room = np.bincount(places, minlength=size) * 2.0**-53
+        low, high = (np.bincount(places, weights=end, minlength=size) for end in self)
+        return type(self)(np.maximum(_down(low * (1 - room)), _ZERO), _up(high * (1 + room)))
 
     def through(self, view: "Callable[[Array], Interval]", *, falling: bool) -> "Interval":
         """Return all values here of a monotone function that is known by brackets at doubles.
@@ -351,12 +380,16 @@ def _no_sign(x: Array) -> bool:
     return bool(positive.all()) if positive.ndim else bool(positive)
 
 
+def _ends(lower: Array, upper: Array) -> tuple[Array, ...]:
+    return (lower,) if lower is upper else (lower, upper)
+
+
 def _least(ends: list[Array]) -> Array:
-    return np.minimum(np.minimum(ends[0], ends[1]), np.minimum(ends[2], ends[3]))
+    return reduce(np.minimum, ends)
 
 
 def _greatest(ends: list[Array]) -> Array:
-    return np.maximum(np.maximum(ends[0], ends[1]), np.maximum(ends[2], ends[3]))
+    return reduce(np.maximum, ends)
 
 
 def _first(found: Interval, places: npt.NDArray[np.bool_]) -> str:

@@ -14,21 +14,30 @@ from typing import Final, TypeAlias, final
 import numpy as np
 
 from neyman.numerics._interval import Array, Interval, Operand, interval, quiet
+from neyman.numerics._special import erf as scipy_erf
 from neyman.numerics._special import erfcx, erfinv, expit, log_ndtr, ndtr, ndtri
 
 __all__ = [
+    "PI",
     "PRIMITIVES",
     "Primitive",
     "asinh",
     "atan",
+    "atanh",
+    "erf",
     "erf_inverse",
     "exp",
     "expm1",
     "log",
     "log1mexp",
     "log1p",
+    "log1p_gap",
+    "log_growth",
     "log_phi",
+    "log_running",
+    "log_sinhc",
     "log_sum",
+    "log_total",
     "logistic",
     "mills",
     "normal_log_sf",
@@ -37,6 +46,7 @@ __all__ = [
     "phi",
     "psi",
     "sinh",
+    "softplus",
     "tanh",
 ]
 
@@ -113,6 +123,8 @@ def _tail(x: Array) -> Array:
 
 # -- functions that the library has only in parts -------------------------------------------------
 
+# The double below pi, and the one above.
+PI: Final = Interval(np.asarray(math.pi), np.asarray(math.nextafter(math.pi, 4.0)))
 _ROOT_HALF_PI = math.sqrt(math.pi / 2)
 _ROOT_TWO = math.sqrt(2)
 _HALF_LOG = -math.log(2)
@@ -151,7 +163,7 @@ def _psi(x: Array) -> Array:
     return value
 
 
-def log_sum(terms: Interval) -> Interval:
+def log_total(terms: Interval) -> Interval:
     """Return the logarithm of the sum of e^x along the last axis, relative to the largest."""
     top: Array = np.max(terms.upper, axis=-1)
     none = top == -np.inf
@@ -165,6 +177,55 @@ def _log1mexp(x: Array) -> Array:
     return np.where(
         near, np.log(-np.expm1(np.where(near, x, -1.0))), np.log1p(-np.exp(np.minimum(x, -0.5)))
     )
+
+
+# Up to it log(sinh(x)/x) is x^2/6 (1 + x^2/20 (1 + ...)).
+_SINHC_TERMS = 9
+
+
+def _log_sinhc(x: Array) -> Array:
+    small = np.minimum(x, 1.0) ** 2
+    series = np.ones_like(small)
+    for k in range(_SINHC_TERMS, 0, -1):
+        series = 1 + small / ((2 * k + 2) * (2 * k + 3)) * series
+    large = np.clip(x, 1.0, _MOST)
+    far = large - np.log(large) + _HALF_LOG + np.log1p(-np.exp(-2 * large))
+    return np.where(x < 1, np.log1p(small / 6 * series), far)
+
+
+# Up to it x - log(1 + x) is summed: x v - 2 v^3 (1/3 + v^2/5 + ...), v = x/(2 + x).
+_NEAR = 0.25
+_ODD = tuple(1 / k for k in range(3, 19, 2))
+
+
+def _softplus(x: Array) -> Array:
+    """Return log(1 + e^x)."""
+    return np.logaddexp(0.0, x)
+
+
+def _log1p_gap(x: Array) -> Array:
+    """Return x - log(1 + x), with the sign of x."""
+    small = np.minimum(np.maximum(x, -_NEAR), _NEAR)
+    v = small / (2 + small)
+    square = v * v
+    series = np.full(np.shape(x), _ODD[-1])
+    for coefficient in reversed(_ODD[:-1]):
+        series = series * square + coefficient
+    near = v * (small - 2 * square * series)
+    far = np.minimum(x, _MOST)
+    return np.where(np.abs(x) < _NEAR, near, far - np.log1p(far)) * np.sign(x)
+
+
+# From it on e^-x is nothing beside 1.
+_FAR_GROWTH = 40.0
+
+
+def _log_growth(x: Array) -> Array:
+    """Return log((e^x - 1)/x)."""
+    none, middle = x == 0, np.minimum(x, _FAR_GROWTH)
+    far = np.minimum(np.maximum(x, _FAR_GROWTH), _MOST)
+    share = np.expm1(middle) / np.where(none, 1.0, middle)
+    return np.where(x > _FAR_GROWTH, far - np.log(far), np.log(share + none))
 
 
 # -- the table ------------------------------------------------------------------------------------
@@ -182,12 +243,14 @@ log1mexp: Final = Primitive(
     falling=True,
     zero=-math.inf,
 )
+log1p_gap: Final = Primitive("log1p_gap", _log1p_gap, 40, domain=(-1.0, math.inf), zero=0.0)
 sinh: Final = Primitive("sinh", np.sinh, 4, zero=0.0)
 tanh: Final = Primitive("tanh", np.tanh, 4, values=(-1.0, 1.0), zero=0.0)
 asinh: Final = Primitive("asinh", np.arcsinh, 4, zero=0.0)
 atan: Final = Primitive("atan", np.arctan, 4, zero=0.0)
 # 1 / (1 + e^-x)
 logistic: Final = Primitive("logistic", expit, 6, values=(0.0, 1.0), zero=-math.inf)
+softplus: Final = Primitive("softplus", _softplus, 8, values=(0.0, math.inf), zero=-math.inf)
 # The normal law: Phi and log Phi, the same of -x, the quantile, (1 - Phi)/phi = R, and 1 - x R.
 phi: Final = Primitive("phi", _phi, lambda x: 8 + 2 * _tail(x), values=(0.0, 1.0), zero=-math.inf)
 normal_sf: Final = Primitive(
@@ -221,6 +284,13 @@ psi: Final = Primitive(
     values=(0.0, math.inf),
     falling=True,
 )
+# log(sinh(x)/x).
+log_sinhc: Final = Primitive("log_sinhc", _log_sinhc, 12, domain=(0.0, math.inf), zero=0.0)
+# log((e^x - 1)/x).
+log_growth: Final = Primitive("log_growth", _log_growth, 4, 8, zero=0.0)
+
+atanh: Final = Primitive("atanh", np.arctanh, 4, domain=(-1.0, 1.0), zero=0.0)
+erf: Final = Primitive("erf", scipy_erf, 8, values=(-1.0, 1.0), zero=0.0)
 
 PRIMITIVES: Final = (
     exp,
@@ -228,11 +298,13 @@ PRIMITIVES: Final = (
     expm1,
     log1p,
     log1mexp,
+    log1p_gap,
     sinh,
     tanh,
     asinh,
     atan,
     logistic,
+    softplus,
     phi,
     normal_sf,
     log_phi,
@@ -241,4 +313,49 @@ PRIMITIVES: Final = (
     erf_inverse,
     mills,
     psi,
+    log_sinhc,
+    log_growth,
+    atanh,
+    erf,
 )
+
+
+@quiet
+def log_sum(first: Interval, second: Interval) -> Interval:
+    """Return log(e^x + e^y), in the shape of x; x itself where y is -inf.
+
+    Error: 4 units of 2^-52 absolutely and 1 relatively: of the difference and its exponential, of
+    log1p, whose value is below log 2, and of the last sum.
+    """
+    if np.all(np.isneginf(second.upper)):
+        return first
+    low, high = (np.logaddexp(a, b) for a, b in zip(first, second, strict=True))
+    # One unit more, for what rounds here.
+    low, high = low - (np.abs(low) + 5) * _UNIT, high + (np.abs(high) + 5) * _UNIT
+    return Interval(
+        np.where(np.isneginf(second.lower), first.lower, low),
+        np.where(np.isneginf(second.upper), first.upper, high),
+    )
+
+
+@quiet
+def log_running(log_terms: Interval) -> Interval:
+    """Return log(e^x_0 + ... + e^x_k) for each k.
+
+    Error: that of each addition, as in `log_sum`, times the share that its sum has in the later
+    one: so the error times the sum is the sum of all errors times their sums.
+    """
+    lower, upper = (_log_running(end, side) for end, side in zip(log_terms, (-1, 1), strict=True))
+    return Interval(lower, upper)
+
+
+def _log_running(log_terms: Array, side: int) -> Array:
+    if not log_terms.size:
+        return log_terms
+    total = np.logaddexp.accumulate(log_terms)
+    known = np.isfinite(total)
+    size = np.where(known, total, 0.0)
+    rounded = np.where(known, size + np.log((4 + np.abs(size)) * _UNIT), -math.inf)
+    # A bound's own rounding is far below one part in a hundred.
+    error = 1.01 * np.exp(np.logaddexp.accumulate(rounded) - size)
+    return np.where(known, total + side * error, total)

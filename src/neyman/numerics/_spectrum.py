@@ -5,17 +5,17 @@ For masses m_i on the integers, a tilt tau and normalisers kappa_i (any doubles)
     r(k) = (x_1^{*n_1} * x_2^{*n_2} * ...)(k),   x_i(s) = m_i(s) exp(tau s - kappa_i)
 
 so that the composition is r(k) exp(Σ n_i kappa_i - tau k). The error of r is bounded in the model
-of docs/theory/lattice.md: u = 2^-53, ULP = 8u.
+of docs/theory/rounding.md, section 5: u = 2^-53, v = 8u.
 
 1. A transform of length M = 2^t is t passes of butterflies a + w b. If the inputs of a butterfly
    are sums over disjoint sets of data of total absolute value A and B, known within e A and e B,
    its output is within (e + eta) (A + B), eta <= 5u for a complex product, a twiddle within 2u and
-   an addition: by induction each output is within t ULP (1-norm of the data).
-2. So phi_i, the transform of x_i, is known within e_i = Σ x_i (t ULP + relative error of x_i).
+   an addition: by induction each output is within t v (1-norm of the data).
+2. So phi_i, the transform of x_i, is known within e_i = Σ x_i (t v + relative error of x_i).
 3. With m_i >= |phi_i| and >= its computed value, |Π a_i^n_i - Π b_i^n_i| is at most
-   Π m_i^n_i Σ n_i e_i / m_i (telescoping); the power by exp(n log) adds ULP (2 + |log|) n
-   relatively, one by products ULP n. Their mean over the frequencies bounds the error of the
-   inverse transform's data; its own passes add t ULP times the mean of |product| by (1). Where
+   Π m_i^n_i Σ n_i e_i / m_i (telescoping); the power by exp(n log) adds v (2 + |log|) n
+   relatively, one by products v n. Their mean over the frequencies bounds the error of the
+   inverse transform's data; its own passes add t v times the mean of |product| by (1). Where
    Π m_i^n_i is negligible the product is taken as 0, and the bound as its error.
 4. A transform of length M returns r summed over the residue classes modulo M: what falls upon a
    window from outside is non-negative and bounded by the caller.
@@ -29,13 +29,18 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._complex import ComplexArray
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._primitives import exp
 
 __all__ = ["Spectrum", "convolved", "spectrum", "spectrum_at"]
 
 # Products below e^-80 are negligible beside the mean, which is above 1 over the length.
 _NEGLIGIBLE = -80.0
+# What a pass of butterflies, a complex product, or a complex exponential adds, relatively: v.
+_PASS = 8 * 2.0**-53
+# For the rounding of the bounds themselves, and for masses that are no normal doubles.
+_ROOM, _TINY = 1 + 1e-9, 1e-300
 # Powers that are taken by multiplication.
 _FEW = 8
 
@@ -68,14 +73,17 @@ def spectrum(masses: Array, first: int, tau: float, kappa: float, length: int) -
         kappa: the same.
         length: of the transform, a power of two.
     """
-    k = np.arange(masses.size, dtype=np.float64)
-    start = tau * first - kappa
+    k = np.arange(first, first + masses.size, dtype=np.float64)
     with np.errstate(under="ignore"):
         # In two factors, either of which is a double where there is mass.
-        half = np.exp(np.minimum((start + tau * k) / 2, 700.0))
+        half = np.exp(np.minimum((tau * k - kappa) / 2, 700.0))
         x = masses * half * half
-    turned = abs(tau) * max(abs(first), abs(first + masses.size)) + abs(kappa)
-    slack = float(np.sum(x)) * ULP * (1 + turned) + 1e-300 * masses.size
+    # A product and a sum: no exponent is further off than that of the largest size.
+    farthest = float(max(abs(first), abs(first + masses.size)))
+    sizes = (Interval.exactly(farthest) * abs(tau) + abs(kappa)) / 2
+    factor = exp(sizes - sizes)
+    factor = factor * factor
+    slack = float(np.sum(x) * (factor.upper - factor.lower)) * _ROOM + _TINY * masses.size
     found = spectrum_at(np.arange(masses.size, dtype=np.int64), x, slack, length)
     return Spectrum(first + found.middle, found.values, found.error, found.log_size)
 
@@ -93,16 +101,16 @@ def spectrum_at(steps: npt.NDArray[np.int64], x: Array, slack: float, length: in
         data = np.zeros(length)
         data[steps - at] = x
     values = np.fft.rfft(data)
-    error = slack + (length.bit_length() + 2 + folds) * ULP * size
+    error = slack + (length.bit_length() + 2 + folds) * _PASS * size
     square = values.real * values.real + values.imag * values.imag
-    bound = np.sqrt(square) * (1 + ULP) + error
-    return Spectrum(at, values, error, np.log(np.maximum(bound, 1e-300)))
+    bound = np.sqrt(square) * (1 + _PASS) + error
+    return Spectrum(at, values, error, np.log(np.maximum(bound, _TINY)))
 
 
 def convolved(
     powers: Sequence[tuple[Spectrum, int]], window: tuple[int, int], length: int, aliasing: float
-) -> Bracket:
-    """Return a bracket of r(k) for k in a window.
+) -> Interval:
+    """Return r(k) for k in a window.
 
     Args:
         powers: the transforms, and how often each is taken.
@@ -116,28 +124,28 @@ def convolved(
         log_bound += times * each.log_size
     kept = np.flatnonzero(log_bound > _NEGLIGIBLE)
     product = np.ones(kept.size, dtype=np.complex128)
-    spread = np.full(kept.size, 2 * ULP)
+    # Relative errors; the products of several powers are two more.
+    spread = np.full(kept.size, 2 * _PASS)
     for each, times in powers:
         value = each.values[kept]
         spread += times * np.minimum(each.error * np.exp(-each.log_size[kept]), 1.0)
         if times <= _FEW:
             for _ in range(times):
                 product = product * value
-            spread += times * ULP
+            spread += times * _PASS
         else:
-            log = np.log(np.where(value == 0, 1e-300, value))
+            log = np.log(np.where(value == 0, _TINY, value))
             product = product * np.exp(times * log)
-            spread += times * ULP * (2 + np.abs(log))
+            spread += times * _PASS * (2 + np.abs(log))
     with np.errstate(under="ignore", over="ignore"):
-        limit = log_bound[kept]
-        errors = np.exp(limit + ULP * (1 + np.abs(limit))) * spread
+        errors = np.exp(log_bound[kept]) * spread
     # The frequencies that a real transform leaves out are conjugate to those between the ends.
     weight = np.where((kept == 0) | (kept == half - 1), 1.0, 2.0) / length
-    error = float(weight @ errors) + passes * ULP * float(weight @ np.abs(product))
-    error = error * (1 + passes * ULP) + 1.01 * math.exp(_NEGLIGIBLE)
+    error = float(weight @ errors) + passes * _PASS * float(weight @ np.abs(product))
+    error = error * _ROOM + 1.01 * math.exp(_NEGLIGIBLE)
     whole: npt.NDArray[np.complex128] = np.zeros(half, dtype=np.complex128)
     whole[kept] = product
     r: Array = np.fft.irfft(whole, n=length)
     start = (window[0] - sum(times * each.middle for each, times in powers)) % length
     r = np.concatenate((r[start:], r[:start]))[: window[1] - window[0]]
-    return Bracket(np.maximum(r - error - aliasing, 0.0), np.maximum(r + error, 0.0))
+    return Interval(np.maximum(r - error - aliasing, 0.0), np.maximum(r + error, 0.0))

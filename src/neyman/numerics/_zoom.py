@@ -33,7 +33,7 @@ def least(
     side = 9 if dimensions == 1 else 7
     window = _lattice((side,) * dimensions) / ((side - 1) / 2) - 1.0
     # In two dimensions a valley may lie aslant, and the window narrows more slowly.
-    shrink, rounds = ((side - 1) / 2, 9) if dimensions == 1 else (1.5, 26)
+    shrink, rounds = ((side - 1) / 2, 9) if dimensions == 1 else (1.5, 22)
     for _ in range(rounds):
         points = at[:, None, :] + spacing[:, None, :] * window[None]
         points = np.clip(points, low[:, None, :], high[:, None, :])

@@ -9,7 +9,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from neyman.curves import TradeOff
-from neyman.numerics import ULP, at_most, exact, floor_float, standing, text
+from neyman.numerics import Interval, at_most, exact, exp, floor_float, log, standing, text
 from neyman.report._language import Count, Numeral, Quoted, Value
 
 __all__ = ["FEWEST", "LARGEST_BASE", "Attacks", "Said", "outcomes", "suspicions", "terms", "tests"]
@@ -48,9 +48,9 @@ class Attacks:
         max(prior, 1 - prior) + min(prior, 1 - prior) delta(|log(prior / (1 - prior))|)
         """
         less, more = sorted((prior, 1 - prior))
-        odds = math.log(more / less)
-        # Delta falls: a smaller epsilon is safe, and none is below zero.
-        epsilon = max(0.0, odds * (1 - ULP) - ULP)
+        # Delta falls: a smaller epsilon is safe, also as a decimal, and none is below zero.
+        odds = log(Interval.of(more / less)).lower
+        epsilon = max(0.0, float(np.nextafter(odds, -np.inf)))
         curve = self.curve if prior == less else self.curve.swap()
         return min(more + less * _most(curve.delta(epsilon, bracket=True).upper), Fraction(1))
 
@@ -61,19 +61,19 @@ class Attacks:
         positive rate, and prior tpr(alpha) + (1 - prior) alpha >= r. The left side grows with
         alpha: a rate at which even its upper bound is at most r is at most that of any such test.
         """
-        low, share = 0.0, floor_float(flagged) * (1 - ULP)
-        high, chance = share, float(prior)
+        low, share = 0.0, floor_float(flagged)
+        high, chance, rest = share, Interval.of(prior), Interval.of(1 - prior)
         for _ in range(_ROUNDS):
             rates = np.linspace(low, high, _NODES + 1)
             power = np.asarray(self.curve.tpr(rates, bracket=True).upper)
-            holds = (chance * power + (1 - chance) * rates) * (1 + 4 * ULP) <= share
+            holds = chance * power + rest * Interval.decimal(rates) <= share
             last = _NODES if np.all(holds) else int(np.argmin(holds)) - 1
             if last < 0:
                 break
             low, high = float(rates[last]), float(rates[min(last + 1, _NODES)])
-            if high - low <= _NEAR * chance * share:
+            if high - low <= _NEAR * float(prior) * share:
                 break
-        wrong = (1 - prior) * Fraction(low) * (1 - Fraction(ULP))
+        wrong = (1 - prior) * Fraction(float(Interval.decimal(low).lower))
         gained = prior * flagged + prior * (1 - prior) * self.advantage()
         return min(flagged - wrong, gained, prior)
 
@@ -85,7 +85,7 @@ class Attacks:
         epsilon = float(self.curve.epsilon(0.0, bracket=True).upper)
         if epsilon == math.inf:
             return None
-        factor = Fraction(math.exp(-epsilon) * (1 - 2 * ULP))
+        factor = Fraction(float(exp(-epsilon).lower))
         # A perfect guarantee changes nothing; exp is not asked.
         factor = factor if epsilon > 0 else Fraction(1)
         return prior * factor / (prior * factor + 1 - prior), prior / (prior + (1 - prior) * factor)

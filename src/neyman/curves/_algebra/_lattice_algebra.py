@@ -30,7 +30,7 @@ from neyman.numerics import (
     text,
 )
 from neyman.numerics._laws._mixed_law import MixedLaw
-from neyman.numerics._primitives import log, log_sum
+from neyman.numerics._primitives import log, log_total
 from neyman.overriding import override
 
 __all__ = [
@@ -184,10 +184,11 @@ class WorstPair(ExtremePair):
     def renyi_bracket(self, order: Array) -> Bracket:
         parts = [part.renyi_bracket(order) for part in self.parts]
         upper = joined_renyi(order, [1.0] * len(parts), parts).upper
-        # D grows with the order: where the sum is no bound below 1, the one at 1 is.
-        ones = [part.renyi_bracket(np.ones(())) for part in self.parts]
-        at_one = joined_renyi(np.ones(()), [1.0] * len(parts), ones).upper
-        upper = np.where(order < 1, np.fmin(upper, at_one), upper)
+        if np.any(order < 1):
+            # D grows with the order: where the sum is no bound below 1, the one at 1 is.
+            ones = [part.renyi_bracket(np.ones(())) for part in self.parts]
+            at_one = joined_renyi(np.ones(()), [1.0] * len(parts), ones).upper
+            upper = np.where(order < 1, np.fmin(upper, at_one), upper)
         upper = np.minimum(upper, outer_renyi(self, order))
         return Bracket(np.minimum(_largest(parts).lower, upper), upper)
 
@@ -312,7 +313,7 @@ class MixturePair(JoinedPair):
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
         found = [part.log_delta_bracket(epsilon) + log(Interval.of(w)) for part, w in self.parts]
         ends = (np.stack(sides, axis=-1) for sides in zip(*found, strict=True))
-        return log_sum(Interval(*ends)).smaller(0)
+        return log_total(Interval(*ends)).smaller(0)
 
     @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
@@ -343,7 +344,7 @@ class MixturePair(JoinedPair):
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        weights, parts = [float(w) for _, w in self.parts], self.all_parts
+        weights, parts = [w for _, w in self.parts], self.all_parts
         return joined_renyi(order, weights, [part.renyi_bracket(order) for part in parts])
 
     @override

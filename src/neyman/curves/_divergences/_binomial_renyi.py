@@ -17,8 +17,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket, standing
-from neyman.numerics._distributions._binomial_masses import log_binomial
+from neyman.numerics import Array, Bracket, Interval, exp, log
+from neyman.numerics._distributions._binomial import log_binomial_mass
 
 __all__ = ["binomial_renyi", "capped_renyi", "outermost_renyi"]
 
@@ -34,20 +34,14 @@ def binomial_renyi(order: Array, square: Fraction, probability: Fraction) -> Bra
         square: mu^2.
         probability: q, strictly between 0 and 1.
     """
-    (down, up), log_q = standing(square), math.log(float(probability))
-    lower, upper = np.zeros(order.shape), np.full(order.shape, np.inf)
-    for i, a in enumerate(order.tolist()):
-        if math.isinf(a):
-            lower[i] = np.inf
-            continue
-        tail = (a * log_q + a * (a - 1) / 2 * down) / (a - 1)
-        slack = abs(tail) + a * abs(log_q) / (a - 1) + a * down
-        lower[i] = max(tail - 8 * ULP * slack, 0.0)
-        upper[i] = a * up / 2 * (1 + 4 * ULP)
-        if a <= _MOST_TERMS:
-            least, most = _between(a, (down, up), probability)
-            lower[i] = max(lower[i], least / (a - 1) * (1 - 4 * ULP))
-            upper[i] = min(upper[i], most / (a - 1) * (1 + 4 * ULP))
+    a, found = Interval.decimal(order), _Cumulants(square, probability)
+    tail = a * log(Interval.of(probability)) / (a - 1) + a * found.square / 2
+    lower, upper = np.maximum(tail.lower, 0.0), (a * found.square / 2).upper
+    for i in np.flatnonzero(order <= _MOST_TERMS).tolist():
+        value = found.between(float(order[i]))
+        lower[i], upper[i] = max(lower[i], value.lower), min(upper[i], value.upper)
+    endless = np.isinf(order)
+    lower, upper = np.where(endless, np.inf, lower), np.where(endless, np.inf, upper)
     return Bracket(np.minimum(lower, upper), upper)
 
 
@@ -55,58 +49,56 @@ def capped_renyi(found: Bracket, order: Array, square: Fraction | None) -> Brack
     """Return the bracket, its upper end at most that of the Gaussian of this mu^2."""
     if square is None:
         return found
-    with np.errstate(over="ignore"):
-        upper = np.minimum(found.upper, order * (standing(square)[1] / 2 * (1 + 4 * ULP)))
+    upper = np.minimum(found.upper, (Interval.decimal(order) * Interval.of(square) / 2).upper)
     return Bracket(np.minimum(found.lower, upper), upper)
 
 
-def outermost_renyi(order: Array, square: Fraction, p: float, q: float) -> Bracket:
+def outermost_renyi(order: Array, square: Fraction, p: Fraction, q: Fraction) -> Bracket:
     """Bound D_a, a > 1, of mixtures of normals by their outermost means, d = sqrt(square) apart.
 
     With the weight p of P's last mean m, P >= p N(m), and right of m P <= N(m); Q >= q N(m + d),
     and Q is nearer to N(m) than N(m + d) is. So (a log q - log 2)/(a - 1) + a d²/2 <= D_a <=
     a d²/2 - log p.
     """
-    low, high = standing(square)
-    a = np.where((order > 1) & np.isfinite(order), order, 2.0)
-    with np.errstate(over="ignore"):
-        lower = a * low / 2 + (a * math.log(q) - math.log(2)) / (a - 1)
-        lower = lower - 8 * ULP * (a * low + (a * abs(math.log(q)) + 1) / (a - 1))
-        upper = (a * high / 2 - math.log(p)) * (1 + 8 * ULP) + ULP
-    known = a == order
-    return Bracket(np.where(known, np.maximum(lower, 0.0), 0.0), np.where(known, upper, np.inf))
+    known = (order > 1) & np.isfinite(order)
+    a = Interval.decimal(np.where(known, order, 2.0))
+    whole, weight = a * Interval.of(square) / 2, Interval.of(q)
+    lower = whole + (a * log(weight) - log(Interval.exactly(2.0))) / (a - 1)
+    upper = whole - log(Interval.of(p))
+    return Bracket(
+        np.where(known, np.maximum(lower.lower, 0.0), 0.0), np.where(known, upper.upper, np.inf)
+    )
 
 
-def _between(a: float, squares: tuple[float, float], probability: Fraction) -> tuple[float, float]:
-    """Bound K(a) by its values at whole orders."""
-    n = math.floor(a)
-    share = a - n
-    here = _cumulant(n, squares, probability)
-    if share == 0:
-        return here
-    after = _cumulant(n + 1, squares, probability)
-    beyond = _cumulant(n + 2, squares, probability)
-    most = (1 - share) * here[1] + share * after[1]
-    least = after[0] - (1 - share) * (beyond[1] - after[0])
-    if n > 1:
-        before = _cumulant(n - 1, squares, probability)
-        least = max(least, here[0] + share * (here[0] - before[1]))
-    slack = 8 * ULP * (abs(here[1]) + abs(after[1]) + abs(beyond[1]))
-    return max(least - slack, 0.0), most + slack
+class _Cumulants:
+    """K of one sampled Gaussian at whole orders, each summed once."""
 
+    def __init__(self, square: Fraction, probability: Fraction) -> None:
+        self.square, self._probability = Interval.of(square), probability
+        self._known: dict[int, Interval] = {1: Interval.exactly(0.0)}
 
-def _cumulant(n: int, squares: tuple[float, float], probability: Fraction) -> tuple[float, float]:
-    """Bound K(n), from both ends of mu^2."""
-    if n == 1:
-        return 0.0, 0.0
-    log, error = log_binomial(n, float(probability), float(1 - probability))
-    k = np.arange(n + 1.0)
-    sides: list[float] = []
-    for square, sign in zip(squares, (-1, 1), strict=True):
-        grown = k * (k - 1) / 2 * square
-        term = log + grown + sign * (error + 4 * ULP * (grown + np.abs(log)))
-        top = float(term.max())
-        # The largest term is 1, so that the logarithm is at least 0 and loses little.
-        value = top + math.log(float(np.exp(term - top).sum()))
-        sides.append(value + sign * ULP * (16 + n / 64 + 4 * abs(value) + 4 * abs(top)))
-    return max(sides[0], 0.0), sides[1]
+    def between(self, order: float) -> Interval:
+        """Return D of an order above 1: K by its values at whole orders."""
+        n = math.floor(order)
+        if order == n:
+            return self._at(n) / (n - 1)
+        a = Interval.decimal(order)
+        share, after = a - n, self._at(n + 1)
+        least = after - (1 - share) * (self._at(n + 2) - after)
+        if n == 1:
+            # D grows with the order.
+            return Interval((least / (a - 1)).larger(0.0).lower, after.upper)
+        here = self._at(n)
+        least = least.larger(here + share * (here - self._at(n - 1)))
+        most = here + share * (after - here)
+        return Interval((least / (a - 1)).lower, (most / (a - 1)).upper)
+
+    def _at(self, n: int) -> Interval:
+        """Return K(n)."""
+        if n not in self._known:
+            k, q = np.arange(n + 1.0), self._probability
+            term = log_binomial_mass(k, n, q, 1 - q) + self.square * (k * (k - 1) / 2)
+            # The largest term is about 1, so that the logarithm loses little.
+            top = float(np.max(term.middle))
+            self._known[n] = (log(exp(term - top).total()) + top).larger(0.0)
+        return self._known[n]

@@ -9,48 +9,61 @@ Source: Liese and Vajda (2006), theorem 11, for f-divergences as integrals of de
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket
+from neyman.numerics import Array, Bracket, Interval, exp, expm1, log, log1p
 
 __all__ = ["joined_renyi"]
 
 
-def joined_renyi(order: Array, weights: Sequence[float], parts: Sequence[Bracket]) -> Bracket:
-    """Bracket log(1 + Σ w_i (e^((a-1) D_i) - 1)) / (a - 1).
+def joined_renyi(
+    order: Array, weights: Sequence[Fraction | float], parts: Sequence[Bracket]
+) -> Bracket:
+    """Bracket log(1 + Σ w_i (e^((a-1) D_i) - 1)) / (a - 1), which grows with each D_i.
 
     Args:
         order: a > 0, any shape; infinity too.
-        weights: w_i > 0; each may be off by a relative ULP.
+        weights: w_i > 0.
         parts: brackets of D_i at these orders.
-
-    Error: ULP (16 + 4 (a + 1) max D), relatively, outward.
     """
-    share = np.asarray(weights).reshape((-1,) + (1,) * order.ndim)
-    lower, upper = (
-        _joined(order, share, np.stack([getattr(part, side) for part in parts]))
-        for side in ("lower", "upper")
-    )
-    size = np.max(np.stack([part.upper for part in parts]), axis=0)
-    finite = np.isfinite(size) & np.isfinite(order)
-    reach = np.where(finite, order + 1, 0.0) * np.where(finite, size, 0.0)
-    slack = ULP * (16 + 4 * reach)
-    return Bracket(np.maximum(lower * (1 - slack), 0.0), upper * (1 + slack))
-
-
-def _joined(order: Array, share: Array, divergence: Array) -> Array:
+    exact = [Fraction(weight) for weight in weights]
+    shares, spare = [Interval.of(weight) for weight in exact], Interval.of(1 - sum(exact))
+    found = [Interval(*part).decimals() for part in parts]
     inner = np.isfinite(order) & (order != 1)
-    c = np.where(inner, order - 1, 1.0)
-    with np.errstate(all="ignore"):
-        k = np.where(inner, c * divergence, 0.0)
-        top: Array = np.max(k, axis=0)
-        small: Array = np.sum(share * np.expm1(np.minimum(k, 1.0)), axis=0)
-        large: Array = np.sum(share * np.exp(k - top), axis=0)
-        near = np.log1p(np.maximum(small, -1.0))
-        far = top + np.log(large + (1 - float(np.sum(share))) * np.exp(-top))
-        inside = np.where(top <= 1, near, far) / c
-    value: Array = np.where(order == 1, np.sum(share * divergence, axis=0), inside)
-    infinite = np.any(np.isposinf(divergence), axis=0) & (order >= 1)
-    value = np.where(np.isposinf(order), np.max(divergence, axis=0), value)
-    return np.where(infinite, np.inf, value)
+    value = _joined(np.where(inner, order, 2.0), shares, spare, found)
+    if not np.all(inner):
+        value = Interval.where(order == 1, _sum(shares, found), value)
+        value = Interval.where(np.isposinf(order), reduce(Interval.larger, found), value)
+    endless = np.max([part.upper for part in parts], axis=0) == np.inf
+    if not np.any(endless):
+        return value.larger(0.0)
+    sides = [np.max([part.lower for part in parts], axis=0) == np.inf, endless]
+    ends = zip(sides, value, strict=True)
+    return Bracket(
+        *(np.where(none & (order >= 1), np.inf, np.maximum(end, 0.0)) for none, end in ends)
+    )
+
+
+def _joined(
+    order: Array, shares: list[Interval], spare: Interval, parts: list[Interval]
+) -> Interval:
+    """Return the formula; beside the largest term where that is large."""
+    c = Interval.exactly(order) - 1
+    terms = [c * part for part in parts]
+    top = np.max([term.middle for term in terms], axis=0)
+    small = top <= 1
+    value = log1p(_sum(shares, [expm1(term.smaller(2.0)) for term in terms]))
+    if not np.all(small):
+        far = _sum(shares, [exp(term - top) for term in terms]) + spare * exp(-top)
+        value = Interval.where(small, value, log(far) + top)
+    return value / c
+
+
+def _sum(shares: list[Interval], terms: list[Interval]) -> Interval:
+    total = Interval.exactly(0.0)
+    for share, term in zip(shares, terms, strict=True):
+        total = total + share * term
+    return total

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket, LossSum, Span
+from neyman.numerics import Array, Bracket, Interval, LossSum, Span
 
 __all__ = ["renyi_by_law"]
 
@@ -35,8 +35,8 @@ def renyi_by_law(law: LossSum, order: Array, log_singular: float) -> Bracket:
 
 def _at(law: LossSum, a: float) -> tuple[float, float]:
     real = law.prepared(Span(a, a, 0.0)).real(np.asarray([a]))
-    value, error = float(real.value[0]), float(real.error[0])
+    value, error = real.value[0], real.error[0]
     if not np.isfinite(value + error):
         return 0.0, np.inf
-    sides = sorted(((value - error) / (a - 1), (value + error) / (a - 1)))
-    return max(sides[0] * (1 - 4 * ULP), 0.0), sides[1] * (1 + 4 * ULP)
+    found = Interval.within(value, 0.0, error) / (Interval.exactly(a) - 1)
+    return max(float(found.lower), 0.0), float(found.upper)

@@ -4,7 +4,7 @@ import numpy as np
 
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._renyi import randomized_response_renyi
-from neyman.numerics import Array, ceil_float, standing
+from neyman.numerics import Array, Interval, ceil_float
 
 __all__ = ["outer_renyi", "outer_rho"]
 
@@ -14,14 +14,12 @@ def outer_renyi(curve: Curve, order: Array) -> Array:
 
     The less private of two curves has the larger divergences, of all orders (data processing).
     """
-    upper = np.full(order.shape, np.inf)
+    upper, a = np.full(order.shape, np.inf), Interval.decimal(order)
     square, epsilon = curve.outer_gaussian(), curve.outer_pure()
     if square is not None:
-        with np.errstate(over="ignore"):
-            gaussian = order * (standing(square)[1] / 2)
-        upper = np.nextafter(np.nextafter(gaussian, np.inf), np.inf)
+        upper = (a * Interval.of(square) / 2).upper
     if epsilon:
-        upper = np.minimum(upper, randomized_response_renyi(order, standing(epsilon)[1]).upper)
+        upper = np.minimum(upper, randomized_response_renyi(a, Interval.of(epsilon)).upper)
     return np.zeros(order.shape) if epsilon == 0 or square == 0 else upper
 
 

@@ -15,11 +15,12 @@ its parabola. Proofs: docs/theory/renyi.md.
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket
+from neyman.numerics import Array, Bracket, Interval, expm1
 
 __all__ = [
     "DivergentPair",
@@ -52,31 +53,21 @@ class _Loss(NamedTuple):
 
     pair: DivergentPair
     back: DivergentPair
-    mean: tuple[float, float]
+    mean: Interval
 
-    def psi(self, size: Array, sign: int) -> Bracket:
+    def psi(self, size: Array, sign: int) -> Interval:
         """Bracket it at sizes from `_told`, any shape."""
-        low, high = self.mean
         if sign > 0:
-            found = self.pair.renyi_bracket(1 + size)
-            return _outward(size * (found.lower - high), size * (found.upper - low), size * high)
+            found = Interval(*self.pair.renyi_bracket(1 + size))
+            return (size * (found - self.mean)).larger(0.0)
         far = size > 1
         b = np.where(far, size, 2.0)
-        there = self.back.renyi_bracket(b)
+        beyond = (Interval.exactly(b) - 1) * Interval(*self.back.renyi_bracket(b)) + b * self.mean
         # At -1 itself it is m: no mass is singular.
         near = np.where(size < 1, size, 0.5)
-        here = self.pair.renyi_bracket(1 - near)
-        sides = zip((low, high), there, (here.upper, here.lower), strict=True)
-        lower, upper = (
-            np.where(far, (b - 1) * d + b * m, np.where(size < 1, near * (m - less), m))
-            for m, d, less in sides
-        )
-        return _outward(lower, upper, size * high)
-
-
-def _outward(lower: Array, upper: Array, size: Array) -> Bracket:
-    slack = 8 * ULP * (size + np.abs(np.where(np.isfinite(upper), upper, 0.0)))
-    return Bracket(np.maximum(lower - slack, 0.0), np.maximum(upper + slack, 0.0))
+        inside = near * (self.mean - Interval(*self.pair.renyi_bracket(1 - near)))
+        rest = Interval.where(size < 1, inside, self.mean)
+        return Interval.where(far, beyond, rest).larger(0.0)
 
 
 def _told(size: Array) -> Array:
@@ -87,22 +78,23 @@ def _told(size: Array) -> Array:
 def least_tau_squared(pair: DivergentPair) -> tuple[float, float]:
     """Return bounds of sup over x of 2 psi(x) / x^2, infinite where no rho is finite."""
     back, one = pair.swap(), np.ones(())
-    mean = pair.renyi_bracket(one)
-    loss = _Loss(pair, back, (float(mean.lower), float(mean.upper)))
+    mean = Interval(*pair.renyi_bracket(one))
+    loss = _Loss(pair, back, mean)
     rhos = pair.zcdp_bracket()[1], back.zcdp_bracket()[1]
-    if not math.isfinite(loss.mean[1] + max(rhos)):
+    largest = float(mean.upper)
+    if not math.isfinite(largest + max(rhos)):
         return 0.0, math.inf
-    if loss.mean[1] == 0:
+    if largest == 0:
         return 0.0, 0.0
-    grid = _told(np.geomspace(1e-3, _FARTHEST, 56) / max(math.sqrt(2 * loss.mean[1]), 1e-3))
+    grid = _told(np.geomspace(1e-3, _FARTHEST, 56) / max(math.sqrt(2 * largest), 1e-3))
     grid = np.append(grid, 1.0)
-    seen = [2 * loss.psi(grid, sign).lower / grid**2 for sign in (1, -1)]
-    lower = max(float(np.max(x)) for x in seen) * (1 - 4 * ULP)
-    for tolerance in _TOLERANCES:
+    seen = [2 * loss.psi(grid, sign) / Interval.exactly(grid).squared() for sign in (1, -1)]
+    lower = max(float(np.max(x.lower)) for x in seen)
+    for tolerance in _TOLERANCES if lower > 0 else ():
         target = lower * (1 + tolerance)
         if _suffices(loss, target, rhos):
             return lower, target
-    return lower, tau_squared_of_rho(max(*rhos, loss.mean[1]))
+    return lower, tau_squared_of_rho(max(*rhos, largest))
 
 
 def _suffices(loss: _Loss, target: float, rhos: tuple[float, float]) -> bool:
@@ -120,27 +112,26 @@ def _from_zero(loss: _Loss, target: float) -> float:
     """Return c up to which psi(x) <= x^2 target / 2 is proved; 0 if none is."""
     deviation = math.sqrt(target)
     d = _told(_PLACES / deviation)
-    sides = [loss.psi(d, sign).upper for sign in (1, -1)]
-    with np.errstate(over="ignore"):
-        both = sum((np.expm1(side) for side in sides), start=np.zeros(d.shape)) * (1 + 4 * ULP)
-    variance = float(np.min(both / d**2)) * (1 + 4 * ULP)
+    more, less = (expm1(loss.psi(d, sign)) for sign in (1, -1))
+    both = Interval.exactly((more + less).upper)
+    variance = float(np.min((both / Interval.exactly(d).squared()).upper))
     # V + 2 c B / r^3 <= target, at the best r.
-    room = (target - variance) * d**3 / (2 * both) * (1 - 8 * ULP)
+    spare = Interval.exactly(target) - variance
+    room = (spare * d * d * d / (2 * both)).lower
     return max(float(np.max(np.minimum(room, d))), 0.0)
 
 
 def _last(loss: _Loss, target: float, sign: int, rho: float) -> float:
     """Return where the bounds by rho and by the largest loss take over."""
-    low, high = loss.mean
     end = (loss.pair if sign > 0 else loss.back).renyi_bracket(np.asarray(np.inf)).upper
-    most = float(end) - low if sign > 0 else float(end) + high
-    ends = [2 * most / target]
-    if sign > 0 and target > 2 * rho:
-        ends.append(2 * (rho - low) / (target - 2 * rho))
-    if sign < 0 and target >= 2 * rho * (1 + 4 * ULP):
+    most = Interval.exactly(end) - loss.mean if sign > 0 else Interval.exactly(end) + loss.mean
+    ends, spare = [2 * most / target], Interval.exactly(target) - 2 * Interval.exactly(rho)
+    if sign > 0 and spare > 0:
+        ends.append(2 * (rho - loss.mean) / spare)
+    if sign < 0 and spare > 0:
         # (b - 1) D'_b + b m <= b^2 rho + b (m - rho), for b >= 1.
-        ends.append(max(2 * (high - rho) / max(target - 2 * rho, 1e-300), 1.0))
-    return max(min(ends), 1e-300) * (1 + 16 * ULP)
+        ends.append((2 * (loss.mean - rho) / spare).larger(1.0))
+    return max(min(float(found.upper) for found in ends), 1e-300)
 
 
 def _below(loss: _Loss, target: float, sign: int, first: float, last: float) -> bool:
@@ -152,13 +143,15 @@ def _below(loss: _Loss, target: float, sign: int, first: float, last: float) -> 
     values = loss.psi(edges, sign).upper
     left, right, low, high = edges[:-1], edges[1:], values[:-1], values[1:]
     while left.size:
-        slope = (high - low) / (right - left)
-        rest = low - slope * left
-        with np.errstate(divide="ignore", invalid="ignore"):
-            at = -2 * rest / slope
-            peak = np.where((rest < 0) & (at > left) & (at < right), -(slope**2) / (4 * rest), 0.0)
-        ends = np.maximum(low / left**2, high / right**2)
-        open_ = ~(2 * np.maximum(peak, ends) * (1 + 32 * ULP) <= target)
+        start, stop = (Interval.exactly(edge) for edge in (left, right))
+        slope = (high - Interval.exactly(low)) / (stop - start)
+        rest = low - slope * start
+        # Where the chord over x^2 has its peak, and that is within the cell.
+        at = -2 * rest / slope
+        inside = (rest.lower < 0) & (at.upper > left) & (at.lower < right)
+        peak = np.where(inside, (slope.squared() / (-4 * rest)).upper, 0.0)
+        ends = (low / start.squared()).larger(high / stop.squared()).upper
+        open_ = ~(2 * np.maximum(peak, ends) <= target)
         if not np.any(open_):
             return True
         # A value above the target at an edge cannot be mended.
@@ -174,18 +167,31 @@ def _below(loss: _Loss, target: float, sign: int, first: float, last: float) -> 
     return True
 
 
+@lru_cache(maxsize=64)
 def tau_squared_of_rho(rho: float) -> float:
     """Return a tau^2 that every rho-zCDP loss has, in both directions.
 
     2 psi(x)/x^2 is at most 2 rho (1 + 1/c) for |x| >= c, and 2 B/c^2 within, B at the worst mean
     in [0, rho]: an end, for B is convex in it.
     """
-    c = np.geomspace(1e-4, 64.0, 4001) / max(rho, math.sqrt(rho))
-    with np.errstate(over="ignore"):
-        least = np.expm1(rho * c * (c + 1)) + np.expm1(np.maximum(rho * c * (c - 1), 0.0))
-        most = np.expm1(rho * c**2) + np.expm1(rho * c * np.maximum(c, 1.0))
-        within = 2 * np.maximum(least, most) / c**2
-    return float(np.min(np.maximum(within, 2 * rho * (1 + 1 / c)))) * (1 + 64 * ULP)
+    c: Array = np.geomspace(1e-4, 64.0, 129) / max(rho, math.sqrt(rho))
+    least = math.inf
+    for _ in range(3):
+        found = _tau_squared(rho, c)
+        at = int(np.argmin(found))
+        least = min(least, float(found[at]))
+        sides = np.take(c, [at - 1, at + 1], mode="clip")
+        c = np.asarray(np.geomspace(sides[0], sides[1], 33), dtype=np.float64)
+    return least
+
+
+def _tau_squared(rho: float, c: Array) -> Array:
+    own = Interval.exactly(rho) * c
+    low, high = (own * (Interval.exactly(c) + step) for step in (-1.0, 1.0))
+    least = expm1(high) + expm1(low.larger(0.0))
+    most = expm1(own * c) + expm1(own * np.maximum(c, 1.0))
+    within = 2 * least.larger(most) / Interval.exactly(c).squared()
+    return within.larger(2 * rho * (1 + 1 / Interval.exactly(c))).upper
 
 
 def added_subgaussian(factors: Iterable[tuple[Subgaussianity, int]]) -> Subgaussianity:
@@ -195,11 +201,15 @@ def added_subgaussian(factors: Iterable[tuple[Subgaussianity, int]]) -> Subgauss
     2 E L, which is 2 psi(-1).
     """
     parts = list(factors)
-    slack = 4 * ULP * len(parts)
-    sums = [
-        [math.fsum(found[which][side] * count for found, count in parts) for side in (0, 1)]
-        for which in (0, 1)
-    ]
-    (low, high), (least, most) = sums
-    least = least if len(parts) == 1 else min(2 * low, most)
-    return (low * (1 - slack), high * (1 + slack)), (least * (1 - slack), most * (1 + slack))
+    mean, square = (_sum((found[which], count) for found, count in parts) for which in (0, 1))
+    least = float(square.lower)
+    if len(parts) > 1:
+        least = min(2 * float(mean.lower), float(square.upper))
+    return (float(mean.lower), float(mean.upper)), (least, float(square.upper))
+
+
+def _sum(parts: Iterable[tuple[tuple[float, float], int]]) -> Interval:
+    total = Interval.exactly(0.0)
+    for (low, high), count in parts:
+        total = total + Interval(np.asarray(low), np.asarray(high)) * count
+    return total

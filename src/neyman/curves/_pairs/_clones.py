@@ -13,7 +13,7 @@ from neyman.curves._pair import Pair
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Interval, proved_root, standing, text
-from neyman.numerics._distributions._counts import log_binomial_mass
+from neyman.numerics._distributions._binomial import log_binomial_mass, log_even_mass
 from neyman.numerics._primitives import exp, expm1, log
 from neyman.overriding import override
 
@@ -94,17 +94,15 @@ class ClonesPair(Pair):
 
     def _sum(self, epsilon: float, w: Interval) -> Interval:
         """Return the sum over the likely totals, with all that the others may add."""
-        trials, p = self.reports - 1, 1 / float(w.middle)
-        q, wrong = float(-expm1(-Interval.of(self.epsilon0)).middle), float(w.upper / w.lower) - 1
+        trials, chance = self.reports - 1, 1 / w
+        p = float(chance.middle)
         reach = _WIDE * math.sqrt(trials * p * (1 - p)) + _WIDE**2 / 3
         first, last = (
             max(0, math.floor(trials * p - reach)),
             min(trials, math.ceil(trials * p + reach)),
         )
         clones = np.arange(first, last + 1.0)
-        log_row, loose = log_binomial_mass(clones, trials, p, q)
-        # d log mass = (k - np) dp / (p q).
-        row = Interval.within(log_row, 0.0, loose + np.abs(clones - trials * p) / q * wrong)
+        row = log_binomial_mass(clones, trials, chance, -expm1(-Interval.of(self.epsilon0)))
         m = clones + 1
         # Q - e^epsilon P is mass(a) (2/m) ((m - a) up - a down)/(1 + w), positive for small a.
         # w - e^epsilon and w e^epsilon - 1 keep their digits where both are near 1.
@@ -121,10 +119,8 @@ class ClonesPair(Pair):
             n = m[part, None]
             a = most[part, None] - np.arange(depth, dtype=np.float64)
             inside = (a >= least[part, None]) & (a >= 0)
-            halves, loose = log_binomial_mass(np.where(inside, a, 0.0), n, 0.5, 0.5)
-            log_mass = Interval.within(halves, 0.0, loose) + Interval(
-                row.lower[part, None], row.upper[part, None]
-            )
+            halves = log_even_mass(np.where(inside, a, 0.0), n)
+            log_mass = halves + Interval(row.lower[part, None], row.upper[part, None])
             value = exp(log_mass) / n * (up * (n - a) - down * a).larger(0)
             total = total + Interval.where(inside, value, Interval.exactly(0.0)).total()
         left_out = Interval(np.zeros(()), np.asarray(4 * math.exp(-(_WIDE**2) / 2)))

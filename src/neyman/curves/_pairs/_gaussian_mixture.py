@@ -328,7 +328,7 @@ class GaussianMixturePair(Pair):
     def renyi_bracket(self, order: Array) -> Bracket:
         found = renyi_by_law(self.loss_law(), order, -math.inf)
         square = (self.q[-1][0] + self.p[-1][0]) ** 2 / self.variance
-        ends = outermost_renyi(order, square, float(self.p[-1][1]), float(self.q[-1][1]))
+        ends = outermost_renyi(order, square, self.p[-1][1], self.q[-1][1])
         upper = np.minimum(found.upper, np.minimum(ends.upper, outer_renyi(self, order)))
         upper = np.minimum(upper, self._most)
         lower = np.minimum(np.maximum(found.lower, ends.lower), upper)

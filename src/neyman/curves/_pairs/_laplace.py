@@ -11,7 +11,7 @@ from neyman.curves._divergences._renyi import laplace_renyi
 from neyman.curves._order import least_rho
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._solvers._sources import LaplaceSource
-from neyman.numerics import Array, ComplexArray, Interval, LossSum, standing, text
+from neyman.numerics import Array, ComplexArray, Interval, LossSum, text
 from neyman.numerics._laws._laplace_law import LaplaceLaw
 from neyman.numerics._primitives import exp, expm1, log1p, tanh
 from neyman.overriding import override
@@ -87,9 +87,7 @@ class LaplacePair(ShiftedPair):
 
     @override
     def renyi_bracket(self, order: Array) -> Interval:
-        down, up = standing(self.epsilon0)
-        upper = laplace_renyi(order, up)
-        return Interval(laplace_renyi(order, down).lower, upper.upper)
+        return laplace_renyi(Interval.decimal(order), Interval.of(self.epsilon0))
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:

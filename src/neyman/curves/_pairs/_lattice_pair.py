@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -16,12 +17,12 @@ from neyman.numerics import (
     Atoms,
     Bracket,
     ComplexArray,
+    Interval,
     LossSum,
     WeightedLosses,
-    around,
 )
 from neyman.numerics._atomic._atomic_sums import atom_cumulant, atom_renyi, atom_tails
-from neyman.numerics._atomic._tail_vertices import largest_vertex
+from neyman.numerics._atomic._tail_views import largest_vertex
 from neyman.numerics._lattice_sums._source import LossSource
 from neyman.overriding import override
 
@@ -41,10 +42,7 @@ class LatticePair(Pair):
 
     def profile(self) -> AtomicProfile:
         """Return the certified one-step profile."""
-        found = AtomicProfile.of([(self.atoms(), 1)])
-        if found is None:
-            raise InvalidParameter(f"{self} has too many atoms for a table; write a smaller noise")
-        return found
+        return _profile(self)
 
     @property
     @override
@@ -85,10 +83,15 @@ class LatticePair(Pair):
 
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        found = self.profile().log_delta_bracket(epsilon)
-        # A table leaves out far atoms, which are finite losses none the less.
-        none = np.isposinf(epsilon) & (self.log_singular[0] == -np.inf)
-        return Bracket(found.lower, np.where(none, -np.inf, found.upper))
+        profile = self.profile()
+        found = profile.log_delta_bracket(epsilon)
+        # A table leaves out far atoms, and blurs the last one: what is known of the losses tells.
+        if np.any(epsilon >= np.max(profile.table.places.lower, initial=-np.inf)):
+            outer = self.outer_pure()
+            most = np.inf if outer is None else Interval.of(outer).upper
+            none = (epsilon >= most) & (self.log_singular[0] == -np.inf)
+            found = Interval.where(none, Interval.exactly(-np.inf), found)
+        return found
 
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:
@@ -102,7 +105,7 @@ class LatticePair(Pair):
     def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
         if max(self.log_singular) > -np.inf:
             return None
-        mu = largest_vertex(self.profile().table)
+        _, mu = largest_vertex(self.profile().table)
         return Fraction(mu) ** 2
 
     @override
@@ -110,11 +113,17 @@ class LatticePair(Pair):
         lower, upper = super().mu_bracket(slack)
         if slack > 0 or not np.isfinite(upper):
             return lower, upper
-        return max(lower, largest_vertex(self.profile().table, low=True)), upper
+        return max(lower, largest_vertex(self.profile().table)[0]), upper
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        near = around(order)
-        return Bracket(
-            atom_renyi(self.atoms(), near.lower).lower, atom_renyi(self.atoms(), near.upper).upper
-        )
+        return Interval.decimal(order).through(lambda a: atom_renyi(self.atoms(), a), falling=False)
+
+
+# Of both directions of two pairs, since a view reads a table several times.
+@lru_cache(maxsize=4)
+def _profile(pair: LatticePair) -> AtomicProfile:
+    found = AtomicProfile.of([(pair.atoms(), 1)])
+    if found is None:
+        raise InvalidParameter(f"{pair} has too many atoms for a table; write a smaller noise")
+    return found

@@ -9,7 +9,7 @@ import numpy as np
 from neyman.curves._divergences._renyi import logistic_renyi
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._solvers._sources import LogisticSource
-from neyman.numerics import Array, ComplexArray, Interval, LossSum, standing, text
+from neyman.numerics import Array, ComplexArray, Interval, LossSum, text
 from neyman.numerics._laws._logistic_law import LogisticLaw
 from neyman.numerics._primitives import exp, expm1, log1p
 from neyman.overriding import override
@@ -73,8 +73,7 @@ class LogisticPair(ShiftedPair):
 
     @override
     def renyi_bracket(self, order: Array) -> Interval:
-        down, up = standing(self.eta)
-        return Interval(logistic_renyi(order, down).lower, logistic_renyi(order, up).upper)
+        return logistic_renyi(Interval.decimal(order), Interval.of(self.eta))
 
     def zcdp_bracket(self) -> tuple[float, float]:
         """The divergence of order 1, eta coth(eta/2) - 2 (proof: docs/theory/selection.md).

@@ -19,7 +19,6 @@ from neyman.numerics import (
     Interval,
     LossSum,
     WeightedLosses,
-    standing,
     text,
 )
 from neyman.numerics._lattice_sums._source import AtomSource, Masses
@@ -100,9 +99,7 @@ class RandomizedResponsePair(ShiftedPair):
 
     @override
     def renyi_bracket(self, order: Array) -> Interval:
-        down, up = standing(self.epsilon0)
-        upper = randomized_response_renyi(order, up)
-        return Interval(randomized_response_renyi(order, down).lower, upper.upper)
+        return randomized_response_renyi(Interval.decimal(order), Interval.of(self.epsilon0))
 
     def zcdp_bracket(self) -> tuple[float, float]:
         """The divergence of order 1, epsilon tanh(epsilon/2).

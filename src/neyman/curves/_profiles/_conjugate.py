@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket, around
+from neyman.numerics import Array, Bracket, Interval, exp, expm1, log
 from neyman.numerics._concave import Concave
 
 __all__ = ["powers_of_profile", "profile_of_powers"]
@@ -53,26 +53,20 @@ def profile_of_powers(tpr: Powers, swapped: Powers, epsilon: Array) -> Bracket:
     for where, powers in ((~left, tpr), (left, swapped)):
         if np.any(where):
             lower[where], upper[where] = _delta(powers, np.abs(epsilon[where]))
-    near = around(np.maximum(epsilon[left], -_REACH))
-    with np.errstate(under="ignore"):
-        least = -np.expm1(near.upper) + np.exp(near.upper) * lower[left]
-        most = -np.expm1(near.lower) + np.exp(near.lower) * upper[left]
-    lower[left] = np.clip(least * (1 - 4 * ULP), 0.0, 1.0)
+    x = Interval.decimal(np.maximum(epsilon[left], -_REACH))
+    other = exp(x) * Interval(lower[left], upper[left]) - expm1(x)
     # Below the reach, 1 is all that a double can say.
-    upper[left] = np.where(epsilon[left] < -_REACH, 1.0, np.minimum(most * (1 + 4 * ULP), 1.0))
-    with np.errstate(divide="ignore"):
-        log = Bracket(np.log(lower), np.log(upper))
-    low = np.where(lower > 0, log.lower - ULP * (1 - log.lower), -np.inf)
-    return Bracket(
-        low, np.where(upper > 0, np.minimum(log.upper + ULP * (1 - log.upper), 0.0), -np.inf)
-    )
+    lower[left] = other.lower
+    upper[left] = np.where(epsilon[left] < -_REACH, 1.0, other.upper)
+    return log(Interval(lower, upper).clip(0.0, 1.0)).smaller(0.0)
 
 
 def _delta(tpr: Powers, epsilon: Array) -> Bracket:
     """Bracket delta at epsilon >= 0, one dimension."""
-    near = around(np.minimum(epsilon, _REACH))
-    odds = Bracket(np.exp(near.lower) * (1 - ULP), np.exp(near.upper) * (1 + ULP))
-    curve = Concave(lambda u: tpr(_size(u)), lambda u: around(_size(u)), _SIZES, _MANY_SIZES)
+    odds = exp(Interval.decimal(np.minimum(epsilon, _REACH)))
+    curve = Concave(
+        lambda u: tpr(_size(u)), lambda u: Interval.decimal(_size(u)), _SIZES, _MANY_SIZES
+    )
     found = curve.conjugate(odds)
     lower = np.maximum(found.lower, 0.0)
     lower = np.where(epsilon > _REACH, float(tpr(np.zeros(1)).lower[0]), lower)
@@ -89,15 +83,15 @@ def powers_of_profile(delta: Callable[[Array], Bracket], alpha: Array) -> Bracke
     Error: relative 1e-10 beyond that of the profile; nothing but alpha is known from below where
         the profile has a kink and delta is tiny beside it.
     """
-    sizes = around(alpha.ravel())
+    sizes = Interval.decimal(alpha.ravel())
 
-    def height(u: Array) -> Bracket:
-        profile = delta(np.clip(u, -_REACH, _REACH))
-        return Bracket(-profile.upper, -profile.lower)
+    def height(u: Array) -> Interval:
+        return -Interval(*delta(np.clip(u, -_REACH, _REACH)))
 
-    found = Concave(height, _odds, _LOSSES, _MANY_LOSSES).conjugate(sizes)
+    curve = Concave(height, lambda u: exp(Interval.decimal(u)), _LOSSES, _MANY_LOSSES)
+    found = curve.conjugate(sizes)
     # Steeper lines tell nothing below this.
-    beyond = np.exp(_REACH) * (1 - ULP) * sizes.lower
+    beyond = (exp(_REACH) * sizes).lower
     lower = np.maximum(np.minimum(-found.upper, beyond), sizes.lower)
     upper = np.clip(-found.lower, 0.0, 1.0)
     return Bracket(np.clip(lower, 0.0, upper).reshape(alpha.shape), upper.reshape(alpha.shape))
@@ -106,9 +100,3 @@ def powers_of_profile(delta: Callable[[Array], Bracket], alpha: Array) -> Bracke
 def _size(u: Array) -> Array:
     half = np.exp(-np.abs(u)) / 2
     return np.where(u < 0, half, 1 - half)
-
-
-def _odds(u: Array) -> Bracket:
-    odds = np.exp(u)
-    error = odds * ULP * (1 + np.abs(u) / 8)
-    return Bracket(odds - error, odds + error)

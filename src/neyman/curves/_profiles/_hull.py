@@ -14,7 +14,7 @@ from neyman.curves._solvers._contour import BestTest
 from neyman.curves._solvers._exact import contour_of
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._view import LOG_DELTA
-from neyman.numerics import ULP, Array, Bracket, complement
+from neyman.numerics import Array, Bracket, Interval, exp, log
 
 __all__ = ["hull_test"]
 
@@ -66,16 +66,15 @@ def _touches(test: BestTest, other: Pair, alpha: Array) -> npt.NDArray[np.bool_]
     low, high = test.threshold
     touches = np.zeros(alpha.shape, dtype=bool)
     right, left = np.isfinite(high) & (low >= 0), np.isfinite(low) & (high < 0)
+    size = Interval.decimal(alpha)
     if np.any(right):
-        spent = np.exp(np.minimum(high[right], 700.0)) * alpha[right]
-        mine = test.tpr.lower[right] - spent * (1 + 8 * ULP)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            touches[right] = _below(other, low[right], np.log(mine))
+        spent = exp(Interval.exactly(high[right])) * size.at(right)
+        mine = log((test.tpr.lower[right] - spent).larger(0.0)).lower
+        touches[right] = _below(other, low[right], mine)
     if np.any(left):
-        spent = np.exp(np.minimum(-low[left], 700.0)) * test.beta.upper[left]
-        mine = complement(alpha[left]).lower - spent * (1 + 8 * ULP)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            touches[left] = _below(other.swap(), -high[left], np.log(mine))
+        spent = exp(Interval.exactly(-low[left])) * test.beta.upper[left]
+        mine = log((1 - size.at(left) - spent).larger(0.0)).lower
+        touches[left] = _below(other.swap(), -high[left], mine)
     return touches
 
 
@@ -97,11 +96,12 @@ def _on_segment(
     asked = pairs[:1] if second == first.swap() else pairs
     bounds = [pair.delta_bracket(zero) for pair in asked]
     most, least = max(float(d.upper[0]) for d in bounds), max(float(d.lower[0]) for d in bounds)
-    np.maximum(beta.lower, np.maximum(1 - most - alpha - ULP, 0.0), out=beta.lower)
-    np.minimum(tpr.upper, np.minimum(most + alpha + ULP, 1.0), out=tpr.upper)
+    line = (Interval(np.asarray(least), np.asarray(most)) + Interval.decimal(alpha)).smaller(1.0)
+    np.maximum(beta.lower, (1 - line).lower, out=beta.lower)
+    np.minimum(tpr.upper, line.upper, out=tpr.upper)
     contours = (contour_of(pair) for pair in pairs)
     tails = [float(np.exp(c.log_p_above(zero)[0])) for c in contours if c is not None]
     inside = (alpha >= min(tails) * (1 + 1e-9)) & (alpha <= max(tails) * (1 - 1e-9))
-    beta.upper[inside] = np.minimum(beta.upper[inside], 1 - least - alpha[inside] + ULP)
-    tpr.lower[inside] = np.maximum(tpr.lower[inside], least + alpha[inside] - ULP)
+    beta.upper[inside] = np.minimum(beta.upper, (1 - line).upper)[inside]
+    tpr.lower[inside] = np.maximum(tpr.lower, line.lower)[inside]
     return inside

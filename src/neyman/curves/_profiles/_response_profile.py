@@ -12,12 +12,12 @@ import numpy.typing as npt
 from neyman.curves._pair import Tails, middles
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array, Atoms, Bracket, around, exp_outward
+from neyman.numerics import Array, Atoms, Interval, exact, exp, log, log1mexp, tanh
 from neyman.numerics._distributions._binomial import log_binomial_tail
 
 __all__ = ["ResponseProfile", "atoms_of_randomized_response"]
 
-_MOST = 2**50
+_MOST, _FEW = 2**50, 8
 
 
 def atoms_of_randomized_response(epsilon: Fraction) -> Atoms:
@@ -79,133 +79,119 @@ class ResponseProfile:
         )
         return middles(sides)
 
-    def _gap(self) -> float:
-        return float(np.tanh(float(self.epsilon0) / 2)) / 2
+    def _gap(self) -> Interval:
+        return tanh(Interval.of(self.epsilon0) / 2) / 2
 
-    def _p_above(self, k: Array) -> Bracket:
+    def _above(self, k: Array) -> tuple[Interval, Interval]:
+        """Return log Q(X >= k) and log P(X >= k)."""
+        ways = np.ones((2, *k.shape))
+        ways[1] = -1
+        found = log_binomial_tail(k * np.abs(ways), self.times, self._gap() * ways)
+        return Interval(found.lower[0], found.upper[0]), Interval(found.lower[1], found.upper[1])
+
+    def _p_above(self, k: Array) -> Interval:
         """Return log P(X >= k)."""
         return log_binomial_tail(k, self.times, -self._gap())
 
-    def _q_above(self, k: Array) -> Bracket:
+    def _q_above(self, k: Array) -> Interval:
         return log_binomial_tail(k, self.times, self._gap())
 
-    def _q_below(self, k: Array) -> Bracket:
+    def _q_below(self, k: Array) -> Interval:
         """Return log Q(X < k) = log P(X > n - k)."""
         return log_binomial_tail(self.times - k + 1, self.times, -self._gap())
 
-    def _loss(self, k: Array) -> Bracket:
+    def _loss(self, k: Array) -> Interval:
         """Return the loss at k."""
-        value = (2 * k - self.times) * float(self.epsilon0)
-        return Bracket(value - ULP * np.abs(value) / 4, value + ULP * np.abs(value) / 4)
+        return Interval.exactly(2 * k - self.times) * Interval.of(self.epsilon0)
 
     def _first(
         self, holds: Callable[[Array], npt.NDArray[np.bool_]], shape: tuple[int, ...]
     ) -> Array:
         """Return the smallest k in 0..n + 1 for which it holds, for it does at the last."""
         low, high = np.full(shape, -1.0), np.full(shape, self.times + 1.0)
+        # For few questions one call costs more than what is asked in it.
+        pieces = 8 if math.prod(shape) <= _FEW else 2
+        parts = np.arange(1, pieces).reshape(-1, *(1 for _ in shape)) / pieces
         while np.any(high - low > 1):
-            middle = np.where(high - low > 1, np.floor((low + high) / 2), high)
-            good = holds(middle) | (middle == high)
-            low, high = np.where(good, low, middle), np.where(good, middle, high)
+            places = np.minimum(np.maximum(np.floor(low + (high - low) * parts), low + 1), high)
+            good = holds(places) | (places == high)
+            low = np.max(np.where(good, low, places), axis=0)
+            high = np.min(np.where(good, places, high), axis=0)
         return high
 
-    def _log_line(self, k: Array, x: Array, *, up: bool) -> Array:
-        """Return log(Q(X >= k) - e^x P(X >= k)), bounded."""
-        q, p = self._q_above(k), self._p_above(k)
-        first, second = (q.upper, p.lower) if up else (q.lower, p.upper)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            ratio = x + second - first
-            log = first + np.log(-np.expm1(np.minimum(ratio, 0.0)))
-            error = ULP * (
-                2 + np.abs(first) + (1 + np.abs(x)) / np.maximum(-np.expm1(ratio), 1e-300)
-            )
-        log = np.where(np.isneginf(second), first, log + (error if up else -error))
-        return np.where(np.isneginf(first), -np.inf, np.minimum(log, 0.0))
+    def _log_line(self, k: Array, x: Interval) -> Interval:
+        """Return log(Q(X >= k) - e^x P(X >= k))."""
+        q, p = self._above(k)
+        line = q + log1mexp((x + p - q).smaller(0.0))
+        return Interval.where(np.isneginf(q.upper), q, line).smaller(0.0)
 
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
         """Return a bracket of log delta; relative, 1e-10 at 10^12 answers of a total mu near 1."""
-        x = np.asarray(epsilon, dtype=np.float64)
-        near = around(x)
-        scale = float(self.epsilon0)
-        k = np.clip(np.floor((x / scale + self.times) / 2) + 1, 0.0, self.times + 1.0)
-        upper = self._log_line(k, near.lower, up=True)
-        upper = upper + np.where(np.isfinite(upper), 2 * ULP * (1 + np.abs(x)), 0.0)
-        lower = self._log_line(k, near.upper, up=False)
-        upper = np.minimum(upper, 0.0)
-        return Bracket(np.minimum(lower, upper), upper)
+        return self._log_line(self._after(np.asarray(epsilon)), Interval.decimal(epsilon))
 
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def _after(self, loss: Array) -> Array:
+        """Return the first k with a loss above the decimal that a double prints as."""
+        place = (Interval.decimal(loss) / Interval.of(self.epsilon0) + self.times) / 2
+        low, high = (np.ravel(np.clip(np.floor(end), -1.0, self.times)) for end in place)
+        for i in np.flatnonzero(low != high).tolist():
+            ratio = exact(float(np.ravel(loss)[i]), "loss") / self.epsilon0
+            low[i] = (ratio + self.times) / 2 // 1
+        return low.reshape(np.shape(loss)) + 1
+
+    def delta_bracket(self, epsilon: Array) -> Interval:
         """Return a bracket of delta."""
-        return exp_outward(self.log_delta_bracket(epsilon))
+        return _mass(self.log_delta_bracket(epsilon))
 
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def epsilon_bracket(self, delta: Array) -> Interval:
         """Return a bracket of the smallest epsilon >= 0 with delta(epsilon) <= delta."""
-        at = np.asarray(delta, dtype=np.float64)
-        near = around(at)
-        with np.errstate(divide="ignore"):
-            down, up = np.log(np.maximum(near.lower, 0.0)), np.log(near.upper)
-        down, up = (
-            t + s * np.where(np.isfinite(t), ULP * (1 - t), 0.0) for t, s in ((down, -1), (up, 1))
+        target = log(Interval.decimal(delta).larger(0.0))
+        k = self._first(
+            lambda k: self._log_line(k, self._loss(k)).upper <= target.lower, np.shape(delta)
         )
-        k = self._first(lambda k: self._log_line(k, self._loss(k).lower, up=True) <= down, at.shape)
         k = np.minimum(k, float(self.times))
-        high = self._root(k, down, up=True)
+        # Where Q(X >= k) - e^x P(X >= k) is the target.
+        q, p = self._above(k)
+        low, high = q + log1mexp((target - q).smaller(0.0)) - p
+        high = np.where(np.isnan(high), np.inf, high)
         high = np.minimum(np.maximum(high, self._loss(k - 1).upper), self._loss(k).upper)
-        low = np.minimum(self._root(k, up, up=False), high)
-        return Bracket(np.maximum(low, 0.0), np.maximum(high, 0.0))
-
-    def _root(self, k: Array, target: Array, *, up: bool) -> Array:
-        """Return the x at which Q(X >= k) - e^x P(X >= k) is the target."""
-        q, p = self._q_above(k), self._p_above(k)
-        first, second = (q.upper, p.lower) if up else (q.lower, p.upper)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = -np.expm1(np.minimum(target - first, 0.0))
-            x = first + np.log(share) - second
-            error = ULP * (2 + np.abs(first) + np.abs(second) + (1 + np.abs(first)) / share)
-            x = np.where(share > 0, x + (error if up else -error), -np.inf)
-        return np.where(np.isnan(x), np.inf if up else -np.inf, x)
+        low = np.minimum(np.where(np.isnan(low), -np.inf, low), high)
+        return Interval(low, high).larger(0.0)
 
     def _place(self, alpha: Array) -> Array:
         """Return the k with P(X > k) <= alpha < P(X >= k), from above."""
         # At the next threshold the level is proved to be at most alpha.
-        after = self._first(lambda k: exp_outward(self._p_above(k)).upper <= alpha, alpha.shape)
+        after = self._first(lambda k: _mass(self._p_above(k)).upper <= alpha, alpha.shape)
         return np.maximum(after - 1, 0.0)
 
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def beta_bracket(self, alpha: Array) -> Interval:
         """Return a bracket of f(alpha): a chord above, a supporting line below."""
-        at = np.asarray(alpha, dtype=np.float64)
-        near, k = around(at), self._place(around(at).lower)
-        gamma = self._coin(k, near.lower)
-        ends = [exp_outward(self._q_below(j)).upper for j in (k + 1, k)]
-        upper = ends[1] + (1 - gamma) * np.maximum(ends[0] - ends[1], 0.0)
-        upper = np.nextafter(upper * (1 + ULP), 2.0)
-        level, below = exp_outward(self._p_above(k)).lower, exp_outward(self._q_below(k)).lower
-        spare = level - near.upper
-        slope = np.where(spare > 0, self._loss(k).lower, self._loss(k).upper)
-        part = np.exp(np.minimum(slope, 700.0)) * spare
-        lower = (below + part) - ULP * (below + np.abs(part)) * (4 + np.abs(slope))
-        upper = np.where(at >= 1, 0.0, np.minimum(upper, 1.0))
-        return Bracket(np.clip(lower, 0.0, upper), upper)
+        near = Interval.decimal(alpha)
+        k = self._place(near.lower)
+        after, here = (Interval.exactly(_mass(self._q_below(j)).upper) for j in (k + 1, k))
+        chord = here + (1 - self._coin(k, near.lower)) * (after - here).larger(0.0)
+        spare = _mass(self._p_above(k)) - near.upper
+        line = _mass(self._q_below(k)) + exp(self._loss(k)) * spare
+        upper = np.where(near.lower >= 1, 0.0, np.minimum(chord.upper, 1.0))
+        return Interval(np.clip(line.lower, 0.0, upper), upper)
 
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def tpr_bracket(self, alpha: Array) -> Interval:
         """Return a bracket of 1 - f(alpha), with its own relative accuracy."""
-        at = np.asarray(alpha, dtype=np.float64)
-        near, k = around(at), self._place(around(at).lower)
-        gamma = self._coin(k, near.lower)
-        ends = [exp_outward(self._q_above(j)).lower for j in (k + 1, k)]
-        lower = (ends[0] + gamma * np.maximum(ends[1] - ends[0], 0.0)) * (1 - ULP)
-        lower = np.where(at >= 1, 1.0, np.maximum(np.nextafter(lower, -1.0), 0.0))
-        level, above = (
-            exp_outward(self._p_above(k + 1)).lower,
-            exp_outward(self._q_above(k + 1)).upper,
-        )
-        part = np.exp(np.minimum(self._loss(k).upper, 700.0)) * np.maximum(near.upper - level, 0.0)
-        upper = (above + part) * (1 + ULP * (4 + np.abs(self._loss(k).upper)))
-        upper = np.where(at <= 0, 0.0, np.minimum(np.nextafter(upper, 2.0), 1.0))
-        return Bracket(np.minimum(np.where(at <= 0, 0.0, lower), upper), upper)
+        near = Interval.decimal(alpha)
+        k = self._place(near.lower)
+        after, here = (Interval.exactly(_mass(self._q_above(j)).lower) for j in (k + 1, k))
+        chord = after + self._coin(k, near.lower) * (here - after).larger(0.0)
+        spare = (near.upper - _mass(self._p_above(k + 1))).larger(0.0)
+        line = _mass(self._q_above(k + 1)) + exp(self._loss(k)) * spare
+        lower = np.where(near.lower >= 1, 1.0, chord.lower)
+        ends = (np.where(near.upper <= 0, 0.0, np.minimum(end, 1.0)) for end in (lower, line.upper))
+        low, high = ends
+        return Interval(np.minimum(low, high), high)
 
-    def _coin(self, k: Array, alpha: Array) -> Array:
+    def _coin(self, k: Array, alpha: Array) -> Interval:
         """Return a weight of the threshold k that keeps the level, the rest going to k + 1."""
-        first, second = (exp_outward(self._p_above(j)).upper for j in (k + 1, k))
-        wide = np.maximum(second - first, 5e-324)
-        return np.clip((alpha - first) / wide, 0.0, 1.0) * (1 - ULP)
+        after, here = (Interval.exactly(_mass(self._p_above(j)).upper) for j in (k + 1, k))
+        return Interval.exactly(np.clip(((alpha - after) / (here - after)).lower, 0.0, 1.0))
+
+
+def _mass(log_mass: Interval) -> Interval:
+    return exp(log_mass).smaller(1.0)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket, around
+from neyman.numerics import Array, Bracket, Interval, log
 
 __all__ = ["epsilon_shown"]
 
@@ -26,7 +26,7 @@ def epsilon_shown(power: Callable[[Array], Bracket], delta: Array) -> Array:
         power: brackets tpr at sizes in (0, 1].
         delta: the targets, one dimension.
     """
-    target = around(delta).upper[:, None]
+    target = Interval.decimal(delta).upper[:, None]
     sizes = np.broadcast_to(_SIZES, (delta.size, _SIZES.size))
     tpr = np.broadcast_to(power(_SIZES).lower, sizes.shape)
     best = np.zeros(delta.shape)
@@ -44,9 +44,4 @@ def epsilon_shown(power: Callable[[Array], Bracket], delta: Array) -> Array:
 
 def _reach(tpr: Array, delta: Array, sizes: Array) -> Array:
     """Return log((tpr - delta) / a), rounded down; -inf where nothing is shown."""
-    left = (tpr - delta) * (1 - 2 * ULP) - ULP * delta
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log, size = np.log(np.maximum(left, 0.0)), np.log(sizes)
-        found = log - size
-        found = found - ULP * (np.abs(log) + np.abs(size) + np.abs(found) + 1)
-    return np.where(left > 0, found, -np.inf)
+    return log((Interval.exactly(tpr) - delta).larger(0.0) / Interval.exactly(sizes)).lower

@@ -21,8 +21,8 @@ from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._sampled import sampling_of
 from neyman.curves._solvers._view import EPSILON, View
 from neyman.numerics import Array, Bracket, Interval, gaussian_log_delta
-from neyman.numerics._distributions._binomial_masses import log_binomial
-from neyman.numerics._primitives import exp, log, log_sum
+from neyman.numerics._distributions._binomial import log_binomial_mass
+from neyman.numerics._primitives import exp, log, log_total
 
 __all__ = ["KnownSamples", "known_samples"]
 
@@ -51,7 +51,7 @@ class KnownSamples:
     def _sums(self, epsilon: Array) -> Array:
         near = np.broadcast_to(epsilon[:, None], (epsilon.size, self.mu.size))
         each = gaussian_log_delta(near, self.mu)
-        return np.minimum(log_sum(each + self.log_weight).upper, 0.0)
+        return np.minimum(log_total(each + self.log_weight).upper, 0.0)
 
     def bracket(self, view: View, at: Array) -> Bracket:
         """Bracket log delta or epsilon, vacuously from below."""
@@ -91,8 +91,8 @@ def known_samples(parts: Factors) -> KnownSamples | None:
 
 
 def _blocks(square: Fraction, probability: Fraction, times: int) -> KnownSamples:
-    masses, error = log_binomial(times, float(probability), float(1 - probability))
-    masses = Interval.within(masses, 0.0, error)
+    count = np.arange(times + 1.0)
+    masses = log_binomial_mass(count, times, probability, 1 - probability)
     # The first steps one by one, for those weigh most where q is small; then about evenly.
     ends = np.unique(np.geomspace(1, times + 1, _BLOCKS).astype(np.int64))
     mode = math.floor(times * probability)

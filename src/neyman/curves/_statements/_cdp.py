@@ -13,6 +13,7 @@ from neyman.curves._pair import Pair
 from neyman.curves._statements._real_line import (
     MOST_LOSS,
     RealLinePair,
+    line_renyi,
     part_of,
     rounded_up,
     within_reach,
@@ -22,9 +23,9 @@ from neyman.curves._statements._real_line_orders import Line
 from neyman.curves._statements._zcdp import ZcdpPair
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
+    Interval,
     ceil_float,
     exact,
     floor_float,
@@ -117,12 +118,7 @@ class CdpPair(RealLinePair):
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        up = ceil_float(self.mean)
-        below = np.where(order < 1, order, 0.5)
-        early = np.minimum(1.0, below / (1 - below)) * up
-        line = up + np.maximum(order - 1, 0.0) * ceil_float(self._slope)
-        upper = np.where(order < 1, early, line) * (1 + 2 * ULP)
-        return Bracket(np.zeros(order.shape), upper)
+        return line_renyi(order, self.mean, self._slope)
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
@@ -133,8 +129,8 @@ class CdpPair(RealLinePair):
         up = self.zcdp_bracket()[1]
         if np.isinf(omega):
             return 0.0, up
-        at = float(self.renyi_bracket(np.asarray(omega)).upper) / omega
-        return 0.0, min(at * (1 + 2 * ULP), up)
+        at = self.renyi_bracket(np.asarray(omega)) / Interval.decimal(omega)
+        return 0.0, min(float(at.upper), up)
 
     @override
     def subgaussian_bracket(self) -> Subgaussianity:

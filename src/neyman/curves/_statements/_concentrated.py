@@ -13,7 +13,7 @@ from neyman.curves._statements._real_line import rounded_up
 from neyman.curves._statements._real_line_constructors import cdp
 from neyman.curves._tradeoff import TradeOff
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Bracket
+from neyman.numerics import Bracket, Interval, exp
 
 __all__ = ["Subgaussian", "subgaussian", "truncated_rho"]
 
@@ -44,8 +44,7 @@ class Subgaussian:
                 f"t={t!r} was asked, and a subgaussian tail is bounded on its own side of the "
                 "mean; write t of at least 0"
             )
-        value = np.nextafter(np.exp(-at * at / 2) * (1 + 2 * ULP * (1 + at * at)), np.inf)
-        bound = np.minimum(value, 1.0)
+        bound = np.minimum(exp(-(Interval.decimal(at).squared() / 2)).upper, 1.0)
         return float(bound) if np.ndim(bound) == 0 else bound
 
     def tradeoff(self) -> TradeOff:
@@ -85,7 +84,7 @@ def subgaussian(f: Curve) -> Subgaussian:
     """
     mean = f.renyi(1, bracket=True)
     (low, high), (least, most) = f.subgaussian_bracket()
-    tau = _root(least, -1), _root(most, 1)
+    tau = _root(least)[0], _root(most)[1]
     return Subgaussian(
         Answer(high, low, high, mean.method, mean.of),
         Answer(tau[1], tau[0], tau[1], mean.method, mean.of),
@@ -121,9 +120,10 @@ def truncated_rho(f: Curve, omega: float, *, bracket: bool = False) -> View:
     return Answer(upper, lower, upper, f.method, answers_of(f))
 
 
-def _root(square: float, side: int) -> float:
-    """Return a square root rounded to a side; of an exact square itself."""
+def _root(square: float) -> tuple[float, float]:
+    """Bracket a square root; of an exact square it is twice the root itself."""
     root = math.sqrt(square)
     if math.isinf(root) or Fraction(root) ** 2 == Fraction(square):
-        return root
-    return max(math.nextafter(root * (1 + side * ULP), side * math.inf), 0.0)
+        return root, root
+    lower, upper = Interval.exactly(square).sqrt()
+    return float(lower), float(upper)

@@ -21,7 +21,7 @@ from neyman.curves._statements._real_line import (
 from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixed_points
 from neyman.curves._statements._real_line_orders import Points
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Array, Bracket, around, ceil_float, floor_float, text
+from neyman.numerics import Array, Bracket, Interval, around, ceil_float, floor_float, text
 from neyman.overriding import override
 
 __all__ = ["RdpPair", "divergence_of"]
@@ -132,9 +132,9 @@ class RdpPair(RealLinePair):
         near, b, divergence = around(order), *self._doubles()
         upper = self._upper(near.upper - 1, b, divergence)
         below = np.where(order < 1, near.upper, 0.5)
-        turned = below / (1 - below) * self._upper(-near.lower, b, divergence)
-        turned = np.where(order < 1, turned * (1 + 2 * ULP), np.inf)
-        return Bracket(np.zeros(order.shape), np.minimum(upper, turned))
+        odds = below / (1 - Interval.exactly(below))
+        turned = (odds * self._upper(-near.lower, b, divergence)).upper
+        return Bracket(np.zeros(order.shape), np.where(order < 1, np.fmin(upper, turned), upper))
 
     @staticmethod
     def _upper(at: Array, b: Array, divergence: Array) -> Array:
@@ -142,10 +142,15 @@ class RdpPair(RealLinePair):
         place = np.searchsorted(b, at)
         above = np.append(divergence, np.inf)[place]
         steep = b > 0
-        chord = np.interp(at, np.append(0.0, b[steep]), np.append(0.0, (b * divergence)[steep]))
-        between = (at > 0) & (place < b.size)
-        chord = chord / np.where(between, at, 1.0) * (1 + 2 * ULP)
-        return np.where(between, np.minimum(above, chord), above)
+        between = (at > 0) & (place < b.size) & bool(np.any(steep))
+        if not np.any(between):
+            return above
+        x, inner = np.append(0.0, b[steep]), Interval.exactly(np.where(between, at, 1.0))
+        cumulant = x * Interval.exactly(np.append(0.0, divergence[steep]))
+        last = np.clip(np.searchsorted(x, at), 1, x.size - 1)
+        share = (inner - x[last - 1]) / (Interval.exactly(x[last]) - x[last - 1])
+        chord = cumulant.at(last - 1) * (1 - share) + cumulant.at(last) * share
+        return np.where(between, np.minimum(above, (chord / inner).upper), above)
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
@@ -162,7 +167,7 @@ class RdpPair(RealLinePair):
             return 0.0, np.inf
         ends = np.append(np.append(1.0, (b + 1)[(b > 0) & (b + 1 < omega)]), omega)
         at_end = self.renyi_bracket(ends).upper
-        return 0.0, float(np.max(at_end[1:] / ends[:-1])) * (1 + 4 * ULP)
+        return 0.0, float(np.max((at_end[1:] / Interval.exactly(ends[:-1])).upper))
 
     @override
     def subgaussian_bracket(self) -> Subgaussianity:

@@ -14,29 +14,39 @@ from neyman.curves._solvers._view import BETA, LOG_DELTA, TPR
 from neyman.curves._statements._real_line_bounds import (
     FixedPoint,
     Orders,
+    epsilon_above,
     log_delta_above,
     log_errors,
 )
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
+    Interval,
     around,
     exact,
+    exp,
+    expm1,
+    log,
     ordinary,
     text,
 )
 from neyman.overriding import override
 
-__all__ = ["MOST_DIVERGENCE", "MOST_LOSS", "RealLinePair", "part_of", "rounded_up", "within_reach"]
+__all__ = [
+    "MOST_DIVERGENCE",
+    "MOST_LOSS",
+    "RealLinePair",
+    "line_renyi",
+    "part_of",
+    "rounded_up",
+    "within_reach",
+]
 
 # Beyond, doubles lose the search.
 _LEAST, MOST_DIVERGENCE = Fraction(2) ** -100, Fraction(2) ** 20
 # As for a pure epsilon: beyond, no one is protected.
 MOST_LOSS = Fraction(700)
-# To where epsilon is looked for, and how finely.
-_DOUBLINGS, _HALVINGS = 24, 60
 
 
 class RealLinePair(Pair):
@@ -120,40 +130,20 @@ class RealLinePair(Pair):
         size = np.abs(around(epsilon).lower)
         finite = np.isfinite(size)
         with np.errstate(all="ignore"):
-            log = log_delta_above(np.where(finite, size, 1.0).ravel(), self.orders, fixed)
-            upper = np.where(finite, log.reshape(epsilon.shape), -np.inf)
+            found = log_delta_above(np.where(finite, size, 1.0).ravel(), self.orders, fixed)
+            upper = np.where(finite, found.reshape(epsilon.shape), -np.inf)
             # delta(-e) = 1 - e^-e + e^-e delta(e), for a symmetric class.
-            mirrored = np.log(-np.expm1(-size) + np.exp(upper - size))
-            mirrored = mirrored + 8 * ULP * (1 + np.abs(mirrored))
+            mirrored = log(exp(Interval.exactly(upper) - size) - expm1(-size)).upper
         upper = np.minimum(np.where(epsilon < 0, mirrored, upper), 0.0)
         return Bracket(np.minimum(LOG_DELTA.vacuous(epsilon).lower, upper), upper)
 
+    @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
-        """Bound epsilon by halving: any point at which delta is proved to be small enough does.
-
-        Error: relative 1e-12.
-        """
-        flat = np.ravel(delta)
-        with np.errstate(divide="ignore"):
-            log = np.log(flat)
-        target = log - 2 * ULP * (1 + np.abs(log))
-        low, high = np.zeros(flat.shape), np.ones(flat.shape)
-        open_ = (flat > 0) & (flat < 1)
-        for _ in range(_DOUBLINGS):
-            far = open_ & (self.log_delta_bracket(high).upper > target)
-            if not np.any(far):
-                break
-            low, high = np.where(far, high, low), np.where(far, 2 * high, high)
-        proved = self.log_delta_bracket(high).upper <= target
-        none = self.log_delta_bracket(low).upper <= target
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            enough = self.log_delta_bracket(middle).upper <= target
-            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-            if np.all((high - low <= 1e-12 * high) | ~open_):
-                break
-        upper = np.where(proved & open_, np.where(none, 0.0, high), np.inf)
-        upper = np.where(flat >= 1, 0.0, upper).reshape(delta.shape)
+        inside = (delta > 0) & (delta < 1)
+        least = around(np.where(inside, delta, 0.5)).lower
+        with np.errstate(all="ignore"):
+            found = epsilon_above(least.ravel(), self.orders, self.fixed).reshape(delta.shape)
+        upper = np.where(inside, found, np.where(delta >= 1, 0.0, np.inf))
         return Bracket(np.zeros(delta.shape), upper)
 
     def _log_errors(self, alpha: Array) -> tuple[Array, Array]:
@@ -167,8 +157,7 @@ class RealLinePair(Pair):
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:
         power, miss = self._log_errors(alpha)
-        lines = -np.expm1(power) * (1 - ULP) - np.where(power < 0, ULP, 0.0)
-        lower = np.maximum(lines, np.exp(miss) * (1 - 2 * ULP * (1 - np.maximum(miss, -1e300))))
+        lower = np.maximum((-expm1(power)).lower, exp(miss).lower)
         lower = np.where(alpha == 0, 1.0, np.where(alpha == 1, 0.0, lower))
         upper = BETA.vacuous(alpha).upper
         return Bracket(np.clip(lower, 0.0, upper), upper)
@@ -176,8 +165,7 @@ class RealLinePair(Pair):
     @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
         power, miss = self._log_errors(alpha)
-        direct = np.exp(power) * (1 + 2 * ULP * (1 - np.maximum(power, -1e300)))
-        upper = np.minimum(direct, -np.expm1(miss) * (1 + ULP) + ULP)
+        upper = np.minimum(exp(power).upper, (-expm1(miss)).upper)
         upper = np.where(alpha == 0, 0.0, np.where(alpha == 1, 1.0, upper))
         lower = TPR.vacuous(alpha).lower
         return Bracket(lower, np.clip(upper, lower, 1.0))
@@ -223,8 +211,19 @@ class _Above:
 
 def part_of(lower: Array | float, upper: Array | float, bound: Array | float) -> Bracket:
     """Return the largest ratio to a bound that a double stands for, rounded outwards."""
-    least = np.asarray(np.max(np.asarray(lower) / np.asarray(bound))) * (1 - 4 * ULP)
-    return Bracket(least, np.asarray(np.max(np.asarray(upper) / np.asarray(bound))) * (1 + 4 * ULP))
+    parts = Bracket(np.asarray(lower), np.asarray(upper)) / Interval.decimal(bound)
+    return Bracket(*(np.asarray(np.max(end)) for end in parts))
+
+
+def line_renyi(order: Array, start: Fraction, slope: Fraction) -> Bracket:
+    """Bracket D_order of the class of D_a <= start + slope (a - 1), a >= 1, in both directions.
+
+    (1 - a) D_a(Q || P) = a D_(1-a)(P || Q) <= a start answers for orders below 1.
+    """
+    a, mean = Interval.decimal(order), Interval.of(start)
+    line = mean + (a - 1).larger(0.0) * Interval.of(slope)
+    early = (a / (1 - a)).smaller(1.0) * mean
+    return Bracket(np.zeros(order.shape), np.where(order < 1, early.upper, line.upper))
 
 
 def rounded_up(value: float) -> Fraction:

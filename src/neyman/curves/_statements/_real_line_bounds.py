@@ -15,18 +15,46 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket
-from neyman.numerics._distributions._moment_bound import excess_threshold, log_excess_bound
+from neyman.curves._divergences._renyi import (
+    randomized_response_divergence,
+    randomized_response_renyi,
+)
+from neyman.numerics import (
+    Array,
+    Bracket,
+    Interval,
+    exp,
+    expm1,
+    log,
+    log1p,
+    log_sinhc,
+    logistic,
+    tanh,
+)
+from neyman.numerics._distributions._moment_bound import (
+    epsilon_bound,
+    excess_threshold,
+    log_delta_bound,
+    log_excess_bound,
+)
+from neyman.numerics._primitives import log_sum
 from neyman.numerics._zoom import least
 
-__all__ = ["FixedPoint", "Orders", "fixed_points", "log_delta_above", "log_errors"]
+__all__ = [
+    "FixedPoint",
+    "Orders",
+    "epsilon_above",
+    "fixed_points",
+    "log_delta_above",
+    "log_errors",
+]
 
 _MOST_POINTS, _GRID = 2**17, 48
-# No subnormal number comes near a logarithm.
-_LEAST = 1e-290
-_FAR = 300.0
+# From where, beside the typical loss, and how far beyond the divergence y is sought.
+_BEFORE, _BEYOND = 1e-6, 60.0
 # Of the search for a fixed point, and how far around it a proof is tried.
-_STEPS, _AHEAD, _WIDTHS = 12, 1e-5, (1e-13, 1e-12, 1e-10, 1e-6, 1e-2, 0.5)
+_STEPS, _AHEAD, _SETTLED = 12, 1e-5, 1e-9
+_WIDTHS = (1e-13, 1e-12, 1e-10, 1e-6, 1e-2, 0.5)
 
 
 class Orders(ABC):
@@ -80,21 +108,6 @@ class FixedPoint(NamedTuple):
     log_slope: Array
 
 
-def _response_divergence(b: Array, loss: Array) -> Array:
-    """Return D_(1+b) of randomized response; relative error within ULP (16 + 4 (1 + b) loss)."""
-    half = loss / 2
-    near = (b + 1) * half < _FAR
-    h = np.where(near, half, 0.0)
-    x = np.abs(b) * h
-    sinhc = np.where(x > 0, np.sinh(x) / np.where(x > 0, x, 1.0), 1.0)
-    ratio = 2 * np.sinh((b + 1) * h) * h * sinhc / np.cosh(h)
-    inner = b * ratio
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shrink = np.where(np.abs(inner) > 0, np.log1p(inner) / np.where(inner == 0, 1, inner), 1.0)
-        far = loss - np.where(b > 0.25, np.log1p(np.exp(-loss)) / np.maximum(b, 0.25), 0.0)
-    return np.where(near, ratio * shrink, far)
-
-
 def fixed_points(b: Array, divergence: Array, least_divergence: Array) -> FixedPoint:
     """Return the fixed point of the curve of each single order.
 
@@ -105,39 +118,46 @@ def fixed_points(b: Array, divergence: Array, least_divergence: Array) -> FixedP
     """
     near = np.maximum(np.sqrt(2 * divergence / (b + 1)), np.minimum(divergence, 1.0))
     for _ in range(_STEPS):
-        now, ahead = _response_divergence(b, near), _response_divergence(b, near * (1 + _AHEAD))
+        now, ahead = (_divergence(b, loss) for loss in (near, near * (1 + _AHEAD)))
         # log D grows with log loss at a rate between 1 and 2.
         rate = np.clip(np.log(ahead / now) / np.log1p(_AHEAD), 0.5, 2.5)
-        near = near * np.exp(np.log(divergence / now) / rate)
+        step = np.log(divergence / now) / rate
+        near = near * np.exp(step)
+        if np.all(np.abs(step) < _SETTLED):
+            break
+    order = Interval.exactly(b) + 1
     lower, upper = np.zeros_like(near), np.full_like(near, np.inf)
     for width in _WIDTHS:
         low, high = near * (1 - width), near * (1 + width)
-        proved = _response_divergence(b, low) * (1 + _slack(b, low)) <= least_divergence
+        proved = randomized_response_renyi(order, Interval.exactly(low)) <= least_divergence
         lower = np.where((lower == 0) & proved, low, lower)
-        proved = _response_divergence(b, high) * (1 - _slack(b, high)) >= divergence
+        proved = randomized_response_renyi(order, Interval.exactly(high)) >= divergence
         upper = np.where(np.isinf(upper) & proved, high, upper)
+        if np.all((lower > 0) & np.isfinite(upper)):
+            break
     return FixedPoint(Bracket(lower, upper), _log_slope(b, lower))
 
 
-def _slack(b: Array, loss: Array) -> Array:
-    return ULP * (16 + 4 * np.minimum((b + 1) * loss, _FAR))
+def _divergence(b: Array, loss: Array) -> Array:
+    """Estimate D_(1+b) of randomized response."""
+    with np.errstate(all="ignore"):
+        return randomized_response_divergence(1 + b, loss)
 
 
 def _log_slope(b: Array, loss: Array) -> Array:
     """Return S(2 loss) - loss rounded down: 0 where b <= -1/2."""
-    positive = np.maximum(loss, 1e-300)
-    return np.maximum(excess_threshold(b, 2 * positive) * (1 - 8 * ULP) - positive, 0.0)
+    order, known = Interval.exactly(b) + 1, Interval.exactly(loss)
+    slope = log_sinhc(order * known) - log_sinhc(np.abs(b) * known)
+    return np.maximum(slope.lower, 0.0)
 
 
 def _through_fixed_point(epsilon: Array, fixed: FixedPoint) -> Array:
     """Return log of 1 - c - e^epsilon c rounded up, infinite beyond the slopes; epsilon >= 0."""
-    at = epsilon[:, None]
-    loss = fixed.loss.upper
-    advantage, rest = np.tanh(loss / 2), np.exp(-loss) / (1 + np.exp(-loss))
+    at, loss = epsilon[:, None], Interval.exactly(fixed.loss.upper)
     inside = at <= fixed.log_slope
-    fall = np.expm1(np.where(inside, at, 0.0)) * rest
-    value = np.maximum(advantage - fall, 0.0) + 8 * ULP * (advantage + fall)
-    return np.min(np.where(inside, np.log(value) + ULP, np.inf), axis=1)
+    fall = expm1(Interval.exactly(np.where(inside, at, 0.0))) * logistic(-loss)
+    value = log((tanh(loss / 2) - fall).larger(0.0)).upper
+    return np.min(np.where(inside, value, np.inf), axis=1)
 
 
 def log_delta_above(epsilon: Array, orders: Orders, fixed: FixedPoint) -> Array:
@@ -147,6 +167,39 @@ def log_delta_above(epsilon: Array, orders: Orders, fixed: FixedPoint) -> Array:
         for part in _chunks(epsilon, orders)
     ]
     return np.minimum(np.concatenate(parts), 0.0)
+
+
+def epsilon_above(delta: Array, orders: Orders, fixed: FixedPoint) -> Array:
+    """Return an upper bound of epsilon at delta in (0, 1), one-dimensional."""
+    parts = [
+        np.minimum(_epsilon_one_way(part, orders), _epsilon_at_fixed_point(part, fixed))
+        for part in _chunks(delta, orders)
+    ]
+    return np.concatenate(parts)
+
+
+def _epsilon_at_fixed_point(delta: Array, fixed: FixedPoint) -> Array:
+    """Return where 1 - c - e^epsilon c is delta, infinite beyond the slopes."""
+    loss = Interval.exactly(fixed.loss.upper)
+    spare = (tanh(loss / 2) - delta[:, None]).larger(0.0)
+    found = log1p(spare / logistic(-loss)).upper
+    return np.min(np.where(found <= fixed.log_slope, found, np.inf), axis=1)
+
+
+def _epsilon_one_way(delta: Array, orders: Orders) -> Array:
+    """Return the least epsilon at which the dual bound is delta, over y and the orders."""
+    rows = np.repeat(delta, orders.width)
+    logs = log(Interval.exactly(rows[:, None]))
+
+    def score(points: Array) -> Array:
+        b, divergence = orders.at(points[..., 1:])
+        share = points[..., 0]
+        first = np.minimum(np.sqrt(divergence), 1.0) * _BEFORE
+        y = first * ((divergence + _BEYOND) / first) ** share
+        return epsilon_bound(b, divergence, y, logs)
+
+    low, high = np.zeros(rows.shape), np.ones(rows.shape)
+    return _search(score, low, high, orders.loss(logs.middle[:, 0]), orders)
 
 
 def _chunks(values: Array, orders: Orders) -> list[Array]:
@@ -175,8 +228,7 @@ def _one_way(epsilon: Array, orders: Orders) -> Array:
     def score(points: Array) -> Array:
         b, divergence = orders.at(points[..., 1:])
         z = at + np.exp(points[..., 0]) / (base + b)
-        y = np.maximum((excess_threshold(b, z) - at) * (1 + ULP), 0.0)
-        return _sure(log_excess_bound(b, divergence, y, z))
+        return log_delta_bound(b, divergence, z, at)
 
     low, high = np.full(rows.shape, -6.0), np.log((4 * rows + 200) * base[:, 0])
     return _search(score, low, high, rows, orders)
@@ -194,22 +246,23 @@ def log_errors(alpha: Array, orders: Orders) -> tuple[Array, Array]:
 
 def _log_power(alpha: Array, orders: Orders) -> Array:
     """Return the least delta(x) + e^x alpha over lines that touch at alpha; 1 - v = expit(t)."""
-    logs = np.repeat(np.log(alpha), orders.width)
-    log = logs[:, None]
+    column = log(Interval.exactly(np.repeat(alpha, orders.width)[:, None]))
+    logs = column.middle[:, 0]
 
     def score(points: Array) -> Array:
         b, divergence = orders.at(points[..., 1:])
         t = points[..., 0]
         y = np.logaddexp(0.0, t)
-        z = y + np.logaddexp(-y, t - y - log)
-        x = excess_threshold(b, z) - y
-        spent = x + log + ULP * (4 + np.abs(x) + np.abs(log))
-        return _sure(np.logaddexp(log_excess_bound(b, divergence, y, z), spent))
+        z = y + np.logaddexp(-y, t - y - logs[:, None])
+        x = (Interval.exactly(excess_threshold(b, z)) - y).upper
+        known = log_excess_bound(b, divergence, y, z)
+        both = Interval.exactly(known), Interval.exactly((column + x).upper)
+        return _sure(log_sum(*both).upper)
 
     loss = orders.loss(logs)
     high = np.minimum(logs + 2 * loss + 5, loss + 8)
     value = _search(score, logs + orders.log_spread(logs) - 8, high, loss, orders)
-    return np.minimum(value + 2 * ULP * (1 + np.abs(value)), 0.0)
+    return np.minimum(value, 0.0)
 
 
 def _log_miss(alpha: Array, orders: Orders) -> Array:
@@ -218,20 +271,19 @@ def _log_miss(alpha: Array, orders: Orders) -> Array:
     The line touches at alpha: y = t log(1/alpha), w = (1 - alpha) v / (v - alpha).
     """
     rows = np.repeat(alpha, orders.width)
-    reach, rest = -np.log(rows)[:, None], (1 - rows)[:, None]
+    reach, rest = -np.log(rows)[:, None], 1 - Interval.exactly(rows[:, None])
+    odds = np.log(rest.lower / rows[:, None])
 
     def score(points: Array) -> Array:
         b, divergence = orders.at(points[..., 1:])
         t = points[..., 0]
         y, left = reach / (1 + np.exp(-t)), reach / (1 + np.exp(t))
-        z = np.log(rest / rows[:, None]) - np.log(np.expm1(left))
+        z = odds - np.log(np.expm1(left))
         z = np.where(z > 0, z, np.nan)
-        x = excess_threshold(b, z) - y
-        delta = np.exp(log_excess_bound(b, divergence, y, z))
-        kept = rest * (1 - ULP) - delta * (1 + ULP)
-        value = x - np.log(np.where(kept > _LEAST, kept, np.nan))
-        return _sure(value + ULP * (4 + np.abs(x) + np.abs(value)))
+        x = (Interval.exactly(excess_threshold(b, z)) - y).upper
+        kept = (rest - exp(log_excess_bound(b, divergence, y, z))).lower
+        return _sure((x - log(kept)).upper)
 
-    loss = orders.loss(np.log(rest[:, 0]))
+    loss = orders.loss(np.log(rest.lower[:, 0]))
     value = _search(score, orders.log_spread(rows) - 6, loss + 6, loss, orders)
     return np.minimum(-value, 0.0)

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from neyman.curves._statements._real_line_bounds import Orders
-from neyman.numerics import ULP, Array
+from neyman.numerics import Array, Interval
 from neyman.overriding import override
 
 __all__ = ["Line", "Points"]
@@ -40,12 +40,12 @@ class Line(Orders):
     @property
     @override
     def first(self) -> tuple[int, ...]:
-        return (16,)
+        return (12,)
 
     @override
     def at(self, coordinates: Array) -> tuple[Array, Array]:
         b = np.minimum(self._unit * np.expm1(coordinates[..., 0]), self.last - 1)
-        return b, (self.start + self.slope * b) * (1 + ULP)
+        return b, (self.start + self.slope * Interval.exactly(b)).upper
 
     @override
     def reach(self, loss: Array) -> tuple[Array, ...]:

@@ -14,6 +14,7 @@ from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._statements._real_line import (
     MOST_LOSS,
     RealLinePair,
+    line_renyi,
     part_of,
     rounded_up,
     within_reach,
@@ -21,7 +22,6 @@ from neyman.curves._statements._real_line import (
 from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixed_points
 from neyman.curves._statements._real_line_orders import Line
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
     ceil_float,
@@ -99,9 +99,7 @@ class ZcdpPair(RealLinePair):
 
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        below = np.where(order < 1, order, 0.5)
-        share = np.where(order < 1, np.minimum(1.0, below / (1 - below)), order)
-        return Bracket(np.zeros(order.shape), share * ceil_float(self.rho) * (1 + ULP))
+        return line_renyi(order, self.rho, self.rho)
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from neyman.aggregate import IntArray
-from neyman.numerics import ULP, Array
+from neyman.numerics import Array, Interval
 from neyman.sensitivity import Neighbors, Sensitivity
 
 __all__ = [
@@ -162,20 +162,23 @@ def block_norms(basis: Blocks) -> tuple[IntArray, int]:
     return norms.astype(np.int64), int(largest)
 
 
-def lag_products(basis: Columns) -> tuple[Array, float]:
-    """Return sum_j a_j^2 cos(w_j d) at every lag d, before rounding, and a bound on its error."""
+def lag_products(basis: Columns) -> Interval:
+    """Return sum_j a_j^2 cos(w_j d) at every lag d, before rounding.
+
+    Error: of a transform of length m, log2(m) 2^-50 of the sum of what is transformed (theory/
+        rounding.md, section 5); four times as much is allowed.
+    """
     squares = basis.amplitudes**2
     m = basis.circle_nodes
     spectrum = np.zeros(m // 2 + 1)
     spectrum[: squares.size] = squares / 2
     spectrum[0] *= 2
-    # Of a transform of length m <= 2^16 the error is far below this.
-    return m * np.fft.irfft(spectrum, m), float(squares.sum()) * ULP * 4 * math.log2(m)
+    wrong = math.log2(m) * 2.0**-48 * float(squares.sum())
+    return Interval.within(m * np.fft.irfft(spectrum, m), 0.0, wrong)
 
 
 def _pair_bound(basis: Columns) -> Fraction:
-    products, slack = lag_products(basis)
-    total = float((basis.amplitudes**2).sum())
-    apart = math.sqrt(2 * (total - float(products.min()) + slack))
-    bound = (apart + math.sqrt(basis.size) * (1 + 2.0**-20)) * (1 + ULP)
-    return Fraction(math.ceil(bound * bound * (1 + ULP)))
+    total = Interval.exactly(basis.amplitudes).squared().total()
+    apart = ((total - np.min(lag_products(basis).lower)) * 2).sqrt()
+    bound = apart + Interval.of(basis.size).sqrt() * (1 + 2.0**-20)
+    return Fraction(math.ceil(Fraction(float(bound.upper)) ** 2))

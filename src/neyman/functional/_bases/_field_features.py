@@ -22,7 +22,7 @@ from neyman.functional._bases._fixed_point import (
 from neyman.functional._bases._symmetric_waves import cosines
 from neyman.functional._bases._waves import spread
 from neyman.nodes import Nodes
-from neyman.numerics import ULP, Array
+from neyman.numerics import Array, Interval, expm1, log1p
 from neyman.sensitivity import Neighbors, Sensitivity
 
 __all__ = ["AxisFeatures", "axes_of", "field_sensitivity", "field_sums"]
@@ -153,43 +153,44 @@ def field_sensitivity(basis: FieldFeatures, neighbors: Neighbors) -> Sensitivity
     d = len(basis.axes)
     a = basis.lattice.astype(np.float64)
     slack = 1 + 2.0**-52 * (sum(basis.highest) + 4 * d)
-    length = math.sqrt(float((a * a).sum()) * slack) / 2**AMPLITUDE_BITS
-    norm = math.sqrt(float((a * a * basis.parts).sum()) * slack) / 2 ** (BITS + AMPLITUDE_BITS)
-    rounding = (d - 1) * norm + math.sqrt(basis.size)
-    bound = _longest(basis, a * a) * math.sqrt(slack) + rounding
+    length, norm, longest = (
+        (Interval.exactly(square) * slack).sqrt() / 2**AMPLITUDE_BITS
+        for square in ((a * a).sum(), (a * a * basis.parts).sum(), _longest(basis, a * a))
+    )
+    lost = norm / 2**BITS * (d - 1)
+    rounding = lost + Interval.of(basis.size).sqrt()
+    bound = longest + rounding
     entry = math.ceil(float(a.max()) * (2.0**-AMPLITUDE_BITS + d * 2.0**-BITS)) + 1
     if neighbors == "replace_one":
-        features = (1 + math.sqrt(2) * 2.0**-21 * (1 + 2.0**-20)) ** d - 1
-        apart = _farthest(basis, a * a, slack) + 2 * features * length + (d - 1) * norm + rounding
-        bound, entry = max(bound, apart), 2 * entry
-    bound *= 1 + 2 * ULP
+        features = expm1(log1p(Interval.of(2).sqrt() * (2.0**-21 * (1 + 2.0**-20))) * d)
+        apart = _farthest(basis, a * a, slack) + 2 * features * length + lost + rounding
+        bound, entry = bound.larger(apart), 2 * entry
     return Sensitivity(
         neighbors=neighbors,
-        l2_squared=Fraction(math.ceil(bound * bound * (1 + ULP))),
+        l2_squared=Fraction(math.ceil(Fraction(float(bound.upper)) ** 2)),
         coordinates=basis.size,
         largest=entry,
     )
 
 
 def _longest(basis: FieldFeatures, squares: Array) -> float:
-    """Return the largest norm of a column in units of the released integers.
+    """Return the largest squared norm of a column.
 
     Error: relatively below the slack's, for every term is non-negative.
     """
-    largest = float(contracted(squares, (axis.squares for axis in axes_of(basis))).max())
-    return math.sqrt(largest) * 2.0**-AMPLITUDE_BITS
+    return float(contracted(squares, (axis.squares for axis in axes_of(basis))).max())
 
 
-def _farthest(basis: FieldFeatures, squares: Array, slack: float) -> float:
+def _farthest(basis: FieldFeatures, squares: Array, slack: float) -> Interval:
     """Return the largest distance of two columns before rounding, over all lags."""
     tables = [
         np.cos(2 * np.pi / m * (np.multiply.outer(np.arange(j + 1), np.arange(m // 2 + 1)) % m))
         for m, j in zip(basis.circle_nodes, basis.highest, strict=True)
     ]
-    total = float(squares.sum()) * slack
+    total = Interval.exactly(squares.sum()) * slack
     error = total * (slack - 1 + len(tables) * _WAVE_ERROR)
     least = float(contracted(squares, tables).min())
-    return math.sqrt(2 * (total - least + error)) * 2.0**-AMPLITUDE_BITS
+    return ((total - least + error) * 2).sqrt() / 2**AMPLITUDE_BITS
 
 
 def axes_of(basis: FieldFeatures) -> Iterator[AxisFeatures]:

@@ -22,7 +22,8 @@ from neyman.functional._gaussian_processes._kernels import (
 )
 from neyman.functional._gaussian_processes._values import SCALE, Question, Whitening, in_lattice
 from neyman.nodes import Nodes, histogram
-from neyman.numerics import ULP, Real, text
+from neyman.numerics import Interval as Bounds
+from neyman.numerics import Real, text
 from neyman.sensitivity import Neighbors, check_neighbors
 
 __all__ = ["density_at", "density_norm"]
@@ -148,7 +149,7 @@ def density_norm(
         squared = kernel.bump_norm_squared(bandwidth, dimension)
     else:
         squared = kernel.bump_distance_squared(bandwidth, dimension, diameter)
-    return math.sqrt(squared) * (1 + ULP)
+    return float(Bounds.exactly(squared).sqrt().upper)
 
 
 @final
@@ -231,11 +232,11 @@ class _Columns:
         kernel = self.whitening.kernel
         # Nodes are doubles: a little more than the diameter.
         reach = Fraction(math.sqrt(sum(float(side.length) ** 2 for side in self.box)) * 1.000001)
-        apart = math.sqrt(kernel.bump_distance_squared(self.bandwidth, d, reach)) / self.peak
-        norm = math.sqrt(kernel.bump_norm_squared(self.bandwidth, d)) / self.peak
-        error = self.whitening.error(norm * (1 + d * ULP), COVARIANCE_ERROR)
-        distance = self.scale * (apart * (1 + (d + 4) * ULP) + 2 * error)
-        return max(Fraction(largest), in_lattice(distance, self.whitening.size))
+        apart = Bounds.exactly(kernel.bump_distance_squared(self.bandwidth, d, reach)).sqrt()
+        norm = Bounds.exactly(kernel.bump_norm_squared(self.bandwidth, d)).sqrt()
+        error = self.whitening.error(float((norm / self.peak).upper), COVARIANCE_ERROR)
+        distance = (apart / self.peak + 2 * Bounds.exactly(error)) * self.scale
+        return max(Fraction(largest), in_lattice(float(distance.upper), self.whitening.size))
 
 
 def _places(side: Side, bandwidth: Fraction) -> Nodes:

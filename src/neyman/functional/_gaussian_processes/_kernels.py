@@ -4,6 +4,8 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from operator import mul
 from typing import ClassVar, Final, final
 
 import numpy as np
@@ -12,7 +14,8 @@ import numpy.typing as npt
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import numbers
-from neyman.numerics import ULP, Array, Real, ceil_float, exact, text
+from neyman.numerics import Array, Interval, Real, exact, expm1, text
+from neyman.numerics._primitives import PI
 from neyman.overriding import override
 
 __all__ = [
@@ -142,17 +145,18 @@ class SquaredExponential(Kernel):
     def bump_norm_squared(self, bandwidth: Real, dimension: int) -> float:
         h, d = check_length(bandwidth, "bandwidth"), check_dimension(dimension)
         base = 8 * self.length_scale**2 * self._room(h)
-        # pi^2 and the base are each within 4 units of 2^-53, and the power takes d/2 of both.
-        value = (float(base) * math.pi**2) ** (-d / 2) if d * abs(_log10(base)) < 480 else 0.0
-        return _representable(value * (1 + (d + 1) * ULP))
+        if d * abs(_log10(base)) >= 480:
+            return _representable(0.0)
+        root = Interval.of(base).sqrt() * PI
+        return _representable(float((1 / reduce(mul, [root] * d)).upper))
 
     @override
     def bump_distance_squared(self, bandwidth: Real, dimension: int, diameter: Real) -> float:
         norm = self.bump_norm_squared(bandwidth, dimension)
         reach = check_length(diameter, "diameter")
         h = exact(bandwidth, "bandwidth")
-        exponent = ceil_float(reach**2 / (4 * self._room(h)))
-        return 2 * norm * -math.expm1(-exponent) * (1 + 2 * ULP)
+        share = -expm1(-Interval.of(reach**2 / (4 * self._room(h))))
+        return float((share * norm * 2).upper)
 
     @override
     def record(self) -> dict[str, object]:
@@ -247,8 +251,8 @@ class Matern(Kernel):
         ratio /= square ** (q - 1)
         if abs(_log10(ratio)) > 250 or abs(_log10(square)) > 250:
             return _representable(0.0)
-        value = float(ratio) / math.sqrt(math.pi) / math.sqrt(square)
-        return _representable(value * (1 + 2 * ULP))
+        value = Interval.of(ratio) / (PI.sqrt() * Interval.of(square).sqrt())
+        return _representable(float(value.upper))
 
     @override
     def bump_distance_squared(self, bandwidth: Real, dimension: int, diameter: Real) -> float:

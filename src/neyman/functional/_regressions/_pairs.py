@@ -18,7 +18,8 @@ from neyman.functional._bases._symmetric_waves import eighth_norms, eighth_produ
 from neyman.functional._bases._target import Target, target_of
 from neyman.functional._densities._bandwidth import pilot_bandwidth
 from neyman.nodes import Nodes
-from neyman.numerics import ULP, Array, text
+from neyman.numerics import Array, text
+from neyman.numerics import Interval as Bounds
 from neyman.sensitivity import Neighbors, Sensitivity
 
 __all__ = ["COUNTED", "PairChannels", "pair_sensitivity", "pair_sums", "regression_pilot"]
@@ -268,10 +269,11 @@ def pair_sensitivity(channels: PairChannels, neighbors: Neighbors) -> Sensitivit
 
 
 def _exchanged(k: int, counts: _Coarse, responses: _Coarse) -> Fraction:
-    (t, t_slack), (u, u_slack) = lag_products(counts), lag_products(responses)
-    norms = [float((basis.amplitudes**2).sum()) for basis in (counts, responses)]
-    moves = 2 * (norms[0] - t + t_slack) + 2 * k * k * (norms[1] + np.abs(u) + u_slack)
-    a = counts.weight
-    rounding = _ROUNDED * math.sqrt(a * a * counts.size + k * k * responses.size)
-    bound = (math.sqrt(float(moves.max()) * (1 + 8 * ULP)) + rounding) * (1 + 8 * ULP)
-    return Fraction(math.ceil(bound * bound * (1 + ULP)))
+    t, u, a = lag_products(counts), lag_products(responses), counts.weight
+    first, second = (
+        Bounds.exactly(basis.amplitudes).squared().total() for basis in (counts, responses)
+    )
+    moves = (first - t) * 2 + (second + u.larger(-u)) * (2 * k * k)
+    rounding = Bounds.of(a * a * counts.size + k * k * responses.size).sqrt() * _ROUNDED
+    bound = Bounds.exactly(np.max(moves.upper)).sqrt() + rounding
+    return Fraction(math.ceil(Fraction(float(bound.upper)) ** 2))

@@ -9,11 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
-from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._primitives import log1p
 
 __all__ = ["Atoms", "Steps", "common_unit"]
 
 Steps = npt.NDArray[np.int64]
+# What every mass is known to, and what the logarithm of one is, relatively and absolutely.
+_OF_MASS, OF_LOG = 2.0**-48, 2.0**-51
 
 
 @final
@@ -27,8 +30,8 @@ class Atoms:
         steps: int64, increasing, shape (m,).
         log_p: logarithms of the masses under P, shape (m,); -inf where there is none.
         log_q: the same under Q.
-        relative_error: of every mass, or of each, both ways; the rounding of the logarithm itself
-            is counted by whoever uses it.
+        relative_error: of every mass, or of each, both ways; beside it every logarithm is within
+            2^-51 (1 + |log|).
         place_error: absolute error of the places; 0 for a true arithmetic progression.
         log_lost_p: logarithm of an upper bound of the P-mass that the steps leave out.
         log_lost_q: the same under Q.
@@ -41,7 +44,7 @@ class Atoms:
     steps: Steps
     log_p: Array
     log_q: Array
-    relative_error: Array | float = 4 * ULP
+    relative_error: Array | float = _OF_MASS
     place_error: float = 0.0
     log_lost_p: float = -math.inf
     log_lost_q: float = -math.inf
@@ -98,11 +101,28 @@ class Atoms:
         )
 
     @property
-    def places(self) -> Array:
-        """The places as doubles; error at most (|place| + |place - base|) 2^-53, base next to 0."""
+    def places(self) -> Interval:
+        """The places; those that doubles can hold are exact unless there is an error of them."""
+        error = Interval(np.asarray(-self.place_error), np.asarray(self.place_error))
+        denominator = math.lcm(self.offset.denominator, self.unit.denominator)
+        start, step = int(self.offset * denominator), int(self.unit * denominator)
+        ends = [abs(start + step * int(k)) for k in (*self.steps[:1], *self.steps[-1:])]
+        if denominator & (denominator - 1) == 0 and max(step, *ends, 0) <= 2**53:
+            exact = Interval.exactly((start + step * self.steps) / denominator)
+            return exact + error if self.place_error else exact
         base = min(max(round(-self.offset / self.unit), -(2**62)), 2**62)
-        near = self.offset + self.unit * base
-        return float(near) + float(self.unit) * (self.steps - base).astype(np.float64)
+        apart = (self.steps - base).astype(np.float64)
+        sizes = Interval.of(self.unit) * np.abs(apart)
+        near = Interval.where(apart < 0, -sizes, sizes)
+        return near + (self.offset + self.unit * base) + error
+
+    @property
+    def logs(self) -> tuple[Interval, Interval]:
+        """The logarithms of the masses under P and under Q, with what is known of them."""
+        relative = np.minimum(np.asarray(self.relative_error), 1.0)
+        factor = log1p(Interval(-relative, relative))
+        p, q = (Interval.within(log, OF_LOG, OF_LOG) for log in (self.log_p, self.log_q))
+        return p + factor, q + factor
 
 
 def common_unit(units: list[Fraction]) -> Fraction:

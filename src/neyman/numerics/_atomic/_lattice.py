@@ -6,15 +6,16 @@ narrowest. So the mass of a cell of probability 1e-300 is as accurate as that of
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from neyman.numerics._atomic._atoms import Atoms, Steps, common_unit
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._primitives import exp, log, log_running
 from neyman.numerics._spectrum import convolved, spectrum_at
 
 __all__ = ["Composition", "LatticePart", "compose", "fits"]
@@ -26,6 +27,8 @@ _RUNG, _WIDTH = 5.0, 9.0
 _MOST_RUNGS, _SPARE = 4000, 3
 # Cells between the last peak and the end of the support.
 _AT_THE_END = 0.05
+# Numbers that are held of one law at a time.
+_HELD = 2**18
 # Aliasing allowed beside a peak of height 1/deviation.
 _LOG_ALIASING = -42.0
 
@@ -33,16 +36,15 @@ _LOG_ALIASING = -42.0
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class LatticePart:
-    """A law on the integers, `times` copies of it: steps, log masses, their relative error."""
+    """A law on the integers, `times` copies of it: steps, and the logarithms of their masses."""
 
     steps: Steps
-    log_p: Array
-    relative_error: Array | float
+    log_p: Interval
     times: int
 
     def moments(self, tau: Array) -> tuple[Array, Array, Array]:
         """Return log E e^{tau s}, and mean and variance of s under that tilt, for an array."""
-        exponents = self.log_p + np.multiply.outer(tau, self.steps.astype(np.float64))
+        exponents = self.log_p.lower + np.multiply.outer(tau, self.steps)
         top = np.max(exponents, axis=-1)
         weights = np.exp(exponents - top[..., None])
         total = np.sum(weights, axis=-1)
@@ -50,14 +52,17 @@ class LatticePart:
         centred = (self.steps - mean[..., None]) ** 2
         return top + np.log(total), mean, np.sum(weights * centred, axis=-1) / total
 
-    def weights(self, tau: float, kappa: float) -> tuple[Array, float]:
-        """Return x = p exp(tau s - kappa), and a bound of sum |error of x|."""
-        shift = tau * self.steps
-        x = np.exp(self.log_p + shift - kappa)
-        rounding = ULP * (1 + np.abs(self.log_p) + np.abs(shift) + abs(kappa)) / 2
-        with np.errstate(invalid="ignore"):
-            slack = np.where(x > 0, x * (self.relative_error + rounding), 0.0)
-        return x, float(np.sum(slack))
+    def weights(self, tau: Array) -> tuple[Array, Array, Array]:
+        """Return, for each tilt, x = p exp(tau s - kappa), a bound of sum |error of x|, and kappa.
+
+        The masses add up to about 1.
+        """
+        exponents = self.log_p + Interval.exactly(tau[:, None]) * self.steps.astype(np.float64)
+        top = np.max(exponents.lower, axis=-1, keepdims=True)
+        kappa = top + np.log(np.sum(np.exp(exponents.lower - top), axis=-1, keepdims=True))
+        x = exp(exponents - kappa)
+        off = Interval.exactly(x.upper - x.middle).total(axis=-1).upper
+        return x.middle, off, kappa[:, 0]
 
 
 @final
@@ -69,7 +74,7 @@ class Composition:
         offset: place of step 0, exact.
         unit: exact.
         steps: int64, shape (w,).
-        log_p: bracket of the logarithms of the P-masses, shape (w,).
+        log_p: the logarithms of the P-masses, shape (w,).
         log_lost_p: upper bound of the P-mass left out, in logarithms.
         log_lost_q: the same under Q.
     """
@@ -77,7 +82,7 @@ class Composition:
     offset: Fraction
     unit: Fraction
     steps: Steps
-    log_p: Bracket
+    log_p: Interval
     log_lost_p: float
     log_lost_q: float
 
@@ -93,10 +98,19 @@ class _Ladder:
     deviation: Array
 
 
+class _Rung(NamedTuple):
+    """A tilt of the ladder, the window that it is for, and the length of its transform."""
+
+    at: int
+    window: tuple[int, int]
+    length: int
+    log_aliasing: float
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """What is to be transformed: cells first..end, and for each rung its window and its length."""
+    """What is to be transformed: cells first..end, by some rungs."""
 
     offset: Fraction
     unit: Fraction
@@ -105,7 +119,7 @@ class _Plan:
     first: int
     end: int
     cut: float
-    rungs: Sequence[tuple[int, tuple[int, int], int, float]]
+    rungs: Sequence[_Rung]
 
 
 def fits(parts: Sequence[tuple[Atoms, int]], most_cells: int) -> bool:
@@ -139,7 +153,7 @@ def _plan(parts: Sequence[tuple[Atoms, int]], most_cells: int) -> _Plan | None:
         return None
     offset = sum((times * atoms.offset for atoms, times in parts), Fraction(0))
     laws = [
-        LatticePart(atoms.steps * factor, atoms.log_p, atoms.relative_error, times)
+        LatticePart(atoms.steps * factor, atoms.logs[0], times)
         for (atoms, times), factor in zip(parts, stretch, strict=True)
     ]
     last = sum(law.times * int(law.steps[-1]) for law in laws)
@@ -147,7 +161,7 @@ def _plan(parts: Sequence[tuple[Atoms, int]], most_cells: int) -> _Plan | None:
     first, end, cut = _ends(ladder, float(offset), float(unit), last)
     if end - first + 1 > most_cells:
         return None
-    rungs: list[tuple[int, tuple[int, int], int, float]] = []
+    rungs: list[_Rung] = []
     total = ladder.tau.size
     for at in range(total):
         left = ladder.mean[at - 1] if at else first
@@ -158,13 +172,16 @@ def _plan(parts: Sequence[tuple[Atoms, int]], most_cells: int) -> _Plan | None:
         found = _length(ladder, at, (a, b + 1), last, most_cells)
         if found is None:
             return None
-        rungs.append((at, (a, b + 1), *found))
+        rungs.append(_Rung(at, (a, b + 1), *found))
     return _Plan(offset, unit, laws, ladder, first, end, cut, rungs)
 
 
 def _lost(parts: Sequence[tuple[float, int]], cut: float) -> float:
-    logs = [log + math.log(times) for log, times in parts] + [cut]
-    return float(np.logaddexp.reduce(np.asarray(logs))) + ULP * 800
+    some = [(log, times) for log, times in [*parts, (cut, 1)] if log > -math.inf]
+    if not some:
+        return -math.inf
+    logs, times = np.asarray(some, dtype=np.float64).T
+    return float(log_running(Interval.exactly(logs) + log(Interval.exactly(times))).upper[-1])
 
 
 def _moments(laws: Sequence[LatticePart], tau: Array) -> tuple[Array, Array, Array]:
@@ -226,12 +243,12 @@ def _ends(ladder: _Ladder, offset: float, unit: float, last: int) -> tuple[int, 
     far = np.flatnonzero(above < _FLOOR)
     if far.size:
         final_ = min(math.ceil(mean[far[0]]), last)
-    cut = -math.inf
+    cut, slack = -math.inf, _slack(ladder, 0) + _slack(ladder, -1)
     if first > 0:
-        cut = float(np.min(np.where(tau <= 0, kappa - tau * first, np.inf)))
+        cut = float(np.min(np.where(tau <= 0, kappa - tau * first, np.inf))) + slack
     if final_ < last:
         beyond = np.where(tau >= unit, offset + kappa - (tau - unit) * final_, np.inf)
-        cut = float(np.logaddexp(cut, np.min(beyond)))
+        cut = float(np.logaddexp(cut, np.min(beyond))) + slack
     # Of P at most e^-place times as much is beyond the right end, where the place is positive.
     return first, final_, cut
 
@@ -249,16 +266,18 @@ def _log_aliasing(ladder: _Ladder, at: int, above: float, below: float, last: in
     return log
 
 
-def _filled(plan: _Plan) -> Bracket:
-    """Return the bracket of the log masses of the cells first..end, rung by rung."""
+def _filled(plan: _Plan) -> Interval:
+    """Return the log masses of the cells first..end: of each cell what the rungs tell of it."""
     size = plan.end - plan.first + 1
     lower, upper = np.full(size, -np.inf), np.full(size, np.inf)
-    for at, window, length, aliasing in plan.rungs:
-        found = _rung(plan.laws, plan.ladder, at, window, length, aliasing)
-        part = slice(window[0] - plan.first, window[1] - plan.first)
-        lower[part] = np.maximum(lower[part], found.lower)
-        upper[part] = np.minimum(upper[part], found.upper)
-    return Bracket(lower, upper)
+    together = max(_HELD // max(law.steps.size for law in plan.laws), 1)
+    for first in range(0, len(plan.rungs), together):
+        rungs = plan.rungs[first : first + together]
+        for rung, (low, high) in zip(rungs, _logs(plan, rungs), strict=True):
+            part = slice(rung.window[0] - plan.first, rung.window[1] - plan.first)
+            lower[part] = np.maximum(lower[part], low)
+            upper[part] = np.minimum(upper[part], high)
+    return Interval(lower, upper)
 
 
 def _length(
@@ -279,36 +298,34 @@ def _length(
             return None
 
 
-def _rung(
-    laws: Sequence[LatticePart],
-    ladder: _Ladder,
-    at: int,
-    window: tuple[int, int],
-    length: int,
-    log_aliasing: float,
-) -> Bracket:
-    """Return the bracket of the log masses of the window by one tilt."""
-    tau = float(ladder.tau[at])
-    tilt = np.asarray(tau)
-    kappas = [float(law.moments(tilt)[0]) for law in laws]
-    with np.errstate(over="ignore"):
-        aliasing = float(np.exp(log_aliasing + _slack(ladder, at)))
-    spectra = [
-        (spectrum_at(law.steps, *law.weights(tau, kappa), length), law.times)
-        for law, kappa in zip(laws, kappas, strict=True)
-    ]
-    r = convolved(spectra, window, length, aliasing)
-    # The change back is exact at one cell, so that only the distance from it rounds.
-    centre = (window[0] + window[1]) // 2
-    base = sum((law.times * Fraction(k) for law, k in zip(laws, kappas, strict=True)), Fraction(0))
-    start = float(base - Fraction(tau) * centre)
-    shift = tau * (np.arange(*window) - centre)
-    with np.errstate(divide="ignore"):
-        log = Bracket(np.log(r.lower), np.log(r.upper))
-    value = Bracket(log.lower + (start - shift), log.upper + (start - shift))
-    error = ULP * (2 + abs(start) + np.abs(shift) + np.abs(log.upper)) / 2
-    error = np.where(np.isfinite(error), error, 0.0)
-    return Bracket(value.lower - error, value.upper + error)
+def _logs(plan: _Plan, rungs: Sequence[_Rung]) -> Iterator[tuple[Array, Array]]:
+    """Return the log masses of the windows of some rungs."""
+    taus = plan.ladder.tau[[rung.at for rung in rungs]]
+    weights = [law.weights(taus) for law in plan.laws]
+    masses: list[Interval] = []
+    tilts: list[Interval] = []
+    for i, (rung, tau) in enumerate(zip(rungs, taus.tolist(), strict=True)):
+        spectra = [
+            (spectrum_at(law.steps, x[i], float(slack[i]), rung.length), law.times)
+            for law, (x, slack, _) in zip(plan.laws, weights, strict=True)
+        ]
+        with np.errstate(over="ignore"):
+            aliasing = float(np.exp(rung.log_aliasing + _slack(plan.ladder, rung.at)))
+        masses.append(convolved(spectra, rung.window, rung.length, aliasing))
+        # The change back is exact at one cell, so that only the distance from it rounds.
+        centre = sum(rung.window) // 2
+        base = Fraction(tau) * -centre
+        for law, (_, _, kappas) in zip(plan.laws, weights, strict=True):
+            base += law.times * Fraction(float(kappas[i]))
+        k = np.arange(*rung.window, dtype=np.float64) - centre
+        tilts.append(Interval.of(base) - Interval.exactly(k) * tau)
+    logs = log(_joined(masses)) + _joined(tilts)
+    ends = np.cumsum([rung.window[1] - rung.window[0] for rung in rungs])[:-1]
+    return zip(*(np.split(end, ends) for end in logs), strict=True)
+
+
+def _joined(parts: Sequence[Interval]) -> Interval:
+    return Interval(*(np.concatenate(ends) for ends in zip(*parts, strict=True)))
 
 
 def _slack(ladder: _Ladder, at: int) -> float:

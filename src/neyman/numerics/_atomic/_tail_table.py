@@ -8,28 +8,32 @@ sum of non-negative terms, so that nothing cancels:
     E(x) = E(l_j) + (e^{l_j} - e^x) P(L >= l_j)           on [l_{j-1}, l_j]
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._atomic._atoms import OF_LOG, Atoms
+from neyman.numerics._atomic._lattice import compose
+from neyman.numerics._interval import Interval
+from neyman.numerics._primitives import log, log1mexp, log1p, log_running, log_sum
 
 __all__ = ["TailTable", "tail_table"]
 
-_ZERO = np.full(1, -np.inf)
-# Covers the rounding of places up to 10^9.
-_ROOM = 1e-6
+_NONE = Interval.exactly(np.full(1, -np.inf))
+# From here on down the union of rare events is their sum, to all digits.
+_UNION = -40.0
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class TailTable:
-    """Logarithms, as brackets, at the atoms and one place past the last; shape (w + 1,).
+    """Logarithms at the atoms and one place past the last; shape (w + 1,).
 
     Attributes:
-        places: the atoms l_j, shape (w,); each within `place_error` and 2^-52 of itself.
-        place_error: absolute.
+        places: the atoms l_j, increasing, shape (w,).
         p_above: log P(L >= l_j), without the mass at -inf; at w only what the atoms leave out.
         p_below: log P(L < l_j), with the mass at -inf.
         q_above: log Q(L >= l_j), with the mass at +inf.
@@ -37,111 +41,117 @@ class TailTable:
         excess: log E(l_j), with the mass at +inf.
     """
 
-    places: Array
-    place_error: float
-    p_above: Bracket
-    p_below: Bracket
-    q_above: Bracket
-    q_below: Bracket
-    excess: Bracket
+    places: Interval
+    p_above: Interval
+    p_below: Interval
+    q_above: Interval
+    q_below: Interval
+    excess: Interval
 
 
-def tail_table(
-    places: Array,
-    gaps: Array,
-    place_error: float,
-    log_p: Bracket,
-    log_q: Bracket,
-    lost: tuple[float, float],
-    only: tuple[Bracket, Bracket],
-) -> TailTable:
-    """Sum the masses up, outwards.
+def tail_table(parts: Sequence[tuple[Atoms, int]], most_cells: int) -> TailTable | None:
+    """Compose laws and sum their masses up; None where the grid is too fine for a table.
 
     Args:
-        places: increasing, shape (w,).
-        gaps: of the places, as accurate as can be, shape (w - 1,).
-        place_error: absolute error of the places; 0 where only rounding is at work.
-        log_p: log masses under P.
-        log_q: log masses under Q.
+        parts: laws with atoms, and how many copies of each, at least 1.
+        most_cells: of the table.
+    """
+    only = log_some([(atoms.log_only_q, times) for atoms, times in parts])
+    only_p = log_some([(atoms.log_only_p, times) for atoms, times in parts])
+    if any(not atoms.steps.size for atoms, _ in parts):
+        # The two laws share no outcome.
+        return TailTable(Interval.exactly(np.empty(0)), _NONE, only_p, only, _NONE, only)
+    if len(parts) == 1 and parts[0][1] == 1:
+        law, lost = parts[0][0], (parts[0][0].log_lost_p, parts[0][0].log_lost_q)
+        return _summed(law, law.logs, lost, (only, only_p))
+    moved = sum(times * atoms.place_error for atoms, times in parts)
+    if moved > 0 and len(parts) > 1:
+        # Rounded places of different laws share a grid only by accident.
+        return None
+    found = compose([(atoms.reduced, times) for atoms, times in parts], most_cells)
+    if found is None:
+        return None
+    log_p, middle = found.log_p, found.log_p.lower
+    law = Atoms(found.offset, found.unit, found.steps, middle, middle, place_error=moved)
+    lost = found.log_lost_p, found.log_lost_q
+    return _summed(law, (log_p, log_p + law.places), lost, (only, only_p))
+
+
+def _summed(
+    law: Atoms,
+    logs: tuple[Interval, Interval],
+    lost: tuple[float, float],
+    only: tuple[Interval, Interval],
+) -> TailTable:
+    """Sum the masses up.
+
+    Args:
+        law: for its places.
+        logs: of the masses under P and under Q.
         lost: logs of upper bounds of the P- and Q-mass that the atoms leave out.
-        only: brackets of log Q{L = inf} and of log P{L = -inf}.
+        only: log Q{L = inf} and log P{L = -inf}.
     """
-    q_only, p_only = only
-    lost_p, lost_q = lost
+    places, (log_p, log_q), (q_only, p_only) = law.places, logs, only
+    lost_p, lost_q = (Interval(_NONE.lower, np.full(1, each)) for each in lost)
     # What is lost beyond l weighs under P at most e^-l times what it weighs under Q.
-    right = np.append(places, places[-1:]) if places.size else np.zeros(1)
-    left = np.append(places, 1e300)
-    p_above = _plus(_sums(log_p), _at_most(np.minimum(lost_p, lost_q - right + _ROOM)))
-    p_below = _plus(_turned(_sums(_turned(log_p))), _at_most(np.full(left.shape, lost_p)))
-    q_above = _plus(_plus(_sums(log_q), _at_most(np.full(left.shape, lost_q))), q_only)
-    q_below = _plus(
-        _turned(_sums(_turned(log_q))), _at_most(np.minimum(lost_q, lost_p + left + _ROOM))
-    )
-    with np.errstate(divide="ignore", over="ignore"):
-        low, high = (
-            places[:-1] + _log_expm1(np.maximum(gaps + sign * 2 * place_error, 0.0))
-            for sign in (-1, 1)
-        )
-    steps = Bracket(
-        _rounded(low + p_above.lower[1:-1], -1, 1 + np.abs(places[:-1])),
-        _rounded(high + p_above.upper[1:-1], 1, 1 + np.abs(places[:-1])),
-    )
+    beyond = _join(places, places.at(slice(-1, None)))
+    p_above = log_sum(_above(log_p), lost_p.smaller(lost_q - beyond))
+    p_below = log_sum(_below(log_p), lost_p)
+    q_above = log_sum(log_sum(_above(log_q), lost_q), q_only)
+    within = lost_q.smaller(_join(places + lost_p, lost_p))
+    q_below = log_sum(_below(log_q), within)
+    twice = 2 * law.place_error
+    gaps = Interval.of(law.unit) * np.diff(law.steps).astype(np.float64)
+    gaps = (gaps + Interval(np.asarray(-twice), np.asarray(twice))).larger(0)
+    above = p_above.at(slice(1, -1))
+    steps = places.at(slice(-1)) + gaps + log1mexp(-gaps) + above
+    steps = Interval.where(np.isneginf(above.upper), _NONE, steps)
     # From the last atom on nothing is in excess but what lies beyond.
-    inner = _sums(steps)
-    ends = Bracket(np.append(inner.lower, -np.inf), np.append(inner.upper, -np.inf))
-    beyond = _plus(Bracket(_ZERO, np.full(1, lost[1])), q_only)
+    excess = log_sum(log_sum(_join(_above(steps), _NONE), lost_q), q_only)
     return TailTable(
-        places, place_error, p_above, _plus(p_below, p_only), q_above, q_below, _plus(ends, beyond)
+        places,
+        _falling(p_above),
+        log_sum(p_below, p_only),
+        _falling(q_above),
+        q_below,
+        _falling(excess),
     )
 
 
-def _log_expm1(x: Array) -> Array:
-    """Return log(e^x - 1) for x >= 0, without overflow."""
-    large = np.maximum(x, 1.0)
-    return np.where(x > 1, large + np.log(-np.expm1(-large)), np.log(np.expm1(np.minimum(x, 1.0))))
+def _join(first: Interval, second: Interval) -> Interval:
+    return Interval(*(np.append(a, b) for a, b in zip(first, second, strict=True)))
 
 
-def _turned(bracket: Bracket) -> Bracket:
-    return Bracket(bracket.lower[::-1], bracket.upper[::-1])
-
-
-def _rounded(log: Array, sign: int, weight: Array | float = 1.0) -> Array:
-    """Return a logarithm moved outwards by `weight` ULP and its own rounding."""
-    error = ULP * (weight + np.abs(log) / 2)
-    return log + sign * np.where(np.isfinite(log), error, 0.0)
-
-
-def _plus(log: Bracket, more: Bracket) -> Bracket:
-    """Return the logarithms of the sums; where nothing is added, the bracket itself."""
-
-    def total(a: Array, b: Array, sign: int) -> Array:
-        return np.where(np.isneginf(b), a, _rounded(np.logaddexp(a, b), sign))
-
-    return Bracket(total(log.lower, more.lower, -1), total(log.upper, more.upper, 1))
-
-
-def _at_most(log: Array) -> Bracket:
-    return Bracket(np.full(log.shape, -np.inf), log)
-
-
-def _sums(log: Bracket) -> Bracket:
+def _above(logs: Interval) -> Interval:
     """Return the logarithms of the sums from each place to the end, and of none."""
-    lower, upper = _scan(log.lower, -1), _scan(log.upper, 1)
-    return Bracket(np.append(lower, -np.inf), np.append(upper, -np.inf))
+    back = slice(None, None, -1)
+    return _join(log_running(logs.at(back)).at(back), _NONE)
 
 
-def _scan(log: Array, sign: int) -> Array:
-    """Return log sum_{i >= j} e^{log_i}, moved outwards by the rounding of all additions.
+def _below(logs: Interval) -> Interval:
+    """Return the logarithms of the sums of what is before each place, and of all."""
+    return _join(_NONE, log_running(logs))
 
-    An addition rounds by eta = ULP (1 + |sum| / 4), and an older error counts by its summand's
-    share of the sum: so the error times the sum is the sum of eta times the sums.
-    """
-    if not log.size:
-        return log
-    total = np.logaddexp.accumulate(log[::-1])
-    known = np.isfinite(total)
-    size = np.where(known, total, 0.0)
-    eta = np.where(known, size + np.log(ULP * (1 + np.abs(size) / 4)), -np.inf)
-    error = np.exp(np.logaddexp.accumulate(eta) - size) * 1.01
-    error = np.where(known, error, 0.0)
-    return (total + sign * error)[::-1]
+
+def _falling(logs: Interval) -> Interval:
+    """Return bounds that fall, of what does."""
+    lower = np.maximum.accumulate(logs.lower[::-1])[::-1]
+    return Interval(lower, np.minimum.accumulate(logs.upper))
+
+
+def log_some(parts: Sequence[tuple[float, int]]) -> Interval:
+    """Return log(1 - prod (1 - e^log)^times), accurate for the smallest masses too."""
+    counts: Counter[float] = Counter()
+    for each, times in parts:
+        if each > -np.inf:
+            counts[each] += times
+    if not counts:
+        return _NONE
+    near = np.asarray([*counts])
+    logs = Interval.within(near, OF_LOG, OF_LOG).smaller(0)
+    times = np.asarray([*counts.values()], dtype=np.float64)
+    some = log_running(logs + log(times)).at(slice(-1, None))
+    if np.all(some > _UNION):
+        return log1mexp(-(-log1mexp(logs) * times).total()).smaller(0) + np.zeros(1)
+    # The sum is too large by less than the square of itself.
+    return (some + log1p(-Interval.exactly(np.exp(some.upper)))).hull(some).smaller(0)

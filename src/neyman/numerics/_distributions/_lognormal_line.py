@@ -6,9 +6,11 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import ULP
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._distributions._lognormal_panels import Transform, transform
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._primitives import PI, exp, log, log1mexp, log_sum
 
 __all__ = ["Line"]
 
@@ -31,11 +33,10 @@ class Line:
     weight: ComplexArray
     fuzz: float
     sway: float
-    base: float
-    base_error: float
+    base: Interval
     log_rest: float
     points: Array
-    values: Array
+    values: Interval
 
     @staticmethod
     def through(
@@ -85,47 +86,40 @@ class Line:
             weight,
             fuzz,
             float(np.abs(weight) @ u),
-            n * here,
-            n * here_error + ULP * abs(n * here),
+            Interval.within(np.asarray(here), 0.0, here_error) * n,
             rest,
             points[good],
-            n * (values + errors)[good],
+            Interval.within(values[good], 0.0, errors[good]) * n,
         )
 
-    def log_bracket(self, d: Array) -> Bracket:
-        """Bracket the log of the functional of W at D."""
-        phase = np.outer(d, self.u)
-        s = self.sign
+    def log_bracket(self, d: Interval) -> Interval:
+        """Bracket the log of the functional of W at D; phases are known within 2^-48 D u."""
+        s, near = self.sign, d.middle
+        phase = np.outer(near, self.u)
         total = np.cos(phase) @ self.weight.real + s * np.sin(phase) @ self.weight.imag
-        unit = self.step / math.pi
-        total = total * unit
-        wrong = (self.fuzz + ULP * self.sway * np.abs(d) * 4) * unit
-        rest = math.exp(min(self.log_rest, 700.0))
-        log_scale = self.base - s * self.c * d
-        alias = np.exp(np.minimum(self._log_alias(d) - log_scale, 700.0))
-        slack = self.base_error + ULP * (8 + abs(self.base) + 4 * np.abs(self.c * d))
-        with np.errstate(divide="ignore"):
-            high = log_scale + np.log(np.maximum(total + wrong + rest, 0.0)) + slack
-            low = log_scale + np.log(np.maximum(total - wrong - rest - alias, 0.0)) - slack
-        return Bracket(low, np.minimum(high, self._chernoff(d)))
+        wrong = self.fuzz + 2.0**-48 * self.sway * np.abs(near)
+        value = Interval.within(total, 0.0, wrong) * (Interval.exactly(self.step) / PI)
+        bounds, log_scale = self._bounds(d), self.base - d * (s * self.c)
+        rest = exp(min(self.log_rest, 700.0)).upper
+        alias = exp((self._log_alias(bounds) - log_scale).smaller(700.0)).upper
+        high = log_scale + log((value + rest).larger(0))
+        low = log_scale + log((value - rest - alias).larger(0))
+        return Interval(low.lower, np.minimum(high.upper, bounds.upper.min(axis=1)))
 
-    def _bounds(self, d: Array) -> Array:
-        """(y)_+ <= e^(xy) / (e x) at the points x."""
-        bound = self.values - self.sign * self.points * d[:, None] - np.log(self.points) - 1
-        return bound + ULP * (8 + np.abs(self.values) + 4 * np.abs(self.points * d[:, None]))
+    def _bounds(self, d: Interval) -> Interval:
+        """Return bounds at the points x, for each D: (y)_+ <= e^(xy) / (e x)."""
+        column = Interval(d.lower[:, None], d.upper[:, None])
+        return self.values - column * (self.sign * self.points) - log(self.points) - 1
 
-    def _chernoff(self, d: Array) -> Array:
-        return self._bounds(d).min(axis=1)
-
-    def _log_alias(self, d: Array) -> Array:
-        gap = self.points - self.c
-        decay = np.abs(gap) * 2 * math.pi / self.step * (1 - 8 * ULP)
-        with np.errstate(divide="ignore"):
-            geometric = np.where(gap == 0, np.inf, -decay - np.log(-np.expm1(-decay)))
-        bound = self._bounds(d) + geometric
-        above = np.where(gap > 0, bound, np.inf).min(axis=1)
-        below = np.where(gap < 0, bound, np.inf).min(axis=1)
-        return np.logaddexp(above, below) + ULP * 8
+    def _log_alias(self, bounds: Interval) -> Interval:
+        gap = Interval.exactly(self.points) - self.c
+        decay = gap.larger(-gap) * (2 * PI / self.step)
+        geometric = bounds - decay - log1mexp(-decay)
+        above, below = (
+            np.where(side, geometric.upper, np.inf).min(axis=1)
+            for side in (self.points > self.c, self.points < self.c)
+        )
+        return log_sum(Interval.exactly(above), Interval.exactly(below))
 
 
 def _period(c: float, others: Array, room: Array) -> float:

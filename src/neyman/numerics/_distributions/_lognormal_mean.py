@@ -19,11 +19,12 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import Array, Bracket
 from neyman.numerics._distributions._lognormal_line import Line
-from neyman.numerics._distributions._lognormal_panels import transform
-from neyman.numerics._distributions._normal import gaussian_log_delta, normal_tail
-from neyman.numerics._special import log_ndtr
+from neyman.numerics._distributions._lognormal_panels import Transform, transform
+from neyman.numerics._distributions._normal import gaussian_log_delta
+from neyman.numerics._interval import Interval
+from neyman.numerics._primitives import exp, expm1, log, log1p, log_phi, log_sum, normal_sf
 
 __all__ = ["LognormalMean"]
 
@@ -55,10 +56,9 @@ class LognormalMean:
 
         T of E(X - Tm)_+ add up to less than E(W - Tm)_+; S is below X in the convex order.
         """
-        mu = np.asarray(self.tau)
-        shift = epsilon + math.log(self.steps)
-        lower = gaussian_log_delta(shift * (1 + 4 * ULP), mu).lower
-        upper = np.minimum(gaussian_log_delta(epsilon, mu).upper, self._ceiling(epsilon))
+        e, tau = Interval.decimal(epsilon), Interval.decimal(self.tau)
+        lower = gaussian_log_delta(e + log(self.steps), tau).lower
+        upper = np.minimum(gaussian_log_delta(e, tau).upper, self._ceiling(epsilon))
         return self._improved(1, epsilon, Bracket(lower, upper))
 
     def log_shortfall(self, epsilon: Array) -> Bracket:
@@ -66,17 +66,13 @@ class LognormalMean:
 
         Below, all X <= m; above, the geometric mean in place of S.
         """
-        tau, n = self.tau, self.steps
-        z = (epsilon + tau**2 / 2) / tau
-        near = 8 * ULP * (1 + np.abs(epsilon)) + 8 * ULP * (np.abs(z) + tau) * (1 + np.abs(z))
-        own = gaussian_log_delta(-epsilon, np.asarray(tau))
-        lower = (n - 1) * (log_ndtr(z) * (1 + 4 * ULP) - near) + epsilon + own.lower - near
-        spread = tau / math.sqrt(n)
-        mean = (spread**2 - tau**2) / 2
-        off = 16 * ULP * (np.abs(epsilon) + tau**2)
-        above = gaussian_log_delta(mean - epsilon - off, np.asarray(spread * (1 + 4 * ULP))).upper
-        upper = np.minimum(epsilon + above + near, epsilon + 4 * ULP)
-        return self._improved(-1, epsilon, Bracket(lower, upper))
+        e, tau, n = Interval.decimal(epsilon), Interval.decimal(self.tau), self.steps
+        own = gaussian_log_delta(-e, tau)
+        least = log_phi(e / tau + tau / 2) * (n - 1) + e + own
+        spread = tau / Interval.of(n).sqrt()
+        mean = (spread.squared() - tau.squared()) / 2
+        most = (gaussian_log_delta(mean - e, spread) + e).smaller(e)
+        return self._improved(-1, epsilon, Bracket(least.lower, most.upper))
 
     def _improved(self, sign: int, epsilon: Array, plain: Bracket) -> Bracket:
         """Ask lines where it is worth it."""
@@ -100,12 +96,10 @@ class LognormalMean:
             d = self.steps * np.expm1(epsilon[at])
             top = self._top(1, float(d[-1]), room, 0.0)
             c, _ = self._saddle(1, top, float(d[0]))
-            value, error = transform(self.tau, 1, c, 0.0, top).real(np.asarray([c]))
-            rest = self.steps * (value[0] + error[0]) - c * d - math.log(math.e * c)
-            rest = rest + 8 * ULP * (1 + np.abs(rest) + c * np.abs(d))
-            high = self._linear(top, room, d, epsilon[at])[1]
-            with np.errstate(divide="ignore"):
-                best[at] = np.logaddexp(rest, np.log(high)) - math.log(self.steps) + 8 * ULP
+            moment = _moment(transform(self.tau, 1, c, 0.0, top), c)
+            rest = moment * self.steps - expm1(epsilon[at]) * self.steps * c - log(c) - 1
+            linear = self._linear(top, room, epsilon[at])
+            best[at] = (log_sum(rest, log(linear)) - log(self.steps)).upper
         return best
 
     # -- lines --------------------------------------------------------------------------------
@@ -148,16 +142,11 @@ class LognormalMean:
             self.tau, self.steps, sign, c, spread, top, (float(ends[0]), float(ends[-1]))
         )
         nothing = Bracket(np.full(ends.shape, -np.inf), np.full(ends.shape, 1e300))
-        found = nothing if line is None else line.log_bracket(ends)
+        exact = expm1(epsilon[: ends.size]) * self.steps
+        found = nothing if line is None else line.log_bracket(exact)
         if sign > 0:
-            low, high = self._linear(top, room, ends, epsilon[: ends.size])
-            with np.errstate(divide="ignore"):
-                found = Bracket(
-                    np.logaddexp(found.lower, np.log(low)), np.logaddexp(found.upper, np.log(high))
-                )
-        slack = 4 * ULP * (1 + np.abs(np.where(np.isfinite(found.lower), found.lower, 0.0)))
-        scale = math.log(self.steps)
-        return Bracket(found.lower - scale - slack, found.upper - scale + slack), ends.size
+            found = log_sum(log(self._linear(top, room, epsilon[: ends.size])), found)
+        return found - log(self.steps), ends.size
 
     def _room(self) -> "Room":
         """Return g, x and (T - 1) κ(x) with E(T - 1 - g - V)_+ <= e^(that - xg)/(ex) next to 0.
@@ -169,15 +158,18 @@ class LognormalMean:
         points: list[float] = (np.geomspace(0.1, 1e4, 24) / width).tolist()
         for x in points:
             top = self._top(-1, 0.0, best, x)
-            value, error = transform(self.tau, -1, x, 0.0, top).real(np.asarray([x]))
-            total = (self.steps - 1) * float(value[0] + error[0])
+            moment = _moment(transform(self.tau, -1, x, 0.0, top), x) * (self.steps - 1)
+            total = float(moment.upper)
             needed = (_CERTAIN + total - math.log(math.e * x)) / x
             if needed < best.needed:
                 best = Room(needed, x, total)
         return best
 
     def _top(self, sign: int, d: float, room: "Room", c: float) -> float:
-        """Return where z is cut: where all others must be few for W <= Tm, or e^(-cX) nothing."""
+        """Return where z is cut: where all others must be few for W <= Tm, or e^(-cX) nothing.
+
+        A little further, so that it is seen to be there.
+        """
         if sign > 0:
             log = math.log(min(self.steps + d, d + 1 + room.needed))
             most = math.inf
@@ -185,31 +177,24 @@ class LognormalMean:
             log, most = math.log1p(120 / c) if c > 0 else math.inf, self.tau + 13
         z = min((log + self.tau**2 / 2) / self.tau, most)
         size = abs(z) + self.tau + (1 + min(abs(log), 800.0)) / self.tau
-        return z + 16 * ULP * (1 + size)
+        return z + 2.0**-46 * (1 + size)
 
-    def _linear(self, top: float, room: "Room", d: Array, epsilon: Array) -> tuple[Array, Array]:
+    def _linear(self, top: float, room: "Room", epsilon: Array) -> Interval:
         """Bracket E[(W - Tm)_+; some z > top]: that without the + and what the + adds at most.
 
         T - 1 others stay below Tm - a with a small probability only.
         """
-        t0, t1 = normal_tail(np.asarray(-top), 0.0), normal_tail(np.asarray(-top), self.tau)
-        first, second = float(t0.upper), float(t1.upper)
-        n = self.steps
-        kept = n * math.log1p(-first)
-        linear = -n * math.expm1(math.log1p(-second) + (n - 1) * math.log1p(-first))
-        level = n * np.exp(epsilon)
-        value = linear + level * math.expm1(kept)
-        off0 = (first - float(t0.lower)) / first if first > 0 else 0.0
-        off1 = (second - float(t1.lower)) / second if second > 0 else 0.0
-        size = n * (second + n * first) + level * n * first
-        wrong = size * (off0 + off1 + 16 * ULP * (1 + np.abs(epsilon)))
-        gap = math.exp(self.tau * top - self.tau**2 / 2) - 1 - d
-        gap = gap - 16 * ULP * (1 + np.abs(d) + gap)
-        extra = room.total - room.x * gap - math.log(math.e * room.x) + 1e-9
+        place, tau, n = Interval.exactly(top), Interval.exactly(self.tau), self.steps
+        first, others = normal_sf(place), log1p(-normal_sf(place)) * (n - 1)
+        linear = -expm1(log1p(-normal_sf(place - tau)) + others) * n
+        level = exp(epsilon) * n
+        value = linear + level * expm1(others + log1p(-first))
+        cut = exp(tau * place - tau.squared() / 2)
+        extra = room.total - (cut - 1 - expm1(epsilon) * n) * room.x - log(room.x) - 1
         # With a above Tm there is nothing to add.
-        above = level * (1 + 16 * ULP) < (d + 1 + gap)
-        added = np.where(above, 0.0, n * first * np.exp(np.minimum(extra, 700.0)))
-        return np.maximum(value - wrong, 0.0), np.maximum(value + wrong + added, 0.0)
+        added = np.where(level < cut, 0.0, (first * n * exp(extra.smaller(700.0))).upper)
+        value = value + Interval(np.zeros(epsilon.shape), added)
+        return value.larger(0)
 
     def _saddle(self, sign: int, top: float, d: float) -> tuple[float, float]:
         """Return about the c where T κ(c) - ±cD - 2 log c is least, and the spread of W there."""
@@ -236,6 +221,13 @@ class LognormalMean:
         c = math.exp((low + high) / 2)
         _, variance = tilted(c)
         return c, 1 / math.sqrt(1 / (self.steps * variance + 2 / c**2)) if c > 0 else 1.0
+
+
+def _moment(line: Transform, c: float) -> Interval:
+    """Return log of the transform at a real point."""
+    value, error = (np.asarray(part[0]) for part in line.real(np.asarray([c])))
+    known = bool(np.isfinite(error))
+    return Interval.within(value, 0.0, error) if known else Interval(-error, error)
 
 
 class Room(NamedTuple):

@@ -65,7 +65,7 @@ def normal_tail(z: Array, shift: Array | float) -> Interval:
 
 
 def normal_quantile_gap(advantage: float, complement: float) -> float:
-    """Return mu with 2 Phi(mu/2) - 1 = advantage; relative error within 16 ULP.
+    """Return mu with 2 Phi(mu/2) - 1 = advantage; relative error within 2^-49.
 
     Args:
         advantage: in [0, 1).

@@ -11,13 +11,15 @@ import math
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import Array, Bracket
 from neyman.numerics._distributions._normal import gaussian_log_delta
-from neyman.numerics._primitives import mills, psi
+from neyman.numerics._interval import Interval
+from neyman.numerics._primitives import erf, log, mills, psi
 from neyman.numerics._root import proved_root
 
 __all__ = ["gaussian_epsilon", "gaussian_mu_near"]
 
+_ROOT_EIGHT = Interval.of(8).sqrt()
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 _NEWTON, _CLOSE = 40, 1e-9
 _WIDENINGS = 4
@@ -41,12 +43,12 @@ def gaussian_epsilon(delta: Array, mu: tuple[float, float]) -> Bracket:
     lower, upper = np.zeros(delta.shape), np.zeros(delta.shape)
     lower[delta == 0] = upper[delta == 0] = np.inf
     # delta(0) = erf(mu / sqrt 8).
-    least, most = (math.erf(side / math.sqrt(8)) for side in mu)
-    least, most = least * (1 - 4 * ULP), most * (1 + 4 * ULP)
-    asked = (delta > 0) & (delta < min(most, 1.0))
+    at_zero = erf(Interval.exactly(np.asarray(mu)) / _ROOT_EIGHT)
+    asked = (delta > 0) & (delta < at_zero.upper[1])
     if np.any(asked):
-        found = _roots(np.log(delta[asked]), mu)
-        lower[asked] = np.where(delta[asked] < least, np.maximum(found.lower, 0.0), 0.0)
+        found = _roots(delta[asked], mu)
+        small = delta[asked] < at_zero.lower[0]
+        lower[asked] = np.where(small, np.maximum(found.lower, 0.0), 0.0)
         upper[asked] = np.maximum(found.upper, 0.0)
     return Bracket(lower, upper)
 
@@ -62,15 +64,16 @@ def gaussian_mu_near(epsilon: Array, log_delta: Array) -> Array:
     return np.exp(low)
 
 
-def _roots(target: Array, mu: tuple[float, float]) -> Bracket:
+def _roots(delta: Array, mu: tuple[float, float]) -> Bracket:
+    goal, target = log(delta), np.log(delta)
     with np.errstate(all="ignore"):
         t, ratio, area = _estimate(target, mu[1])
         here = gaussian_log_delta(t, np.asarray(mu[1]))
         t = t + ((here.lower + here.upper) / 2 - target) * area / ratio
-        slack = 2 * ULP * (1 + np.abs(target))
-        pad = (here.upper - here.lower + slack) * area + 2.0**-52 * mu[1]
+        wide = (here.upper - here.lower) + (goal.upper - goal.lower)
+        pad = wide * area + 2.0**-52 * mu[1]
         pad = pad / ratio + 2.0**-52 * np.abs(t) + 1e-300
-        found = _proved(target, slack, t, pad, mu)
+        found = _proved(goal, t, pad, mu)
     missed = ~(np.isfinite(found.lower) & np.isfinite(found.upper))
     if np.any(missed):
         rest = _by_halving(target[missed], mu)
@@ -78,13 +81,13 @@ def _roots(target: Array, mu: tuple[float, float]) -> Bracket:
     return found
 
 
-def _proved(target: Array, slack: Array, t: Array, pad: Array, mu: tuple[float, float]) -> Bracket:
+def _proved(goal: Interval, t: Array, pad: Array, mu: tuple[float, float]) -> Bracket:
     """Step outwards until both sides are proved: from below with the least mu, from above most."""
     lower, upper = np.full(t.shape, -np.inf), np.full(t.shape, np.inf)
     sides = np.asarray(mu)[:, None]
     for _ in range(_WIDENINGS):
         bounds = gaussian_log_delta(np.stack([t - pad, t + pad]), sides)
-        left, right = bounds.lower[0] >= target + slack, bounds.upper[1] <= target - slack
+        left, right = bounds.lower[0] >= goal.upper, bounds.upper[1] <= goal.lower
         lower = np.where(np.isneginf(lower) & left, t - pad, lower)
         upper = np.where(np.isposinf(upper) & right, t + pad, upper)
         if np.all(np.isfinite(lower) & np.isfinite(upper)):
@@ -97,16 +100,16 @@ def _estimate(target: Array, mu: float) -> tuple[Array, Array, Array]:
     """Return about the root, and R(x2) and R(x1) - R(x2) there."""
     z = np.sqrt(-2 * target)
     # About log((R(z) - R(z + mu)) / sqrt(2 π)) in the tail.
-    log = np.minimum(np.log(mu / (z * (z + mu))) - _LOG_SQRT_2PI, 0.0)
-    t = mu * mu / 2 + mu * np.sqrt(np.maximum(2 * (log - target), z))
-    log, ratio, area = _profile(t, mu)
+    value = np.minimum(np.log(mu / (z * (z + mu))) - _LOG_SQRT_2PI, 0.0)
+    t = mu * mu / 2 + mu * np.sqrt(np.maximum(2 * (value - target), z))
+    value, ratio, area = _profile(t, mu)
     for _ in range(_NEWTON):
-        off = log - target
+        off = value - target
         moved = off * area / ratio
         t = t + np.where(np.isfinite(moved), moved, 0.0)
         if not np.any(np.abs(off) > _CLOSE):
             break
-        log, ratio, area = _profile(t, mu)
+        value, ratio, area = _profile(t, mu)
     return t, ratio, area
 
 

@@ -14,16 +14,25 @@ import math
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._special import erf, log_ndtr
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._primitives import (
+    PI,
+    atanh,
+    erf,
+    exp,
+    log,
+    log_phi,
+    normal_log_sf,
+    softplus,
+    tanh,
+)
 
 __all__ = ["gaussian_of_rho"]
 
 # What the tight mu is raised by, relatively, so that cells can show it: the first that will do.
 _RAISES = (2.0**-42, 2.0**-38, 2.0**-34, 2.0**-26, 2.0**-16)
 # Cells at first, how often those that do not show it are halved, and how many may be left.
-_CELLS, _ROUNDS, _MOST = 400, 30, 2**15
-_LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
+_CELLS, _ROUNDS, _MOST = 160, 30, 2**15
 
 
 def gaussian_of_rho(tight: float, rho: float) -> float:
@@ -60,36 +69,38 @@ def _proved(h: float, rho: float) -> bool:
 
 def _far(h: float, rho: float) -> float:
     """Return a Z such that R >= rho wherever h - w <= -Z; infinite if there is none."""
-    for z in 4.0 * 2.0 ** np.arange(12.0):
-        w = float(z) + 2 * h
-        most = w * w / 2 + math.log(w + 1 / w) + _LOG_SQRT_2PI
-        if (h * float(z)) ** 2 * math.tanh(most / 2) / most * (1 - 32 * ULP) >= rho:
-            return float(z)
-    return math.inf
+    z = 4.0 * 2.0 ** np.arange(12.0)
+    w = Interval.exactly(h) * 2 + z
+    most = w.squared() / 2 + log(w + 1 / w) + log(2 * PI) / 2
+    found = (Interval.exactly(z) * h).squared() * tanh(most / 2) / most >= rho
+    return float(z[np.argmax(found)]) if np.any(found) else math.inf
 
 
-def _log_odds(z: Array) -> Array:
-    """Return v(z) = log Phi(z)/Phi(-z); relative error within 8 ULP."""
-    small = np.clip(z, -1.0, 1.0)
-    near = 2 * np.arctanh(erf(small / math.sqrt(2)))
-    return np.where(np.abs(z) < 1, near, log_ndtr(z) - log_ndtr(-z))
+def _log_odds(z: Array) -> Interval:
+    """Return v(z) = log Phi(z)/Phi(-z), of a small z by 2 artanh(erf(z/sqrt 2))."""
+    near = 2 * atanh(erf(np.clip(z, -1.0, 1.0) / Interval.of(2).sqrt()))
+    return Interval.where(np.abs(z) < 1, near, log_phi(z) - normal_log_sf(z))
 
 
 def _least(h: float, left: Array, right: Array) -> Array:
     """Bound R from below for all w between left and right."""
-    above, below = _log_odds(left + h), _log_odds(left - h)
-    lost = 8 * ULP * (np.abs(above) + np.abs(below))
+    first, last = Interval.exactly(left), Interval.exactly(right)
     # v' = phi/(Phi(z) Phi(-z)) is even and convex: its mean over w +- h is at least that at w.
-    middle = h * np.exp(-left * left / 2 - _LOG_SQRT_2PI - log_ndtr(left) - log_ndtr(-left))
-    s = np.maximum((above - below) / 2 - lost, middle * (1 - ULP * (16 + 4 * left * left)))
-    above, below = _log_odds(right + h), _log_odds(right - h)
-    t = (above + below) / 2 + 8 * ULP * (np.abs(above) + np.abs(below))
-    return _required(s, t) * (1 - 32 * ULP)
+    steep = exp(first.squared() / -2 - log(2 * PI) / 2 - log_phi(left) - normal_log_sf(left))
+    # v rises.
+    places = (first + h).lower, (first - h).upper, (last + h).upper, (last - h).upper
+    odds = _log_odds(np.stack(places))
+    s = ((Interval.exactly(odds.lower[0]) - odds.upper[1]) / 2).larger(steep * h).lower
+    t = ((Interval.exactly(odds.upper[2]) + odds.upper[3]) / 2).upper
+    return _required(s, t).lower
 
 
-def _required(s: Array, t: Array) -> Array:
-    """Return R for positive s and t; relative error within 24 ULP."""
+def _required(s: Array, t: Array) -> Interval:
+    """Return R for positive s and t."""
     small = np.minimum(s, t)
-    near = np.arctanh(np.tanh(np.minimum(small, 1.0) / 2) * np.tanh(np.maximum(s, t) / 2))
-    far = (small + np.log1p(np.exp(-s - t)) - np.log1p(np.exp(-np.abs(s - t)))) / 2
-    return 2 * s / t * np.where(small < 1, near, far)
+    beside = Interval.exactly(np.minimum(small, 1.0)) / 2
+    near = atanh(tanh(beside) * tanh(np.maximum(s, t) / 2))
+    apart = Interval.exactly(s) - t
+    rest = softplus(-(Interval.exactly(s) + t)) - softplus(-apart.larger(-apart))
+    half = Interval.where(small < 1, near, (rest + small) / 2)
+    return half * 2 * s / t

@@ -12,9 +12,11 @@ from typing import final
 import numpy as np
 
 from neyman.numerics._bracket import ULP, Array, Bracket
-from neyman.numerics._distributions._binomial_masses import log_binomial
+from neyman.numerics._distributions._binomial import log_binomial_mass
+from neyman.numerics._interval import Interval
 from neyman.numerics._laws._split import Above, Density, Split
 from neyman.numerics._legendre import legendre
+from neyman.numerics._primitives import logistic
 
 __all__ = ["WIDEST", "Factor", "Piece", "SteadyTail", "composed_pieces"]
 
@@ -196,9 +198,9 @@ def _copies(split: Split, count: int) -> tuple[Array, Array, Array] | None:
         # The atoms' mass by what the density leaves, which keeps its digits.
         total = math.log1p(-float(density.above(np.asarray([-1e3])).p[0]))
     gap = first - second
-    success, failure = 1 / (1 + math.exp(gap)), 1 / (1 + math.exp(-gap))
-    log, error = log_binomial(count, success, failure)
-    j = np.arange(count + 1.0)
+    j, odds = np.arange(count + 1.0), Interval.within(np.asarray(gap), 0.0, 2.0**-50)
+    masses = log_binomial_mass(j, count, logistic(-odds), logistic(odds))
+    log, error = masses.middle, masses.upper - masses.lower
     low, high = split.loss.tolist()
     return log + count * total, count * low + j * (high - low), error + ULP * abs(count * total)
 

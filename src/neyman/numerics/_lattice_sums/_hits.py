@@ -12,16 +12,17 @@ above and nothing from below.
 """
 
 import math
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from typing import NamedTuple, final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
-from neyman.numerics._lattice_sums._cut import CutSource
-from neyman.numerics._lattice_sums._law import Grid, LatticeLaw, laws, lower_law, right_shares
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._lattice_sums._law import Grid, LatticeLaw, laws, lower_law
 from neyman.numerics._lattice_sums._plan import (
     FIRST_LOG,
     Coarse,
@@ -29,21 +30,30 @@ from neyman.numerics._lattice_sums._plan import (
     Part,
     Question,
     coarse_law,
+    levels_within,
     look_at,
     saddle,
     tilt_at,
 )
 from neyman.numerics._lattice_sums._profile import LatticeProfile
-from neyman.numerics._lattice_sums._source import ChordSource
+from neyman.numerics._lattice_sums._source import (
+    Atoms,
+    ChordSource,
+    LossSource,
+    Masses,
+    SourceTails,
+)
 from neyman.numerics._lattice_sums._whole import WholeLaw, whole_law
 from neyman.numerics._lattice_sums._window import Powers, Tilt, Window, window
+from neyman.numerics._primitives import exp, expm1, log
+from neyman.overriding import override
 
 __all__ = ["CountedHits"]
 
 # The expected number of hits, and the most that are counted.
 _EXPECTED, _MOST_HITS, _MOST_TERMS = 0.01, 8, 128
 # Cells of the fine and of the coarse grid at the first level.
-_FINE, _COARSE, _LEVELS = 2**12, 2**11, 5
+_FINE, _COARSE = 2**12, 2**11
 # Cells that a level may handle, which takes some seconds: of it, and of the next ones, no more.
 _MOST_CELLS = 2**25
 # The share of delta that hits beyond those counted may add, at the first level.
@@ -87,9 +97,9 @@ class CountedHits:
         """The levels that a question goes through."""
         terms = math.comb(4 + len(self.parts), len(self.parts))
         cells = _FINE * 4 * (len(self.parts) + terms) + _COARSE * 8 * terms
-        return range(next((k for k in range(_LEVELS) if cells * 4**k > _MOST_CELLS), _LEVELS))
+        return levels_within(cells, _MOST_CELLS)
 
-    def log_delta(self, epsilon: Array) -> Iterator[Bracket]:
+    def log_delta(self, epsilon: Array) -> Iterator[Interval]:
         """Bracket the logarithm of delta at each epsilon, level by level."""
         flat = np.clip(np.ravel(epsilon).astype(np.float64), -_FARTHEST, _FARTHEST)
         for level in self.levels:
@@ -99,9 +109,9 @@ class CountedHits:
             if found is None:
                 return
             lower, upper = (profile.log_delta(flat).reshape(epsilon.shape) for profile in found)
-            yield Bracket(lower, upper)
+            yield Interval(lower, upper)
 
-    def epsilon(self, delta: Array) -> Iterator[Bracket]:
+    def epsilon(self, delta: Array) -> Iterator[Interval]:
         """Bracket the least epsilon >= 0 with delta(epsilon) <= delta, level by level."""
         flat = np.ravel(delta).astype(np.float64)
         for level in self.levels:
@@ -109,7 +119,7 @@ class CountedHits:
             if found is None:
                 return
             lower, upper = (profile.epsilon(flat).reshape(delta.shape) for profile in found)
-            yield Bracket(np.maximum(lower, 0.0), np.maximum(upper, 0.0))
+            yield Interval(np.maximum(lower, 0.0), np.maximum(upper, 0.0))
 
     def _profiles(
         self, log_delta: float, level: int
@@ -117,12 +127,15 @@ class CountedHits:
         log_delta = min(max(log_delta, -690.0), 0.0)
         cut = self._cut(log_delta, level)
         bodies, hits = self._cut_laws(cut)
-        expected = sum(
-            part.times * (float(np.sum(hit[1].masses)) + hit[1].infinite)
-            for part, hit in zip(self.parts, hits, strict=True)
+        expected = Interval.exactly(
+            sum(
+                part.times * (float(np.sum(hit[1].masses)) + hit[1].infinite)
+                for part, hit in zip(self.parts, hits, strict=True)
+            )
         )
         enough = math.exp(log_delta) * _UNCOUNTED / 16**level
-        most = next((k for k in range(_MOST_HITS) if _tail(expected, k) <= enough), _MOST_HITS)
+        tails = (_tail(expected, k).upper for k in range(_MOST_HITS))
+        most = next((k for k, tail in enumerate(tails) if tail <= enough), _MOST_HITS)
         counts = [
             kappa
             for kappa in product(*(range(min(most, part.times) + 1) for part in self.parts))
@@ -151,7 +164,7 @@ class CountedHits:
         place = max(math.ceil(wanted / coarse), 1) * coarse
         bodies = Coarse(
             [
-                (*coarse_law(CutSource(part.upper, -math.inf, place), (low, place)), part.times)
+                (*coarse_law(_CutSource(part.upper, -math.inf, place), (low, place)), part.times)
                 for part, (low, _) in zip(self.parts, ends, strict=True)
             ]
         )
@@ -173,8 +186,8 @@ class CountedHits:
                 (cut.fine, (-math.inf, cut.place), bodies),
                 (cut.coarse, (cut.place, math.inf), hits),
             ):
-                upper = CutSource(part.upper, *ends)
-                lower = upper if same else CutSource(part.lower, *ends)
+                upper = _CutSource(part.upper, *ends)
+                lower = upper if same else _CutSource(part.lower, *ends)
                 first, last = max(ends[0], low), min(ends[1], max(high, cut.place))
                 grid = Grid(step, math.floor(first / step) - 1, math.ceil(last / step) + 1)
                 found.append(laws(upper, lower, grid))
@@ -191,7 +204,7 @@ class CountedHits:
         up: bool,
     ) -> Window:
         """Return the law of the sum over all counts, on the coarse grid, on one side."""
-        terms: list[tuple[float, Window]] = []
+        terms: list[tuple[int, Window]] = []
         for kappa in counts:
             body = self._body(bodies, kappa, cut, up=up)
             powers: Powers = [
@@ -201,30 +214,26 @@ class CountedHits:
             ways = math.prod(
                 math.comb(part.times, k) for part, k in zip(self.parts, kappa, strict=True)
             )
-            terms.append((float(ways), window(powers, _ALL, _ALL.low)))
+            terms.append((ways, window(powers, _ALL, _ALL.low)))
         first = min(term.first for _, term in terms)
         last = max(term.first + term.masses.upper.size for _, term in terms)
-        masses, infinite = np.zeros(last - first), 0.0
+        masses, infinite = Interval.exactly(np.zeros(last - first)), Interval.exactly(0.0)
         for ways, term in terms:
-            error = (8 * ULP + term.base_error) * (1 if up else -1)
-            share = ways * math.exp(term.base) * (1 + error)
-            r = term.masses.upper if up else term.masses.lower
-            start = term.first - first
-            masses[start : start + r.size] += share * r
-            infinite += ways * float(term.infinite.upper if up else term.infinite.lower)
+            after = last - term.first - term.masses.upper.size
+            r = term.masses * (exp(term.base) * ways)
+            masses = masses + Interval(*(np.pad(end, (term.first - first, after)) for end in r))
+            infinite = infinite + term.infinite * ways
         rest = self._uncounted(bodies, hits, most) if up else 0.0
-        room = 4 * ULP * len(terms) * (1 if up else -1)
-        masses, infinite = masses * (1 + room), infinite * (1 + room)
         lowered = [term.lowered for _, term in terms]
         return Window(
             cut.coarse,
             first,
             0.0,
-            0.0,
-            Bracket(masses, masses),
+            Interval.exactly(0.0),
+            masses,
             rest,
-            Bracket(np.asarray(infinite), np.asarray(infinite)),
-            min(lowered) if up else max(lowered),
+            infinite,
+            reduce(Interval.smaller if up else Interval.larger, lowered),
         )
 
     def _body(
@@ -246,44 +255,115 @@ class CountedHits:
         """Return an upper bound of the mass of more hits than are counted."""
         if most >= sum(part.times for part in self.parts):
             return 0.0
-        log, expected = 0.0, 0.0
+        log_whole, expected = Interval.exactly(0.0), Interval.exactly(0.0)
         for body, hit, part in zip(bodies, hits, self.parts, strict=True):
-            mass, more = (float(np.sum(law.masses)) + law.infinite for law in (body, hit))
-            log += part.times * math.log(mass + more)
-            expected += part.times * more / (mass + more)
-        return _tail(expected, most) * math.exp(log) * (1 + 1e-6)
+            mass, more = (
+                Interval.exactly(law.masses).total() + law.infinite for law in (body, hit)
+            )
+            log_whole = log_whole + log(mass + more) * part.times
+            expected = expected + more / (mass + more) * part.times
+        bound = _tail(expected, most) * exp(log_whole)
+        return float(bound.upper)
 
 
-def _tail(expected: float, most: int) -> float:
+def _tail(expected: Interval, most: int) -> Interval:
     """Return a bound of the probability of more than so many of independent events."""
-    return expected ** (most + 1) / math.factorial(most + 1)
+    return reduce(operator.mul, [expected / k for k in range(1, most + 2)])
 
 
 def _laid(law: WholeLaw, step: float) -> LatticeLaw:
     """Return an upper law on a coarser grid: each mass is split between its neighbours."""
     losses = law.losses
-    low = math.floor(float(losses[0]) / step) - 1
-    grid = Grid(step, low, math.ceil(float(losses[-1]) / step) + 1)
-    # A loss that rounding puts into the next cell has a share of 0 or 1.
-    k = np.floor(losses / step + 4 * ULP * (1 + np.abs(losses / step))).astype(np.int64) - low
-    share = right_shares(losses, grid.losses[k], step)
-    right = law.masses * share
-    masses = np.zeros(grid.last - low + 1)
-    masses += np.bincount(k, weights=law.masses - right, minlength=masses.size)
-    masses += np.bincount(k + 1, weights=right, minlength=masses.size)
-    room = 1 + ULP * (4 + law.masses.size / masses.size)
-    return LatticeLaw(grid, masses * room, law.infinite, -4 * ULP * grid.size)
+    low = math.floor(float(losses.lower[0]) / step) - 1
+    grid = Grid(step, low, math.ceil(float(losses.upper[-1]) / step) + 1)
+    # A loss that rounding puts into the next cell has a share of 0 or 1 there.
+    k = np.floor((losses / step).upper)
+    left = Interval.exactly(k) * step
+    share = (expm1(left - losses) / expm1(Interval.exactly(-step))).clip(0.0, 1.0)
+    right = (share * law.masses).upper
+    rest = (Interval.exactly(law.masses) - right).larger(0).upper
+    at = k.astype(np.int64) - low
+    both = Interval.exactly(np.append(rest, right)).binned(np.append(at, at + 1), grid.index.size)
+    return LatticeLaw(grid, both.upper, law.infinite)
 
 
 def _laid_below(law: WholeLaw, step: float) -> LatticeLaw:
     """Return a lower law on a coarser grid, by cells of many atoms."""
-    losses, kept = law.losses, law.masses > 0
+    kept = law.masses > 0
     if not np.any(kept):
         return LatticeLaw(Grid(step, 0, 1), np.zeros(2), law.infinite)
-    losses, q = losses[kept], law.masses[kept]
-    p = q * np.exp(-losses) * (1 + 2 * ULP * (2 + np.abs(losses)))
-    source = ChordSource(losses, p, q, law.infinite)
+    losses = law.losses.middle[kept]
+    source = ChordSource(losses, law.p.upper[kept], law.masses[kept], law.infinite)
     grid = Grid(
         step, math.floor(float(losses[0]) / step) - 1, math.ceil(float(losses[-1]) / step) + 1
     )
     return lower_law(source, grid)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _CutSource(LossSource):
+    """What a loss has in (low, high]; infinite losses are beyond every interval but (low, inf].
+
+    An atom belongs to the interval that holds an upper bound of its loss.
+
+    Attributes:
+        source: the whole loss.
+        low: may be -inf.
+        high: may be inf.
+    """
+
+    source: LossSource
+    low: float
+    high: float
+
+    @override
+    def tails(self, t: Array) -> SourceTails:
+        shape, order = np.shape(t), np.argsort(np.ravel(t))
+        p, q = self.cells(np.ravel(t)[order], exact=True)
+        back = np.argsort(order)
+
+        def below(mass: Interval) -> Interval:
+            sums = mass.running().at(slice(-1)).at(back)
+            return Interval(sums.lower.reshape(shape), sums.upper.reshape(shape))
+
+        def above(mass: Interval) -> Interval:
+            sums = mass.at(slice(None, None, -1)).running().at(slice(-2, None, -1)).at(back)
+            return Interval(sums.lower.reshape(shape), sums.upper.reshape(shape))
+
+        return SourceTails(above(p), above(q), below(p), below(q))
+
+    @property
+    @override
+    def atoms(self) -> Atoms:
+        p, q = self.source.atoms
+        place = (log(q) - log(p)).upper
+        kept = (place > self.low) & (place <= self.high)
+        return Atoms(p.at(kept), q.at(kept))
+
+    @property
+    @override
+    def reach(self) -> tuple[float, float]:
+        least, largest = self.source.reach
+        return max(least, self.low), min(largest, self.high)
+
+    @property
+    @override
+    def only_q(self) -> tuple[float, float]:
+        return self.source.only_q if self.high == np.inf else (0.0, 0.0)
+
+    @property
+    @override
+    def only_p(self) -> tuple[float, float]:
+        return self.source.only_p if self.low == -np.inf else (0.0, 0.0)
+
+    @override
+    def cells(self, t: Array, *, exact: bool) -> Masses:
+        inner = np.clip(t, self.low, self.high)
+        ends = np.concatenate(([self.low], inner, [self.high]))
+        found = self.source.cells(ends, exact=exact)
+        # Between equal thresholds there is nothing, not even rounding.
+        nothing = Interval.exactly(0.0)
+        return Masses(
+            *(Interval.where(np.diff(ends) > 0, m.at(slice(1, -1)), nothing) for m in found)
+        )

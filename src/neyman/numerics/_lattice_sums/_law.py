@@ -12,14 +12,13 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._interval import Array, Interval
 from neyman.numerics._lattice_sums._source import Atoms, LossSource, Masses
+from neyman.numerics._primitives import exp, expm1, log
 
-__all__ = ["Grid", "LatticeLaw", "laws", "lower_law", "right_shares", "upper_law"]
+__all__ = ["Grid", "LatticeLaw", "laws", "lower_law", "split", "upper_law"]
 
 _Index = npt.NDArray[np.int64]
-# Rounding of a share of a cell, in units of the ratio that it is 1 minus.
-_RATIO = 8 * ULP
 # How often the boundaries of the lower law's cells are moved, and when a cell short of its grid
 # point is worth another try: the share of the cells' mean error that the floors may add.
 _TRIES, _WORTH = 4, 0.2
@@ -29,8 +28,8 @@ _LOWERED = 1 / 128
 _OVERSHOT = 1.5
 # A mass from which on the law is laid so that the mass is at a grid point.
 _HEAVY = 0.2
-# A mass beside which no other counts.
-_NEARLY_ALL = 0.95
+# A mass beside which no other counts, and how near to a grid point a loss counts as one of it.
+_NEARLY_ALL, _AT = 0.95, 1e-14
 
 
 @final
@@ -53,9 +52,15 @@ class Grid:
         return self.index.astype(np.float64) * self.step
 
     @property
-    def size(self) -> float:
+    def farthest(self) -> Interval:
         """The largest absolute loss."""
-        return max(abs(self.first), abs(self.last)) * self.step
+        return Interval.exactly(float(max(abs(self.first), abs(self.last)))) * self.step
+
+    @property
+    def rounding(self) -> float:
+        """How far off a double is that stands for one of the losses, at most."""
+        farthest = self.farthest
+        return float(farthest.upper - farthest.lower)
 
 
 @final
@@ -98,21 +103,6 @@ def laws(upper: LossSource, lower: LossSource, grid: Grid) -> tuple[LatticeLaw, 
     return lower_law(lower, grid, shared), upper_law(upper, grid, cells)
 
 
-def _right_share(p: Array, q: Array, loss: Array, step: float) -> Array:
-    """Return the share of a cell's mass at its right end that keeps the mass in P; unrounded."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
-        # In two factors, either of which is a double.
-        ratio = (p * np.exp(loss / 2)) / q * np.exp(loss / 2)
-    ratio = np.where(np.isnan(ratio), 1.0, ratio)
-    return (1 - ratio) / -np.expm1(-step)
-
-
-def right_shares(losses: Array, left: Array, step: float) -> Array:
-    """Return the shares of masses at losses that go to the right ends of their cells, at least."""
-    room = _RATIO / -np.expm1(-step)
-    return np.clip(np.expm1(left - losses) / np.expm1(-step) + room, 0.0, 1.0)
-
-
 def upper_law(source: LossSource, grid: Grid, cells: Masses | None = None) -> LatticeLaw:
     """Return a law on the grid whose profile is at least the loss's.
 
@@ -125,58 +115,56 @@ def upper_law(source: LossSource, grid: Grid, cells: Masses | None = None) -> La
         grid: where the law is to stand.
         cells: those of the grid's losses, if they are known.
     """
-    losses, step = grid.losses, grid.step
+    losses = grid.losses
     cells = source.cells(losses, exact=True) if cells is None else cells
-    masses, infinite = np.zeros(losses.size), source.only_q[1] + float(cells.q.upper[-1])
-    moved = float(cells.q.upper[0]) + infinite - source.only_q[0]
-    masses[0] += cells.q.upper[0]
-    inner = Masses(*(Bracket(m.lower[1:-1], m.upper[1:-1]) for m in cells))
-    right, more = _right_ends(inner, losses[:-1], step)
-    masses[:-1] += inner.q.upper - right
-    masses[1:] += right
-    moved += more
+    q, infinite = cells.q.upper, Interval.exactly(cells.q.upper[-1]) + source.only_q[1]
+    moved = infinite + q[0] - source.only_q[0]
+    right, more = split(Masses(*(m.at(slice(1, -1)) for m in cells)), losses[:-1], grid)
+    left = (Interval.exactly(q[1:-1]) - right).upper
+    masses = (Interval.exactly(np.append(q[:1], right)) + np.append(left, 0.0)).upper
+    moved = moved + more
     if source.atoms.q.upper.size:
-        beyond, more = _spread(source.atoms, grid, masses)
+        masses, beyond, more = _spread(source.atoms, grid, masses)
         infinite, moved = infinite + beyond, moved + more
-    # Sums of a few terms, each rounded.
-    raised = ULP * grid.size
-    return LatticeLaw(grid, masses * (1 + ULP), infinite * (1 + ULP), -raised, moved * (1 + ULP))
+    return LatticeLaw(grid, masses, float(infinite.upper), -grid.rounding, float(moved.upper))
 
 
-def _right_ends(masses: Masses, losses: Array, step: float) -> tuple[Array, float]:
+def split(masses: Masses, left: Array, grid: Grid) -> tuple[Array, Interval]:
     """Return what goes to the right ends of cells, rounded up, and what rounding adds to a profile.
+
+    What goes there keeps the mass in P: (q - e^loss p) / (1 - e^-step), loss that of the left end.
 
     Args:
         masses: of the cells.
-        losses: the cells' left ends.
-        step: their width.
+        left: the cells' left ends.
+        grid: of the ends.
     """
-    room = _RATIO / -np.expm1(-step)
     p, q = masses
-    share = np.clip(_right_share(p.lower, q.upper, losses, step) + room, 0.0, 1.0)
-    least = np.clip(_right_share(p.upper, q.lower, losses, step) - room, 0.0, 1.0)
-    right = q.upper * share
+    # The ends are doubles, and so not quite a step apart.
+    width = -expm1(Interval.within(np.asarray(-grid.step), 0.0, 2 * grid.rounding))
+    right = ((q - p * exp(Interval.exactly(left))) / width).larger(0.0).smaller(q)
     # A mass moved by a step changes a profile by a step's share of it.
-    moved = np.sum(right - least * q.lower) * -np.expm1(-step) + np.sum(q.upper - q.lower)
-    return right, float(moved)
+    moved = _width(right) * width + _width(q)
+    return right.upper, moved
 
 
-def _spread(atoms: Atoms, grid: Grid, masses: Array) -> tuple[float, float]:
-    """Add the atoms to the masses; return what lies beyond the grid, and what rounding adds."""
-    with np.errstate(divide="ignore"):
-        log = np.log(atoms.q.upper)
-        place = log - np.log(atoms.p.lower)
-    place = place + ULP * (2 + np.abs(log) + np.abs(place))
+def _width(masses: Interval) -> Interval:
+    return (Interval.exactly(masses.upper) - masses.lower).larger(0.0).total()
+
+
+def _spread(atoms: Atoms, grid: Grid, masses: Array) -> tuple[Array, Interval, Interval]:
+    """Add the atoms to the masses; also return what is beyond the grid, and what rounding adds."""
+    place = (log(atoms.q) - log(atoms.p)).upper
     cell = np.floor(np.clip(place / grid.step, grid.first - 1, grid.last)).astype(np.int64)
     low, far = cell < grid.first, cell >= grid.last
     k = np.where(low, grid.first, np.minimum(cell, grid.last - 1)) - grid.first
-    right, moved = _right_ends(atoms, grid.losses[k], grid.step)
+    right, moved = split(atoms, grid.losses[k], grid)
     mass = np.where(far, 0.0, atoms.q.upper)
     right = np.where(low | far, 0.0, right)
-    masses += np.bincount(k, weights=mass - right, minlength=masses.size)
-    masses += np.bincount(k + 1, weights=right, minlength=masses.size)
-    lost = float(np.sum(atoms.q.upper[far]))
-    return lost, moved + lost + float(np.sum(atoms.q.upper[low]))
+    left = (Interval.exactly(mass) - right).upper
+    both = Interval.exactly(np.append(left, right)).binned(np.append(k, k + 1), masses.size)
+    lost, raised = (Interval.exactly(atoms.q.upper[x]).total() for x in (far, low))
+    return (both + masses).upper, lost, moved + lost + raised
 
 
 def lower_law(source: LossSource, grid: Grid, cells: Masses | None = None) -> LatticeLaw:
@@ -196,9 +184,9 @@ def lower_law(source: LossSource, grid: Grid, cells: Masses | None = None) -> La
     cells = source.cells(grid.losses, exact=False) if cells is None else cells
     # Atoms are where they are; the means of cells are brought to their points within some room.
     square = step * step if source.reach[0] < source.reach[1] else 0.0
-    room = max(_LOWERED * square, 8 * ULP * (1 + grid.size))
+    room = max(_LOWERED * square, _AT * (1 + float(grid.farthest.upper)))
     origin = _origin(source.atoms, cells, grid)
-    points = grid.losses + origin
+    points = Interval.exactly(grid.index.astype(np.float64)) * step + origin
     q, above = _means(source, points, step, cells, room)
     at = np.arange(1, q.size + 1)
     atoms = source.atoms
@@ -208,11 +196,11 @@ def lower_law(source: LossSource, grid: Grid, cells: Masses | None = None) -> La
             place = np.nan_to_num((np.log(mass) - np.log(p) - origin) / step, neginf=grid.first - 1)
         k = np.clip(np.rint(place), grid.first, grid.last).astype(np.int64) - grid.first
         at, q = np.append(at, k), np.append(q, mass)
-        above = np.append(above, _excess(p, mass, points[k]))
+        above = np.append(above, _excess(p, mass, exp(points.at(k)).upper))
     lowered = _lowering(q, above, step, room)
-    masses = np.zeros(points.size)
-    _place(masses, grid, at, q, above, lowered)
-    return LatticeLaw(grid, masses * (1 - ULP), source.only_q[0] * (1 - ULP), lowered - origin)
+    masses = _placed(grid, at, q, above, lowered)
+    below = (Interval.exactly(lowered) - origin).upper
+    return LatticeLaw(grid, masses, source.only_q[0], float(below))
 
 
 def _origin(atoms: Atoms, cells: Masses, grid: Grid) -> float:
@@ -221,22 +209,22 @@ def _origin(atoms: Atoms, cells: Masses, grid: Grid) -> float:
     Two cells beside each other count together where they hold nearly everything: a grid point
     between them cuts many small losses in two, whose halves have means that the whole has not.
     """
-    p, q = (_middle(mass)[1:-1] for mass in cells)
+    p, q = (mass.middle[1:-1] for mass in cells)
     pairs = p[:-1] + p[1:], q[:-1] + q[1:]
     if np.max(pairs[1], initial=0.0) > _NEARLY_ALL:
         p, q = pairs
-    p, q = (np.append(cell, _middle(atom)) for cell, atom in zip((p, q), atoms, strict=True))
+    p, q = (np.append(cell, atom.middle) for cell, atom in zip((p, q), atoms, strict=True))
     k = int(np.argmax(q))
     if not (q[k] > _HEAVY and p[k] > 0):
         return 0.0
     place = math.log(q[k]) - math.log(p[k])
     origin = place - round(place / grid.step) * grid.step
     # What rounding cannot tell from a grid point is one.
-    return origin if abs(origin) > 8 * ULP * (1 + grid.size) else 0.0
+    return origin if abs(origin) > _AT * (1 + float(grid.farthest.upper)) else 0.0
 
 
 def _means(
-    source: LossSource, points: Array, step: float, cells: Masses, room: float
+    source: LossSource, points: Interval, step: float, cells: Masses, room: float
 ) -> tuple[Array, Array]:
     """Return masses for the points from the second on, and by how much their means exceed them.
 
@@ -249,16 +237,16 @@ def _means(
     """
     # About where a boundary between two points is to lie: where the mean of the cell around it
     # would come to the middle.
-    middles = points[:-1] + step / 2
-    p, q = (_middle(mass)[1:-1] for mass in cells)
-    short = _excess(p, q, middles)
+    middles, scale = points.lower[:-1] + step / 2, exp(points).upper[1:]
+    p, q = (mass.middle[1:-1] for mass in cells)
+    short = _excess(p, q, np.exp(middles))
     move = np.where(np.abs(short) < step / 2, -short, 0.0) + _noise(cells, step)
     tries = 0
     while True:
         move = np.clip(move, -0.45 * step, 0.45 * step)
         found = source.cells(middles + move, exact=False)
         p, q = found.p.upper[1:], found.q.lower[1:]
-        above = _excess(p, q, points[1:])
+        above = _excess(p, q, scale)
         failed = (above < -room) & (q > 0)
         tries += 1
         # A failed cell loses a step, the others some square of it.
@@ -277,7 +265,7 @@ def _lowering(q: Array, above: Array, step: float, room: float) -> float:
     if not np.any(short):
         return room
     order = np.argsort(-above[short])
-    deficits = np.append(room, -above[short][order] * (1 + 8 * ULP) + 8 * ULP * step)
+    deficits = np.append(room, -above[short][order])
     mass = q[short][order]
     left = np.append(float(np.sum(mass)), np.maximum(np.sum(mass) - np.cumsum(mass), 0.0))
     return float(deficits[np.argmin(deficits + step * left)]) + room
@@ -286,27 +274,19 @@ def _lowering(q: Array, above: Array, step: float, room: float) -> float:
 def _noise(cells: Masses, step: float) -> Array:
     """Return by about how much the rounding of a cell's masses may lower its mean."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        wide = sum((m.upper - m.lower)[1:-1] / _middle(m)[1:-1] for m in cells) / 2
+        wide = sum((m.upper - m.lower)[1:-1] / m.middle[1:-1] for m in cells) / 2
     return np.where(wide < step / 4, wide, 0.0)
 
 
-def _middle(mass: Bracket) -> Array:
-    return (mass.lower + mass.upper) / 2
+def _excess(p: Array, q: Array, scale: Array) -> Array:
+    """Return a lower bound of log q/p - loss, with e^loss at most `scale`."""
+    return log(Interval.exactly(q) / (Interval.exactly(p) * scale)).lower
 
 
-def _excess(p: Array, q: Array, loss: Array) -> Array:
-    """Return about log q/p - loss, accurate where it is small."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
-        ratio = q / (p * np.exp(loss / 2)) * np.exp(-loss / 2)
-        log = np.log1p(ratio - 1)
-    return np.where(np.isnan(log), -np.inf, log)
-
-
-def _place(masses: Array, grid: Grid, at: _Index, q: Array, above: Array, lowered: float) -> None:
-    """Add masses at grid points, or at earlier ones where their losses fall short."""
-    # The ratio, its logarithm and the step's multiple are each rounded; and so are the places.
-    room = 4 * ULP * (1 + np.where(np.isfinite(above), np.abs(above), 0.0)) + ULP * grid.size
-    short = np.where(above - room >= -lowered, 0.0, np.floor((above - room + lowered) / grid.step))
-    to = at + np.maximum(short, -2.0 - masses.size).astype(np.int64)
+def _placed(grid: Grid, at: _Index, q: Array, above: Array, lowered: float) -> Array:
+    """Return masses at grid points, or at earlier ones where their losses fall short."""
+    missing = ((Interval.exactly(above) + lowered) / grid.step).lower
+    short = np.where(above >= -lowered, 0.0, np.floor(missing))
+    to = at + np.maximum(short, -2.0 - grid.index.size).astype(np.int64)
     keep = (to >= 0) & (q > 0)
-    masses += np.bincount(to[keep], weights=q[keep], minlength=masses.size)
+    return Interval.exactly(q[keep]).binned(to[keep], grid.index.size).lower

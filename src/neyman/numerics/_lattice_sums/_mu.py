@@ -8,11 +8,11 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._distributions._normal import gaussian_log_delta
-from neyman.numerics._interval import quiet
+from neyman.numerics._interval import Array, Interval, quiet
 from neyman.numerics._lattice_sums._profile import LatticeProfile
-from neyman.numerics._special import log_ndtr, ndtri
+from neyman.numerics._primitives import exp, expm1, log1p, normal_log_sf
+from neyman.numerics._special import ndtri
 
 __all__ = ["mu_above", "mu_below"]
 
@@ -87,16 +87,16 @@ class _Chords:
         touch = -mu * (ndtri(np.exp(np.clip(log_slope, -740.0, -1e-12))) + mu / 2)
         touch = np.clip(np.nan_to_num(touch), left, right)
         value = gaussian_log_delta(touch, np.asarray(mu)).lower
-        log_tail = log_ndtr(-(touch / mu + mu / 2))
-        room = 64 * ULP * (1 + np.abs(log_tail))
+        place = Interval.exactly(touch)
+        log_tail = normal_log_sf(place / Interval.decimal(mu) + Interval.decimal(mu) / 2)
+        # Of G(touch): P(L > touch) e^touch.
+        steep = exp(log_tail + place - value)
 
         def above(end: Array, goal: Array) -> npt.NDArray[np.bool_]:
             # G(touch) - P(L > touch) (e^end - e^touch), as a share of G(touch).
-            move = np.expm1(end - touch)
-            share = np.exp(log_tail + touch - value) * move
-            share = share + np.abs(share) * room
-            tangent = value + np.log1p(-np.minimum(share, 1.0))
-            return (tangent - 8 * ULP * (1 + np.abs(value)) >= goal) | np.isneginf(goal)
+            share = steep * expm1(Interval.exactly(end) - place)
+            tangent = log1p((-share).larger(-1)) + value
+            return (tangent.lower >= goal) | np.isneginf(goal)
 
         return above(left, log_left) & above(right, log_right)
 

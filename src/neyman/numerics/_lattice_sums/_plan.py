@@ -12,13 +12,14 @@ from typing import NamedTuple, TypeAlias, final
 import numpy as np
 
 from neyman.errors import InvalidParameter
-from neyman.numerics._bracket import Array
+from neyman.numerics._interval import Array
 from neyman.numerics._lattice_sums._law import Grid
 from neyman.numerics._lattice_sums._source import LossSource
 from neyman.numerics._lattice_sums._window import Tilt
 
 __all__ = [
     "FIRST_LOG",
+    "LEVELS",
     "Coarse",
     "Ends",
     "Part",
@@ -28,6 +29,7 @@ __all__ = [
     "ends_of",
     "grid_by",
     "grid_of",
+    "levels_within",
     "look_at",
     "plan",
     "plan_whole",
@@ -35,6 +37,7 @@ __all__ = [
     "tilt_at",
 ]
 
+LEVELS = 5
 # Thresholds of the coarse law on each side of 0, and how many times smaller the least is.
 _SIDE, _FINEST, _MOST_COARSE = 400, 1e-7, 2000
 # Mass cut off on the left, and on the right relative to delta, at the first level; a level changes
@@ -120,6 +123,14 @@ class Coarse:
             spread = np.sum(weight * (places - mean[:, None]) ** 2, axis=-1) / total
             found += times * np.stack((top + np.log(total), mean, spread))
         return found[0], found[1], found[2]
+
+
+def levels_within(cells: int, most: int) -> range:
+    """Return the levels that take at most so many cells, if the first one takes `cells`.
+
+    Each takes four times the cells of the one before.
+    """
+    return range(sum(cells * 4**level <= most for level in range(LEVELS)))
 
 
 def _edge(tail: Callable[[Array], Array], mass: float, sign: int, limit: float) -> float:

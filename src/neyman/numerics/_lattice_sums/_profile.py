@@ -6,12 +6,14 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._interval import Array, Interval
 from neyman.numerics._lattice_sums._window import Window
+from neyman.numerics._primitives import exp, expm1, log, log1p, log_sum
 
 __all__ = ["LatticeProfile"]
 
 _WIDENINGS = 80
+_NOTHING, _ALL = Interval.exactly(-math.inf), Interval.exactly(0.0)
 
 
 @final
@@ -56,61 +58,63 @@ class LatticeProfile:
         w = self.window
         return float(w.infinite.upper) + w.beyond if self.up else float(w.infinite.lower)
 
-    def _error(self) -> float:
-        return self.window.base_error + self.window.scan_error + 8 * ULP
+    def _safe(self, bounds: Interval) -> Array:
+        """Return the end of an argument, or of a goal, at which more is proved than is needed."""
+        return bounds.lower if self.up else bounds.upper
 
     def log_delta(self, epsilon: Array) -> Array:
         """Return a bound of log delta, on one side, at real arguments."""
-        log = self._log_whole(epsilon)
+        log_whole = self._log_whole(epsilon)
         if not self.spared:
-            return log
-        with np.errstate(divide="ignore", over="ignore"):
-            share = np.minimum(self.spared * np.exp(-log) * (1 + 2 * ULP), 1.0)
-            return log + np.log1p(-share) - ULP * np.where(share < 1, np.abs(log), 0.0)
+            return log_whole
+        whole = Interval.exactly(log_whole)
+        return (whole + log1p((exp(-whole) * -self.spared).larger(-1))).lower
 
     def _log_whole(self, epsilon: Array) -> Array:
-        w, side, move = self.window, 1 if self.up else -1, self.window.lowered + self.later
-        x = epsilon + move
-        x = x - side * ULP * (np.abs(epsilon) + np.abs(move))
+        w = self.window
+        x = self._safe(Interval.decimal(epsilon) + w.lowered + self.later)
         k: Array = np.ceil(np.clip(x / w.step, -(2.0**50), 2.0**50))
-        k = np.where(k * w.step < x, k + 1, k)
-        j = np.clip(k - w.first, 0, self.sums.size - 1).astype(np.int64)
-        f = np.clip(k * w.step - x, 0.0, w.step)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = -np.expm1(-f) * self.sums[j] + np.exp(-f) * self.excess[j]
-            log = w.base - w.tilt * j + np.log(value) + side * self._error()
-            log = np.where(k - w.first >= self.sums.size, -np.inf, log)
-            log = np.logaddexp(log, np.log(self.rest) + side * ULP)
-            # Left of the window the profile is larger than at its first point, and below 1.
-            if self.up:
-                log = np.where(k < w.first, 0.0, log)
-            log = log + side * np.where(np.isfinite(log), ULP * (1 + np.abs(log)), 0.0)
-        return np.minimum(log, 0.0)
+        # Rounding may put x beside its cell: behind it from above, before it from below.
+        behind, place = (Interval.exactly(at) * w.step for at in (k - 1, k))
+        k = k - (behind.upper >= x) if self.up else k + (place.lower < x)
+        inside = np.clip(k - w.first, 0, self.sums.size - 1)
+        j = inside.astype(np.int64)
+        f = (Interval.exactly(k) * w.step - x).clip(0.0, w.step)
+        sums, excess = (Interval.within(one[j], w.scan_error) for one in (self.sums, self.excess))
+        log_mass = w.logs(inside) + log(exp(-f) * excess - expm1(-f) * sums)
+        log_mass = Interval.where(k - w.first >= self.sums.size, _NOTHING, log_mass)
+        found = log_sum(log_mass, log(Interval.exactly(self.rest)))
+        if not self.up:
+            return found.lower
+        # Left of the window the profile is larger than at its first point, and below 1.
+        return Interval.where(k < w.first, _ALL, found).smaller(0).upper
 
     def epsilon(self, delta: Array) -> Array:
         """Return a bound of the least epsilon with delta(epsilon) <= delta; inf if there is none.
 
         -inf stands for "below the window" among the lower bounds.
         """
-        w = self.window
-        whole = delta + self.spared
+        w, base = self.window, float(self.window.base.middle)
+        whole = Interval.decimal(delta) + self.spared
         with np.errstate(divide="ignore", invalid="ignore"):
-            goal = np.log(whole)
-            left = np.log(np.maximum(whole - self.rest, 0.0))
-            places = w.base - w.tilt * np.arange(self.sums.size) + np.log(self.excess)
+            left = np.log(np.maximum(whole.middle - self.rest, 0.0))
+            places = base - w.tilt * np.arange(self.sums.size) + np.log(self.excess)
             j = places.size - np.searchsorted(places[::-1], left, side="right")
             j = np.clip(j, 0, places.size - 1)
-            target = np.exp(np.minimum(left - w.base + w.tilt * j, 700.0))
-            share = (target - self.excess[j]) / (self.sums[j] - self.excess[j])
-            f = -np.log1p(-np.clip(np.nan_to_num(share), 0.0, 1.0))
-        guess = (j + w.first) * w.step - np.minimum(f, w.step) - w.lowered - self.later
-        return self._proved(np.asarray(guess, dtype=np.float64), goal)
+            target = np.exp(np.minimum(left - base + w.tilt * j, 700.0))
+            rise = self.sums[j] - self.excess[j]
+            share = np.clip(np.nan_to_num((target - self.excess[j]) / rise), 0.0, 1.0)
+            f, slope = -np.log1p(-share), rise / (self.excess[j] + share * rise)
+        guess = (j + w.first) * w.step - np.minimum(f, w.step) - w.lowered.middle - self.later
+        return self._proved(guess, self._safe(log(whole)), slope)
 
-    def _proved(self, guess: Array, goal: Array) -> Array:
+    def _proved(self, guess: Array, goal: Array, slope: Array) -> Array:
         """Move the guesses until the profile is seen to be on the right side of its goal."""
         side = 1 if self.up else -1
-        goal = goal - side * 2 * ULP * (1 + np.abs(np.where(np.isfinite(goal), goal, 0.0)))
+        with np.errstate(all="ignore"):
+            off = side * (self._log_whole(guess) - goal) / slope
         pad = self.window.step * 1e-12 + 2.0**-52 * np.abs(guess)
+        pad = pad + np.where(np.isfinite(off), np.clip(off, 0.0, self.window.step), 0.0)
         found = np.full(guess.shape, np.inf if self.up else -np.inf)
         for _ in range(_WIDENINGS):
             at = guess + side * pad
@@ -122,6 +126,6 @@ class LatticeProfile:
                 break
             pad = 2 * pad
         if not self.up:
-            least = math.log(self.rest) if self.rest > 0 else -np.inf
+            least = log(Interval.exactly(self.rest)).lower
             found = np.where(least > goal, np.inf, found)
         return found

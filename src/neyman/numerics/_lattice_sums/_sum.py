@@ -3,33 +3,36 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._interval import Array, Interval
 from neyman.numerics._lattice_sums._law import laws, upper_law
 from neyman.numerics._lattice_sums._mu import mu_above, mu_below
 from neyman.numerics._lattice_sums._plan import (
+    LEVELS,
     Part,
     Plan,
     Question,
     grid_by,
     grid_of,
+    levels_within,
     plan,
     plan_whole,
 )
 from neyman.numerics._lattice_sums._profile import LatticeProfile
 from neyman.numerics._lattice_sums._source import LossSource
 from neyman.numerics._lattice_sums._whole import part_of, whole_law
-from neyman.numerics._lattice_sums._window import Powers, Window, log_total, window
+from neyman.numerics._lattice_sums._window import Powers, Window, log_total, lowered, window
+from neyman.numerics._primitives import exp, log
 
 __all__ = ["Divergences", "LatticeSum", "WholeProfile"]
 
 # Cells of the longest part, or of the window, at the first level; four times as many at the next.
 _FIRST_CELLS = 2**13
-_LEVELS = 5
 # Cells that are held at a time, some 60 bytes each: of every part, and what takes as much as some.
 _MOST_HELD, _BESIDE = 2**24, 3
 # An infinite epsilon is read there, where no finite loss is left.
@@ -56,18 +59,18 @@ class WholeProfile:
     below: tuple[LatticeProfile, ...]
     above: tuple[LatticeProfile, ...]
 
-    def log_delta(self, epsilon: Array) -> Bracket:
-        """Bracket log delta, at real arguments."""
+    def log_delta(self, epsilon: Array) -> Interval:
+        """Interval log delta, at real arguments."""
         at = np.clip(epsilon, -_FARTHEST, _FARTHEST)
         lower = np.max([each.log_delta(at) for each in self.below], axis=0)
         upper = np.min([each.log_delta(at) for each in self.above], axis=0)
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
-    def epsilon(self, delta: Array) -> Bracket:
-        """Bracket the least epsilon >= 0 with delta(epsilon) <= delta."""
+    def epsilon(self, delta: Array) -> Interval:
+        """Interval the least epsilon >= 0 with delta(epsilon) <= delta."""
         lower = np.max([each.epsilon(delta) for each in self.below], axis=0)
         upper = np.min([each.epsilon(delta) for each in self.above], axis=0)
-        return Bracket(np.maximum(lower, 0.0), np.maximum(upper, 0.0))
+        return Interval(np.maximum(lower, 0.0), np.maximum(upper, 0.0))
 
 
 @final
@@ -83,15 +86,15 @@ class Divergences:
     @property
     def rest(self) -> float:
         """Bound of the mass that is left out: delta is at most that of the divergences, and it."""
-        return math.fsum(n * law.infinite for law, n in self.powers) * (1 + ULP)
+        total = sum((n * Fraction(law.infinite) for law, n in self.powers), Fraction(0))
+        return float(Interval.of(total).upper)
 
     def __call__(self, order: Array) -> Array:
         """Return the bounds at orders above 1."""
-        a = np.maximum(order, 1 + _NEAR_ONE)
-        raised = math.fsum(-n * law.lowered for law, n in self.powers)
-        totals = np.array([sum(log_total(self.powers, x - 1)) for x in a.ravel()])
-        bounds = totals.reshape(a.shape) / (a - 1) + raised
-        return bounds + 4 * ULP * np.abs(bounds)
+        a = np.maximum(order, 1 + _NEAR_ONE) - 1
+        totals = [log_total(self.powers, x).upper for x in a.ravel().tolist()]
+        bounds = Interval.exactly(np.reshape(totals, a.shape)) / a - lowered(self.powers)
+        return bounds.upper
 
 
 @final
@@ -119,23 +122,22 @@ class LatticeSum:
     def levels(self) -> range:
         """The levels that a question goes through."""
         if self.step is not None:
-            return range(_LEVELS - 1, _LEVELS)
-        held = len(self.parts) + _BESIDE
-        fit = (k for k in range(1, _LEVELS) if held * self.cells(k) > _MOST_HELD)
-        return range(next(fit, _LEVELS))
+            return range(LEVELS - 1, LEVELS)
+        # The first in any case.
+        return levels_within((len(self.parts) + _BESIDE) * _FIRST_CELLS, _MOST_HELD) or range(1)
 
     @staticmethod
     def cells(level: int) -> int:
         """Return the most cells of a law, or of a window, at a level."""
         return _FIRST_CELLS * 4**level
 
-    def log_delta(self, epsilon: Array) -> Iterator[Bracket]:
-        """Bracket the logarithm of delta at each epsilon, level by level."""
+    def log_delta(self, epsilon: Array) -> Iterator[Interval]:
+        """Interval the logarithm of delta at each epsilon, level by level."""
         flat = np.clip(np.ravel(epsilon).astype(np.float64), -_FARTHEST, _FARTHEST)
         beyond = flat > self._largest
         if np.all(beyond):
             nothing = np.full(epsilon.shape, -np.inf)
-            yield Bracket(nothing, nothing)
+            yield Interval(nothing, nothing)
             return
         questions = [Question(float(x), inverse=False) for x in flat]
         for level in self.levels:
@@ -152,23 +154,23 @@ class LatticeSum:
                 _, above = self._readings(Question(rung, inverse=True), level)
                 upper[untold] = above.log_delta(flat[untold])
             upper[beyond] = -np.inf
-            yield Bracket(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))
+            yield Interval(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))
 
     @property
     def _largest(self) -> float:
         """A loss that the sum surely does not exceed; infinite if one may be."""
         if any(part.upper.only_q[1] > 0 for part in self.parts):
             return math.inf
-        losses = [part.times * _largest_of(part.upper) for part in self.parts]
-        return math.fsum(losses) + 4 * ULP * math.fsum(map(abs, losses))
+        losses = (_largest_of(part.upper) * part.times for part in self.parts)
+        return float(sum(losses, Interval.exactly(0.0)).upper)
 
-    def epsilon(self, delta: Array) -> Iterator[Bracket]:
-        """Bracket the least epsilon >= 0 with delta(epsilon) <= delta, level by level."""
+    def epsilon(self, delta: Array) -> Iterator[Interval]:
+        """Interval the least epsilon >= 0 with delta(epsilon) <= delta, level by level."""
         flat = np.ravel(delta).astype(np.float64)
         with np.errstate(divide="ignore"):
             questions = [Question(float(x), inverse=True) for x in np.log(flat)]
         for level in self.levels:
-            known = Bracket(np.zeros(flat.shape), np.full(flat.shape, np.inf))
+            known = Interval(np.zeros(flat.shape), np.full(flat.shape, np.inf))
             quiet, before = _QUIET / 16**level, np.zeros(flat.shape, dtype=np.bool_)
             for below, above, is_open in self._profiles(questions, level):
                 known, found, before = _nearer(known, flat, below, above)
@@ -182,7 +184,7 @@ class LatticeSum:
                 reading = self._readings(Question(place, inverse=False), level)
                 known, _, before = _nearer(known, flat, *reading)
             lower, upper = known
-            yield Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
+            yield Interval(lower.reshape(delta.shape), upper.reshape(delta.shape))
 
     def _profiles(
         self, questions: list[Question], level: int
@@ -238,7 +240,7 @@ class LatticeSum:
         return WholeProfile(tuple(below), tuple(above))
 
     def mu(self) -> Iterator[tuple[float, float]]:
-        """Bracket the least mu whose Gaussian profile is above the sum's at every epsilon >= 0.
+        """Interval the least mu whose Gaussian profile is above the sum's at every epsilon >= 0.
 
         The other half of the guarantee is that of the swapped losses. Infinite above if a loss is
         infinite, or has no largest value.
@@ -290,24 +292,22 @@ class LatticeSum:
 
 
 def _nearer(
-    known: Bracket, delta: Array, below: list[LatticeProfile], above: LatticeProfile
-) -> tuple[Bracket, Array, npt.NDArray[np.bool_]]:
+    known: Interval, delta: Array, below: list[LatticeProfile], above: LatticeProfile
+) -> tuple[Interval, Array, npt.NDArray[np.bool_]]:
     """Return brackets of epsilon by one more reading, its upper end, and what lies before it."""
     lower = np.max([known.lower, *(each.epsilon(delta) for each in below)], axis=0)
     found = np.maximum(above.epsilon(delta), 0.0)
     upper = np.minimum(known.upper, found)
     start = (above.window.first + 1) * above.window.step
-    return Bracket(lower, upper), found, (upper > lower) & (upper > 0) & (upper <= start)
+    return Interval(lower, upper), found, (upper > lower) & (upper > 0) & (upper <= start)
 
 
-def _largest_of(source: LossSource) -> float:
+def _largest_of(source: LossSource) -> Interval:
     """Return a bound of the finite losses, of the atoms too."""
-    p, q = source.atoms
-    some = q.upper > 0
-    with np.errstate(divide="ignore"):
-        places = np.log(q.upper[some]) - np.log(p.lower[some])
-    most = float(np.max(places * (1 + 8 * ULP * np.sign(places)) + 8 * ULP, initial=-np.inf))
-    return max(most, source.reach[1] if source.reach[0] < source.reach[1] else -np.inf)
+    p, q = (mass.at(source.atoms.q.upper > 0) for mass in source.atoms)
+    most = float(np.max((log(q) - log(p)).upper, initial=-np.inf))
+    least, largest = source.reach
+    return Interval.exactly(max(most, largest if least < largest else -np.inf))
 
 
 def _coupled(powers: Powers, found: Window, log_delta: float) -> LatticeProfile:
@@ -315,13 +315,16 @@ def _coupled(powers: Powers, found: Window, log_delta: float) -> LatticeProfile:
 
     A step's excess has a mean of at most h^2/8 and moves by h: Hoeffding's inequality.
     """
-    count, step = sum(n for _, n in powers), found.step * (1 + 1e-9)
+    count = sum(n for _, n in powers)
+    # Grid points are rounded, and so their distances.
+    step = Interval.exactly(found.step) + 2 * max(law.grid.rounding for law, _ in powers)
     missed = _MISSED * math.exp(max(log_delta, -690.0))
-    later = count * step**2 / 8 + step * math.sqrt(count / 2 * -math.log(missed))
-    whole = math.fsum(
-        n * math.log1p(max(float(np.sum(law.masses)) + law.infinite - 1, 0.0)) for law, n in powers
-    )
-    moved = math.fsum(n * law.moved for law, n in powers) * math.exp(whole)
+    tail = -log(Interval.exactly(missed))
+    whole, moved = Interval.exactly(0.0), Interval.exactly(0.0)
+    for law, n in powers:
+        mass = Interval.exactly(law.masses).total() + law.infinite
+        whole, moved = whole + log(mass.larger(1)) * n, moved + Interval.exactly(law.moved) * n
     # The upper law's points lie a rounding above the grid: here they count below it.
-    later = later * (1 + ULP) + 4 * abs(found.lowered)
-    return LatticeProfile(found, up=False, later=later, spared=(missed + moved) * (1 + 1e-9))
+    later = step.squared() * count / 8 + step * (tail * count / 2).sqrt() + found.lowered * -4
+    spared = moved * exp(whole) + missed
+    return LatticeProfile(found, up=False, later=float(later.upper), spared=float(spared.upper))

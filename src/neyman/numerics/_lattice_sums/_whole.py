@@ -1,17 +1,20 @@
 """The law of a sum over all its losses, from above and from below: a loss to go on with."""
 
-import math
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._interval import Array, Interval
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._source import AtomSource, ChordSource, Masses
 from neyman.numerics._lattice_sums._window import Powers, Window
+from neyman.numerics._primitives import exp, log
 
 __all__ = ["WholeLaw", "part_of", "whole_law"]
+
+# The most that a mass in P counts, and what is added to masses that doubles cannot hold.
+_MOST, _TINY = 1e300, 1e-300
 
 
 @final
@@ -31,13 +34,18 @@ class WholeLaw:
     first: int
     masses: Array
     infinite: float
-    lowered: float
+    lowered: Interval
 
     @property
-    def losses(self) -> Array:
+    def losses(self) -> Interval:
         """The losses."""
-        k = np.arange(self.masses.size, dtype=np.float64)
-        return np.asarray((self.first + k) * self.step - self.lowered, dtype=np.float64)
+        k = np.arange(self.first, self.first + self.masses.size, dtype=np.float64)
+        return Interval.exactly(k) * self.step - self.lowered
+
+    @property
+    def p(self) -> Interval:
+        """Masses under P, as far as doubles go."""
+        return (exp(-self.losses) * self.masses).smaller(_MOST)
 
 
 def whole_law(powers: Powers, found: Window, *, up: bool) -> WholeLaw:
@@ -46,20 +54,18 @@ def whole_law(powers: Powers, found: Window, *, up: bool) -> WholeLaw:
     From above what lies below the window is raised to its first loss, what lies beyond is infinite;
     from below both are left out.
     """
-    k = np.arange(found.masses.upper.size, dtype=np.float64)
-    error = found.base_error + 4 * ULP
-    with np.errstate(over="ignore", under="ignore"):
-        scale = np.exp(found.base - found.tilt * k)
+    masses = exp(found.logs(np.arange(found.masses.upper.size, dtype=np.float64))) * found.masses
+    lowest = float(found.infinite.lower)
     if not up:
-        lower = found.masses.lower * scale * max(1 - error, 0.0)
-        return WholeLaw(found.step, found.first, lower, float(found.infinite.lower), found.lowered)
-    masses = found.masses.upper * scale * (1 + error) + 1e-300
-    least = float(np.sum(found.masses.lower * scale)) * max(1 - error, 0.0) * (1 - 1e-12)
-    total = math.fsum(n * math.log(float(np.sum(law.masses)) + law.infinite) for law, n in powers)
-    total = math.exp(total) * (1 + 400 * ULP * sum(n for _, n in powers))
-    infinite = float(found.infinite.upper) + found.beyond
-    masses[0] += max(total - least - float(found.infinite.lower), 0.0)
-    return WholeLaw(found.step, found.first, masses, infinite, found.lowered)
+        return WholeLaw(found.step, found.first, masses.lower, lowest, found.lowered)
+    total = Interval.exactly(0.0)
+    for law, n in powers:
+        total = total + log(Interval.exactly(law.masses).total() + law.infinite) * n
+    missing = (exp(total) - masses.total() - lowest).larger(0).upper
+    upper = (masses + _TINY).upper
+    upper[0] = (Interval.exactly(upper[0]) + missing).upper
+    infinite = (found.infinite + found.beyond).upper
+    return WholeLaw(found.step, found.first, upper, float(infinite), found.lowered)
 
 
 def part_of(lower: WholeLaw, upper: WholeLaw, times: int) -> Part:
@@ -69,25 +75,21 @@ def part_of(lower: WholeLaw, upper: WholeLaw, times: int) -> Part:
     both at least 1. The lower law's mass in P may exceed 1: its lowest losses are left out until it
     does not.
     """
-    q, losses = upper.masses, upper.losses
-    room = 2 * ULP * (2 + np.abs(losses))
-    with np.errstate(over="ignore"):
-        p = np.minimum(q * np.exp(-losses), 1e300)
-    missing = max(1 - float(np.sum(p * (1 - room))) * (1 - 1e-12), 0.0)
-    atoms = Masses(Bracket(p * (1 - room), p * (1 + room)), Bracket(q, q))
+    p, q = upper.p, Interval.exactly(upper.masses)
+    missing = (1 - Interval.exactly(p.lower).total()).larger(0)
     above = AtomSource(
-        atoms, (upper.infinite, upper.infinite), (missing * (1 - ULP), missing * (1 + ULP))
+        Masses(p, q),
+        (upper.infinite, upper.infinite),
+        (float(missing.lower), float(missing.upper)),
     )
     return Part(above, _capped(lower), times)
 
 
 def _capped(law: WholeLaw) -> ChordSource:
-    losses = law.losses
-    with np.errstate(over="ignore"):
-        p = law.masses * np.exp(-losses) * (1 + 2 * ULP * (2 + np.abs(losses)))
-    p = np.where(law.masses > 0, np.minimum(p, 1e300), 0.0)
+    losses = law.losses.middle
+    p = np.where(law.masses > 0, law.p.upper, 0.0)
     # From the largest loss down, as far as a probability goes.
-    kept = np.cumsum(p[::-1])[::-1] * (1 + p.size * 2.0**-52) <= 1
+    kept = Interval.exactly(p[::-1]).running().upper[::-1] <= 1
     kept &= law.masses > 0
-    missing = max(1 - float(np.sum(p[kept])) * (1 + 1e-12), 0.0)
+    missing = float((1 - Interval.exactly(p[kept]).total()).larger(0).lower)
     return ChordSource(losses[kept], p[kept], law.masses[kept], law.infinite, (missing, missing))

@@ -8,16 +8,19 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._interval import Array, Interval
 from neyman.numerics._lattice_sums._law import LatticeLaw
+from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.numerics._spectrum import convolved, spectrum
 
-__all__ = ["Powers", "Tilt", "Window", "log_moment", "log_total", "window"]
+__all__ = ["Powers", "Tilt", "Window", "log_total", "lowered", "window"]
 
 Powers = Sequence[tuple[LatticeLaw, int]]
 # Where the sum of a block of decaying terms starts anew, as an exponent.
 _BLOCK = 300.0
-_TINY, _NOTHING, _LEAST = 1e-300, -690.0, 5e-324
+_TINY, _LEAST = 1e-300, 5e-324
+# In place of the logarithm of nothing: of this mass, anywhere.
+_NOTHING = Interval.exactly(-690.0)
 # The most that a tilt changes from one grid point to the next, in logarithms.
 _STEEPEST = 100.0
 
@@ -54,25 +57,28 @@ class Window:
         first: k of the first loss.
         tilt: for one step of the grid.
         base: logarithm.
-        masses: bracket of r.
+        masses: of r.
         beyond: upper bound of the mass above the window, of finite loss.
-        infinite: bracket of the mass of an infinite loss.
+        infinite: the mass of an infinite loss.
         lowered: by how much each loss lies below its grid point; negative if above.
     """
 
     step: float
     first: int
     tilt: float
-    base: float
-    masses: Bracket
+    base: Interval
+    masses: Interval
     beyond: float
-    infinite: Bracket
-    lowered: float
+    infinite: Interval
+    lowered: Interval
 
-    @property
-    def base_error(self) -> float:
-        """Bound of the error of the logarithms of all masses."""
-        return ULP * (4 + abs(self.base) + self.tilt * self.masses.upper.size)
+    def logs(self, j: Array) -> Interval:
+        """Return the logarithms of what r is multiplied by at the losses first + j."""
+        return self.base - Interval.exactly(j) * self.tilt
+
+    def losses(self, j: Array) -> Interval:
+        """Return the losses first + j, where they lie on the grid."""
+        return Interval.exactly(j + self.first) * self.step
 
     def scans(self, *, up: bool) -> tuple[Array, Array]:
         """Return, for each j, Σ_(k>=j) r_k e^(-tilt (k-j)), and the same of r_k (1 - e^(-h (k-j))).
@@ -107,28 +113,33 @@ def _decayed(terms: Array, rate: float) -> Array:
     return found
 
 
-def log_moment(law: LatticeLaw, tilt: Array) -> Array:
-    """Return log Σ mass e^(tilt loss) for an array of exponents."""
-    with np.errstate(divide="ignore"):
-        log = np.log(law.masses)
-    kept = np.flatnonzero(np.isfinite(log))
+def log_moment(law: LatticeLaw, tilt: float) -> Interval:
+    """Return log Σ mass e^(tilt loss)."""
+    kept = np.flatnonzero(law.masses)
     if not kept.size:
-        return np.full(tilt.shape, _NOTHING)
-    log, losses = log[kept], law.grid.losses[kept]
-    exponents = log + np.multiply.outer(tilt, losses)
-    top = np.max(exponents, axis=-1)
-    return top + np.log(np.sum(np.exp(exponents - top[..., None]), axis=-1))
+        return _NOTHING
+    mass, losses = law.masses[kept], law.grid.losses[kept]
+    exponents = np.log(mass) + tilt * losses
+    top = float(np.max(exponents))
+    # A logarithm, a product and a sum: no exponent is further off than those of the largest size.
+    sizes = log(Interval.exactly(float(np.min(mass)))).smaller(0) - law.grid.farthest * abs(tilt)
+    # The factor is rounded as a term is.
+    factor = exp((sizes - sizes) * 2)
+    return log(Interval.exactly(np.exp(exponents - top)).total() * factor) + top
 
 
-def log_total(powers: Powers, tilt: float) -> tuple[float, float]:
-    """Return Σ n K(tilt), and a bound of its error."""
-    logs = [(n, float(log_moment(law, np.asarray(tilt)))) for law, n in powers]
-    total = math.fsum(n * log for n, log in logs)
-    error = math.fsum(
-        n * ULP * (8 + abs(log) + abs(tilt) * law.grid.size)
-        for (law, n), (_, log) in zip(powers, logs, strict=True)
-    )
-    return total, error
+def log_total(powers: Powers, tilt: float) -> Interval:
+    """Return Σ n K(tilt)."""
+    return _sum([log_moment(law, tilt) * n for law, n in powers])
+
+
+def lowered(powers: Powers) -> Interval:
+    """Return by how much the losses of a composition lie below their grid points."""
+    return Interval.of(sum((n * Fraction(law.lowered) for law, n in powers), Fraction(0)))
+
+
+def _sum(terms: Sequence[Interval]) -> Interval:
+    return sum(terms, Interval.exactly(0.0))
 
 
 def window(powers: Powers, tilt: Tilt, least: float) -> Window:
@@ -150,53 +161,54 @@ def window(powers: Powers, tilt: Tilt, least: float) -> Window:
     if low <= high and top < low + length:
         # Nothing is beyond, where the window can as well end with the sum.
         high = top
-    kappas = [float(log_moment(law, np.asarray(tau / step))) for law, _ in powers]
+    kappas = [float(log_moment(law, tau / step).middle) for law, _ in powers]
     total = sum((n * Fraction(k) for (_, n), k in zip(powers, kappas, strict=True)), Fraction(0))
-    above = _chernoff(powers, tilt.right, tau / step, float(total), high + 1, step)
-    below = _chernoff(powers, tilt.left, tau / step, float(total), low - 1, step)
+    above, below = (
+        _chernoff(powers, other, tau, total, cell)
+        for other, cell in ((tilt.right, high + 1), (tilt.left, low - 1))
+    )
     # Something is beyond a window that ends before the sum, be it too little for doubles.
     above = 0.0 if high >= top else max(above, _LEAST)
     below = 0.0 if low <= bottom else below
-    nothing = np.zeros(high + 1 - first)
-    masses = Bracket(nothing, nothing)
+    masses = Interval.exactly(np.zeros(high + 1 - first))
     if all(np.any(law.masses) for law, _ in powers):
         spectra = [
             (spectrum(law.masses, law.grid.first, tau, kappa, length), n)
             for (law, n), kappa in zip(powers, kappas, strict=True)
         ]
         masses = convolved(spectra, (first, high + 1), length, above + below)
-    base = float(total - Fraction(tau) * first)
-    beyond = above * math.exp(min(base - tau * (high - first), 700.0))
-    beyond = max(beyond, _LEAST) if above else 0.0
-    infinite = _infinite(powers)
-    lowered = math.fsum(n * law.lowered for law, n in powers) * (1 + ULP)
-    return Window(step, first, tau, base, masses, beyond * (1 + 1e-12), infinite, lowered)
+    base = Interval.of(total - Fraction(tau) * first)
+    beyond = 0.0
+    if above:
+        log_beyond = (base - Interval.exactly(float(high - first)) * tau).smaller(700)
+        beyond = max(float((exp(log_beyond) * above).upper), _LEAST)
+    return Window(step, first, tau, base, masses, beyond, _infinite(powers), lowered(powers))
 
 
-def _chernoff(
-    powers: Powers, other: float, tau: float, total: float, cell: int, step: float
-) -> float:
-    """Return a bound of the tilted mass at or beyond a cell, by another tilt."""
+def _chernoff(powers: Powers, other: float, tau: float, total: Fraction, cell: int) -> float:
+    """Return a bound of the tilted mass at or beyond a cell, by another tilt.
+
+    Args:
+        powers: the laws.
+        other: the tilt, for one loss.
+        tau: for one step of the grid.
+        total: logarithm that the tilted masses are divided by.
+        cell: the first one.
+    """
     if not math.isfinite(other):
         return 0.0
-    found, error = log_total(powers, other)
-    _, mine = log_total(powers, tau)
-    log = found - total - (other - tau) * cell * step
-    turned = (abs(other) + abs(tau)) * abs(cell) * step
-    slack = error + mine + ULP * (4 + abs(found) + abs(total) + turned)
-    return math.exp(min(log + slack, 700.0))
+    turned = (Interval.exactly(tau) - Interval.exactly(powers[0][0].step) * other) * cell
+    return float(exp((log_total(powers, other) - total + turned).smaller(700)).upper)
 
 
-def _infinite(powers: Powers) -> Bracket:
+def _infinite(powers: Powers) -> Interval:
     """Return the mass of an infinite loss: all that is not finite in every part."""
-    sums = [(n, max(float(np.sum(law.masses)), _TINY), law.infinite) for law, n in powers]
-    finite = math.fsum(n * math.log(mass) for n, mass, _ in sums)
-    more = math.fsum(n * math.log1p(infinite / mass) for n, mass, infinite in sums)
+    sums = [
+        (Interval.exactly(law.masses).total().larger(_TINY), law.infinite, n) for law, n in powers
+    ]
+    finite = _sum([log(mass) * n for mass, _, n in sums])
+    more = _sum([log1p(Interval.exactly(infinite) / mass) * n for mass, infinite, n in sums])
     # In two ways, of which one does not overflow.
-    value = math.exp(finite) * math.expm1(more) if more < 1 else math.exp(finite + more)
-    value = value - math.exp(finite) if more >= 1 else value
-    # A sum by pairs is within some hundred roundings.
-    room = (
-        ULP * (8 + abs(finite) + abs(more)) * math.e + 200 * sum(n for n, _, _ in sums) * 2.0**-53
-    )
-    return Bracket(np.asarray(value * max(1 - room, 0.0)), np.asarray(value * (1 + room)))
+    if more.upper < 1:
+        return exp(finite) * expm1(more)
+    return (exp(finite + more) - exp(finite)).larger(0)
