@@ -87,7 +87,7 @@ def functionals(pair: Pair) -> Functionals:
     Returns:
         The moments; infinite where P has mass that Q lacks, as for f_{0,delta}.
 
-    Error: the brackets; relative 64 ULP for closed forms, else 1e-7 to 1e-4.
+    Error: the brackets; a few roundings for closed forms, else 1e-7 to 1e-4.
 
     Raises:
         InvalidParameter: if no tail of the loss is proved to have moments.
