@@ -25,7 +25,6 @@ from neyman.curves._pairs._randomized_response import RandomizedResponsePair
 from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
-    ULP,
     Array,
     Bracket,
     Interval,
@@ -42,7 +41,6 @@ __all__ = ["Functionals", "functionals", "summed"]
 
 _PLACES, _SHARES = (Interval.within(part, 2.0**-52) for part in legendre(32))
 _RULE = Interval.within(np.ones(()), 2.0**-60)
-_SLACK = 64 * ULP
 _FAR = 200.0
 # Where the integral of the profile may stop: e^-t leaves the doubles.
 _REACH = 690.0
@@ -90,7 +88,7 @@ def functionals(pair: Pair) -> Functionals:
     Returns:
         The moments; infinite where P has mass that Q lacks, as for f_{0,delta}.
 
-    Error: the brackets; relative 64 ULP for closed forms, else 1e-7 to 1e-4.
+    Error: the brackets; a few roundings for closed forms, else 1e-7 to 1e-4.
 
     Raises:
         InvalidParameter: if no tail of the loss is proved to have moments.
@@ -244,13 +242,16 @@ def _by_profile(pair: Pair, kl: Bracket, variance: Bracket) -> Functionals:
     left = Side.first(other.delta_bracket, first_places(advantage, stop), rising=True)
 
     def beyond(weights: Weights) -> Array:
-        height = 0.0 if log == -math.inf else math.exp(min(log, 700.0)) * (1 + _SLACK)
-        return tail_of(weights, stop, rate) * height
+        height = exp(min(log, 700.0)).upper
+        return (Interval.exactly(tail_of(weights, stop, rate)) * height).upper
 
     sides = Sides(right.within([1.0, 2.0]), left)
     sides, plain = sides.moments(np.zeros(3), _PLAIN[0], _PLAIN[1], beyond(_PLAIN[1]))
     low, high = max(plain.lower[0], float(kl.lower)), min(plain.upper[0], float(kl.upper))
-    center, off = (low + high) / 2, (high - low) / 2 * (1 + ULP)
+    known = Interval(np.asarray(low), np.asarray(high))
+    center = float(known.middle)
+    off = known - center
+    off = Interval.exactly(off.larger(-off).upper)
     about = _about(center)
     sides = Sides(
         sides.right.within([1 - center, 2 - center]),
@@ -259,14 +260,15 @@ def _by_profile(pair: Pair, kl: Bracket, variance: Bracket) -> Functionals:
     constants = np.asarray([center**2, center**3])
     _, found = sides.moments(constants, about[0], about[1], beyond(about[1]))
     # E (L + c)^2 is the variance and (c - kl)^2; E |L + c|^3 is convex in c.
-    least = max(found.lower[0] - off**2, float(variance.lower), 0.0)
-    widest = max(min(found.upper[0], float(variance.upper)), least)
-    slope = 3 * off * (widest + off**2)
-    square = max(plain.lower[1], least + low**2), min(plain.upper[1], widest + high**2)
-    lower = [low, square[0], plain.lower[2], found.lower[1] - slope, least]
-    upper = [high, square[1], plain.upper[2], found.upper[1] + slope, widest]
-    room = _SLACK * np.abs(upper)
-    return _told(Bracket(np.maximum(lower - room, 0.0), upper + room), pair)
+    shifted, cube = (Interval(found.lower[k], found.upper[k]) for k in (0, 1))
+    least = np.maximum((shifted - off.squared()).lower, np.maximum(variance.lower, 0.0))
+    spread = Interval(least, np.maximum(np.minimum(shifted.upper, variance.upper), least))
+    slope = (off * 3 * (Interval.exactly(spread.upper) + off.squared())).upper
+    square = spread + known.squared()
+    lower = low, max(plain.lower[1], square.lower), plain.lower[2], (cube - slope).lower, least
+    upper = high, min(plain.upper[1], square.upper), plain.upper[2], (cube + slope).upper
+    ends = Bracket(np.asarray(lower), np.asarray([*upper, spread.upper]))
+    return _told(ends.larger(0), pair)
 
 
 def _most(pair: Pair) -> float:
@@ -287,7 +289,7 @@ def _left_end(other: Pair, most: float) -> tuple[float, float, float]:
         if square is None:
             divergence = other.renyi_bracket(1 + _RATES).upper
         else:
-            divergence = (1 + _RATES) * (standing(square)[1] / 2 * (1 + 4 * ULP))
+            divergence = ((Interval.exactly(_RATES) + 1) * Interval.of(square) / 2).upper
         ends = np.where(np.isfinite(divergence), divergence + _TAIL / _RATES, np.inf)
     best = int(np.argmin(ends))
     stop = float(ends[best])
@@ -297,7 +299,8 @@ def _left_end(other: Pair, most: float) -> tuple[float, float, float]:
             "known to be finite, so that none is proved; ask for those of a curve below it, such "
             "as gdp(f.mu())"
         )
-    return stop, float(_RATES[best]), -float(_RATES[best]) * (stop - float(divergence[best]))
+    rate = float(_RATES[best])
+    return stop, rate, float(((Interval.exactly(divergence[best]) - stop) * rate).upper)
 
 
 def _rows(*rows: tuple[Array | float, Array | float, Array | float]) -> Callable[[Array], Array]:

@@ -16,7 +16,7 @@ from typing import TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics import ULP, Array, Bracket
+from neyman.numerics import ULP, Array, Bracket, Interval, exp
 from neyman.numerics._convex_cells import Cells, Ends
 
 __all__ = ["Side", "Sides", "Weights", "first_places", "tail_of"]
@@ -130,15 +130,15 @@ class Side:
 
     def beyond(self, weights: Weights) -> Array:
         """Bound what lies behind the last place of e^-t w(t) delta(t), where delta stays."""
-        height = float(self.upper[-1]) * float(np.exp(-self.at[-1])) * (1 + 8 * ULP)
-        return height * tail_of(weights, float(self.at[-1]), 1.0)
+        height = exp(-self.at[-1]) * self.upper[-1]
+        return (height * tail_of(weights, float(self.at[-1]), 1.0)).upper
 
 
 def tail_of(weights: Weights, end: float, rate: float) -> Array:
     """Bound the integral of |w(end + s)| e^(-rate s) over s >= 0, for each moment."""
-    a, b, c = np.abs(weights(np.asarray([end]))[:, :, 0]).T
-    whole = a + end * (b + end * c)
-    return (whole / rate + (b + 2 * c * end) / rate**2 + 2 * c / rate**3) * (1 + 8 * ULP)
+    a, b, c = map(Interval.exactly, np.abs(weights(np.asarray([end]))[:, :, 0]).T)
+    value, slope, bend = a + (b + c * end) * end, b + c * (2 * end), c * 2
+    return ((value + (slope + bend / rate) / rate) / rate).upper
 
 
 @final
