@@ -55,12 +55,42 @@ class Rounded:
 
 
 class _Masses(NamedTuple):
-    """Logs of the P-masses on some grid points, and of the bounds of their errors."""
+    """P-masses on some grid points, times e^(loss - scale).
+
+    Attributes:
+        at: the points.
+        value: the masses; below 0 where rounding leaves nothing of them, or no hull was taken.
+        scale: logarithm.
+        some: where there is something at the point, or beside it.
+        step: of the grid.
+    """
 
     at: npt.NDArray[np.int64]
-    log: Interval
-    log_error: Array
-    concave: npt.NDArray[np.bool_]
+    value: Interval
+    scale: Array
+    some: npt.NDArray[np.bool_]
+    step: Fraction
+
+    @property
+    def concave(self) -> npt.NDArray[np.bool_]:
+        """Where the slope falls."""
+        return self.value.middle < 0
+
+    @property
+    def logs(self) -> Interval:
+        """Logarithms of the masses."""
+        return self._log(self.value.larger(0))
+
+    @property
+    def log_errors(self) -> Array:
+        """Logarithms of bounds of their errors."""
+        return self._log(Interval.exactly(self.value.upper) - self.value.middle).upper
+
+    def _log(self, scaled: Interval) -> Interval:
+        sizes = _sizes(np.abs(self.at), self.step)
+        shift = Interval.where(self.at < 0, sizes, -sizes) + self.scale
+        # Where there is nothing beside nothing, rounding makes nothing of it.
+        return Interval.where(self.some, log(scaled) + shift, _NONE)
 
 
 def sampled_atoms(
@@ -84,11 +114,11 @@ def sampled_atoms(
         return None
     index = np.arange(-left, right + 1, dtype=np.int64)
     d = _above_floor(read, _sizes(np.abs(index), step), index >= 0)
-    outer = _atoms(_outer(index, step, d), d.upper, step)
+    outer = _atoms(_outer(index, step, d), d.upper)
     for share in _SHARES:
         inner = _inner(index, step, d, share)
         if inner is not None:
-            return Rounded(outer, _atoms(inner, np.full(2, -np.inf), step))
+            return Rounded(outer, _atoms(inner, np.full(2, -np.inf)))
     return None
 
 
@@ -171,20 +201,15 @@ def _masses(
     fall = _join(b.at(slice(1)), (b.at(slice(1, None)) - a) / -expm1(-gaps))
     kink = Interval.where(at_zero, exp(-Interval.exactly(scale)), _NOTHING)
     value = rise - fall + kink
-    # Where there is nothing beside nothing, rounding makes nothing of it.
     some = (b.upper > 0) | (after > -np.inf) | (before > -np.inf) | at_zero
-    sizes = _sizes(np.abs(index), step)
-    shift = Interval.where(index < 0, sizes, -sizes) + scale
-    known = Interval.where(some, log(value.larger(0)) + shift, _NONE)
-    half = Interval.exactly(value.upper) - value.middle
-    log_error = (log(half) + shift).upper
-    return _Masses(index, known, np.where(some, log_error, -np.inf), value.middle < 0)
+    return _Masses(index, value, scale, some, step)
 
 
-def _atoms(masses: _Masses, log_d: Array, step: Fraction) -> Atoms:
+def _atoms(masses: _Masses, log_d: Array) -> Atoms:
     """Return the law; what the profile has left at the ends lies at infinity."""
-    keep = masses.log.upper > _LEAST_LOG
-    at, (lower, log_p) = masses.at[keep], masses.log.at(keep)
+    logs, step = masses.logs, masses.step
+    keep = logs.upper > _LEAST_LOG
+    at, (lower, log_p) = masses.at[keep], logs.at(keep)
     return Atoms(
         Fraction(0),
         step,
@@ -289,7 +314,7 @@ def _covered(
     """Return whether the rounding of the masses raises the profile by less than its share."""
     # Twice the errors times their distance, summed from the far end, in logarithms.
     weight = np.full(index.shape, -np.inf)
-    weight[masses.at - index[0]] = masses.log_error + math.log(4.0)
+    weight[masses.at - index[0]] = masses.log_errors + math.log(4.0)
     losses = index.astype(np.float64) * float(step)
     zero = int(-index[0])
     right = np.logaddexp.accumulate((weight + losses)[zero + 1 :][::-1])[::-1]
