@@ -88,23 +88,28 @@ class Primitive:
         if lower is upper:
             inside = self._inside(lower)
             value = self.function(inside)
-            return Interval(self._end(inside, value, -1), self._end(inside, value, 1))
+            error = self._error(inside, value)
+            return Interval(self._end(value, error, -1), self._end(value, error, 1))
         low, high = self._inside(lower), self._inside(upper)
         low, high = (high, low) if self.falling else (low, high)
-        ends = self._end(low, self.function(low), -1), self._end(high, self.function(high), 1)
-        return Interval(*ends)
+        least, most = self.function(low), self.function(high)
+        return Interval(
+            self._end(least, self._error(low, least), -1),
+            self._end(most, self._error(high, most), 1),
+        )
 
     def _inside(self, x: Array) -> Array:
         least, most = self.domain
         x = x if math.isinf(least) else np.maximum(x, least)
         return x if math.isinf(most) else np.minimum(x, most)
 
-    def _end(self, x: Array, y: Array, side: int) -> Array:
+    def _error(self, x: Array, y: Array) -> Array:
         # One unit more, for what follows. An infinite value is off by nothing that matters.
         error = np.minimum(np.abs(y), _MOST) * ((self._ulps(x) + 1) * _UNIT)
         error = error + (self.absolute * _UNIT + 5e-324)
-        if self.zero == self.zero:
-            error = error * (x != self.zero)
+        return error * (x != self.zero) if self.zero == self.zero else error
+
+    def _end(self, y: Array, error: Array, side: int) -> Array:
         # What overflows is finite; what is infinite at an end of the domain is a pole.
         if side < 0:
             return np.maximum(np.minimum(y, _MOST) - error, self.values[0])

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._interval import Array, Interval
 
 __all__ = ["Risen", "Rising", "rising_root"]
 
@@ -28,7 +28,7 @@ Rising: TypeAlias = Callable[[Array], Risen]
 _Places: TypeAlias = npt.NDArray[np.intp]
 
 
-def rising_root(function: Rising, target: Array) -> Bracket:
+def rising_root(function: Rising, target: Array) -> Interval:
     """Bracket the x at which an increasing function is `target`.
 
     Args:
@@ -46,7 +46,7 @@ def rising_root(function: Rising, target: Array) -> Bracket:
         pad = np.minimum(np.where(np.isfinite(pad), pad, 0.0), 2.0**-10 * (1 + np.abs(x)))
         pad = pad + 2.0**-52 * np.abs(x) + 1e-300
         lower, upper = (_proved(function, target, x, pad, side) for side in (-1, 1))
-    return Bracket(lower, upper)
+    return Interval(lower, upper)
 
 
 def _proved(function: Rising, target: Array, x: Array, pad: Array, side: int) -> Array:

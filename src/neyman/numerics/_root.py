@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._interval import Array, Interval
 
 __all__ = ["proved_root", "raised"]
 
@@ -14,6 +14,8 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _NEWTON, _WIDENINGS = 80, 60
 _CLOSE, _NOISE = 1e-14, 1e-9
+# What a target may be off by, relatively and absolutely: it is the logarithm of what was asked.
+_OF_TARGET = 2.0**-49
 # Of 1 over the slope.
 _APART = 1e-6
 
@@ -43,13 +45,13 @@ def raised(start: Array, step: Array | float, holds: Callable[[Array], Mask]) ->
 
 
 def proved_root(
-    bounds: Callable[[Array], Bracket],
+    bounds: Callable[[Array], Interval],
     middle: Callable[[Array], Array],
     target: Array,
     start: Array,
     slope: Array,
     blur: Array | float = 0.0,
-) -> Bracket:
+) -> Interval:
     """Bracket the t at which a decreasing function f is `target`.
 
     Secants of an estimate of f, then steps outwards until both sides are proved.
@@ -57,7 +59,7 @@ def proved_root(
     Args:
         bounds: of f, at a one-dimensional array of t.
         middle: an estimate of f.
-        target: the values asked, within ULP (1 + |target|) of what is meant.
+        target: the values asked, within 2^-49 (1 + |target|) of what is meant.
         start: about where.
         slope: about f' there, negative.
         blur: by how much more the target may be off.
@@ -67,7 +69,7 @@ def proved_root(
     """
     t, slope = _middle_root(middle, target, start, slope)
     found = bounds(t)
-    slack = 2 * ULP * (1 + np.abs(target)) + blur
+    slack = _OF_TARGET * (1 + np.abs(target)) + blur
     with np.errstate(invalid="ignore"):
         pad = (found.upper - found.lower + slack) / np.abs(slope)
     pad = np.where(np.isfinite(pad), pad, 0.0) + 2.0**-52 * np.abs(t) + 1e-300
@@ -83,7 +85,7 @@ def proved_root(
         lower[left] = np.where(below >= high[left], ends[0], -np.inf)
         upper[right] = np.where(above <= low[right], ends[1], np.inf)
         pad = 2 * pad
-    return Bracket(lower, upper)
+    return Interval(lower, upper)
 
 
 def _middle_root(

@@ -27,15 +27,21 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.numerics._atomic._atoms import Atoms
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._primitives import exp, expm1, log, log1p
 
 __all__ = ["Rounded", "sampled_atoms"]
 
 # Logs of the profile and of the swapped one at minus the loss, where it is read.
-Reading = Callable[[Array], tuple[Bracket, Bracket]]
+Reading = Callable[[Array], tuple[Interval, Interval]]
 # The least end of a profile, and places that are tried between two a factor of 2 apart.
 _NEAREST, _BETWEEN = 2.0**-60, 16
 _MOST_POINTS, _MOST_PASSES = 2**21, 100
+# A mass below it, in logarithms, is none.
+_LEAST_LOG = -1e5
+_NONE, _NOTHING = Interval.exactly(-np.inf), Interval.exactly(0.0)
+# How much the value at x = 1 is put below a chord, so that it is seen to be below.
+_BELOW = 1e-14
 _SHARES = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
 
@@ -49,12 +55,42 @@ class Rounded:
 
 
 class _Masses(NamedTuple):
-    """Logs of the P-masses on some grid points, and of the bounds of their errors."""
+    """P-masses on some grid points, times e^(loss - scale).
+
+    Attributes:
+        at: the points.
+        value: the masses; below 0 where rounding leaves nothing of them, or no hull was taken.
+        scale: logarithm.
+        some: where there is something at the point, or beside it.
+        step: of the grid.
+    """
 
     at: npt.NDArray[np.int64]
-    log: Array
-    log_error: Array
-    concave: npt.NDArray[np.bool_]
+    value: Interval
+    scale: Array
+    some: npt.NDArray[np.bool_]
+    step: Fraction
+
+    @property
+    def concave(self) -> npt.NDArray[np.bool_]:
+        """Where the slope falls."""
+        return self.value.middle < 0
+
+    @property
+    def logs(self) -> Interval:
+        """Logarithms of the masses."""
+        return self._log(self.value.larger(0))
+
+    @property
+    def log_errors(self) -> Array:
+        """Logarithms of bounds of their errors."""
+        return self._log(Interval.exactly(self.value.upper) - self.value.middle).upper
+
+    def _log(self, scaled: Interval) -> Interval:
+        sizes = _sizes(np.abs(self.at), self.step)
+        shift = Interval.where(self.at < 0, sizes, -sizes) + self.scale
+        # Where there is nothing beside nothing, rounding makes nothing of it.
+        return Interval.where(self.some, log(scaled) + shift, _NONE)
 
 
 def sampled_atoms(
@@ -77,44 +113,47 @@ def sampled_atoms(
     if left + right > _MOST_POINTS:
         return None
     index = np.arange(-left, right + 1, dtype=np.int64)
-    losses = index.astype(np.float64) * h
-    # Where no multiple is rounded, the profile is read once.
-    exact = not step.denominator & (step.denominator - 1) and step.numerator < 2**30
-    d = _above_floor(read, losses, 0 if exact else 1)
-    outer = _atoms(_outer(index, h, d), d.upper, h, step)
+    d = _above_floor(read, _sizes(np.abs(index), step), index >= 0)
+    outer = _atoms(_outer(index, step, d), d.upper)
     for share in _SHARES:
-        inner = _inner(index, h, d, share)
+        inner = _inner(index, step, d, share)
         if inner is not None:
-            ends = np.full(2, -np.inf)
-            return Rounded(outer, _atoms(inner, ends, h, step))
+            return Rounded(outer, _atoms(inner, np.full(2, -np.inf)))
     return None
 
 
-def _above_floor(read: Reading, losses: Array, off: int) -> Bracket:
-    """Return log d at the grid, of which the losses are within `off` 2^-50: d falls away from 1."""
-    room = 4 * ULP * (1 + np.abs(losses))
-    both = [read(losses * (1 + x * ULP)) for x in ((-1, 1) if off else (0,))]
-    (high, high_back), (low, low_back) = both[0], both[-1]
-    right = losses >= 0
-    upper = _falling(losses, np.where(right, high.upper, high_back.upper))
-    return Bracket(
-        np.where(right, low.lower, losses + low_back.lower - room),
-        np.where(right, upper, losses + upper + room),
-    )
+def _sizes(count: npt.NDArray[np.int64], step: Fraction) -> Interval:
+    """Return multiples of the step; as long as doubles can hold them, exactly."""
+    if not step.denominator & (step.denominator - 1) and step.numerator < 2**30:
+        return Interval.exactly(count.astype(np.float64) * float(step))
+    return Interval.of(step) * count.astype(np.float64)
 
 
-def _falling(losses: Array, upper: Array) -> Array:
+def _above_floor(read: Reading, sizes: Interval, right: npt.NDArray[np.bool_]) -> Interval:
+    """Return log d at losses of some sizes, right and left of 0: d falls away from 1."""
+    # What is rounded is read at both ends.
+    near, far = (np.where(right, size, -size) for size in sizes)
+    high, high_back = read(near)
+    low, low_back = (high, high_back) if sizes.lower is sizes.upper else read(far)
+    back = Interval(low_back.lower, high_back.upper)
+    turned = Interval.where(np.isneginf(back.upper), _NONE, back - sizes)
+    upper = _falling(right, np.where(right, high.upper, back.upper))
+    left = Interval.where(np.isneginf(upper), _NONE, Interval.exactly(upper) - sizes)
+    return Interval(np.where(right, low.lower, turned.lower), np.where(right, upper, left.upper))
+
+
+def _falling(right: npt.NDArray[np.bool_], upper: Array) -> Array:
     """Return upper bounds of delta, right of 0, and of the swapped one, left of it, that fall.
 
     As both do, away from 0: else the polygon's ends would be no corners of a convex one.
     """
-    fallen = upper.copy()
-    fallen[losses >= 0] = np.minimum.accumulate(upper[losses >= 0])
-    fallen[losses <= 0] = np.minimum.accumulate(fallen[losses <= 0][::-1])[::-1]
+    zero, fallen = int(np.argmax(right)), upper.copy()
+    fallen[zero:] = np.minimum.accumulate(upper[zero:])
+    fallen[: zero + 1] = np.minimum.accumulate(fallen[: zero + 1][::-1])[::-1]
     return fallen
 
 
-def _width(d: Bracket) -> Array:
+def _width(d: Interval) -> Array:
     with np.errstate(invalid="ignore"):
         wide = d.upper - d.lower
     return np.where(np.isfinite(wide), np.minimum(wide, 1.0), np.where(d.upper > -np.inf, 1.0, 0.0))
@@ -136,146 +175,147 @@ def _end(log: Callable[[Array], Array], reach: float, floor: float) -> float:
     return min(float(end), reach)
 
 
-def _masses(index: npt.NDArray[np.int64], h: float, log_d: Array, width: Array | float) -> _Masses:
+def _scaled(log_d: Array, width: Array | float, scale: Array) -> Interval:
+    """Return d, which may be off by a share, over e^scale; nothing stays nothing."""
+    value = exp(Interval.exactly(log_d) + Interval(np.asarray(-width), np.asarray(width)) - scale)
+    return Interval.where(np.isneginf(log_d), _NOTHING, value)
+
+
+def _join(first: Interval, second: Interval) -> Interval:
+    return Interval(*(np.append(a, b) for a, b in zip(first, second, strict=True)))
+
+
+def _masses(
+    index: npt.NDArray[np.int64], step: Fraction, log_d: Array, width: Array | float
+) -> _Masses:
     """Return the changes of slope at the points, d being 0 or constant beyond the ends."""
-    gaps = np.diff(index).astype(np.float64) * h
-    up, down = np.expm1(gaps), -np.expm1(-gaps)
-    at_zero = index == 0
-    wide = np.broadcast_to(np.asarray(width), log_d.shape) + 4 * ULP
+    gaps, at_zero = _sizes(np.diff(index), step), index == 0
+    wide = np.broadcast_to(np.asarray(width), log_d.shape)
     before, after = np.append(-np.inf, log_d[:-1]), np.append(log_d[1:], -np.inf)
-    wide_before, wide_after = np.append(0.0, wide[:-1]), np.append(wide[1:], 0.0)
     scale = np.maximum(np.maximum(before, after), np.where(at_zero, 0.0, log_d))
     scale = np.where(np.isneginf(scale), 0.0, scale)
-    a, b, c = (np.exp(x - scale) for x in (before, log_d, after))
+    b = _scaled(log_d, wide, scale)
+    c, a = _scaled(log_d[1:], wide[1:], scale[:-1]), _scaled(log_d[:-1], wide[:-1], scale[1:])
     # Beyond the right end the profile is flat; on the left its line ends at d = 0, x = 0.
-    e_up, e_down = np.append(up, np.inf), np.append(1.0, down)
-    # The differences first: equal neighbours leave nothing.
-    value = (c - b) / e_up - (b - a) / e_down
-    kink = np.exp(np.where(at_zero, -scale, -np.inf))
-    value = value + kink
-    error = (c * wide_after + b * wide) / e_up + (b * wide + a * wide_before) / e_down
-    error = error + 8 * ULP * ((c + b) / e_up + (a + b) / e_down + kink)
-    losses = index.astype(np.float64) * h
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log = scale - losses + np.log(np.maximum(value, 0.0))
-        log_error = scale - losses + np.log(error)
-    return _Masses(index, log, log_error, value < 0)
+    rise = _join((c - b.at(slice(-1))) / expm1(gaps), _NOTHING)
+    fall = _join(b.at(slice(1)), (b.at(slice(1, None)) - a) / -expm1(-gaps))
+    kink = Interval.where(at_zero, exp(-Interval.exactly(scale)), _NOTHING)
+    value = rise - fall + kink
+    some = (b.upper > 0) | (after > -np.inf) | (before > -np.inf) | at_zero
+    return _Masses(index, value, scale, some, step)
 
 
-def _atoms(masses: _Masses, log_d: Array, h: float, step: Fraction) -> Atoms:
+def _atoms(masses: _Masses, log_d: Array) -> Atoms:
     """Return the law; what the profile has left at the ends lies at infinity."""
-    log = np.logaddexp(masses.log, masses.log_error)
-    keep = log > -np.inf
-    log, error = log[keep], masses.log_error[keep]
-    relative = np.minimum(np.exp(error - log) * (2 + 64 * ULP), 1.0) + 16 * ULP
-    first = float(masses.at[0]) * h
+    logs, step = masses.logs, masses.step
+    keep = logs.upper > _LEAST_LOG
+    at, (lower, log_p) = masses.at[keep], logs.at(keep)
     return Atoms(
         Fraction(0),
         step,
-        masses.at[keep],
-        log,
-        log + masses.at[keep].astype(np.float64) * h,
-        relative,
+        at,
+        log_p,
+        log_p + at.astype(np.float64) * float(step),
+        (-expm1(Interval.exactly(lower) - log_p)).upper,
         log_only_q=min(float(log_d[-1]), 0.0),
-        log_only_p=min(float(log_d[0]) - first, 0.0),
+        log_only_p=min(float(log_d[0]) - float(masses.at[0] * step), 0.0),
     )
 
 
-def _outer(index: npt.NDArray[np.int64], h: float, d: Bracket) -> _Masses:
+def _outer(index: npt.NDArray[np.int64], step: Fraction, d: Interval) -> _Masses:
     """Return the masses of the hull of the upper bounds, or theirs with all they may be off by.
 
     The largest convex function below upper bounds of a convex one is an upper bound of it.
     """
-    at, log, zero = index, d.upper, int(-index[0])
+    at, log_d, zero = index, d.upper, int(-index[0])
     for _ in range(_MOST_PASSES):
-        masses = _masses(at, h, log, 0.0)
+        masses = _masses(at, step, log_d, 0.0)
         drop = masses.concave & (at != 0)
         drop[0] = drop[-1] = False
         if masses.concave[zero]:
             break
         if not np.any(drop):
             return masses
-        at, log = at[~drop], log[~drop]
+        at, log_d = at[~drop], log_d[~drop]
         zero = int(np.searchsorted(at, 0))
-    return _masses(index, h, d.upper, _width(d))
+    return _masses(index, step, d.upper, _width(d))
 
 
-def _lowered(index: npt.NDArray[np.int64], h: float, d: Bracket, share: float) -> Array:
+def _lowered(index: npt.NDArray[np.int64], step: Fraction, d: Interval, share: float) -> Array:
     """Return logs of values whose chords stay below the profile; 0 at the ends."""
-    values, wide = d.upper, _width(d) + 4 * ULP
-    quarters = [values[:-3], values[1:-2], values[2:-1], values[3:]]
-    widths = [wide[:-3], wide[1:-2], wide[2:-1], wide[3:]]
-    cell = index[1:-2]
-    scale: Array = np.maximum.reduce(quarters)
+    values, wide, h = d.upper, _width(d), Interval.of(step)
+    cell, parts = index[1:-2], [slice(k, k - 3 or None) for k in range(4)]
+    scale: Array = np.maximum.reduce([values[part] for part in parts])
     scale = np.where(np.isneginf(scale), 0.0, scale)
-    y0, y1, y2, y3 = (np.exp(q - scale) for q in quarters)
-    noise = [y * w for y, w in zip((y0, y1, y2, y3), widths, strict=True)]
+    y0, y1, y2, y3 = (_scaled(values[part], wide[part], scale) for part in parts)
     # Across the kink of the floor the profile itself is convex, its excess is not.
-    y3 = y3 + np.expm1(h) * np.exp(np.where(cell == -1, -scale, -np.inf))
-    y0 = y0 - np.expm1(-h) * np.exp(np.where(cell == 0, -scale, -np.inf))
-    steep, flat = (y1 - y0) * np.exp(h), (y3 - y2) * np.exp(-h)
-    chord = y2 - y1
-    error = 2 * (np.exp(h) * (noise[0] + noise[1]) + noise[1] + noise[2] + noise[2] + noise[3])
-    error = error + 16 * ULP * (np.abs(steep) + np.abs(flat) + y0 + y1 + y2 + y3)
-    first, second = np.maximum(chord - steep, 0.0) + error, np.maximum(flat - chord, 0.0) + error
-    total = np.maximum(first + second, 1e-300)
-    gap, tau = first * second / total * (1 + 8 * ULP), second / total
+    kink = exp(-Interval.exactly(scale))
+    y3 = y3 + Interval.where(cell == -1, expm1(h) * kink, _NOTHING)
+    y0 = y0 + Interval.where(cell == 0, -expm1(-h) * kink, _NOTHING)
+    # How far the extended chords of the cells beside are below this one at its ends.
+    first = (y2 - y1 - (y1 - y0) * exp(h)).larger(0).upper
+    second = ((y3 - y2) * exp(-h) - (y2 - y1)).larger(0).upper
+    total = (Interval.exactly(first) + second).larger(1e-300)
+    gap, tau = Interval.exactly(first) * second / total, Interval.exactly(second) / total
     low1, low2 = (
-        np.exp(d.lower[1:-2] - scale) * (1 - share),
-        np.exp(d.lower[2:-1] - scale) * (1 - share),
+        exp(Interval.exactly(d.lower[part]) - scale) * Interval.exactly(1 - share)
+        for part in parts[1:3]
     )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left = np.fmax(gap, (gap - tau * low2) / np.maximum(1 - tau, 1e-300))
-        right = np.fmax(gap, (gap - (1 - tau) * low1) / np.maximum(tau, 1e-300))
-        log_left, log_right = scale + np.log(left), scale + np.log(right)
+    left = (gap - tau * low2) / (1 - tau).larger(1e-300)
+    right = (gap - (1 - tau) * low1) / tau.larger(1e-300)
+    log_left, log_right = ((log(gap.larger(each)) + scale).upper for each in (left, right))
     needed = np.full(values.shape, -np.inf)
-    needed[1:-2] = log_left + 8 * ULP
-    needed[2:-1] = np.maximum(needed[2:-1], log_right + 8 * ULP)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.exp(np.minimum(needed - d.lower, 1.0)) + share
-        log = d.lower + np.log1p(-np.minimum(ratio, 1.0))
-    log = np.where(np.isneginf(d.lower), -np.inf, log)
+    needed[1:-2] = log_left
+    needed[2:-1] = np.maximum(needed[2:-1], log_right)
+    lower = Interval.exactly(d.lower)
+    ratio = exp((Interval.exactly(needed) - lower).smaller(1)) + share
+    found = (lower + log1p((-ratio).larger(-1))).lower
+    found = np.where(np.isneginf(d.lower), -np.inf, found)
     # Cells at the ends have one neighbour: nothing is claimed of them.
-    log[:2] = log[-2:] = -np.inf
-    return log
+    found[:2] = found[-2:] = -np.inf
+    return found
 
 
-def _inner(index: npt.NDArray[np.int64], h: float, d: Bracket, share: float) -> _Masses | None:
+def _inner(
+    index: npt.NDArray[np.int64], step: Fraction, d: Interval, share: float
+) -> _Masses | None:
     """Return the masses of the hull of the lowered values, or None if rounding is too much."""
-    log, at = _lowered(index, h, d, share), index
+    log_d, at = _lowered(index, step, d, share), index
     for _ in range(_MOST_PASSES):
-        masses = _masses(at, h, log, 0.0)
+        masses = _masses(at, step, log_d, 0.0)
         drop = masses.concave & (at != 0)
         drop[0] = drop[-1] = False
         zero = int(np.searchsorted(at, 0))
         if masses.concave[zero]:
-            log = _flattened(at, h, log, zero)
+            log_d = _flattened(at, step, log_d, zero)
         elif not np.any(drop):
-            return masses if _covered(masses, index, h, d, share) else None
+            return masses if _covered(masses, index, step, d, share) else None
         # What is above the chord of its neighbours is no corner of the hull.
-        at, log = at[~drop], log[~drop]
+        at, log_d = at[~drop], log_d[~drop]
     return None
 
 
-def _flattened(at: npt.NDArray[np.int64], h: float, log: Array, zero: int) -> Array:
+def _flattened(at: npt.NDArray[np.int64], step: Fraction, log_d: Array, zero: int) -> Array:
     """Return the values with the one at x = 1 lowered to the chord of its neighbours, or below."""
-    up, down = np.expm1((at[zero + 1]) * h), -np.expm1(at[zero - 1] * h)
-    after, before = np.exp(log[zero + 1]), np.exp(log[zero - 1])
+    gaps = _sizes(np.abs(at[[zero - 1, zero + 1]]), step)
+    down, up = -expm1(-gaps.at(np.asarray(0))), expm1(gaps.at(np.asarray(1)))
+    before, after = (exp(Interval.exactly(log_d[zero + k])) for k in (-1, 1))
     # The profile at the left neighbour is its excess and the floor, 1 - x = `down`.
     value = (after * down + (before + down) * up) / (up + down)
-    lowered = log.copy()
-    lowered[zero] = min(float(np.log(value)) - 8 * ULP, float(log[zero]) - 8 * ULP)
+    lowered = log_d.copy()
+    # Below the chord by what rounding may make of a change of slope.
+    lowered[zero] = min(float(log(value).lower), float(log_d[zero])) - _BELOW
     return lowered
 
 
 def _covered(
-    masses: _Masses, index: npt.NDArray[np.int64], h: float, d: Bracket, share: float
+    masses: _Masses, index: npt.NDArray[np.int64], step: Fraction, d: Interval, share: float
 ) -> bool:
     """Return whether the rounding of the masses raises the profile by less than its share."""
     # Twice the errors times their distance, summed from the far end, in logarithms.
     weight = np.full(index.shape, -np.inf)
-    weight[masses.at - index[0]] = masses.log_error + math.log(4.0)
-    losses = index.astype(np.float64) * h
+    weight[masses.at - index[0]] = masses.log_errors + math.log(4.0)
+    losses = index.astype(np.float64) * float(step)
     zero = int(-index[0])
     right = np.logaddexp.accumulate((weight + losses)[zero + 1 :][::-1])[::-1]
     left = np.logaddexp.accumulate(weight[:zero]) + losses[:zero]

@@ -115,14 +115,16 @@ def upper_law(source: LossSource, grid: Grid, cells: Masses | None = None) -> La
         grid: where the law is to stand.
         cells: those of the grid's losses, if they are known.
     """
-    losses = grid.losses
-    cells = source.cells(losses, exact=True) if cells is None else cells
-    q, infinite = cells.q.upper, Interval.exactly(cells.q.upper[-1]) + source.only_q[1]
-    moved = infinite + q[0] - source.only_q[0]
-    right, more = split(Masses(*(m.at(slice(1, -1)) for m in cells)), losses[:-1], grid)
-    left = (Interval.exactly(q[1:-1]) - right).upper
-    masses = (Interval.exactly(np.append(q[:1], right)) + np.append(left, 0.0)).upper
-    moved = moved + more
+    masses, infinite = np.zeros(grid.index.size), Interval.exactly(source.only_q[1])
+    moved = infinite - source.only_q[0]
+    if source.reach[0] < source.reach[1]:
+        losses = grid.losses
+        cells = source.cells(losses, exact=True) if cells is None else cells
+        q, beyond = cells.q.upper, Interval.exactly(cells.q.upper[-1])
+        right, more = split(Masses(*(m.at(slice(1, -1)) for m in cells)), losses[:-1], grid)
+        left = (Interval.exactly(q[1:-1]) - right).upper
+        masses = (Interval.exactly(np.append(q[:1], right)) + np.append(left, 0.0)).upper
+        infinite, moved = infinite + beyond, moved + beyond + q[0] + more
     if source.atoms.q.upper.size:
         masses, beyond, more = _spread(source.atoms, grid, masses)
         infinite, moved = infinite + beyond, moved + more
@@ -187,7 +189,9 @@ def lower_law(source: LossSource, grid: Grid, cells: Masses | None = None) -> La
     room = max(_LOWERED * square, _AT * (1 + float(grid.farthest.upper)))
     origin = _origin(source.atoms, cells, grid)
     points = Interval.exactly(grid.index.astype(np.float64)) * step + origin
-    q, above = _means(source, points, step, cells, room)
+    q = above = np.zeros(0)
+    if source.reach[0] < source.reach[1]:
+        q, above = _means(source, points, step, cells, room)
     at = np.arange(1, q.size + 1)
     atoms = source.atoms
     if atoms.q.lower.size:
