@@ -1,6 +1,6 @@
 """Elementary functions of real and complex numbers that keep their digits near 0."""
 
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ __all__ = [
 
 ComplexArray: TypeAlias = npt.NDArray[np.complex128]
 Numbers: TypeAlias = Array | ComplexArray
-N = TypeVar("N", Array, ComplexArray)
 
 # Below it e^z - 1 - z is summed as a series; above, the subtraction loses little.
 _CURVED_BELOW, _CURVED_TERMS = 0.1, 12
@@ -45,30 +44,29 @@ def complex_log1p(z: ComplexArray) -> ComplexArray:
     return real + 1j * np.arctan2(z.imag, 1 + z.real)
 
 
-def expm1_minus(z: N) -> N:
+def expm1_minus(z: Numbers) -> Any:
     """Return e^z - 1 - z."""
-    small = np.where(np.abs(z) < _CURVED_BELOW, z, 0.0)
-    series: Any = np.ones_like(small)
+    near = np.abs(z) < _CURVED_BELOW
+    small: ComplexArray = np.where(near, z, 0.0)
+    series = np.ones_like(small)
     for k in range(_CURVED_TERMS, 2, -1):
         series = 1 + small / k * series
-    grown: Any = complex_expm1(cast("ComplexArray", z)) if np.iscomplexobj(z) else np.expm1(z)
-    found: Any = np.where(np.abs(z) < _CURVED_BELOW, series * small * small / 2, grown - z)
-    return cast("N", found)
+    far = complex_expm1(cast("ComplexArray", z)) if np.iscomplexobj(z) else np.expm1(z)
+    return cast("Any", np.where(near, series * small * small / 2, far - z))
 
 
-def log1p_minus(r: N, known: N | None = None) -> N:
+def log1p_minus(r: Numbers, known: Numbers | None = None) -> Any:
     """Return log(1 + r) - r; `known` is log(1 + r), if somebody has it.
 
     For small r it is 2 artanh(x) - r = 2 x^3 (1/3 + x^2/5 + ...) - x r with x = r / (2 + r).
     """
-    log: Any = known
     if known is None:
-        log = complex_log1p(cast("ComplexArray", r)) if np.iscomplexobj(r) else np.log1p(r)
-    small: Any = np.where(np.abs(r) < _BENT_BELOW, r, 0.0)
+        known = complex_log1p(cast("ComplexArray", r)) if np.iscomplexobj(r) else np.log1p(r)
+    near = np.abs(r) < _BENT_BELOW
+    small: ComplexArray = np.where(near, r, 0.0)
     x = small / (2 + small)
     square = x * x
     series = np.zeros_like(x)
     for k in range(_BENT_LAST, 1, -2):
         series = series * square + 1 / k
-    found: Any = np.where(np.abs(r) < _BENT_BELOW, x * (2 * square * series - small), log - r)
-    return cast("N", found)
+    return cast("Any", np.where(near, x * (2 * square * series - small), known - r))
