@@ -38,11 +38,17 @@ def complex_log1p(z: ComplexArray) -> ComplexArray:
 
     NumPy's own takes the logarithm of |1 + z|, and gives 0 for small z.
     """
+    found = np.empty_like(z)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        gain = z.real * (2 + z.real) + z.imag * z.imag
-        far = np.log(np.hypot(1 + z.real, z.imag))
-        real = np.where((gain > -0.5) & (gain < 1), np.log1p(gain) / 2, far)
-    return real + 1j * np.arctan2(z.imag, 1 + z.real)
+        whole, imag = 1 + z.real, z.imag
+        gain = z.real * (1 + whole) + imag * imag
+        near = (gain > -0.5) & (gain < 1)
+        if np.all(near):
+            found.real = np.log1p(gain) / 2
+        else:
+            found.real = np.where(near, np.log1p(gain) / 2, np.log(np.hypot(whole, imag)))
+    found.imag = np.arctan2(imag, whole)
+    return found
 
 
 def expm1_minus(z: Numbers) -> Any:

@@ -230,6 +230,10 @@ class LaplaceNodes(LossNodes):
 
     @override
     def real(self, c: Array) -> RealCumulant:
+        return _real_at(self, float(c[0])) if c.size == 1 else self.real_at(c)
+
+    def real_at(self, c: Array) -> RealCumulant:
+        """Return it, computed."""
         return self.points.real(c, self._wrong(c, c))
 
     @override
@@ -295,6 +299,12 @@ def _atoms_of(law: LaplaceLaw) -> tuple[Disc, Disc]:
         Disc.over(Interval(*np.transpose([tuple(one), tuple(other)]))) for one, other in pairs
     )
     return loss, log_mass
+
+
+@lru_cache(maxsize=16)
+def _real_at(nodes: LaplaceNodes, c: float) -> RealCumulant:
+    """Return K at one point: its shares, its decay and a mixture's ask for the same."""
+    return nodes.real_at(np.asarray([c]))
 
 
 @lru_cache(maxsize=16)

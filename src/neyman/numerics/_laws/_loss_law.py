@@ -227,7 +227,8 @@ class SumNodes(LossNodes):
 
     @override
     def decay(self, c: float, u: Array, count: float) -> Array:
-        return self._decays(c, u, count).sum(axis=0)
+        decays = self._decays(c, u, count)
+        return decays[0] if len(decays) == 1 else decays.sum(axis=0)
 
     @property
     @override

@@ -66,18 +66,17 @@ class MixedNodes(LossNodes):
 
     def _of(self, parts: list[RealCumulant]) -> RealCumulant:
         """Return K of what is known of the parts."""
-        value, error, slopes, bends = (np.asarray([p[i] for p in parts]).T for i in range(4))
-        part, top = Disc.of(value, error), value.max(axis=-1)
+        value, error, slopes, bends = (np.asarray([p[i] for p in parts]) for i in range(4))
+        part = Disc.of(value.T, error.T)
+        if np.all(np.abs(value) < 1):
+            whole = part.expm1().dot(self._known).log1p()
+        else:
+            top = value.max(axis=0)
+            whole = (part - top[..., None]).exp().dot(self._known).log() + top
         with np.errstate(invalid="ignore"):
             # Beyond what doubles hold there are no shares, and no answer.
-            if np.all(np.abs(value) < 1):
-                whole = part.expm1().dot(self._known).log1p()
-            else:
-                whole = (part - top[..., None]).exp().dot(self._known).log() + top
-            share = np.asarray(self.weights) * np.exp(value - whole.value.real[..., None])
-            slope = (share * slopes).sum(axis=-1)
-            square = (share * (slopes**2 + bends)).sum(axis=-1)
-        return RealCumulant(whole.value.real, whole.error, slope, square - slope**2)
+            logs = value - whole.value.real + np.log(np.asarray(self.weights))[:, None]
+        return RealCumulant(whole.value.real, whole.error, *_derivatives(logs, slopes, bends))
 
     @override
     def real(self, c: Array) -> RealCumulant:
@@ -85,7 +84,11 @@ class MixedNodes(LossNodes):
 
     @override
     def sketch(self, c: Array) -> RealCumulant:
-        return self._of([nodes.sketch(c) for nodes in self.nodes])
+        parts = [nodes.sketch(c) for nodes in self.nodes]
+        value, _, slopes, bends = (np.asarray([p[i] for p in parts]) for i in range(4))
+        logs = value + np.log(np.asarray(self.weights))[:, None]
+        whole: Array = np.logaddexp.reduce(logs, axis=0)
+        return RealCumulant(whole, np.zeros(c.shape), *_derivatives(logs - whole, slopes, bends))
 
     @override
     def line(self, c: float, u: Array) -> Disc:
@@ -132,6 +135,13 @@ class MixedNodes(LossNodes):
     @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:
         return self._weighed(c, [nodes.decay_integral(c, u, count) for nodes in self.nodes])
+
+
+def _derivatives(log_share: Array, slopes: Array, bends: Array) -> tuple[Array, Array]:
+    """Return about those of the whole, from the parts'."""
+    share = np.exp(log_share)
+    slope = (share * slopes).sum(axis=0)
+    return slope, (share * (slopes**2 + bends)).sum(axis=0) - slope**2
 
 
 @lru_cache(maxsize=16)

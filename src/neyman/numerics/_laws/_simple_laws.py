@@ -80,8 +80,9 @@ class NormalLaw(LossLaw, LossNodes):
         return -self._damped(u)
 
     def _damped(self, u: Array) -> Array:
-        """Return at most m u^2/2."""
-        return (Disc.exactly(u) * (u / 2) * decimal(self.mu_squared)).lower
+        """Return at most m u^2/2, for u > 0."""
+        least = float(decimal(self.mu_squared).lower) / 2
+        return np.nextafter(np.nextafter(u * u, 0.0) * least, 0.0)
 
     @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
