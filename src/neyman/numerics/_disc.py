@@ -324,28 +324,31 @@ def matrix_product(first: Disc, second: Disc) -> Disc:
     return Disc(value, lost * (_OUT + 2 * terms * _UNIT) + 4 * terms * _TINY)
 
 
-def matmul_in_blocks(first: ComplexArray, second: ComplexArray) -> tuple[ComplexArray, float]:
+def matmul_in_blocks(
+    first: ComplexArray, second: ComplexArray, block: int = _BLOCK
+) -> tuple[ComplexArray, float]:
     """Return a product of matrices, and what it is off by, of the product of the moduli.
 
-    Terms are added in blocks of 32, whatever the library's order: a complex sum of n products is
-    within 3 (n + 2) units of that of the moduli.
+    Terms are added in blocks, whatever the library's order: a complex sum of n products is within
+    3 (n + 2) units of that of the moduli.
     """
     terms = first.shape[-1]
-    blocks = -(-terms // _BLOCK)
+    blocks = -(-terms // block)
     if blocks > 1:
-        first = _in_blocks(first, blocks)
-        second = np.swapaxes(_in_blocks(np.swapaxes(second, -1, -2), blocks), -1, -2)
+        first = _in_blocks(first, block)
+        second = np.swapaxes(_in_blocks(np.swapaxes(second, -1, -2), block), -1, -2)
     value = np.matmul(first, second)
-    units = 3 * (min(terms, _BLOCK) + 2) + blocks
+    units = 3 * (min(terms, block) + 2) + blocks
     return value.sum(axis=-3) if blocks > 1 else value, units * _UNIT
 
 
-def _in_blocks(matrix: ComplexArray, blocks: int) -> ComplexArray:
+def _in_blocks(matrix: ComplexArray, block: int) -> ComplexArray:
     """Return the columns in blocks, along a new axis before the last two."""
     *stack, rows, columns = matrix.shape
-    padded = np.zeros((*stack, rows, blocks * _BLOCK), dtype=matrix.dtype)
+    blocks = -(-columns // block)
+    padded = np.zeros((*stack, rows, blocks * block), dtype=matrix.dtype)
     padded[..., :columns] = matrix
-    return np.swapaxes(padded.reshape(*stack, rows, blocks, _BLOCK), -2, -3)
+    return np.swapaxes(padded.reshape(*stack, rows, blocks, block), -2, -3)
 
 
 def _growth(error: Array) -> Array:
