@@ -25,7 +25,7 @@ from neyman.numerics._complex import (
 )
 from neyman.numerics._interval import Array, Interval, quiet
 
-__all__ = ["Disc", "Term", "decimal", "matmul_in_blocks", "matrix_product"]
+__all__ = ["Disc", "Term", "decimal", "matmul_in_blocks", "matrix_product", "sum_units"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 # What indexes an array.
@@ -329,8 +329,7 @@ def matmul_in_blocks(
 ) -> tuple[ComplexArray, float]:
     """Return a product of matrices, and what it is off by, of the product of the moduli.
 
-    Terms are added in blocks, whatever the library's order: a complex sum of n products is within
-    3 (n + 2) units of that of the moduli.
+    Terms are added in blocks, whose sums are added one after the other.
     """
     terms = first.shape[-1]
     blocks = -(-terms // block)
@@ -338,8 +337,13 @@ def matmul_in_blocks(
         first = _in_blocks(first, block)
         second = np.swapaxes(_in_blocks(np.swapaxes(second, -1, -2), block), -1, -2)
     value = np.matmul(first, second)
-    units = 3 * (min(terms, block) + 2) + blocks
-    return value.sum(axis=-3) if blocks > 1 else value, units * _UNIT
+    lost = sum_units(min(terms, block)) + blocks * _UNIT
+    return value.sum(axis=-3) if blocks > 1 else value, lost
+
+
+def sum_units(terms: int) -> float:
+    """Return what a sum of products is off by, of that of the moduli, in whatever order."""
+    return 3 * (terms + 2) * _UNIT
 
 
 def _in_blocks(matrix: ComplexArray, block: int) -> ComplexArray:

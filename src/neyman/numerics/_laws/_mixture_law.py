@@ -20,9 +20,9 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
-from neyman.numerics._disc import Disc
+from neyman.numerics._disc import Disc, sum_units
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
 from neyman.numerics._laws._mixture_cells import HIGHEST, LOG_SQRT_2PI, Cells, Grid, first_step
 from neyman.numerics._laws._shifts import Rows, Shifts
@@ -54,6 +54,8 @@ FINER = 1.15
 MOST = 300.0
 # Means of the tilted law, in deviations, and tilts that are still followed.
 _FARTHEST, _STEEPEST = 600.0, 1e6
+# What losses are off by, relatively, and what turned logarithms, angles and their exponentials are.
+_LOSS, _TURNED = 2.0**-49, 2.0**-46
 # A grid reaches so many deviations beyond the tilted mean.
 _WITHIN = 16.0
 SHIFTS = 1.6 ** -np.arange(5.0)
@@ -90,7 +92,7 @@ class GaussianMixtureLaw(LossLaw):
     def range(self) -> tuple[float, float]:
         low = self.q.log_unmoved if self.p.far == 0 else -math.inf
         high = -self.p.log_unmoved if self.q.far == 0 else math.inf
-        return low - ULP * abs(low), high + ULP * abs(high)
+        return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
 
     @override
     def from_one_normal(self, *, reversed_: bool) -> Shifts | None:
@@ -305,20 +307,21 @@ class MixtureNodes(LossNodes):
     def _rounded(self, c: float) -> float:
         """Bound the relative rounding of the tilted weights, the logarithms and the angles."""
         far = max(self.law.p.far, self.law.q.far)
-        # Losses ascend with the nodes.
-        reach = max(abs(float(self.z[0])), abs(float(self.z[-1])))
-        loss = max(abs(float(self.points.loss[0])), abs(float(self.points.loss[-1])))
-        log = float(np.max(np.abs(self.points.log_weight))) + abs(c) * loss
-        return 4 * ULP * (16 + log + far * (reach + far))
+        ends = np.asarray([0, -1])
+        # Losses and exponents are largest at the ends.
+        tilts = Disc.within(self.points.loss[ends], _LOSS) * c + np.min(self.points.log_weight)
+        terms = (Disc.exactly(np.abs(self.z[ends])) + far) * far
+        return _TURNED + 2 * float(np.max(tilts.error) + np.max(terms.error))
 
     @override
     def decay(self, c: float, u: Array, count: float) -> Array:
-        wrong, share, floor = self._rounded(c), self.points.tilted(c), ULP * (4 + self.z.size / 64)
+        wrong, share = self._rounded(c), self.points.tilted(c)
+        floor = sum_units(self.z.size)
         d, size, angle = self._turned(c, count, wrong)
         added = floor * np.exp(np.minimum(self._lift(c, d), MOST)) + self._slack(c, d)
         part = _all(np.expm1, size[:, None] - u[:, None] * angle[:, None], share)
         part = part + wrong * (1 + part) + added[:, None]
-        bounds = (d * d / 2 * (1 + ULP))[:, None] + np.log1p(part)
+        bounds = (d * d / 2 + _TURNED)[:, None] + np.log1p(part)
         return np.minimum(np.min(bounds, axis=0), 0.0)
 
     @override
@@ -334,7 +337,7 @@ class MixtureNodes(LossNodes):
         slack = self._slack(c, d)[:, None] * (far + np.log1p(1 / (u * slowest)))
         total = _all(np.exp, log, share) * (1 + 4 * wrong + quadrature) + slack
         log_total = np.log(np.maximum(total, 1e-300))
-        return np.min((d * d / 2 * (1 + ULP))[:, None] + log_total, axis=0)
+        return np.min((d * d / 2 + _TURNED)[:, None] + log_total, axis=0)
 
     def _lift(self, c: float, angle: Array) -> Array:
         """Bound log |A|^(1-c) |B|^c at z + i angle less z's: where a power is negative."""

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from neyman.numerics._bracket import Array
-from neyman.numerics._disc import Disc, matmul_in_blocks
+from neyman.numerics._disc import Disc, sum_units
 from neyman.numerics._laws._symmetrised_panels import ORDER, Panels
 
 __all__ = ["Tilted"]
@@ -98,20 +98,13 @@ class Tilted:
         seen = (v[:, None] <= followed) & (error < mass)
         weights = np.repeat(seen, ORDER, axis=1)
         phase = np.outer(v, loss)
-        cosine, units = _product(np.cos(phase) * weights, sizes)
-        sine, _ = _product(np.sin(phase) * weights, apart.value.real)
+        cosine = (np.cos(phase) * weights) @ sizes
+        sine = (np.sin(phase) * weights) @ apart.value.real
         lost = np.where(seen, error, mass).sum(axis=1) + float(most[count:].sum())
         # A phase is off by what v L is: by the loss's share, and by a product.
         steep = float(sizes @ (self.loss.error + _PHASE * loss))
-        flat = 2 * flat + (2 * units + _WAVE) * float(sizes.sum())
+        flat = 2 * flat + (2 * sum_units(loss.size) + _WAVE) * float(sizes.sum())
         return np.hypot(self.atom + cosine, sine) + lost + flat + v * steep
-
-
-def _product(matrix: Array, vector: Array) -> tuple[Array, float]:
-    """Return a product as the library adds it, and what it is off by, of that of the sizes."""
-    first, second = Disc.exactly(matrix).value, Disc.exactly(vector[:, None]).value
-    found, units = matmul_in_blocks(first, second, max(vector.size, 1))
-    return found.real[:, 0], units
 
 
 def _grid(start: float, stop: float, deviation: float) -> Array:
