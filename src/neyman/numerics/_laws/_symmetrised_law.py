@@ -129,7 +129,8 @@ class SymmetrisedNodes(LossNodes):
             total = np.exp(quadrature).sum(axis=1) + self.panels.beyond(c)
             mass = np.exp(log)
             # L^2 e^(growth L) moves by (2/L + growth) times what L does.
-            total = total + mass @ (self.log_weight.error + 2 * off / loss + 2 * _GIVEN)
+            share = (self.log_weight + self.loss).error + 2 * off / loss + 2 * _GIVEN
+            total = total + mass @ share
             total = total + growth * (mass @ off)
             return size[0] * total + size[1] * (_GIVEN * mass.sum(axis=1))
 
