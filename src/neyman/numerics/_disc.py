@@ -222,7 +222,8 @@ class Disc:
     def expm1(self) -> Self:
         """Return e^z - 1; within 16 units of itself."""
         value = complex_expm1(self.value) if np.iscomplexobj(self.value) else np.expm1(self.value)
-        lost = (1 + np.abs(value)) * _growth(self.error) + _TINY
+        # |e^z| is |1 + value|, but for what both round.
+        lost = (np.abs(1 + value) + 32 * _UNIT) * _growth(self.error) + _TINY
         return self._found(value, lost, 16)
 
     @quiet
