@@ -25,7 +25,7 @@ from neyman.numerics._complex import (
 )
 from neyman.numerics._interval import Array, Interval, quiet
 
-__all__ = ["Disc", "Term", "decimal", "matmul_in_blocks", "matrix_product", "sum_units"]
+__all__ = ["Disc", "Term", "decimal", "matmul_in_blocks", "sum_units"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 # What indexes an array.
@@ -310,19 +310,6 @@ def decimal(value: float) -> Disc:
 
 
 Term: TypeAlias = Disc | Numbers | complex
-
-
-@quiet
-def matrix_product(first: Disc, second: Disc) -> Disc:
-    """Return the product of two matrices, or stacks of them."""
-    value, units = matmul_in_blocks(first.value, second.value)
-    terms = first.value.shape[-1]
-    size = np.abs(first.value)
-    lost = size @ (np.abs(second.value) * units + second.error)
-    if first.error is not _ZERO:
-        lost = lost + np.broadcast_to(first.error, size.shape) @ second.size
-    # The sums of errors lose at most as many units as they have terms.
-    return Disc(value, lost * (_OUT + 2 * terms * _UNIT) + 4 * terms * _TINY)
 
 
 def matmul_in_blocks(
