@@ -20,17 +20,15 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
+from neyman.numerics._disc import Disc, sum_units
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
 from neyman.numerics._laws._mixture_cells import HIGHEST, LOG_SQRT_2PI, Cells, Grid, first_step
 from neyman.numerics._laws._shifts import Rows, Shifts
 from neyman.numerics._laws._weighted import (
-    Numbers,
+    PointRows,
     WeightedLosses,
-    loss_minus,
-    turned_at,
-    turned_line,
 )
 from neyman.overriding import override
 
@@ -56,6 +54,8 @@ FINER = 1.15
 MOST = 300.0
 # Means of the tilted law, in deviations, and tilts that are still followed.
 _FARTHEST, _STEEPEST = 600.0, 1e6
+# What losses are off by, relatively, and what turned logarithms, angles and their exponentials are.
+_LOSS, _TURNED = 2.0**-49, 2.0**-46
 # A grid reaches so many deviations beyond the tilted mean.
 _WITHIN = 16.0
 SHIFTS = 1.6 ** -np.arange(5.0)
@@ -92,7 +92,7 @@ class GaussianMixtureLaw(LossLaw):
     def range(self) -> tuple[float, float]:
         low = self.q.log_unmoved if self.p.far == 0 else -math.inf
         high = -self.p.log_unmoved if self.q.far == 0 else math.inf
-        return low - ULP * abs(low), high + ULP * abs(high)
+        return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
 
     @override
     def from_one_normal(self, *, reversed_: bool) -> Shifts | None:
@@ -121,7 +121,7 @@ class GaussianMixtureLaw(LossLaw):
 
     @override
     def prepared(self, span: Span) -> "MixtureNodes":
-        finer, ends = 1.0, np.unique([span.low, span.high])
+        finer, ends = 1.0, _ends(span)
         while True:
             grid = Grid.over(self, span, finer)
             values, cells = grid.loss(), grid.cells()
@@ -144,10 +144,14 @@ class GaussianMixtureLaw(LossLaw):
         log_weight = -z * z / 2 - LOG_SQRT_2PI + math.log(step) + log_a
         none = Cells(*(np.zeros(0) for _ in range(5)))
         points = WeightedLosses.of(log_weight, r, loss)
-        lifted = Lifted(log_weight, points.weight, loss, points.drift, none)
+        lifted = Lifted(points.row, none)
         # The bounds are those of the grid that it stands for.
         finer = first_step(self)[1]
         return MixtureNodes(self, grid.p, grid.q, points, lifted, finer, none, Outside.none())
+
+
+def _ends(span: Span) -> Array:
+    return np.asarray([span.low] if span.low == span.high else [span.low, span.high])
 
 
 def _nodes(
@@ -159,7 +163,7 @@ def _nodes(
     span: Span,
 ) -> "MixtureNodes":
     log_a, loss, r = values
-    ends = np.unique([span.low, span.high])
+    ends = _ends(span)
     log_weight = -grid.x * grid.x / 2 - LOG_SQRT_2PI + math.log(grid.step) + log_a
     # The bulk of the tilted laws is kept too: the bounds on the decay need it.
     weights = np.vstack([rounded.log_size(ends), log_weight + ends[:, None] * loss])
@@ -175,10 +179,7 @@ def _nodes(
     outside = Outside.of(grid, (log_a, loss), missing)
     between = cells.plus(grid.log_alias()).joined(grid.left_out(cells, missing))
     wrong = rounded.joined(between)
-    if span.height == 0:
-        lifted = Lifted(points.log_weight, points.weight, points.loss, points.drift, wrong)
-    else:
-        lifted = Lifted.of(grid, part, between)
+    lifted = Lifted(points.row, wrong) if span.height == 0 else Lifted.of(grid, part, between)
     rows = grid.p.part(part), grid.q.part(part)
     return MixtureNodes(law, *rows, points, lifted, grid.step, wrong, outside)
 
@@ -188,10 +189,7 @@ def _nodes(
 class Lifted:
     """The points on a line above the real one, where e^(iul) only shrinks."""
 
-    log_weight: Numbers
-    weight: Numbers
-    loss: Numbers
-    drift: complex
+    points: PointRows
     wrong: Cells
 
     @classmethod
@@ -201,8 +199,7 @@ class Lifted:
         wrong = grid.rounding(grid.shift, log_a, loss).joined(between)
         log_a, loss, r, z = log_a[part], loss[part], r[part], grid.x[part] + 1j * grid.shift
         log_weight = -z * z / 2 - LOG_SQRT_2PI + math.log(grid.step) + log_a
-        weight = np.exp(log_weight)
-        return cls(log_weight, weight, loss, complex(weight @ loss_minus(loss, r)), wrong)
+        return cls(PointRows.of(log_weight, loss[None], r[None]), wrong)
 
 
 @final
@@ -284,16 +281,14 @@ class MixtureNodes(LossNodes):
         return self.points.sketch(c)
 
     @override
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+    def line(self, c: float, u: Array) -> Disc:
         s, above = c + 1j * u, self.lifted
         wrong = np.abs(s * (s - 1)) * above.wrong.total(np.asarray([c]))
-        return turned_line(above.log_weight, above.weight, above.loss, above.drift, (c, u), wrong)
+        return above.points.line(c, u, wrong).at(0)
 
     @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        above = self.lifted
-        up = np.where(s.imag < 0, np.conj(s), s)
-        value = turned_at(above.log_weight, above.weight, above.loss, above.drift, up)
+        value = self.lifted.points.at(np.where(s.imag < 0, np.conj(s), s))
         value = np.where(s.imag < 0, np.conj(value), value)
         return np.where(s.imag == 0, self.points.at(s), value)
 
@@ -312,20 +307,21 @@ class MixtureNodes(LossNodes):
     def _rounded(self, c: float) -> float:
         """Bound the relative rounding of the tilted weights, the logarithms and the angles."""
         far = max(self.law.p.far, self.law.q.far)
-        # Losses ascend with the nodes.
-        reach = max(abs(float(self.z[0])), abs(float(self.z[-1])))
-        loss = max(abs(float(self.points.loss[0])), abs(float(self.points.loss[-1])))
-        log = float(np.max(np.abs(self.points.log_weight))) + abs(c) * loss
-        return 4 * ULP * (16 + log + far * (reach + far))
+        ends = np.asarray([0, -1])
+        # Losses and exponents are largest at the ends.
+        tilts = Disc.within(self.points.loss[ends], _LOSS) * c + np.min(self.points.log_weight)
+        terms = (Disc.exactly(np.abs(self.z[ends])) + far) * far
+        return _TURNED + 2 * float(np.max(tilts.error) + np.max(terms.error))
 
     @override
     def decay(self, c: float, u: Array, count: float) -> Array:
-        wrong, share, floor = self._rounded(c), self.points.tilted(c), ULP * (4 + self.z.size / 64)
+        wrong, share = self._rounded(c), self.points.tilted(c)
+        floor = sum_units(self.z.size)
         d, size, angle = self._turned(c, count, wrong)
         added = floor * np.exp(np.minimum(self._lift(c, d), MOST)) + self._slack(c, d)
         part = _all(np.expm1, size[:, None] - u[:, None] * angle[:, None], share)
         part = part + wrong * (1 + part) + added[:, None]
-        bounds = (d * d / 2 * (1 + ULP))[:, None] + np.log1p(part)
+        bounds = (d * d / 2 + _TURNED)[:, None] + np.log1p(part)
         return np.minimum(np.min(bounds, axis=0), 0.0)
 
     @override
@@ -341,7 +337,7 @@ class MixtureNodes(LossNodes):
         slack = self._slack(c, d)[:, None] * (far + np.log1p(1 / (u * slowest)))
         total = _all(np.exp, log, share) * (1 + 4 * wrong + quadrature) + slack
         log_total = np.log(np.maximum(total, 1e-300))
-        return np.min((d * d / 2 * (1 + ULP))[:, None] + log_total, axis=0)
+        return np.min((d * d / 2 + _TURNED)[:, None] + log_total, axis=0)
 
     def _lift(self, c: float, angle: Array) -> Array:
         """Bound log |A|^(1-c) |B|^c at z + i angle less z's: where a power is negative."""

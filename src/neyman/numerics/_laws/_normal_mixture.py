@@ -14,9 +14,12 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._disc import Disc
 from neyman.numerics._distributions._normal import gaussian_log_delta
+from neyman.numerics._interval import Interval, quiet
 from neyman.numerics._laws._shifts import Shifts
+from neyman.numerics._primitives import exp, log, log_phi
 from neyman.numerics._rising import Risen, rising_root
 from neyman.numerics._special import log_ndtr
 
@@ -25,6 +28,8 @@ __all__ = ["NormalMixtures"]
 # Exponents up to it are exponentiated one by one.
 _HUGE = 600.0
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
+# What means and weights, which were rounded, are off by.
+_ROUNDED = 2.0**-53
 
 
 @final
@@ -37,41 +42,44 @@ class NormalMixtures:
 
     # -- the loss -----------------------------------------------------------------------------
 
+    @quiet
     def loss(self, z: Array) -> Risen:
         """Return l(z), relatively accurate where it is small."""
-        with np.errstate(all="ignore"):
-            value, error = self._near_loss(z)
-            far = ~(np.maximum(_size(self.p, z), _size(self.q, z)) < _HUGE)
-            if np.any(far):
-                value[far], error[far] = self._far_loss(z[far])
-            slope = _mean(self.q, z) - _mean(self.p, z)
-        return Risen(value, error, slope)
+        value, error = self._near_loss(z)
+        far = ~(np.maximum(_size(self.p, z), _size(self.q, z)) < _HUGE)
+        if np.any(far):
+            value[far], error[far] = _log_ratio(self.q, z[far]) - _log_ratio(self.p, z[far])
+        return Risen(value.real, error, self._slope(z))
 
-    def _near_loss(self, z: Array) -> tuple[Array, Array]:
+    def _near_loss(self, z: Array) -> Disc:
         """log1p of the difference over A where that is small, else the difference of logs."""
-        (a, a_total, a_error), (b, b_total, b_error) = _ratio(self.p, z), _ratio(self.q, z)
-        r, share = (b - a) / a_total, a_error / a_total
-        small = np.abs(r) < 0.5
-        log_a, log_b = np.log(a_total), np.log(b_total)
-        value = np.where(small, np.log1p(np.where(small, r, 0.0)), log_b - log_a)
-        moved = (_moved(self.p, z) + _moved(self.q, z)) / a_total
-        close = 2 * (moved + np.abs(r) * share)
-        apart = 2 * share + 2 * b_error / b_total + ULP * (np.abs(log_b) + np.abs(log_a))
-        return value, np.where(small, close, apart) + ULP * np.abs(value)
+        (a, less_a), (b, less_b) = _ratio(self.p, z), _ratio(self.q, z)
+        r = (less_b - less_a) / a
+        small = np.abs(r.value) < 0.5
+        near = r.log1p()
+        return near if np.all(small) else Disc.where(small, near, b.log() - a.log())
 
-    def _far_loss(self, z: Array) -> tuple[Array, Array]:
-        a, b = _log_ratio(self.p, z), _log_ratio(self.q, z)
-        size = _size(self.p, z) + _size(self.q, z)
-        return b - a, ULP * (8 + 2 * size + np.abs(a) + np.abs(b))
+    @quiet
+    def _about(self, z: Array) -> Risen:
+        """Return l(z) with no bound of its error; as accurate where it is small."""
+        p, q = _exponents(self.p, z), _exponents(self.q, z)
+        a, b = np.asarray(self.p.weights), np.asarray(self.q.weights)
+        r = (np.expm1(q) @ b - np.expm1(p) @ a) / (np.exp(p) @ a)
+        apart = _log_mean(q, b) - _log_mean(p, a)
+        value = np.where(np.abs(r) < 0.5, np.log1p(np.where(np.abs(r) < 0.5, r, 0.0)), apart)
+        return Risen(value, np.zeros(z.shape), self._slope(z))
+
+    def _slope(self, z: Array) -> Array:
+        return _mean(self.q, z) - _mean(self.p, z)
 
     def place(self, t: Array) -> Bracket:
         """Bracket the z with l(z) = t, one dimension."""
-        return rising_root(self.loss, t)
+        return _monotone(rising_root(self.loss, t, self._about), t)
 
     # -- tails at a place ---------------------------------------------------------------------
 
     def log_p_above(self, z: Array) -> Bracket:
-        """Log P(Z > z); its error is that of log Φ, and of its argument times its slope."""
+        """Log P(Z > z)."""
         return _tail(self.p, z, 1)
 
     def log_p_below(self, z: Array) -> Bracket:
@@ -90,45 +98,102 @@ class NormalMixtures:
         """Bracket the z at which log P(Z > z), or log P(Z <= z), is `log_tail`."""
         sign = 1 if above else -1
 
+        # P(Z > -x) and P(Z <= x) increase with x.
         def rising(x: Array) -> Risen:
-            # P(Z > -x) and P(Z <= x) increase with x.
-            z = -sign * x
-            bounds = _tail(self.p, z, sign)
-            log = (bounds.lower + bounds.upper) / 2
-            density = _log_density(self.p, z)
-            return Risen(log, (bounds.upper - bounds.lower) / 2, np.exp(density - log))
+            bounds = _tail(self.p, -sign * x, sign)
+            log = bounds.middle
+            return Risen(log, np.maximum(bounds.upper - log, log - bounds.lower), slope(x, log))
 
-        found = rising_root(rising, log_tail)
+        def about(x: Array) -> Risen:
+            log = _tail_about(self.p, -sign * x, sign)
+            return Risen(log, np.zeros(x.shape), slope(x, log))
+
+        def slope(x: Array, log: Array) -> Array:
+            z = -sign * x
+            density = _log_mean(_exponents(self.p, z), np.asarray(self.p.weights))
+            return np.exp(density - z * z / 2 - _LOG_SQRT_2PI - log)
+
+        found = rising_root(rising, log_tail, about)
         # `lower` is then where the tail is at most the target.
         return Bracket(-found.upper, -found.lower) if above else found
 
+    @quiet
     def log_delta_at(self, z: Array) -> Bracket:
         """Bracket log delta(l(z)); infinite z are its limits."""
-        lower, upper = np.full(z.shape, -np.inf), np.full(z.shape, -np.inf)
-        with np.errstate(all="ignore"):
-            loss = self.loss(z)
-            for mean, weight in zip(self.q.means, self.q.weights, strict=True):
-                if mean:
-                    part = _log_step(z, mean)
-                    lower = np.logaddexp(lower, np.log(weight) + part.lower)
-                    upper = np.logaddexp(upper, np.log(weight) + part.upper)
-            for mean, weight in zip(self.p.means, self.p.weights, strict=True):
-                if mean:
-                    s = -mean
-                    part = _log_step(z + s, s)
-                    lift = np.log(weight) - s * z - s * s / 2
-                    wrong = loss.error + ULP * (2 + np.abs(s * z) + s * s)
-                    lower = np.logaddexp(lower, lift + (loss.value - wrong) + part.lower)
-                    upper = np.logaddexp(upper, lift + (loss.value + wrong) + part.upper)
-            slack = ULP * (2 + np.abs(upper)) + ULP * (len(self.p.means) + len(self.q.means))
-            lower, upper = lower - slack, upper + slack
-        return Bracket(lower, np.minimum(np.where(np.isnan(upper), 0.0, upper), 0.0))
+        loss, place = self.loss(z), Interval.exactly(z)
+        rise = Interval.within(loss.value, 0.0, loss.error)
+        parts: list[Interval] = []
+        for mean, weight in _known(self.q):
+            if np.all(mean.upper > 0):
+                parts.append(log(weight) + _log_step(place, mean))
+        for mean, weight in _known(self.p):
+            if np.all(mean.lower < 0):
+                moved = place - mean
+                lift = log(weight) + (place - mean / 2) * mean + rise
+                parts.append(lift + _log_step(moved, -mean))
+        found = _log_sum(_stacked(parts))
+        lower = np.where(np.isnan(found.lower), -np.inf, found.lower)
+        upper = np.minimum(np.where(np.isnan(found.upper), 0.0, found.upper), 0.0)
+        # Delta falls as z grows.
+        return _monotone(Bracket(lower, upper), -z)
 
 
-def _terms(shifts: Shifts, z: Array) -> Array:
-    """Return t_j z - t_j²/2, a row for each mean."""
-    means = np.asarray(shifts.means)[:, None]
-    return means * np.ravel(z) - means * means / 2
+def _monotone(found: Bracket, at: Array) -> Bracket:
+    """Return what brackets of an increasing function say of each other."""
+    order, (lower, upper) = np.argsort(at, kind="stable"), (end.copy() for end in found)
+    lower[order] = np.maximum.accumulate(lower[order])
+    upper[order] = np.minimum.accumulate(upper[order][::-1])[::-1]
+    return Bracket(lower, upper)
+
+
+def _known(shifts: Shifts) -> list[tuple[Interval, Interval]]:
+    """Return the means and their weights, as they were meant."""
+    means = Interval.within(np.asarray(shifts.means), _ROUNDED)
+    weights = Interval.within(np.asarray(shifts.weights), _ROUNDED)
+    places = np.arange(len(shifts.means))[:, None]
+    return [(means.at(i), weights.at(i)) for i in places]
+
+
+def _stacked(parts: list[Interval]) -> Interval:
+    """Return them along a new last axis."""
+    lower, upper = (np.stack(ends, axis=-1) for ends in zip(*parts, strict=True))
+    return Interval(lower, upper)
+
+
+def _log_sum(logs: Interval) -> Interval:
+    """Return log Σ e^x along the last axis."""
+    if logs.shape[-1] == 1:
+        return Interval(logs.lower[..., 0], logs.upper[..., 0])
+    top = np.max(logs.upper, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)
+    total = Disc.over(exp(logs - top[..., None])).sum().log() + top
+    # Where all are nothing, so is the sum.
+    nothing = np.all(np.isneginf(logs.upper), axis=-1)
+    return Interval(
+        np.where(nothing, -np.inf, total.lower), np.where(nothing, -np.inf, total.upper)
+    )
+
+
+def _exponents(shifts: Shifts, z: Array) -> Array:
+    """Return about t_j z - t_j²/2, along the last axis."""
+    means = np.asarray(shifts.means)
+    return (z[:, None] - means / 2) * means
+
+
+def _log_mean(logs: Array, weights: Array) -> Array:
+    """Return about log Σ w e^x along the last axis."""
+    total: Array = np.logaddexp.reduce(logs + np.log(weights), axis=-1)
+    return total
+
+
+def _terms(shifts: Shifts, z: Array) -> Disc:
+    """Return t_j z - t_j²/2, along the last axis."""
+    means = Disc.within(np.asarray(shifts.means), _ROUNDED)
+    return (means * -0.5 + z[:, None]) * means
+
+
+def _weights(shifts: Shifts) -> Disc:
+    return Disc.within(np.asarray(shifts.weights), _ROUNDED)
 
 
 def _size(shifts: Shifts, z: Array) -> Array:
@@ -136,72 +201,40 @@ def _size(shifts: Shifts, z: Array) -> Array:
     return np.max(np.abs(means * z) + means * means, axis=0)
 
 
-def _ratio(shifts: Shifts, z: Array) -> tuple[Array, Array, Array]:
-    """Return the ratio to φ less 1, the ratio, and a bound of the ratio's error."""
-    terms, weights = _terms(shifts, z), np.asarray(shifts.weights)
-    means = np.asarray(shifts.means)[:, None]
-    grown = np.exp(terms)
-    error = ULP * (weights @ (grown * (2 + np.abs(means * z) + means * means)))
-    return weights @ np.expm1(terms), weights @ grown, error
+def _ratio(shifts: Shifts, z: Array) -> tuple[Disc, Disc]:
+    """Return the ratio to φ, and the ratio less 1."""
+    terms, weights = _terms(shifts, z), _weights(shifts)
+    return terms.exp().dot(weights), terms.expm1().dot(weights)
 
 
-def _moved(shifts: Shifts, z: Array) -> Array:
-    """Bound the error of the ratio less 1."""
-    means = np.asarray(shifts.means)[:, None]
-    terms = _terms(shifts, z)
-    size = np.abs(means * z) + means * means
-    weights = np.asarray(shifts.weights)
-    return ULP * (weights @ (2 * np.abs(np.expm1(terms)) + np.exp(terms) * size))
-
-
-def _log_ratio(shifts: Shifts, z: Array) -> Array:
-    terms = _terms(shifts, z) + np.log(np.asarray(shifts.weights))[:, None]
-    most = np.max(terms, axis=0)
-    return most + np.log(np.sum(np.exp(terms - most), axis=0))
+def _log_ratio(shifts: Shifts, z: Array) -> Disc:
+    terms = _terms(shifts, z) + _weights(shifts).log()
+    top = terms.value.real.max(axis=-1)
+    return (terms - top[:, None]).exp().sum().log() + top
 
 
 def _mean(shifts: Shifts, z: Array) -> Array:
     """Return the slope of the log ratio."""
-    terms = _terms(shifts, z) + np.log(np.asarray(shifts.weights))[:, None]
-    share = np.exp(terms - np.max(terms, axis=0))
-    return np.asarray(shifts.means) @ (share / share.sum(axis=0))
+    terms = _exponents(shifts, z) + np.log(np.asarray(shifts.weights))
+    share = np.exp(terms - np.max(terms, axis=-1, keepdims=True))
+    return (share @ np.asarray(shifts.means)) / share.sum(axis=-1)
 
 
-def _log_density(shifts: Shifts, z: Array) -> Array:
-    return _log_ratio(shifts, z) - z * z / 2 - _LOG_SQRT_2PI
-
-
+@quiet
 def _tail(shifts: Shifts, z: Array, sign: int) -> Bracket:
-    """Bracket log Σ w_j Φ(sign (t_j - z)).
-
-    Error: ULP of each log Φ, and its slope, below 1 + |x| left of 0, times ULP (|z| + |t_j|).
-    """
-    means, logs = np.asarray(shifts.means)[:, None], np.log(np.asarray(shifts.weights))[:, None]
-    x = sign * (means - z)
-    with np.errstate(all="ignore"):
-        log = log_ndtr(x)
-        error = ULP * (2 + np.abs(log) + (np.abs(z) + np.abs(means)) * _steepness(x))
-        error = np.where(np.isinf(x), 0.0, error)
-        bounds = (np.logaddexp.reduce(logs + log + way * error, axis=0) for way in (-1, 1))
-        lower, upper = bounds
-        slack = ULP * (len(shifts.means) + np.where(np.isfinite(upper), np.abs(upper), 0.0))
-    return Bracket(lower - slack, np.minimum(upper + slack, 0.0))
+    """Bracket log Σ w_j Φ(sign (t_j - z))."""
+    x = Interval.within(np.asarray(shifts.means), _ROUNDED) - z[:, None]
+    weights = Interval.within(np.asarray(shifts.weights), _ROUNDED)
+    found = _log_sum(log_phi(x if sign > 0 else -x) + log(weights))
+    return Bracket(found.lower, np.minimum(found.upper, 0.0))
 
 
-def _steepness(x: Array) -> Array:
-    """Bound d log Φ / dx: 1 - x to the left of 0, φ(x)/Φ(x) <= 2 φ(x) to the right."""
-    return np.where(x < 0, 1 - x, np.exp(-np.minimum(x * x, 1e4) / 2))
+@quiet
+def _tail_about(shifts: Shifts, z: Array, sign: int) -> Array:
+    logs = log_ndtr(sign * (np.asarray(shifts.means) - z[:, None]))
+    return _log_mean(logs, np.asarray(shifts.weights))
 
 
-def _log_step(z: Array, t: float) -> Bracket:
-    """Bracket log D(z, t) for t known within 2^-53.
-
-    D increases with t, by less than t (1 + t |z|) D/t relatively.
-    """
-    size = t * np.abs(z) + t * t
-    epsilon, wrong = t * z - t * t / 2, ULP * size
-    mu = np.asarray(t)
-    low = gaussian_log_delta(epsilon + wrong, mu).lower
-    high = gaussian_log_delta(epsilon - wrong, mu).upper
-    slack = ULP * (2 + size)
-    return Bracket(low - slack, np.minimum(high + slack, 0.0))
+def _log_step(z: Interval, t: Interval) -> Interval:
+    """Bracket log D(z, t)."""
+    return gaussian_log_delta((z - t / 2) * t, t)

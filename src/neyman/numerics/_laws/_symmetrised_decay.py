@@ -10,16 +10,17 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._laws._symmetrised_panels import ORDER, Panels, growth_of
+from neyman.numerics._bracket import Array
+from neyman.numerics._disc import Disc, sum_units
+from neyman.numerics._laws._symmetrised_panels import ORDER, Panels
 
-__all__ = ["ROUGH", "Tilted"]
+__all__ = ["Tilted"]
 
-# What Gauss's weights and the exponents are known to, in ULP.
-ROUGH = 200.0
 # Phases of more than so many radians a panel are not followed.
 _PACE = 16.0
 _MOST_POINTS = 4000
+# What a product of two numbers is off by, relatively, and a sine or a cosine.
+_PHASE, _WAVE = 2.0**-53, 2.0**-50
 # So many deviations of the sum of all copies nothing has fallen yet.
 _NOT_YET = 3.0
 
@@ -31,8 +32,7 @@ class Tilted:
 
     Attributes:
         panels: all of them.
-        x: nodes on the first panels.
-        loss: L there.
+        loss: L at nodes on the first panels.
         log_weight: of the nodes under P.
         c: the tilt.
         log_atom: logarithm of the P-mass of the atom, rounded up.
@@ -41,9 +41,8 @@ class Tilted:
     """
 
     panels: Panels
-    x: Array
-    loss: Array
-    log_weight: Array
+    loss: Disc
+    log_weight: Disc
     c: float
     log_atom: float
     base: float
@@ -74,12 +73,12 @@ class Tilted:
         place = np.searchsorted(grid, u, side="right") - 1
         found = np.where(place < 0, 1.0, worst[np.maximum(place, 0)])
         found = np.where(u >= grid[-1], np.minimum(far, last), found)
-        return np.log(np.minimum(found * (1 + 16 * ULP), 1.0))
+        return np.minimum(Disc.exactly(found).log().upper, 0.0)
 
     def _modulus(self, v: Array) -> Array:
         """Bound |ψ(v)|: panels that turn too fast count with all their mass."""
         c, base, panels = self.c, self.base, self.panels
-        count = self.x.size // ORDER
+        count = self.loss.value.size // ORDER
         left = panels.left
         turn = panels.half.loss(left + panels.width) - panels.half.loss(left)
         followed = _PACE / turn[:count]
@@ -87,30 +86,25 @@ class Tilted:
         with np.errstate(over="ignore"):
             error = 2 * np.exp(panels.wrong_mass(c, heights)[:count] - base)
             most = np.exp(panels.log_mass(c) - base)
-        up = np.exp(self.log_weight + c * self.loss - base)
-        down = np.exp(self.log_weight + (1 - c) * self.loss - base)
-        flat, steep = self._rounding(up + down)
-        summed = (up + down).reshape(count, ORDER).sum(axis=1)
+        log, loss = self.log_weight - base, self.loss.value.real
+        up, down = (log + self.loss * c).exp(), (log + self.loss * (1 - c)).exp()
+        both, apart = up + down, up - down
+        sizes = both.value.real
+        flat = float(both.error.sum())
+        summed = sizes.reshape(count, ORDER).sum(axis=1)
         mass = np.minimum(most[:count], summed + error + flat)
         # Not to follow a panel at all is better where the error is larger.
         error = np.where(error < mass, error, mass)
         seen = (v[:, None] <= followed) & (error < mass)
         weights = np.repeat(seen, ORDER, axis=1)
-        phase = np.outer(v, self.loss)
-        cosine = (np.cos(phase) * weights) @ (up + down)
-        sine = (np.sin(phase) * weights) @ (up - down)
+        phase = np.outer(v, loss)
+        cosine = (np.cos(phase) * weights) @ sizes
+        sine = (np.sin(phase) * weights) @ apart.value.real
         lost = np.where(seen, error, mass).sum(axis=1) + float(most[count:].sum())
+        # A phase is off by what v L is: by the loss's share, and by a product.
+        steep = float(sizes @ (self.loss.error + _PHASE * loss))
+        flat = 2 * flat + (2 * sum_units(loss.size) + _WAVE) * float(sizes.sum())
         return np.hypot(self.atom + cosine, sine) + lost + flat + v * steep
-
-    def _rounding(self, size: Array) -> tuple[float, float]:
-        """Bound what rounding adds to sums of the nodes, and to those of phases, a unit of v."""
-        mu, x, width = self.panels.half.mu, self.x, self.panels.width
-        growth = float(growth_of(np.asarray([self.c]))[0])
-        z, w = x + mu / 2, mu * x
-        flat = ROUGH + size.size / 16 + 2 * z * z + abs(self.base)
-        flat = flat + growth * w * (6 + w) + (x + width) * (z + growth * mu)
-        steep = w * (5 + w) + mu * (x + width)
-        return ULP * (float(size @ flat) + 4), ULP * float(size @ steep)
 
 
 def _grid(start: float, stop: float, deviation: float) -> Array:

@@ -16,17 +16,21 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Interval
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
-from neyman.numerics._laws._symmetrised_decay import ROUGH, Tilted
-from neyman.numerics._laws._symmetrised_panels import NODES, WEIGHTS, Half, Panels, growth_of
+from neyman.numerics._laws._symmetrised_decay import Tilted
+from neyman.numerics._laws._symmetrised_panels import Half, Panels, growth_of
 from neyman.numerics._laws._weighted import WeightedLosses
-from neyman.numerics._special import log_ndtr
+from neyman.numerics._primitives import log, log1mexp, log_phi
 from neyman.overriding import override
 
 __all__ = ["SymmetrisedGaussianLaw"]
 
+# What r of a point is off by, relatively, and the exponent of a mirrored one.
+_GIVEN = 2.0**-47
 _QUADRATURE, _WINDOW, _MOST_PANELS = 2.0**-54, 48.0, 2**10
 # Panels that are laid at most: each takes about a kilobyte.
 _LONGEST = 2**14
@@ -80,16 +84,16 @@ class SymmetrisedGaussianLaw(LossLaw):
         # The bulk of the mass is kept too: the bounds on the decay need it.
         kept |= panels.left < 9.0
         count = int(np.flatnonzero(kept)[-1]) + 1
-        x = (panels.left[:count, None] + width / 2 * (1 + NODES)).ravel()
-        log_weight = self.half.log_density(x) + np.tile(np.log(WEIGHTS * width / 2), count)
-        loss = self.half.loss(x)
+        x, known_weight = panels.nodes(count)
+        known_loss = self.half.known_loss(x)
+        log_weight, loss = known_weight.value.real, known_loss.value.real
         with np.errstate(over="ignore", invalid="ignore"):
             points = WeightedLosses.of(
                 np.concatenate([log_weight, log_weight + loss]),
                 np.concatenate([np.expm1(loss), np.expm1(-loss)]),
                 np.concatenate([loss, -loss]),
             )
-        return SymmetrisedNodes(self, points, panels, x, log_weight, count, span.height)
+        return SymmetrisedNodes(self, points, panels, known_weight, known_loss, count, span.height)
 
     @override
     def sketched(self, span: Span) -> LossNodes:
@@ -104,15 +108,10 @@ class SymmetrisedNodes(LossNodes):
     law: SymmetrisedGaussianLaw
     points: WeightedLosses
     panels: Panels
-    x: Array
-    log_weight: Array
+    log_weight: Disc
+    loss: Disc  # L at the nodes
     count: int
     height: float
-
-    @property
-    def loss(self) -> Array:
-        """L at the nodes."""
-        return self.points.loss[: self.x.size]
 
     def _wrong(self, c: Array, height: float, size: tuple[Array, Array]) -> Array:
         """Bound the error of e^K up to a height, but for what the sums round.
@@ -124,16 +123,16 @@ class SymmetrisedNodes(LossNodes):
         """
         quadrature = self.panels.error(c, height)
         quadrature[:, self.count :] = self.panels.plain(c)[:, self.count :]
-        mu, growth = self.law.mu, growth_of(c)[:, None]
-        z, w, width = self.x + mu / 2, mu * self.x, self.panels.width
-        share = ROUGH + 2 * z * z + w * (10 + 2 * w)
-        share = share + (self.x + width) * (z + 2 * mu + 2 / self.x)
-        log = self.log_weight + 2 * np.log(self.loss) + growth * self.loss
-        with np.errstate(over="ignore"):
+        growth, loss, off = growth_of(c), self.loss.value.real, self.loss.error
+        log = self.log_weight.value.real + 2 * np.log(loss) + growth[:, None] * loss
+        with np.errstate(over="ignore", invalid="ignore"):
             total = np.exp(quadrature).sum(axis=1) + self.panels.beyond(c)
             mass = np.exp(log)
-            total = total + ULP * (mass @ share)
-            return size[0] * total + size[1] * (8 * ULP * mass.sum(axis=1))
+            # L^2 e^(growth L) moves by (2/L + growth) times what L does.
+            share = (self.log_weight + self.loss).error + 2 * off / loss + 2 * _GIVEN
+            total = total + mass @ share
+            total = total + growth * (mass @ off)
+            return size[0] * total + size[1] * (_GIVEN * mass.sum(axis=1))
 
     @override
     def real(self, c: Array) -> RealCumulant:
@@ -145,7 +144,7 @@ class SymmetrisedNodes(LossNodes):
         return self.points.sketch(c)
 
     @override
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+    def line(self, c: float, u: Array) -> Disc:
         s = c + 1j * u
         size = np.abs(s * (s - 1)), np.abs(s) * (1 + np.abs(s))
         return self.points.line(c, u, self._wrong(np.asarray([c]), self.height, size))
@@ -157,19 +156,18 @@ class SymmetrisedNodes(LossNodes):
     @override
     def decay(self, c: float, u: Array, count: float) -> Array:
         middle = self.real(np.asarray([c]))
-        value, error = float(middle.value[0]), float(middle.error[0])
-        if not math.isfinite(value + error):
+        base = float(Disc.of(middle.value, middle.error).lower[0])
+        if not math.isfinite(base):
             return np.zeros(u.shape)
-        atom = -math.expm1(math.log(2) + float(log_ndtr(np.asarray(-self.law.mu / 2))))
-        log_atom = math.log1p(-self.law.q) + math.log(atom + 4 * ULP)
-        base = value - error - 4 * ULP * (1 + abs(value))
+        mu, q = Interval.decimal(self.law.mu), Interval.decimal(self.law.q)
+        # 2 Φ(-μ/2) of the mass has a loss that is not 0 ...
+        log_atom = log1mexp(log(Interval.of(2)) + log_phi(-mu / 2)) + log(1 - q)
         tilted = Tilted(
             self.panels,
-            self.x,
             self.loss,
             self.log_weight,
             c,
-            log_atom,
+            float(log_atom.upper),
             base,
             self._deviation(c, middle),
         )
@@ -180,13 +178,11 @@ class SymmetrisedNodes(LossNodes):
         h = _DIFFERENCES / (1 + self.law.mu)
         mean = float(middle.slope[0])
         sides = self.real(np.concatenate([c + h, c - h]))
-        with np.errstate(over="ignore", invalid="ignore"):
-            gain = sides.value - middle.value - mean * np.concatenate([h, -h])
-            gain = gain + sides.error + middle.error
-            gain = gain + 2 * ULP * (np.abs(sides.value) + np.abs(middle.value) + abs(mean) * 0.5)
-            both = np.expm1(gain[: h.size]) + np.expm1(gain[h.size :])
-            square = (np.abs(both) * (1 + 4 * ULP) + 1e-40) / (h * h)
-        return math.sqrt(float(np.fmin.reduce(square)) * (1 + 16 * ULP))
+        gain = Disc.of(sides.value, sides.error) - Disc.of(middle.value, middle.error)
+        gain = (gain - Disc.exactly(mean) * np.concatenate([h, -h])).expm1()
+        square = (gain.at(slice(h.size)) + gain.at(slice(h.size, None))).upper
+        square = (Disc.exactly(np.maximum(square, 0.0)) / (h * h)).upper
+        return math.nextafter(math.sqrt(float(np.fmin.reduce(square))), math.inf)
 
     @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002

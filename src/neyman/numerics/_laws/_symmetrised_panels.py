@@ -12,14 +12,18 @@ from typing import final
 import numpy as np
 
 from neyman.numerics._bracket import Array
+from neyman.numerics._disc import Disc, decimal
 from neyman.numerics._legendre import legendre
 
-__all__ = ["NODES", "ORDER", "WEIGHTS", "Half", "Panels", "growth_of"]
+__all__ = ["NODE", "NODES", "ORDER", "WEIGHTS", "Half", "Panels", "growth_of"]
 
 ORDER = 20
 NODES, WEIGHTS = legendre(ORDER)
 _ELLIPSES = np.asarray([1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0])
 _LOG_SQRT_2PI = math.log(2 * math.pi) / 2
+# The same, and a node and a weight of Gauss's rule, by what they are off.
+_KNOWN_LOG = Disc.within(np.asarray(_LOG_SQRT_2PI), 2.0**-50)
+NODE = 2.0**-52
 # μ times the smaller axis: well within a quarter turn.
 _DEEPEST = 1.2
 # Beyond it e^(μx) is not formed.
@@ -37,10 +41,22 @@ class Half:
     q: float
 
     def loss(self, x: Array) -> Array:
-        """Return L(x), x >= 0; relative error within ULP (4 + μx)."""
+        """Return L(x), x >= 0."""
         w = self.mu * x
         near = np.log1p(self.q * np.expm1(np.minimum(w, _HIGHEST)))
         return np.where(w > _HIGHEST, w + math.log(self.q), near)
+
+    def known_loss(self, x: Disc) -> Disc:
+        """Return L(x), x >= 0, and what it is off by."""
+        w, q = x * decimal(self.mu), decimal(self.q)
+        near = (w.expm1() * q).log1p()
+        far = w.value.real > _HIGHEST
+        return Disc.where(far, w + q.log(), near) if np.any(far) else near
+
+    def known_log_density(self, x: Disc) -> Disc:
+        """Return log φ(x + μ/2), and what it is off by."""
+        z = x + decimal(self.mu) * 0.5
+        return z * z * -0.5 - _KNOWN_LOG
 
     def log_density(self, x: Array) -> Array:
         """Return log φ(x + μ/2)."""
@@ -66,6 +82,15 @@ class Panels:
     half: Half
     left: Array
     width: float
+
+    def nodes(self, count: int) -> tuple[Disc, Disc]:
+        """Return the nodes of Gauss's rule on the first panels, and the logs of their weights."""
+        half = self.width / 2
+        at = (Disc.within(NODES, NODE) + 1) * half + self.left[:count, None]
+        share = (Disc.within(WEIGHTS, NODE) * half).log()
+        x = Disc(at.value.ravel(), at.error.ravel())
+        tiled = Disc(np.tile(share.value, count), np.tile(share.error, count))
+        return x, self.half.known_log_density(x) + tiled
 
     def plain(self, c: Array) -> Array:
         """Bound the log of the integral over each panel of K's, over |s (s - 1)|; rows for c.
