@@ -178,13 +178,6 @@ def test_more_than_the_total_variation_is_epsilon_zero():
     assert float(found.upper) == 0.0
 
 
-@pytest.mark.parametrize(("t", "truth"), [(0.01, 0.001003529592250490)])
-def test_the_reversed_loss_is_bounded(t, truth):
-    few = FewSteps.of(law(hit(1.0, 0.01), 2))
-    bound = few.log_reversed_ceiling(np.asarray([t]))[0]
-    assert math.log(truth) <= bound <= math.log(truth) + 4
-
-
 def test_only_few_steps_of_one_mixture_are_taken():
     one = law(hit(1.0, 0.01), 10)
     assert FewSteps.of(one) is not None

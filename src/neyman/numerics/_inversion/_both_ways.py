@@ -13,10 +13,9 @@ import numpy as np
 
 from neyman.numerics._bracket import ULP, Array, Bracket
 from neyman.numerics._inversion._contour import DELTA, Contour
-from neyman.numerics._inversion._few_steps import FewSteps
 from neyman.numerics._inversion._lines import Plan, ceiling, laid, planned
 from neyman.numerics._inversion._stacked import prepared_sum
-from neyman.numerics._inversion._tails import ContourTails, Places, Sketch, groups
+from neyman.numerics._inversion._tails import SHORT, ContourTails, Places, Sketch, groups
 from neyman.numerics._laws._loss_law import LossSum, Span, SumNodes
 from neyman.numerics._root import proved_root
 
@@ -98,9 +97,8 @@ class BothWays:
         """Return None where there is nothing to share."""
         if not law.wide:
             return None
-        few = FewSteps.of(law) is not None or FewSteps.of(law.reversed()) is not None
         shut = ContourTails(law, DELTA).shut or ContourTails(law.reversed(), DELTA).shut
-        return None if few or shut else cls(law)
+        return None if shut else cls(law)
 
     def log_delta(self, t: Array) -> Bracket | None:
         """Bracket the logarithm of the larger delta at t >= 0 (one dimension).
@@ -171,7 +169,7 @@ class BothWays:
         middle = float(np.min(t) + np.max(t)) / 2
         place, other = (way.sketch.at_threshold(middle) for way in (first, second))
         plan = planned(first.tails.law, DELTA, place, t)
-        if plan is None:
+        if plan is None or (plan.u.size > SHORT and first.tails.few is not None):
             return None
         plan = plan.sparse() if t.size == 1 else plan
         tilt = np.asarray([other.c])

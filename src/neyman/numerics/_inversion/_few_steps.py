@@ -14,7 +14,6 @@ from neyman.numerics._inversion._largest_step import LargestStep, Plan
 from neyman.numerics._laws._loss_law import LossSum
 from neyman.numerics._laws._shifts import Shifts
 from neyman.numerics._root import proved_root
-from neyman.numerics._special import ndtr
 
 __all__ = ["FewSteps"]
 
@@ -81,34 +80,6 @@ class FewSteps:
             parts = group[:middle][~good[:middle]], group[middle + 1 :][~good[middle + 1 :]]
             waiting += [part for part in parts if part.size]
         return Bracket(lower, upper)
-
-    def log_reversed_ceiling(self, t: Array) -> Array:
-        """Bound log delta of the reversed loss at t > 0 by powers: cheaply, and not by the line.
-
-        E_Q (e^-L - e^t)_+ <= m^m / (m + 1)^(m + 1) e^(-mt) (∫ φ B^-m)^n; B rises, so that an upper
-        Riemann sum takes the left ends.
-        """
-        if not np.isfinite(self.q.log_unmoved):
-            return np.zeros(t.shape)
-        edges = np.arange(-9.0, 9.0, 1 / 64)
-        left, right = ndtr(edges), ndtr(-edges)
-        inner = np.where(edges[:-1] < 0, np.diff(left), -np.diff(right))
-        mass = np.concatenate([left[:1], inner, right[-1:]]) * (1 + 1e-9)
-        means, weights = np.asarray(self.q.means)[:, None], np.asarray(self.q.weights)[:, None]
-        moved = np.sum(weights * np.expm1(means * edges - means * means / 2), axis=0)
-        loss = np.append(self.q.log_unmoved, np.log1p(moved))
-        loss = loss - ULP * (64 + self.q.far * (9 + self.q.far)) * (1 + np.abs(loss))
-        bounds = np.zeros(t.shape)
-        known = np.clip(t, 1e-300, 1e300)
-        for scale in np.geomspace(1.0, 400.0, 24).tolist():
-            m: Array = np.minimum(scale / known, 1e12)
-            with np.errstate(over="ignore"):
-                log = np.log(np.exp(-np.outer(m, loss)) @ mass)
-            # m log m - (m + 1) log(m + 1) is at most -log m.
-            bound: Array = self.count * log - m * known - np.log(m)
-            bound = bound + 1e-9 * (1 + self.count * np.abs(log) + m * known)
-            bounds = np.where(t > 0, np.fmin(bounds, bound), bounds)
-        return bounds
 
     def _near(self, t: float) -> LargestStep | None:
         # One step, from which the others take what they lose without a hit.

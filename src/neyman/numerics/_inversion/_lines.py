@@ -140,7 +140,9 @@ class Plan:
         return Plan(self.functional, c, self.step, self.u, np.asarray([c]))
 
 
-def line_at(law: LossSum, functional: Functional, place: Place, t: Array) -> Line | None:
+def line_at(
+    law: LossSum, functional: Functional, place: Place, t: Array, most: float = math.inf
+) -> Line | None:
     """Return the line at a place for thresholds t; None where K leaves the doubles.
 
     Args:
@@ -148,9 +150,12 @@ def line_at(law: LossSum, functional: Functional, place: Place, t: Array) -> Lin
         functional: which tail it is laid for.
         place: through which c.
         t: thresholds, near the saddle's.
+        most: nodes; a line that takes more is not laid.
     """
     plan = planned(law, functional, place, t)
-    return None if plan is None else laid(law, plan, prepared_sum(law, plan.span))
+    if plan is None or plan.u.size > most:
+        return None
+    return laid(law, plan, prepared_sum(law, plan.span))
 
 
 def planned(law: LossSum, functional: Functional, place: Place, t: Array) -> Plan | None:

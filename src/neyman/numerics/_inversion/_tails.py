@@ -19,7 +19,7 @@ from neyman.numerics._inversion._lines import Line, Place, chernoff, line_at
 from neyman.numerics._laws._loss_law import LossSum, Span, SumNodes
 from neyman.numerics._root import proved_root
 
-__all__ = ["ContourTails", "Places", "Sketch", "groups"]
+__all__ = ["SHORT", "ContourTails", "Places", "Sketch", "groups"]
 
 Places: TypeAlias = npt.NDArray[np.intp]
 # A contour serves thresholds up to so many spreads from its own.
@@ -33,6 +33,10 @@ _LEAST_ROOM = 0.02
 _REFINEMENTS, _MOST_GAPS = 3, 40
 # Points of the strip at which many thresholds are bounded at once.
 _TILTS, _MANY = 6, 8
+# Nodes of a line that cost no more than the largest step does.
+SHORT = 2**12
+# A relative width with which no other way is tried.
+_NARROW = 1e-8
 
 
 @final
@@ -118,28 +122,51 @@ class ContourTails:
         inner = np.flatnonzero((t < most) & (t >= least))
         if not inner.size or self.shut:
             return Bracket(lower, upper)
-        if enough is not None:
-            upper[inner] = self._cheaply(t[inner])
-            inner = inner[upper[inner] > enough[inner]]
-        if self.few is not None and inner.size:
-            near = self.few.log_tail(t[inner])
-            lower[inner], upper[inner] = near.lower, near.upper
-            inner = inner[np.isneginf(near.lower)]
-        if not inner.size:
+        ends = float(np.min(t[inner])), float(np.max(t[inner]))
+        sketch = self.sketch(threshold=ends)
+        if sketch.empty:
             return Bracket(lower, upper)
-        sketch = self.sketch(threshold=(float(np.min(t[inner])), float(np.max(t[inner]))))
-        for part, place in groups(sketch, t[inner]):
-            group = inner[part]
+        if enough is not None and t[inner].size > _MANY:
+            upper[inner] = self._cheaply(sketch, ends, t[inner])
+            inner = inner[upper[inner] > enough[inner]]
+        low = None if enough is None else enough[inner]
+        found = self._by_lines(sketch, t[inner], low)
+        lower[inner], upper[inner] = found.lower, np.minimum(upper[inner], found.upper)
+        return Bracket(lower, upper)
+
+    def _by_lines(self, sketch: Sketch, t: Array, enough: Array | None) -> Bracket:
+        """Bracket the logarithm by short lines, the largest step, and any lines, in this order."""
+        few = self.few
+        found = self._laid(sketch, t, enough, math.inf if few is None else SHORT)
+        if few is None:
+            return found
+        lower, upper = found
+        loose = ~(upper - lower <= _NARROW)
+        if enough is not None:
+            loose &= upper > enough
+        if np.any(loose):
+            near = few.log_tail(t[loose])
+            lower[loose] = np.maximum(lower[loose], near.lower)
+            upper[loose] = np.minimum(upper[loose], near.upper)
+        unknown = loose & np.isneginf(lower)
+        if np.any(unknown):
+            low = None if enough is None else enough[unknown]
+            lower[unknown], upper[unknown] = self._laid(sketch, t[unknown], low, math.inf)
+        return Bracket(lower, upper)
+
+    def _laid(self, sketch: Sketch, t: Array, enough: Array | None, most: float) -> Bracket:
+        """Bracket the logarithm by lines of at most so many nodes; by 0 where there are none."""
+        lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
+        for group, place in groups(sketch, t):
             if enough is not None:
                 upper[group] = self._ceiling(place, t[group], enough[group])
                 if np.all(upper[group] <= enough[group]):
                     continue
-            line = line_at(self.law, self.functional, place, t[group])
-            if line is None:
+            line = line_at(self.law, self.functional, place, t[group], most)
+            if line is not None:
+                lower[group], upper[group] = line.tail(self.functional).log_bracket(t[group])
+            elif math.isinf(most):
                 upper[group] = chernoff(self.law, self.functional, np.asarray([place.c]), t[group])
-                continue
-            bounds = line.tail(self.functional).log_bracket(t[group])
-            lower[group], upper[group] = bounds.lower, bounds.upper
         return Bracket(lower, upper)
 
     def _ceiling(self, place: Place, t: Array, enough: Array) -> Array:
@@ -156,22 +183,11 @@ class ContourTails:
             return np.zeros(t.shape)
         return np.log(-np.expm1(np.minimum(t, 0.0))) * (1 + 1e-15) - 1e-15
 
-    def _cheaply(self, t: Array) -> Array:
-        """Bound the logarithm of the functional from above: few steps by powers, many t at once.
-
-        The latter by Chernoff's bounds, which cost as much as some lines.
-        """
-        few = FewSteps.of(self.law.reversed()) if self.functional.double else None
-        bound = np.zeros(t.shape) if few is None else few.log_reversed_ceiling(t)
-        if t.size <= _MANY:
-            return bound
-        ends = float(np.min(t)), float(np.max(t))
-        sketch = self.sketch(threshold=ends)
-        if sketch.empty:
-            return bound
+    def _cheaply(self, sketch: Sketch, ends: tuple[float, float], t: Array) -> Array:
+        """Bound the logarithm at many thresholds by a few points, which cost as much as lines."""
         tilts = [sketch.at_threshold(end).c for end in ends]
         points = np.geomspace(tilts[0], tilts[-1], _TILTS)
-        return np.minimum(bound, chernoff(self.law, self.functional, points, t))
+        return chernoff(self.law, self.functional, points, t)
 
     @property
     def shut(self) -> bool:
@@ -184,30 +200,40 @@ class ContourTails:
         Returns:
             t with F(t.lower) >= e^log_tail >= F(t.upper), both proved.
         """
-        lower, upper = np.full(log_tail.shape, -np.inf), np.full(log_tail.shape, np.inf)
-        few = self.few
+        few, places = self.few, np.arange(log_tail.size)
+        found = Bracket(np.full(log_tail.shape, -np.inf), np.full(log_tail.shape, np.inf))
+        self._find(found, log_tail, places, math.inf if few is None else SHORT)
         if few is not None:
-            for i, target in enumerate(log_tail.tolist()):
-                lower[i], upper[i] = few.threshold(target)
-        rest = np.flatnonzero(np.isneginf(lower) & np.isposinf(upper))
-        for group, _, bounds in self.thresholds(log_tail[rest]) if rest.size else ():
-            lower[rest[group]], upper[rest[group]] = bounds.lower, bounds.upper
-        return Bracket(lower, upper)
+            lower, upper = found
+            loose = (upper > 0) & ~(upper * (1 - _NARROW) <= lower)
+            for i in np.flatnonzero(loose).tolist():
+                near = few.threshold(float(log_tail[i]))
+                lower[i], upper[i] = max(lower[i], near.lower), min(upper[i], near.upper)
+            self._find(found, log_tail, places[np.isinf(lower) & np.isinf(upper)], math.inf)
+        return found
+
+    def _find(self, into: Bracket, log_tail: Array, places: Places, most: float) -> None:
+        """Put brackets of some thresholds, by lines of at most so many nodes, where they go."""
+        for group, _, found in self.thresholds(log_tail[places], most=most):
+            at = places[group]
+            into.lower[at], into.upper[at] = found.lower, found.upper
 
     @property
     def few(self) -> FewSteps | None:
+        """The same law by its largest step, where that may tell more."""
         return FewSteps.of(self.law) if self.functional.double else None
 
     def thresholds(
-        self, log_tail: Array, blur: Array | float = 0.0
+        self, log_tail: Array, blur: Array | float = 0.0, most: float = math.inf
     ) -> Iterator[tuple[Places, Line, Bracket]]:
         """Yield the same in groups, each with the line that served it; what failed is left out.
 
         Args:
             log_tail: as above.
             blur: by how much it may be off.
+            most: nodes of a line.
         """
-        if self.shut:
+        if self.shut or not log_tail.size:
             return
         blurs = np.broadcast_to(blur, log_tail.shape)
         sketch = self.sketch(log_tail=(float(np.max(log_tail)), float(np.min(log_tail))))
@@ -215,7 +241,7 @@ class ContourTails:
             return
         near = sketch.near_tail(log_tail)
         for group, place in groups(sketch, near):
-            line = line_at(self.law, self.functional, place, near[group])
+            line = line_at(self.law, self.functional, place, near[group], most)
             if line is None:
                 continue
             contour = line.tail(self.functional)
