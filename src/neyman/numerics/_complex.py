@@ -1,18 +1,28 @@
-"""Elementary functions of complex numbers that keep their digits near 0."""
+"""Elementary functions of real and complex numbers that keep their digits near 0."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.numerics._interval import Array
 
-__all__ = ["ComplexArray", "complex_expm1", "complex_log1p", "log1p_minus"]
+__all__ = [
+    "ComplexArray",
+    "Numbers",
+    "complex_expm1",
+    "complex_log1p",
+    "expm1_minus",
+    "log1p_minus",
+]
 
 ComplexArray: TypeAlias = npt.NDArray[np.complex128]
-# Below it log(1 + r) - r is summed as a series; above, the subtraction loses two digits at most.
-_SERIES_BELOW = 0.05
-_COEFFICIENTS = tuple((-1) ** (k + 1) / k for k in range(2, 15))
+Numbers: TypeAlias = Array | ComplexArray
+
+# Below it e^z - 1 - z is summed as a series; above, the subtraction loses little.
+_CURVED_BELOW, _CURVED_TERMS = 0.1, 12
+# The same for log(1 + r) - r, by powers of r/(2 + r).
+_BENT_BELOW, _BENT_LAST = 0.5, 33
 
 
 def complex_expm1(z: ComplexArray) -> ComplexArray:
@@ -23,7 +33,7 @@ def complex_expm1(z: ComplexArray) -> ComplexArray:
 
 
 def complex_log1p(z: ComplexArray) -> ComplexArray:
-    """Return log(1 + z), principal branch; error within ULP |z| for small z.
+    """Return log(1 + z), principal branch.
 
     NumPy's own takes the logarithm of |1 + z|, and gives 0 for small z.
     """
@@ -34,10 +44,29 @@ def complex_log1p(z: ComplexArray) -> ComplexArray:
     return real + 1j * np.arctan2(z.imag, 1 + z.real)
 
 
-def log1p_minus(r: Array) -> Array:
-    """Return log(1 + r) - r for r > -1; relative error within 8 ULP."""
-    small = np.where(np.abs(r) < _SERIES_BELOW, r, 0.0)
-    series = np.zeros_like(small)
-    for coefficient in reversed(_COEFFICIENTS):
-        series = series * small + coefficient
-    return np.where(np.abs(r) < _SERIES_BELOW, series * small * small, np.log1p(r) - r)
+def expm1_minus(z: Numbers) -> Any:
+    """Return e^z - 1 - z."""
+    near = np.abs(z) < _CURVED_BELOW
+    small: ComplexArray = np.where(near, z, 0.0)
+    series = np.ones_like(small)
+    for k in range(_CURVED_TERMS, 2, -1):
+        series = 1 + small / k * series
+    far = complex_expm1(cast("ComplexArray", z)) if np.iscomplexobj(z) else np.expm1(z)
+    return cast("Any", np.where(near, series * small * small / 2, far - z))
+
+
+def log1p_minus(r: Numbers, known: Numbers | None = None) -> Any:
+    """Return log(1 + r) - r; `known` is log(1 + r), if somebody has it.
+
+    For small r it is 2 artanh(x) - r = 2 x^3 (1/3 + x^2/5 + ...) - x r with x = r / (2 + r).
+    """
+    if known is None:
+        known = complex_log1p(cast("ComplexArray", r)) if np.iscomplexobj(r) else np.log1p(r)
+    near = np.abs(r) < _BENT_BELOW
+    small: ComplexArray = np.where(near, r, 0.0)
+    x = small / (2 + small)
+    square = x * x
+    series = np.zeros_like(x)
+    for k in range(_BENT_LAST, 1, -2):
+        series = series * square + 1 / k
+    return cast("Any", np.where(near, x * (2 * square * series - small), known - r))

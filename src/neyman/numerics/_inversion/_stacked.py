@@ -11,7 +11,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._complex import ComplexArray
+from neyman.numerics._complex import ComplexArray, expm1_minus, log1p_minus
 from neyman.numerics._inversion._stacked_grid import Stack, StackedGrid, Turned
 from neyman.numerics._laws._loss_law import (
     LossLaw,
@@ -23,7 +23,7 @@ from neyman.numerics._laws._loss_law import (
 )
 from neyman.numerics._laws._mixture_cells import Cells
 from neyman.numerics._laws._mixture_law import MOST, SHIFTS
-from neyman.numerics._laws._weighted import expm1_minus, log_error, loss_minus, turned_at
+from neyman.numerics._laws._weighted import log_error, turned_at
 from neyman.numerics._laws._weighted_rows import PointRows, turned_rows
 from neyman.overriding import override
 
@@ -144,7 +144,7 @@ class StackedNodes(LossNodes):
             grid.step,
             log_weight[part],
             loss,
-            np.asarray(loss_minus(loss, r[:, part]) @ weight, np.float64),
+            np.asarray(log1p_minus(r[:, part], loss) @ weight, np.float64),
             stack.w * grid.grown[:, part] / grid.value[:, part],
             grid.turned(part),
             rounded,
@@ -212,7 +212,7 @@ class StackedNodes(LossNodes):
         s, above = c + 1j * u, self.lifted
         each = self._wrong(c, above.rounded)
         wrong = np.abs(s * (s - 1)) * each[:, None]
-        drift = loss_minus(above.loss, above.r) @ above.weight
+        drift = log1p_minus(above.r, above.loss) @ above.weight
         points = PointRows(above.log_weight, above.weight, above.loss, np.asarray(drift))
         value, error = turned_rows(points, (c, u), wrong)
         counts = self.stack.counts[:, 0]
@@ -223,7 +223,7 @@ class StackedNodes(LossNodes):
     @override
     def at(self, s: ComplexArray) -> ComplexArray:
         above, up = self.lifted, np.where(s.imag < 0, np.conj(s), s)
-        drift = loss_minus(above.loss, above.r) @ above.weight
+        drift = log1p_minus(above.r, above.loss) @ above.weight
         total = np.zeros(s.shape, dtype=np.complex128)
         for loss, lost, n in zip(above.loss, drift, self.stack.counts[:, 0], strict=True):
             total += n * turned_at(above.log_weight, above.weight, loss, complex(lost), up)

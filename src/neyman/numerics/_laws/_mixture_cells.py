@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._complex import ComplexArray, complex_log1p
+from neyman.numerics._complex import ComplexArray, Numbers, complex_log1p
 from neyman.numerics._laws._loss_law import Span
 from neyman.numerics._laws._shifts import Rows, Shifts
-from neyman.numerics._laws._weighted import Numbers
 
 if TYPE_CHECKING:
     from neyman.numerics._laws._mixture_law import GaussianMixtureLaw

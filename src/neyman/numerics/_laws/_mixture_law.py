@@ -21,14 +21,12 @@ from typing import final
 import numpy as np
 
 from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._complex import ComplexArray
+from neyman.numerics._complex import ComplexArray, Numbers, log1p_minus
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
 from neyman.numerics._laws._mixture_cells import HIGHEST, LOG_SQRT_2PI, Cells, Grid, first_step
 from neyman.numerics._laws._shifts import Rows, Shifts
 from neyman.numerics._laws._weighted import (
-    Numbers,
     WeightedLosses,
-    loss_minus,
     turned_at,
     turned_line,
 )
@@ -202,7 +200,7 @@ class Lifted:
         log_a, loss, r, z = log_a[part], loss[part], r[part], grid.x[part] + 1j * grid.shift
         log_weight = -z * z / 2 - LOG_SQRT_2PI + math.log(grid.step) + log_a
         weight = np.exp(log_weight)
-        return cls(log_weight, weight, loss, complex(weight @ loss_minus(loss, r)), wrong)
+        return cls(log_weight, weight, loss, complex(weight @ log1p_minus(r, loss)), wrong)
 
 
 @final

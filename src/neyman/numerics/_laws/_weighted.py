@@ -7,31 +7,31 @@ loss, for all s at once; elsewhere by sines and cosines.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import final
 
 import numpy as np
 
 from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._complex import ComplexArray, complex_expm1, complex_log1p
+from neyman.numerics._complex import (
+    ComplexArray,
+    Numbers,
+    complex_log1p,
+    expm1_minus,
+    log1p_minus,
+)
 from neyman.numerics._laws._loss_law import RealCumulant
 
 __all__ = [
     "LAST_ORDER",
     "PER_TERM",
     "SMALL",
-    "Numbers",
     "WeightedLosses",
-    "expm1_minus",
     "log_error",
     "logged",
-    "loss_minus",
     "turned_at",
     "turned_line",
 ]
-
-Numbers: TypeAlias = Array | ComplexArray
 
 # Up to it e^y - 1 - y is summed by moments, of so many orders.
 SMALL, LAST_ORDER = 2.0, 26
@@ -59,7 +59,7 @@ class WeightedLosses:
         """Compute what does not depend on s."""
         weight = np.exp(log_weight)
         known = np.log1p(r) if loss is None else loss
-        return cls(log_weight, weight, known, r, float(weight @ loss_minus(known, r)))
+        return cls(log_weight, weight, known, r, float(weight @ log1p_minus(r, known)))
 
     def real(self, c: Array, wrong: Array) -> RealCumulant:
         """K at real c; `wrong` bounds an error of e^K from elsewhere.
@@ -180,7 +180,7 @@ def turned_at(
 ) -> ComplexArray:
     """Return K at any complex points from points that may be complex, about."""
     y: ComplexArray = np.asarray(s[..., None] * loss, np.complex128)
-    curved = expm1_minus(np.where(y.real < _HUGE, y, 0.0), complex_expm1)
+    curved = expm1_minus(np.where(y.real < _HUGE, y, 0.0))
     far: ComplexArray = np.asarray(np.where(y.real < _HUGE, -np.inf, log_weight + y), np.complex128)
     # Beyond the doubles the scale is taken out, and what it leaves of the rest is nothing.
     top = np.maximum(np.max(far.real, axis=-1, initial=-np.inf) - _HUGE, 0.0)
@@ -230,29 +230,6 @@ def log_error(error: Array, size: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = error / size
         return np.where(share < 0.5, -np.log1p(-np.minimum(share, 0.5)), np.inf)
-
-
-def loss_minus(loss: Numbers, r: Numbers) -> Numbers:
-    """Return l - r for r = e^l - 1; relative error within 8 ULP.
-
-    For small r it is 2 artanh(x) - r = 2 x^3 (1/3 + x^2/5 + ...) - x r with x = r / (2 + r).
-    """
-    small = np.where(np.abs(r) < 0.5, r, 0.0)
-    x = small / (2 + small)
-    square = x * x
-    series = np.zeros_like(x)
-    for k in range(33, 1, -2):
-        series = series * square + 1 / k
-    return np.where(np.abs(r) < 0.5, x * (2 * square * series - small), loss - r)
-
-
-def expm1_minus(y: Numbers, expm1: Callable[[Any], Any] = np.expm1) -> Any:
-    """Return e^y - 1 - y; within 4 ULP of itself and, from |y| = 0.1 on, ULP |e^y - 1|."""
-    small = np.where(np.abs(y) < 0.1, y, 0.0)
-    series = np.ones_like(small)
-    for k in range(12, 2, -1):
-        series = 1 + small / k * series
-    return np.where(np.abs(y) < 0.1, series * small * small / 2, expm1(y) - y)
 
 
 def _by_moments(loss: Numbers, weight: Numbers, s: ComplexArray) -> tuple[ComplexArray, float]:
