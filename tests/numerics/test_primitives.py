@@ -53,6 +53,7 @@ TRUTHS = {
     "erf_inverse": arb.erfinv,
     "mills": mills,
     "psi": lambda x: 1 - x * mills(x),
+    "log_peak": lambda x: (x - 1) * (x - 1).log() - x * x.log(),
 }
 # Where a value is no double any more, and where arguments that tell are.
 LARGEST = {"exp": 709.7, "expm1": 709.7, "sinh": 710.4, "mills": 1e150, "psi": 1e100}

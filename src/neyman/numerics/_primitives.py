@@ -27,6 +27,7 @@ __all__ = [
     "log",
     "log1mexp",
     "log1p",
+    "log_peak",
     "log_phi",
     "logistic",
     "mills",
@@ -157,6 +158,16 @@ def _log1mexp(x: Array) -> Array:
     )
 
 
+# From where on (x - 1) log(1 - 1/x) is -1.
+_FAR = 1e20
+
+
+def _log_peak(x: Array) -> Array:
+    less = x - 1
+    lost = np.where(x < _FAR, less * np.log1p(-1 / x), -1.0)
+    return np.where(less > 0, lost, 0.0) - np.log(x)
+
+
 # -- the table ------------------------------------------------------------------------------------
 
 exp: Final = Primitive("exp", np.exp, 2, values=(0.0, math.inf), zero=-math.inf)
@@ -211,6 +222,10 @@ psi: Final = Primitive(
     values=(0.0, math.inf),
     falling=True,
 )
+# The largest (e^y - 1) e^(-xy) over y > 0: (x - 1)^(x - 1) / x^x, in logs.
+log_peak: Final = Primitive(
+    "log_peak", _log_peak, 12, 2, domain=(1.0, math.inf), values=(-math.inf, 0.0), falling=True
+)
 
 PRIMITIVES: Final = (
     exp,
@@ -231,4 +246,5 @@ PRIMITIVES: Final = (
     erf_inverse,
     mills,
     psi,
+    log_peak,
 )

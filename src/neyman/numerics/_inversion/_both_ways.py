@@ -173,7 +173,7 @@ class BothWays:
             return None
         plan = plan.sparse() if t.size == 1 else plan
         tilt = np.asarray([other.c])
-        constant = float(other.near.sketch(tilt).value[0] + DELTA.log_chernoff(tilt)[0])
+        constant = float(other.near.sketch(tilt).value[0] + DELTA.about_chernoff(tilt)[0])
         room = first.about(t) - constant + (other.c - 1) * t
         more: Plan | None = None
         if np.min(room) < _ROOM:

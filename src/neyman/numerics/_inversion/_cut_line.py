@@ -16,8 +16,11 @@ import numpy as np
 
 from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray
-from neyman.numerics._inversion._contour import DELTA, Contour
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Interval
+from neyman.numerics._inversion._contour import DELTA, Contour, based, even_step
 from neyman.numerics._inversion._cut_law import CutGrid, Lifted
+from neyman.numerics._primitives import log
 
 __all__ = ["Term", "cut_line"]
 
@@ -56,7 +59,7 @@ class Term:
         below = np.min(room[x < c] / (c - x[x < c]), initial=np.inf)
         # The functional is at most 1.
         trivial = (_CUT - self.log_size) / (c - 1)
-        return 2 * math.pi / max(float(above), min(float(below), trivial))
+        return even_step(2 * math.pi / max(float(above), min(float(below), trivial)))
 
 
 def power_bound(points: Array, values: Array, t: Array) -> Array:
@@ -132,28 +135,12 @@ def cut_line(grid: CutGrid, term: Term) -> Contour | None:
     )
     values, errors = _sums(lifted, u, 1.01 * alias + lost)
     w, wrong = _powers(values, errors, n)
-    s = c + 1j * u
-    denominator = s * (s - 1)
-    weight = w / denominator
-    fuzz = float(np.sum((wrong + ULP * (8 + u.size / 64) * np.abs(w)) / np.abs(denominator)))
-    weight[0] /= 2
-    last = u[-1:]
-    rest = float(power * decay.log_bound(last)[0] + scale - math.log(math.pi * last[0])) + 1e-6
-    return Contour(
-        DELTA,
-        c,
-        step,
-        u,
-        weight,
-        fuzz,
-        float(np.abs(weight) @ u),
-        n * base,
-        ULP * (4 + abs(n * base)),
-        rest,
-        term.points,
-        term.values,
-        None,
-        1.0,
+    s: ComplexArray = np.asarray(c + 1j * u, np.complex128)
+    weight = Disc(w, wrong) / DELTA.denominator(Disc.exactly(s))
+    rest = power * decay.log_bound(u[-1:]) + scale - log(u[-1:])
+    points = term.points, term.values
+    return Contour.of(
+        DELTA, (c, step), weight, based(Interval.exactly(base) * n, step), rest, points
     )
 
 

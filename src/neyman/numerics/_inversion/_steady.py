@@ -20,6 +20,8 @@ import numpy as np
 
 from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray, complex_log1p
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._steady_pieces import (
     WIDEST,
     Factor,
@@ -28,6 +30,7 @@ from neyman.numerics._inversion._steady_pieces import (
     composed_pieces,
 )
 from neyman.numerics._laws._loss_law import LossNodes, LossSum, SumNodes
+from neyman.numerics._primitives import exp
 
 __all__ = ["Removed", "SteadyRest", "line_without", "steady_part"]
 
@@ -174,8 +177,7 @@ class Removed:
     """The part that was taken out of a line."""
 
     part: Steady
-    values: ComplexArray  # over e^K(c)
-    wrong: Array  # errors of the values
+    line: Disc  # over e^K(c)
     pieces: tuple[Piece, ...]
     lost: float  # of the tilted mass, over e^K(c)
 
@@ -188,20 +190,22 @@ class Removed:
         """Return the decay of what remains."""
         return SteadyRest(self.part, nodes)
 
-    def tail(self, *, double: bool, shift: float, base: float) -> SteadyTail:
+    def tail(self, *, double: bool, shift: float, base: Interval, most: float) -> SteadyTail:
         """Return a functional of the part.
 
         Args:
             double: whether it is E_P[(e^L - e^t)_+].
             shift: otherwise 1 for Q(L > t) and 0 for P(L > t).
-            base: K(c).
+            base: it is returned over e^(base - (c - a) t).
+            most: K(c).
         """
-        return SteadyTail(self.pieces, double, shift, self.part.c, base, self.lost)
+        lost = exp(Interval.exactly(most) - base) * self.lost
+        return SteadyTail(self.pieces, double, shift, self.part.c, base, lost)
 
     def reversed(self) -> "Removed":
         """P and Q exchanged, L -> -L."""
         pieces = tuple(piece.reversed() for piece in self.pieces)
-        return Removed(self.part.reversed(), np.conj(self.values), self.wrong, pieces, self.lost)
+        return Removed(self.part.reversed(), self.line.conj, pieces, self.lost)
 
 
 def line_without(
@@ -220,5 +224,5 @@ def line_without(
         line = part.line(nodes, u)
         found = part.pieces(float(line.value[0].real))
         if found is not None:
-            return line.value, line.error, Removed(part, line.part, line.lost, *found)
+            return line.value, line.error, Removed(part, Disc(line.part, line.lost), *found)
     return *nodes.line(c, u), None

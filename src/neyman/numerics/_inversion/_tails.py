@@ -31,6 +31,7 @@ _LEAST_TILT, _OVERLAP, _FURTHER = 1e-4, 1.2, 4.0
 # Of the strip right of the poles; a line lies in the middle of it.
 _LEAST_ROOM = 0.02
 _REFINEMENTS, _MOST_GAPS = 3, 40
+_PARTS = np.arange(1.0, 12.0)
 # Points of the strip at which many thresholds are bounded at once.
 _TILTS, _MANY = 6, 8
 # Nodes of a line that cost no more than the largest step does.
@@ -78,12 +79,11 @@ class Sketch:
         asked = (t[1:] >= threshold[0]) & (t[:-1] <= threshold[1])
         asked |= (value[1:] <= log_tail[0]) & (value[:-1] >= log_tail[1])
         gap = np.diff(t) / np.minimum(self.spread[1:], self.spread[:-1])
-        gap = np.where(asked, np.minimum(np.ceil(gap), 12.0), 1.0)
-        wide = np.flatnonzero(gap > 1)[:_MOST_GAPS]
-        steps = [
-            np.linspace(self.c[i], self.c[i + 1], int(gap[i]) + 1)[1:-1] for i in wide.tolist()
-        ]
-        return np.concatenate(steps) if steps else np.zeros(0)
+        parts = np.where(asked, np.minimum(np.ceil(gap), 12.0), 1.0)
+        wide = np.flatnonzero(parts > 1)[:_MOST_GAPS]
+        share = _PARTS[None, :] / parts[wide, None]
+        between = self.c[wide, None] + share * np.diff(self.c)[wide, None]
+        return between[share < 1]
 
     def about(self, t: Array) -> Array:
         """Return the log of the tail at thresholds."""
@@ -172,7 +172,7 @@ class ContourTails:
     def _ceiling(self, place: Place, t: Array, enough: Array) -> Array:
         """Return Chernoff's bounds at a place where they are about low enough, else 0."""
         c = np.asarray([place.c])
-        constant = float(place.near.sketch(c).value[0] + self.functional.log_chernoff(c)[0])
+        constant = float(place.near.sketch(c).value[0] + self.functional.about_chernoff(c)[0])
         if not np.all(constant - (place.c - self.functional.shift) * t < enough):
             return np.zeros(t.shape)
         return chernoff(self.law, self.functional, c, t)
@@ -306,6 +306,9 @@ class ContourTails:
 def groups(sketch: Sketch, t: Array) -> Iterator[tuple[Places, Place]]:
     """Yield thresholds that share a contour, in ascending order, with its place."""
     if sketch.empty:
+        return
+    if t.size == 1:
+        yield np.zeros(1, dtype=np.intp), sketch.at_threshold(float(t[0]))
         return
     order = np.argsort(t, kind="stable")
     ascending, start = t[order], 0
