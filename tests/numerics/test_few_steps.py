@@ -14,6 +14,7 @@ from neyman.numerics._inversion._cut_line import Decay, _powers
 from neyman.numerics._inversion._few_steps import FewSteps
 from neyman.numerics._inversion._largest_step import Plan
 from neyman.numerics._inversion._lines import Place, line_at
+from neyman.numerics._inversion._tails import asked
 from neyman.numerics._special import faddeeva
 
 
@@ -166,14 +167,14 @@ def test_many_thresholds_fall_and_bracket_each_other():
 @pytest.mark.parametrize("log_delta", [-11.5, -25.0, -46.0, -180.0])
 def test_thresholds_have_their_delta(log_delta):
     few = FewSteps.of(law(hit(1.0, 1e-3), 5))
-    found = few.threshold(log_delta)
+    found = few.threshold(asked(np.asarray(log_delta)))
     ends = few.log_tail(np.asarray([float(found.lower), float(found.upper)]))
     assert ends.upper[0] >= log_delta >= ends.lower[1]
     assert float(found.upper - found.lower) <= 1e-9 * float(found.upper)
 
 
 def test_more_than_the_total_variation_is_epsilon_zero():
-    found = FewSteps.of(law(hit(1.0, 1e-6), 2)).threshold(math.log(1e-5))
+    found = FewSteps.of(law(hit(1.0, 1e-6), 2)).threshold(asked(np.log(np.asarray(1e-5))))
     assert float(found.lower) == -math.inf
     assert float(found.upper) == 0.0
 

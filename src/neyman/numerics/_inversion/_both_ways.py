@@ -11,11 +11,18 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import Array, Bracket
 from neyman.numerics._inversion._contour import DELTA, Contour
 from neyman.numerics._inversion._lines import Plan, ceiling, laid, planned
 from neyman.numerics._inversion._stacked import prepared_sum
-from neyman.numerics._inversion._tails import SHORT, ContourTails, Places, Sketch, groups
+from neyman.numerics._inversion._tails import (
+    SHORT,
+    ContourTails,
+    Places,
+    Sketch,
+    asked,
+    groups,
+)
 from neyman.numerics._laws._loss_law import LossSum, Span, SumNodes
 from neyman.numerics._root import proved_root
 
@@ -143,7 +150,7 @@ class BothWays:
             target, first = log_delta[group], pairing.first
             slope = np.full(target.shape, DELTA.shift - first.c)
             found = proved_root(first.log_bracket, first.middle, target, near[group], slope)
-            most = target - 2 * ULP * (1 + np.abs(target))
+            most = asked(target).lower
             above = found.upper > 0
             if np.any(above) and not pairing.settled(
                 np.maximum(found.lower, 0.0)[above], most[above]

@@ -20,7 +20,7 @@ from neyman.numerics._disc import Disc
 from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._contour import DELTA, Contour, based, even_step
 from neyman.numerics._inversion._cut_law import CutGrid, Lifted
-from neyman.numerics._primitives import log
+from neyman.numerics._primitives import log, log_peak
 
 __all__ = ["Term", "cut_line"]
 
@@ -63,12 +63,15 @@ class Term:
 
 
 def power_bound(points: Array, values: Array, t: Array) -> Array:
-    """Return the least of log values - (x - 1) t + (x - 1) log(x - 1) - x log x, rounded up."""
-    lift = points - 1
-    peak = lift * np.log(lift) - points * np.log(points)
-    bound = values + peak - lift * t[:, None]
-    wrong = ULP * (8 + np.abs(values) + 2 * points * np.log(points + 1) + lift * abs(t[:, None]))
-    return np.where(np.isfinite(bound), bound + wrong, np.inf).min(axis=1)
+    """Return the least of log values - (x - 1) t + (x - 1) log(x - 1) - x log x, rounded up.
+
+    Which is the least need not be proved.
+    """
+    about = values + log_peak.function(points) - (points - 1) * t[:, None]
+    best = np.where(np.isfinite(about), about, np.inf).argmin(axis=1)
+    x = points[best]
+    bound = (values[best] + log_peak(x) - (Interval.exactly(x) - 1) * t).upper
+    return np.where(np.isnan(bound), np.inf, bound)
 
 
 @final

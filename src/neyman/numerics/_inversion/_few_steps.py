@@ -9,7 +9,8 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._largest_step import LargestStep, Plan
 from neyman.numerics._laws._loss_law import LossSum
 from neyman.numerics._laws._shifts import Shifts
@@ -89,16 +90,17 @@ class FewSteps:
             return None
         return Plan.of(self.q, self.count, floor, t).near(t)
 
-    def threshold(self, log_tail: float) -> Bracket:
-        """Bracket the t >= 0 with log delta(t) = log_tail; (-inf, inf) where no line was found.
+    def threshold(self, asked: Interval) -> Bracket:
+        """Bracket the t >= 0 with log delta(t) as asked; (-inf, inf) where no line was found.
 
         From -inf to 0 where delta(0) is proved to be less.
         """
+        log_tail = float(asked.middle)
         plan, t, falls = self._start(log_tail)
         low, high = -math.inf, math.inf
         if falls:
-            start, slack = plan.near(0.0), ULP * (4 + abs(log_tail))
-            if start is not None and start.log_bracket(np.zeros(1)).upper[0] <= log_tail - slack:
+            start = plan.near(0.0)
+            if start is not None and np.all(start.log_bracket(np.zeros(1)) <= asked):
                 return Bracket(np.asarray(low), np.zeros(()))
         for _ in range(_TRIALS):
             here = plan.near(t)

@@ -13,13 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._contour import Functional
 from neyman.numerics._inversion._few_steps import FewSteps
 from neyman.numerics._inversion._lines import Line, Place, chernoff, line_at
 from neyman.numerics._laws._loss_law import LossSum, Span, SumNodes
+from neyman.numerics._primitives import log1mexp
 from neyman.numerics._root import proved_root
 
-__all__ = ["SHORT", "ContourTails", "Places", "Sketch", "groups"]
+__all__ = ["SHORT", "ContourTails", "Places", "Sketch", "asked", "groups"]
 
 Places: TypeAlias = npt.NDArray[np.intp]
 # A contour serves thresholds up to so many spreads from its own.
@@ -36,6 +38,8 @@ _PARTS = np.arange(1.0, 12.0)
 _TILTS, _MANY = 6, 8
 # Nodes of a line that cost no more than the largest step does.
 SHORT = 2**12
+# What a logarithm is off by: the error of the library, and what the doubles print as.
+_LOGS = 2.0**-50
 # A relative width with which no other way is tried.
 _NARROW = 1e-8
 
@@ -181,7 +185,7 @@ class ContourTails:
         """Bound the logarithm from below where every loss is above the threshold: 0 for a tail."""
         if not self.functional.double:
             return np.zeros(t.shape)
-        return np.log(-np.expm1(np.minimum(t, 0.0))) * (1 + 1e-15) - 1e-15
+        return log1mexp(np.minimum(t, 0.0)).lower
 
     def _cheaply(self, sketch: Sketch, ends: tuple[float, float], t: Array) -> Array:
         """Bound the logarithm at many thresholds by a few points, which cost as much as lines."""
@@ -207,7 +211,7 @@ class ContourTails:
             lower, upper = found
             loose = (upper > 0) & ~(upper * (1 - _NARROW) <= lower)
             for i in np.flatnonzero(loose).tolist():
-                near = few.threshold(float(log_tail[i]))
+                near = few.threshold(asked(log_tail[i]))
                 lower[i], upper[i] = max(lower[i], near.lower), min(upper[i], near.upper)
             self._find(found, log_tail, places[np.isinf(lower) & np.isinf(upper)], math.inf)
         return found
@@ -301,6 +305,11 @@ class ContourTails:
         log_tail = log_tail - np.log(np.sqrt(2 * np.pi) * spread)
         good = np.isfinite(log_tail) & np.isfinite(threshold) & np.isfinite(spread)
         return Sketch(c[good], threshold[good], log_tail[good], spread[good], *near)
+
+
+def asked(log_tail: Array) -> Interval:
+    """Return what holds logarithms of decimals, of which a library took that of the doubles."""
+    return Interval.within(log_tail, _LOGS, _LOGS)
 
 
 def groups(sketch: Sketch, t: Array) -> Iterator[tuple[Places, Place]]:
