@@ -123,7 +123,9 @@ def test_parts_that_are_not_known_leave_nothing_known():
 
     def lost(law):
         found = law.prepared(Span(2.0, 2.0, 1.0))
-        return found.decay(2.0, np.asarray([1.0]), 1.0), found.line(2.0, np.asarray([0.0, 1.0]))[1]
+        return found.decay(2.0, np.asarray([1.0]), 1.0), found.line(
+            2.0, np.asarray([0.0, 1.0])
+        ).error
 
     sure = MixedLaw((0.5, 0.5), (NormalLaw(1.0), NormalLaw(2.0)))
     far = MixedLaw((0.5, 0.5), (NormalLaw(1.0), NormalLaw(1e308)))

@@ -7,6 +7,7 @@ import pytest
 from flint import acb
 
 from neyman.numerics import ULP, GaussianMixtureLaw, LossSum, Shifts, Span
+from neyman.numerics._laws._weighted import PointRows
 
 
 def sampled(sigma, q):
@@ -174,16 +175,10 @@ def test_a_broken_twin_is_caught(exact_steps):
     # Every twelfth node, twelve times the weight, and the bounds of the finer grid.
     law, rng = sampled(0.5, 0.3), np.random.default_rng(6)
     nodes = law.prepared(Span(2.4, 2.6, 4.0))
-    above = nodes.lifted
-    weight, loss = 12 * above.weight[::12], above.loss[::12]
-    coarse = replace(
-        above,
-        log_weight=above.log_weight[::12] + np.log(12),
-        weight=weight,
-        loss=loss,
-        drift=complex(weight @ (loss - np.expm1(loss))),
-    )
-    broken = replace(nodes, lifted=coarse)
+    above = nodes.lifted.points
+    log_weight, loss = above.log_weight[::12] + np.log(12), above.loss[:, ::12]
+    coarse = PointRows.of(log_weight, loss, np.expm1(loss))
+    broken = replace(nodes, lifted=replace(nodes.lifted, points=coarse))
     sound = [share for share, _ in misses(law, 2.5, 4.0, exact_steps, rng)]
     wrong = [share for share, _ in misses(law, 2.5, 4.0, exact_steps, rng, broken)]
     assert max(sound) <= 1 < max(wrong)

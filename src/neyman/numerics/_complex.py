@@ -1,5 +1,6 @@
 """Elementary functions of real and complex numbers that keep their digits near 0."""
 
+import math
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -20,9 +21,9 @@ ComplexArray: TypeAlias = npt.NDArray[np.complex128]
 Numbers: TypeAlias = Array | ComplexArray
 
 # Below it e^z - 1 - z is summed as a series; above, the subtraction loses little.
-_CURVED_BELOW, _CURVED_TERMS = 0.1, 12
+_CURVED_BELOW, _CURVED = 0.1, tuple(1 / math.factorial(k) for k in range(2, 12))
 # The same for log(1 + r) - r, by powers of r/(2 + r).
-_BENT_BELOW, _BENT_LAST = 0.5, 33
+_BENT_BELOW, _BENT = 0.5, tuple(1 / k for k in range(3, 34, 2))
 
 
 def complex_expm1(z: ComplexArray) -> ComplexArray:
@@ -47,12 +48,15 @@ def complex_log1p(z: ComplexArray) -> ComplexArray:
 def expm1_minus(z: Numbers) -> Any:
     """Return e^z - 1 - z."""
     near = np.abs(z) < _CURVED_BELOW
+    if not np.any(near):
+        return _expm1(z) - z
     small: ComplexArray = np.where(near, z, 0.0)
-    series = np.ones_like(small)
-    for k in range(_CURVED_TERMS, 2, -1):
-        series = 1 + small / k * series
-    far = complex_expm1(cast("ComplexArray", z)) if np.iscomplexobj(z) else np.expm1(z)
-    return cast("Any", np.where(near, series * small * small / 2, far - z))
+    series = np.full_like(small, _CURVED[-1])
+    for coefficient in _CURVED[-2::-1]:
+        series *= small
+        series += coefficient
+    series *= small * small
+    return series if np.all(near) else cast("Any", np.where(near, series, _expm1(z) - z))
 
 
 def log1p_minus(r: Numbers, known: Numbers | None = None) -> Any:
@@ -66,7 +70,12 @@ def log1p_minus(r: Numbers, known: Numbers | None = None) -> Any:
     small: ComplexArray = np.where(near, r, 0.0)
     x = small / (2 + small)
     square = x * x
-    series = np.zeros_like(x)
-    for k in range(_BENT_LAST, 1, -2):
-        series = series * square + 1 / k
+    series = np.full_like(x, _BENT[-1])
+    for coefficient in _BENT[-2::-1]:
+        series *= square
+        series += coefficient
     return cast("Any", np.where(near, x * (2 * square * series - small), known - r))
+
+
+def _expm1(z: Numbers) -> Any:
+    return complex_expm1(cast("ComplexArray", z)) if np.iscomplexobj(z) else np.expm1(z)

@@ -9,6 +9,7 @@ tests/numerics/test_disc.py holds all of them against ball arithmetic.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeAlias, cast, final
 
 import numpy as np
@@ -24,9 +25,11 @@ from neyman.numerics._complex import (
 )
 from neyman.numerics._interval import Array, Interval, quiet
 
-__all__ = ["Disc", "Term", "matrix_product"]
+__all__ = ["Disc", "Term", "decimal", "matmul_in_blocks", "matrix_product"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
+# What indexes an array.
+Places: TypeAlias = Any
 
 _UNIT = 2.0**-53
 # What bounds of errors lose themselves: a modulus and some operations, or a sum.
@@ -34,6 +37,8 @@ _OUT, _IN = np.asarray(1 + 2.0**-47), np.asarray(1 - 2.0**-47)
 # Products whose parts are subnormal lose so much at most.
 _TINY = np.asarray(2.0**-1071)
 _ZERO, _NOTHING, _ALL = np.asarray(0.0), np.asarray(-np.inf), np.asarray(np.inf)
+# e^d - 1 is below d (1 + d), and that below d times a constant, up to it.
+_SLIGHT = 2.0**-20
 # So many terms of a product of matrices are added in the library's order.
 _BLOCK = 32
 
@@ -73,6 +78,11 @@ class Disc:
         return cls(_held(value), _ZERO)
 
     @classmethod
+    def of(cls, value: Numbers, error: Array) -> Self:
+        """Return values with a bound of the error of each."""
+        return cls(_held(value), error)
+
+    @classmethod
     @quiet
     def within(cls, value: Numbers, relative: float, absolute: Array | float = 0.0) -> Self:
         """Return values that are off by at most `relative` |value| + `absolute`.
@@ -103,7 +113,7 @@ class Disc:
         """Give the value, then the error."""
         return iter((self.value, self.error))
 
-    def at(self, places: Mask | npt.NDArray[np.int64] | slice | int) -> Self:
+    def at(self, places: Places) -> Self:
         """Return the discs at some places of the array."""
         error = self.error[places] if self.error.ndim else self.error
         return type(self)(self.value[places], error)
@@ -119,9 +129,18 @@ class Disc:
         return np.maximum(np.abs(self.value) * _IN - self.error, _ZERO) * _IN
 
     @property
-    def interval(self) -> Interval:
-        """What holds the real part."""
-        return Interval.within(self.value.real, 0.0, self.error)
+    def lower(self) -> Array:
+        """At most the real part."""
+        return self.value.real - self._room
+
+    @property
+    def upper(self) -> Array:
+        """At least the real part."""
+        return self.value.real + self._room
+
+    @property
+    def _room(self) -> Array:
+        return (np.abs(self.value.real) * (2 * _UNIT) + self.error) * _OUT
 
     @property
     def conj(self) -> Self:
@@ -196,14 +215,14 @@ class Disc:
     def exp(self) -> Self:
         """Return e^z; the library's is within 8 units, and e^(z + d) within |e^z| (e^|d| - 1)."""
         value = np.exp(self.value)
-        lost = np.abs(value) * np.expm1(self.error) + _TINY
+        lost = np.abs(value) * _growth(self.error) + _TINY
         return self._found(value, lost, 8)
 
     @quiet
     def expm1(self) -> Self:
         """Return e^z - 1; within 16 units of itself."""
         value = complex_expm1(self.value) if np.iscomplexobj(self.value) else np.expm1(self.value)
-        lost = (1 + np.abs(value)) * np.expm1(self.error) + _TINY
+        lost = (1 + np.abs(value)) * _growth(self.error) + _TINY
         return self._found(value, lost, 16)
 
     @quiet
@@ -215,9 +234,18 @@ class Disc:
             # Its derivative is e^z - 1, of modulus at most that of the value and |z| ...
             slope = np.abs(value) + size
             # ... and along the way to the truth at most e^|d| times as much and e^|d| - 1.
-            grown = np.expm1(self.error)
+            grown = _growth(self.error)
             lost = lost + self.error * (slope * (1 + grown) + grown)
         return self._found(value, lost + _TINY, 32)
+
+    @quiet
+    def sinh(self) -> Self:
+        """Return sinh z; within 8 units of itself. d moves it by cosh(Re z) (e^|d| - 1) at most."""
+        value = np.sinh(self.value)
+        lost = _ZERO
+        if self.error is not _ZERO:
+            lost = np.cosh(self.value.real) * _growth(self.error)
+        return self._found(value, lost + _TINY, 8)
 
     @quiet
     def log(self) -> Self:
@@ -258,13 +286,26 @@ class Disc:
         passes through at most 20 + log2(size / 64) additions.
         """
         value = np.ascontiguousarray(self.value)
-        depth = 20 + max(math.log2(max(value.shape[-1], 1)) - 6, 0.0)
-        lost = np.ascontiguousarray(np.abs(value) * (depth * _UNIT) + self.error)
-        return self._found(value.sum(axis=-1), lost.sum(axis=-1), 1)
+        lost = np.ascontiguousarray(np.abs(value) * (_depth(value) * _UNIT) + self.error)
+        return type(self)(value.sum(axis=-1), lost.sum(axis=-1) * _OUT)
 
-    def dot(self, other: "Term") -> Self:
-        """Return the sums of products along the last axis."""
-        return (self * other).sum()
+    @quiet
+    def dot(self, weights: "Term") -> Self:
+        """Return the sums of products along the last axis, as by `sum`."""
+        weight, off = _pair(weights)
+        value = np.ascontiguousarray(self.value * weight)
+        lost = np.ascontiguousarray(np.abs(value) * ((4 + _depth(value)) * _UNIT))
+        if self.error is not _ZERO:
+            lost += self.error * np.abs(weight)
+        if off is not _ZERO:
+            lost += self.size * off
+        return type(self)(value.sum(axis=-1), lost.sum(axis=-1) * _OUT + lost.shape[-1] * _TINY)
+
+
+@lru_cache(maxsize=64)
+def decimal(value: float) -> Disc:
+    """Return what holds the decimal that a double prints as."""
+    return Disc.over(Interval.decimal(value))
 
 
 Term: TypeAlias = Disc | Numbers | complex
@@ -272,24 +313,50 @@ Term: TypeAlias = Disc | Numbers | complex
 
 @quiet
 def matrix_product(first: Disc, second: Disc) -> Disc:
-    """Return the product of two matrices, or stacks of them.
+    """Return the product of two matrices, or stacks of them."""
+    value, units = matmul_in_blocks(first.value, second.value)
+    terms = first.value.shape[-1]
+    size = np.abs(first.value)
+    lost = size @ (np.abs(second.value) * units + second.error)
+    if first.error is not _ZERO:
+        lost = lost + np.broadcast_to(first.error, size.shape) @ second.size
+    # The sums of errors lose at most as many units as they have terms.
+    return Disc(value, lost * (_OUT + 2 * terms * _UNIT) + 4 * terms * _TINY)
+
+
+def matmul_in_blocks(first: ComplexArray, second: ComplexArray) -> tuple[ComplexArray, float]:
+    """Return a product of matrices, and what it is off by, of the product of the moduli.
 
     Terms are added in blocks of 32, whatever the library's order: a complex sum of n products is
     within 3 (n + 2) units of that of the moduli.
     """
-    a, b = first.value, second.value
-    terms = a.shape[-1]
-    value = np.matmul(a[..., :_BLOCK], b[..., :_BLOCK, :])
-    for start in range(_BLOCK, terms, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        value = value + np.matmul(a[..., part], b[..., part, :])
-    depth = 3 * (min(terms, _BLOCK) + 2) + terms // _BLOCK
-    size = np.abs(a)
-    lost = size @ (np.abs(b) * (depth * _UNIT) + second.error)
-    if first.error is not _ZERO:
-        lost = lost + np.broadcast_to(first.error, a.shape) @ second.size
-    # The sums of errors lose at most as many units as they have terms.
-    return Disc(value, lost * (_OUT + 2 * terms * _UNIT) + 4 * terms * _TINY)
+    terms = first.shape[-1]
+    blocks = -(-terms // _BLOCK)
+    if blocks > 1:
+        first = _in_blocks(first, blocks)
+        second = np.swapaxes(_in_blocks(np.swapaxes(second, -1, -2), blocks), -1, -2)
+    value = np.matmul(first, second)
+    units = 3 * (min(terms, _BLOCK) + 2) + blocks
+    return value.sum(axis=-3) if blocks > 1 else value, units * _UNIT
+
+
+def _in_blocks(matrix: ComplexArray, blocks: int) -> ComplexArray:
+    """Return the columns in blocks, along a new axis before the last two."""
+    *stack, rows, columns = matrix.shape
+    padded = np.zeros((*stack, rows, blocks * _BLOCK), dtype=matrix.dtype)
+    padded[..., :columns] = matrix
+    return np.swapaxes(padded.reshape(*stack, rows, blocks, _BLOCK), -2, -3)
+
+
+def _growth(error: Array) -> Array:
+    """Return at least e^error - 1."""
+    if np.max(error, initial=0.0) < _SLIGHT:
+        return error * (1 + _SLIGHT)
+    return np.expm1(error) * _OUT
+
+
+def _depth(terms: ComplexArray) -> float:
+    return 20 + max(math.log2(max(terms.shape[-1], 1)) - 6, 0.0)
 
 
 def _pair(other: Term) -> tuple[ComplexArray, Array]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray, expm1_minus, log1p_minus
+from neyman.numerics._disc import Disc
 from neyman.numerics._inversion._stacked_grid import Stack, StackedGrid, Turned
 from neyman.numerics._laws._loss_law import (
     LossLaw,
@@ -23,8 +24,7 @@ from neyman.numerics._laws._loss_law import (
 )
 from neyman.numerics._laws._mixture_cells import Cells
 from neyman.numerics._laws._mixture_law import MOST, SHIFTS
-from neyman.numerics._laws._weighted import log_error, turned_at
-from neyman.numerics._laws._weighted_rows import PointRows, turned_rows
+from neyman.numerics._laws._weighted import PointRows, turned_at
 from neyman.overriding import override
 
 __all__ = ["StackedNodes", "prepared_sum"]
@@ -203,22 +203,18 @@ class StackedNodes(LossNodes):
         weight = np.exp(self.log_weight)
         square = ((moved + weight) * self.loss * self.loss).sum(axis=1)
         value = np.log1p(total)
-        loose = log_error(wrong, 1 + total) + ULP * np.abs(value)
+        loose = Disc.of(total, wrong).log1p().error
         curvature = square / (1 + total) - slope * slope
         return np.stack([value, loose, slope, curvature]) @ self.stack.counts[:, 0]
 
     @override
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+    def line(self, c: float, u: Array) -> Disc:
         s, above = c + 1j * u, self.lifted
         each = self._wrong(c, above.rounded)
         wrong = np.abs(s * (s - 1)) * each[:, None]
-        drift = log1p_minus(above.r, above.loss) @ above.weight
-        points = PointRows(above.log_weight, above.weight, above.loss, np.asarray(drift))
-        value, error = turned_rows(points, (c, u), wrong)
-        counts = self.stack.counts[:, 0]
-        total = np.asarray(counts @ value, np.complex128)
-        lost = counts @ (error + ULP * np.abs(value))
-        return total, lost
+        found = PointRows.of(above.log_weight, above.loss, above.r).line(c, u, wrong)
+        rows = Disc(found.value.T, found.error.T) * self.stack.counts[:, 0]
+        return rows.sum()
 
     @override
     def at(self, s: ComplexArray) -> ComplexArray:

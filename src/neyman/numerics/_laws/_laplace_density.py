@@ -18,9 +18,12 @@ from typing import TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Interval
 from neyman.numerics._laws._split import Above, Density
+from neyman.numerics._primitives import exp, log
 from neyman.overriding import override
 
 __all__ = ["LaplaceDensity"]
@@ -31,8 +34,12 @@ _TERMS = 24
 _LOG_RISING = sum(math.log(1.5 + m) for m in range(_TERMS))
 # Where |s| is far: the M-th remainder is below 2^-53 there, and sinh(x)/x is no series.
 _FAR, _FAR_WHOLE = 50.0, 8.0
-# sinh(x)/x is 1 up to it.
+# sinh(x)/x is 1 up to it, within 2^-54.
 _CLOSE = 1e-8
+# What the series of terms loses: each is at most half the one before, and known within 13 units.
+_SERIES = 2.0**-48
+# What a sum of exponentials of numbers up to 700 is off by, and more.
+_LOOSE = 1 + 2.0**-40
 
 
 @final
@@ -57,6 +64,11 @@ class LaplaceDensity(Density):
         return (1 - q + low, low), (1 - q + high, high)
 
     @property
+    def parameters(self) -> tuple[Interval, Interval]:
+        """The largest loss and the probability, as they were written."""
+        return Interval.decimal(self.bound), Interval.decimal(self.probability)
+
+    @property
     def far(self) -> float:
         """The height from which `transform` is accurate."""
         if self.probability == 1:
@@ -69,39 +81,39 @@ class LaplaceDensity(Density):
         """The height from which `transform` is accurate enough to tell the density's share."""
         return 0.0 if self.probability == 1 else self.far
 
-    def transform(self, s: ComplexArray) -> tuple[ComplexArray, Array]:
-        """Return D(s) for |Im s| >= near, and a bound of its error."""
+    def transform(self, s: ComplexArray) -> Disc:
+        """Return D(s) for |Im s| >= near."""
         if self.back:
             s = 1 - s
         return self._whole(s) if self.probability == 1 else self._by_parts(s)
 
-    def _whole(self, s: ComplexArray) -> tuple[ComplexArray, Array]:
+    def _whole(self, s: ComplexArray) -> Disc:
         """e^(-b/2) sinh((s - 1/2) b) / (2s - 1)."""
-        x = np.asarray((s - 0.5) * self.bound, dtype=np.complex128)
-        x[np.abs(x) < _CLOSE] = _CLOSE
-        lead = self.bound * math.exp(-self.bound / 2) / 2
-        value, size = lead * np.sinh(x) / x, lead * np.cosh(x.real) / np.maximum(1, np.abs(x))
-        return value, ULP * size * (4 + 2 * np.abs(x))
+        bound = self.parameters[0]
+        x = (Disc.exactly(s) - 0.5) * Disc.over(bound)
+        close = np.abs(x.value) < _CLOSE
+        if np.any(close):
+            x = Disc.where(close, Disc.exactly(_CLOSE), x)
+        return x.sinh() / x * Disc.over(exp(-bound / 2) * bound / 2)
 
-    def _by_parts(self, s: ComplexArray) -> tuple[ComplexArray, Array]:
-        q = self.probability
-        total = np.zeros(s.shape, dtype=np.complex128)
-        size = np.zeros(s.shape)
-        log_c = -self.bound / 2 + math.log(q) / 2 - math.log(4)
-        for (y, z), sign in zip(self._ends, (-1, 1), strict=True):
-            loss = math.log(y)
-            with np.errstate(over="ignore"):
-                lead = np.exp((s + 1) * loss + log_c - 1.5 * math.log(z)) / (s + 1)
+    def _by_parts(self, s: ComplexArray) -> Disc:
+        bound, q = self.parameters
+        log_c = -bound / 2 + log(q) / 2 - log(Interval.of(4))
+        after = Disc.exactly(s) + 1
+        total = Disc.exactly(np.zeros(s.shape, dtype=np.complex128))
+        for (y, z), side in zip(self._ends, (-1, 1), strict=True):
+            z_here = q * exp(bound * side)
+            level = Disc.over(log_c - log(z_here) * 1.5)
+            lead = (after * Disc.over(log(z_here + (1 - q))) + level).exp() / after
             series = np.ones_like(s)
             for m in range(_TERMS - 1, 0, -1):
                 series = 1 + series * ((m + 0.5) * (y / z)) / (s + m + 1)
-            total += sign * lead * series
-            size += np.abs(lead) * (8 + 2 * np.abs(s) * abs(loss))
+            total = total + lead * Disc.within(series, _SERIES) * side
         y, z = self._ends[0]
         left = _LOG_RISING + _TERMS * (math.log(y / z) - np.log(np.abs(s.imag)))
         tilts = [float(np.max(s.real)) * math.log(end[0]) for end in self._ends]
-        whole = self.mass * math.exp(max(tilts))
-        return total, 2 * ULP * size + np.exp(left) * whole
+        whole = self.mass * math.exp(max(tilts)) * _LOOSE
+        return total + Disc(np.zeros_like(s), np.exp(left) * whole)
 
     def variation(self, c: float) -> float:
         """The total variation V of the tilted density on the line: |D(c + iu)| <= V/u.
@@ -118,7 +130,7 @@ class LaplaceDensity(Density):
             math.exp(min(log_c + (c + 1) * math.log(1 - q + z) - 1.5 * math.log(z), 700.0))
             for z in (low, min(max(turn, low), high), high)
         )
-        return (first + abs(middle - first) + abs(last - middle) + last) * (1 + 64 * ULP)
+        return (first + abs(middle - first) + abs(last - middle) + last) * _LOOSE
 
     @override
     def above(self, x: Array) -> Above:

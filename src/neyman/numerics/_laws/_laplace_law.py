@@ -15,21 +15,28 @@ r = e^L - 1. Far from the real line the density has a formula (`_laplace_density
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Interval
 from neyman.numerics._laws._laplace_density import LaplaceDensity
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
 from neyman.numerics._laws._split import Split
 from neyman.numerics._laws._weighted import WeightedLosses
 from neyman.numerics._legendre import legendre
+from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.overriding import override
 
 __all__ = ["LaplaceLaw"]
 
+# What r and the weights of the nodes are off by, relatively, but for the nodes' places.
+_GIVEN = 2.0**-46
 _ORDER = 32
 _NODES, _WEIGHTS = legendre(_ORDER)
 # Radians of phase that a panel can follow.
@@ -73,8 +80,18 @@ class LaplaceLaw(LossLaw):
     @property
     @override
     def range(self) -> tuple[float, float]:
-        low, high = self.ends.tolist()
-        return low * (1 + 4 * ULP), high * (1 + 4 * ULP)
+        return _range_of(self)
+
+    @property
+    def known_ends(self) -> tuple[Interval, Interval]:
+        """The losses of both atoms, least first."""
+        b, q = self.density.parameters
+        if self.probability == 1:
+            return -b, b
+        # Where the sum is far below 1, its logarithm is that of what is left.
+        steep = float((q * expm1(-b)).lower) < -0.5
+        low = log(q * exp(-b) + (1 - q)) if steep else log1p(q * expm1(-b))
+        return low, log1p(q * expm1(b))
 
     @property
     def density(self) -> LaplaceDensity:
@@ -174,7 +191,7 @@ def _log_quadrature(law: LaplaceLaw, panels: int, c: Array, height: float) -> Ar
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LaplaceNodes(LossNodes):
     """Both atoms, then the nodes of the density for heights up to `height`."""
 
@@ -187,9 +204,9 @@ class LaplaceNodes(LossNodes):
     def _wrong(self, s: ComplexArray | Array, c: Array) -> Array:
         """Bound the error of e^K but for what the sums round: of the quadrature and the nodes.
 
-        A term is e^(sl) - 1 - sl + s (log(1 + r) - r), with weight and r within 16 ULP, relatively,
-        but for the places of the nodes, and l within 16 ULP times `loose`; its derivatives are
-        s (e^(sl) - 1) by l and -s r/(1 + r) by r. Where |s l| is large, by moduli instead.
+        A term is e^(sl) - 1 - sl + s (log(1 + r) - r), with weight and r off by `_GIVEN`,
+        relatively, but for the places of the nodes, and l by that times `loose`; its derivatives
+        are s (e^(sl) - 1) by l and -s r/(1 + r) by r. Where |s l| is large, by moduli instead.
         """
         if not self.certain:
             return np.zeros(np.shape(s))
@@ -209,81 +226,89 @@ class LaplaceNodes(LossNodes):
             close = bent + size * size * (np.maximum(tilted, weight) @ (np.abs(loss) * loose))
             far = tilted.sum(axis=1) + 1 + size * (weight @ np.abs(r) + (tilted + weight) @ loose)
             quadrature = np.abs(s * (s - 1)) * np.exp(log)
-            return quadrature + 16 * ULP * (drift + np.fmin(close, far))
+            return quadrature + _GIVEN * (drift + np.fmin(close, far))
 
     @override
     def real(self, c: Array) -> RealCumulant:
         return self.points.real(c, self._wrong(c, c))
 
     @override
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+    def sketch(self, c: Array) -> RealCumulant:
+        return self.points.sketch(c)
+
+    @override
+    def line(self, c: float, u: Array) -> Disc:
         near = int(np.searchsorted(u, self.height, side="right"))
-        parts: list[tuple[ComplexArray, Array]] = []
+        parts: list[Disc] = []
         if near:
             s = np.asarray(c + 1j * u[:near], dtype=np.complex128)
             wrong = self._wrong(s, np.asarray([c]))
             parts.append(self.points.line(c, u[:near], wrong))
         if near < u.size:
-            parts.append(self._far(np.asarray(c + 1j * u[near:], dtype=np.complex128)))
+            s = np.asarray(c + 1j * u[near:], dtype=np.complex128)
+            parts.append((self.atoms(s) + self.law.density.transform(s)).log())
         values, errors = zip(*parts, strict=True)
-        return np.concatenate(values), np.concatenate(errors)
+        return Disc(np.concatenate(values), np.concatenate(errors))
 
-    def _far(self, s: ComplexArray) -> tuple[ComplexArray, Array]:
-        atoms, wrong = self._atoms(s)
-        density, error = self.law.density.transform(s)
-        total = atoms + density
-        wrong = wrong + error + ULP * np.abs(total)
-        with np.errstate(divide="ignore"):
-            share = wrong / np.abs(total)
-            error = np.where(share < 0.5, -np.log1p(-np.minimum(share, 0.5)), np.inf)
-        value = np.log(total)
-        return value, error + ULP * np.abs(value)
-
-    def _atoms(self, s: ComplexArray) -> tuple[ComplexArray, Array]:
-        """Return the transform of the atoms, and a bound of its error."""
-        loss, log_mass = self.points.loss[:2], self.points.log_weight[:2]
-        terms = np.exp(log_mass + s[:, None] * loss)
-        size = np.abs(terms)
-        error = size @ (4 + np.abs(log_mass)) + np.abs(s) * (size @ np.abs(loss))
-        return terms.sum(axis=1), ULP * error
+    def atoms(self, s: ComplexArray | Array) -> Disc:
+        """Return the transform of the atoms."""
+        loss, log_mass = _atoms_of(self.law)
+        return (loss * s[:, None] + log_mass).exp().sum()
 
     @override
     def at(self, s: ComplexArray) -> ComplexArray:
         return self.points.at(s)
 
     @override
-    def density(
-        self, c: float, u: Array, value: ComplexArray, error: Array
-    ) -> tuple[ComplexArray, Array]:
+    def density(self, c: float, u: Array, value: ComplexArray, error: Array) -> Disc:
         s = np.asarray(c + 1j * u, dtype=np.complex128)
-        inverse = np.exp(-value)
-        size = np.abs(inverse)
+        inverse = (-Disc(value, error)).exp()
         part, wrong = np.empty_like(value), np.empty(u.shape)
         far = u >= self.law.density.near
         if not np.all(far):
-            atoms, off = self._atoms(s[~far])
-            part[~far] = 1 - atoms * inverse[~far]
-            wrong[~far] = (off + np.abs(atoms) * (error[~far] + 4 * ULP)) * size[~far] + ULP
+            part[~far], wrong[~far] = 1 - self.atoms(s[~far]) * inverse.at(~far)
         if np.any(far):
-            density, off = self.law.density.transform(s[far])
-            part[far] = density * inverse[far]
-            wrong[far] = off * size[far] + np.abs(part[far]) * (error[far] + 4 * ULP)
-        return part, wrong
+            part[far], wrong[far] = self.law.density.transform(s[far]) * inverse.at(far)
+        return Disc(part, wrong)
 
     @override
     def shares(self, c: float) -> tuple[float, float]:
-        real = self.real(np.asarray([c]))
-        loss, log_mass = self.points.loss[:2], self.points.log_weight[:2]
-        slack = float(real.error[0]) + 16 * ULP * (1 + abs(c) * float(np.max(np.abs(loss))))
-        base = float(real.value[0]) - slack
-        atoms = float(np.sum(np.exp(log_mass + c * loss - base)))
-        return min(atoms, 1.0), self.law.density.variation(c) * math.exp(-base)
+        return _shares(self, c)
 
     @override
     def decay(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
         atoms, variation = self.shares(c)
-        return np.log(np.minimum(atoms + variation / u, 1.0))
+        return np.minimum((Disc.exactly(variation) / u + atoms).log().upper, 0.0)
 
     @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
         return np.full(u.shape, math.inf)
+
+
+@lru_cache(maxsize=16)
+def _atoms_of(law: LaplaceLaw) -> tuple[Disc, Disc]:
+    """Return the losses of the atoms, and the logarithms of their masses."""
+    b, half = law.density.parameters[0], log(Interval.of(Fraction(1, 2)))
+    low, high = law.known_ends
+    pairs = (low, high), (half, half - b)
+    loss, log_mass = (
+        Disc.over(Interval(*np.transpose([tuple(one), tuple(other)]))) for one, other in pairs
+    )
+    return loss, log_mass
+
+
+@lru_cache(maxsize=16)
+def _range_of(law: LaplaceLaw) -> tuple[float, float]:
+    low, high = law.known_ends
+    return float(low.lower), float(high.upper)
+
+
+@lru_cache(maxsize=16)
+def _shares(nodes: LaplaceNodes, c: float) -> tuple[float, float]:
+    """Return what `shares` does; the decay asks for it at several heights."""
+    at = np.asarray([c])
+    real = nodes.real(at)
+    whole = (-Disc.of(real.value, real.error)).exp()
+    share = (nodes.atoms(at) * whole).upper
+    variation = (whole * nodes.law.density.variation(c)).upper
+    return min(float(share[0]), 1.0), float(variation[0])

@@ -2,21 +2,27 @@
 
 import math
 from dataclasses import dataclass
-from typing import final
+from functools import lru_cache
+from typing import NamedTuple, final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._complex import ComplexArray, complex_log1p
+from neyman.numerics._bracket import Array
+from neyman.numerics._complex import ComplexArray, Numbers
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Interval
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
+from neyman.numerics._primitives import exp, log, log1p, sinh
 from neyman.overriding import override
 
 __all__ = ["LogisticLaw"]
 
 # Terms of the series below 1: the last is below 1e-30.
 _TERMS = 14
-# The decay is a difference of logarithms of up to 40.
-_SLACK = 128 * ULP
+# What their quotient is off by: it is a sum of positive terms at z = 1, and near 1/6 elsewhere.
+_QUOTIENT = 2.0**-48
+# What the logarithms of the decay are off by: differences of numbers of up to 100.
+_DECAY = 2.0**-43
 
 
 @final
@@ -38,7 +44,8 @@ class LogisticLaw(LossLaw, LossNodes):
     @property
     @override
     def range(self) -> tuple[float, float]:
-        return -self.eta * (1 + ULP), self.eta * (1 + ULP)
+        most = float(Interval.decimal(self.eta).upper)
+        return -most, most
 
     @override
     def prepared(self, span: Span) -> "LogisticLaw":  # noqa: ARG002
@@ -50,52 +57,66 @@ class LogisticLaw(LossLaw, LossNodes):
 
     @override
     def real(self, c: Array) -> RealCumulant:
+        value, error = self._cumulant(c)
+        return RealCumulant(value, error, *self._derivatives(c))
+
+    @override
+    def sketch(self, c: Array) -> RealCumulant:
         h = self.eta / 2
-        value, error = self._cumulant(np.asarray(c, dtype=np.complex128))
+        x, steady = np.abs((2 * c - 1) * h), _shape(self.eta).log_sinhc.value.real
+        far = np.maximum(x, 1e-2)
+        value = np.where(x < 1e-2, x * x / 6, far + np.log(-np.expm1(-2 * far) / (2 * far)))
+        return RealCumulant(value - steady, np.zeros(c.shape), *self._derivatives(c))
+
+    def _derivatives(self, c: Array) -> tuple[Array, Array]:
+        h = self.eta / 2
         x = np.abs((2 * c - 1) * h)
         far = np.clip(x, 1e-2, 300.0)
         slope = np.where(x < 1e-2, x / 3, 1 / np.tanh(far) - 1 / np.maximum(x, 1e-2))
         bend = np.where(x < 1e-2, 1 / 3, 1 / np.maximum(x, 1e-2) ** 2 - 1 / np.sinh(far) ** 2)
-        return RealCumulant(value.real, error, 2 * h * np.sign(2 * c - 1) * slope, 4 * h * h * bend)
+        return 2 * h * np.sign(2 * c - 1) * slope, 4 * h * h * bend
 
     @override
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+    def line(self, c: float, u: Array) -> Disc:
         return self._cumulant(np.asarray(c + 1j * u, dtype=np.complex128))
 
     @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        return self._cumulant(s)[0]
+        return self._cumulant(s).value
 
-    def _cumulant(self, s: ComplexArray) -> tuple[ComplexArray, Array]:
-        """Return K and a bound of its absolute error.
+    def _cumulant(self, s: Numbers) -> Disc:
+        """Return K; S is even, so that z may be taken with Re z >= 0."""
+        z = (Disc.exactly(2 * s) - 1) * _shape(self.eta).h
+        z = Disc.where(z.value.real < 0, -z, z)
+        near = np.abs(z.value) <= 1.0
+        if np.all(near):
+            return self._near(s, z)
+        if not np.any(near):
+            return self._far(z)
+        value, error = np.empty_like(z.value), np.empty(near.shape)
+        value[near], error[near] = self._near(s[near], z.at(near))
+        value[~near], error[~near] = self._far(z.at(~near))
+        return Disc(value, error)
 
-        Within |z| <= 1 the first order is taken out, S(z) - S(k) = (z^2 - k^2) times a series, with
-        k = h where h <= 1 and z^2 - h^2 = 4 s (s - 1) h^2, and k = 0 else; the error is relative to
-        it, for the terms add up to at most 1/5 and S(z) >= 4/5. Elsewhere 1 - e^(-2z) is as wrong
-        as its exponent is large.
+    def _near(self, s: Numbers, z: Disc) -> Disc:
+        """Return K where |z| <= 1, with the first order taken out.
+
+        S(z) - S(k) = (z^2 - k^2) times a series, with k = h where h <= 1 and
+        z^2 - h^2 = 4 s (s - 1) h^2, and k = 0 else.
         """
-        h = self.eta / 2
-        z = (2 * s - 1) * h
-        z = np.where(z.real < 0, -z, z)
-        near = np.abs(z) <= 1.0
-        inner = np.where(near, z, 0.0) ** 2
-        below = h <= 1.0
-        first = 4 * s * (s - 1) * h * h if below else inner
-        base = 0.0 if below else _log_sinhc_real(h)
-        series = complex_log1p(np.where(near, first, 0.0) * _quotient(inner, h * h * below)) - base
-        far = np.where(near, 1.0, z)
-        gap = -np.expm1(-2 * far)
-        direct = far - _log_sinhc_real(h) + np.log(gap / (2 * far))
-        value = np.where(near, series, direct)
-        size = np.maximum(np.abs(gap), 1e-300)
-        wrong = 8 * ULP * (2 + np.abs(far) + h + (1 + np.abs(far)) / size)
-        rest = wrong + 2 * ULP * np.abs(direct)
-        error = np.where(near, 8 * ULP * (np.abs(first) + base), rest)
-        return value, error
+        below, shape, inner = self.eta <= 2, _shape(self.eta), z * z
+        first = (Disc.exactly(s) - 1) * s * shape.square if below else inner
+        quotient = _quotient(inner.value, self.eta**2 / 4 if below else 0.0)
+        found = (first * Disc.within(quotient, _QUOTIENT)).log1p()
+        return found if below else found - shape.log_sinhc
+
+    def _far(self, z: Disc) -> Disc:
+        gap = -(z * -2).expm1()
+        return z - _shape(self.eta).log_sinhc + (gap / (z * 2)).log()
 
     def _envelope(self, c: float, y: Array) -> Array:
         """Bound log |S(x + iy)/S(x)|, decreasing in y: cosh(x) |x| / (|x + iy| |sinh x|)."""
-        return self._log_top(c) - np.log(np.hypot((2 * c - 1) * self.eta / 2, y)) + 8 * ULP
+        return self._log_top(c) - np.log(np.hypot((2 * c - 1) * self.eta / 2, y)) + _DECAY
 
     def _log_top(self, c: float) -> float:
         """Return log of cosh(x) / S(x), that is of x coth(x)."""
@@ -112,7 +133,7 @@ class LogisticLaw(LossLaw, LossNodes):
         # sinh(x)^2 + sin(y)^2 over sinh(x)^2, and x^2 + y^2 over x^2, at x well above 0.
         root = max(min(x, 300.0), 1e-8)
         top = np.log1p((np.sin(np.minimum(y, math.pi)) / math.sinh(root)) ** 2)
-        here = (top - np.log1p((y / max(x, 1e-8)) ** 2)) / 2 + _SLACK
+        here = (top - np.log1p((y / max(x, 1e-8)) ** 2)) / 2 + _DECAY
         if x <= 1e-8:
             # |S(x + iy)/S(x)| <= |sin(y)/y| + x: S is 1-Lipschitz in x there.
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -125,25 +146,32 @@ class LogisticLaw(LossLaw, LossNodes):
     @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:
         y = u * self.eta
-        top = math.exp(self._log_top(c)) * (1 + 8 * ULP)
+        top = math.exp(self._log_top(c) + _DECAY)
         meet = np.maximum(y, top)
-        return np.log(np.exp(self.decay(c, u, count)) * np.log(meet / y) + top / meet) + 8 * ULP
+        return np.log(np.exp(self.decay(c, u, count)) * np.log(meet / y) + top / meet) + _DECAY
 
 
-def _log_sinhc_real(h: float) -> float:
-    """Return log S(h), h > 0."""
-    if h < 1:
-        return math.log(math.sinh(h) / h)
-    return h + math.log1p(-math.exp(-2 * h)) - math.log(2 * h)
+class _Shape(NamedTuple):
+    """What depends on eta alone: h = eta/2, 4 h^2 and log S(h)."""
+
+    h: Disc
+    square: Disc
+    log_sinhc: Disc
 
 
-def _quotient(z2: ComplexArray | Array, h2: float) -> ComplexArray:
+@lru_cache(maxsize=64)
+def _shape(eta: float) -> _Shape:
+    h = Interval.decimal(eta) / 2
+    top = log(sinh(h) / h) if eta < 2 else h + log1p(-exp(h * -2)) - log(h * 2)
+    return _Shape(Disc.over(h), Disc.over(h.squared() * 4), Disc.over(top))
+
+
+def _quotient(z2: Numbers, h2: float) -> Numbers:
     """Return (S(z) - S(h)) / (S(h) (z^2 - h^2)), |z|, h <= 1.
 
     S(z) - S(h) = sum_k (z^2k - h^2k) / (2k + 1)!, each divided by z^2 - h^2.
     """
-    total = np.zeros(np.shape(z2), dtype=np.complex128)
-    power = np.ones(np.shape(z2), dtype=np.complex128)
+    total, power = np.zeros_like(z2), np.ones_like(z2)
     at_h, factorial, mean = 1.0, 1.0, 1.0
     for k in range(1, _TERMS):
         factorial *= (2 * k) * (2 * k + 1)

@@ -1,14 +1,18 @@
 """What the contour asks of the law of a loss, and sums of independent losses."""
 
+import math
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple, final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
+from neyman.numerics._disc import Disc
 from neyman.numerics._laws._shifts import Shifts
 from neyman.numerics._laws._split import Split
 from neyman.numerics._laws._strata import Likeness, representatives
@@ -62,8 +66,8 @@ class LossNodes(ABC):
         return self.real(c)
 
     @abstractmethod
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        """K(c + iu), u equally spaced from 0 to the height, and a bound of the absolute error.
+    def line(self, c: float, u: Array) -> Disc:
+        """K(c + iu), u equally spaced from 0 to the height: e^K is within e^value (e^error - 1).
 
         K(c) itself is better had by `real`.
         """
@@ -92,8 +96,8 @@ class LossNodes(ABC):
         u: Array,
         value: ComplexArray,  # noqa: ARG002
         error: Array,  # noqa: ARG002
-    ) -> tuple[ComplexArray, Array]:
-        """Return the transform of what is not an atom, over e^K, and a bound of its error.
+    ) -> Disc:
+        """Return the transform of what is not an atom, over e^K.
 
         Args:
             c: as for `line`.
@@ -101,7 +105,7 @@ class LossNodes(ABC):
             value: K there, by `line`.
             error: of K.
         """
-        return np.ones(u.shape, dtype=np.complex128), np.zeros(u.shape)
+        return Disc(np.ones(u.shape, dtype=np.complex128), np.zeros(u.shape))
 
     def shares(self, c: float) -> tuple[float, float]:  # noqa: ARG002
         """Bound |e^K| of the atoms, and u times that of the rest, over e^K(c)."""
@@ -155,7 +159,7 @@ class LossLaw(ABC):
         return None
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Return K at any complex points of the strip, about to ULP (1 + |K|)."""
+        """Return K at any complex points of the strip, about."""
         if not s.size:
             return s
         height = float(np.max(np.abs(s.imag)))
@@ -175,38 +179,44 @@ class SumNodes(LossNodes):
 
     @override
     def real(self, c: Array) -> RealCumulant:
-        return self._added(c, lambda nodes, at: nodes.real(at))
+        parts = [nodes.real(1 - c if back else c) for nodes, _, back in self.terms]
+        total = self._total(Disc.of(p.value, p.error) for p in parts)
+        return RealCumulant(total.value.real, total.error, *self._derivatives(parts))
 
     @override
     def most(self, c: Array) -> Array:
-        total = np.zeros(c.shape)
-        for nodes, count, reversed_ in self.terms:
-            part = nodes.most(1 - c if reversed_ else c)
-            total = total + count * (part + 2 * ULP * np.abs(part))
-        return total
+        return self._total(
+            Disc.exactly(nodes.most(1 - c if back else c)) for nodes, _, back in self.terms
+        ).upper
 
     @override
     def sketch(self, c: Array) -> RealCumulant:
-        return self._added(c, lambda nodes, at: nodes.sketch(at))
-
-    def _added(self, c: Array, ask: Callable[[LossNodes, Array], RealCumulant]) -> RealCumulant:
-        value = error = slope = curvature = np.zeros(c.shape)
-        for nodes, count, reversed_ in self.terms:
-            part = ask(nodes, 1 - c if reversed_ else c)
+        parts = [nodes.sketch(1 - c if back else c) for nodes, _, back in self.terms]
+        value = np.zeros(c.shape)
+        for part, (_, count, _) in zip(parts, self.terms, strict=True):
             value = value + count * part.value
-            error = error + count * (part.error + ULP * np.abs(part.value))
+        return RealCumulant(value, np.zeros(c.shape), *self._derivatives(parts))
+
+    def _derivatives(self, parts: list[RealCumulant]) -> tuple[Array, Array]:
+        slope = curvature = np.zeros(parts[0].value.shape)
+        for part, (_, count, reversed_) in zip(parts, self.terms, strict=True):
             slope = slope + (-count if reversed_ else count) * part.slope
             curvature = curvature + count * part.curvature
-        return RealCumulant(value, error, slope, curvature)
+        return slope, curvature
 
     @override
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        total, error = np.zeros(u.shape, dtype=np.complex128), np.zeros(u.shape)
-        for nodes, count, reversed_ in self.terms:
-            value, wrong = nodes.line(1 - c if reversed_ else c, u)
-            total += count * (np.conj(value) if reversed_ else value)
-            error += count * (wrong + ULP * np.abs(value))
-        return total, error
+    def line(self, c: float, u: Array) -> Disc:
+        return self._total(
+            nodes.line(1 - c, u).conj if back else nodes.line(c, u) for nodes, _, back in self.terms
+        )
+
+    def _total(self, parts: Iterable[Disc]) -> Disc:
+        """Add them as often as they count."""
+        counted = (
+            part if count == 1 else part * count
+            for part, (_, count, _) in zip(parts, self.terms, strict=True)
+        )
+        return reduce(operator.add, counted)
 
     @override
     def at(self, s: ComplexArray) -> ComplexArray:
@@ -277,9 +287,9 @@ class LossSum(LossLaw):
         for law, count, reversed_ in self.terms:
             least, most = law.range
             least, most = (-most, -least) if reversed_ else (least, most)
-            low, high = low + count * least, high + count * most
-        slack = ULP * (1 + len(self.terms))
-        return low - slack * abs(low), high + slack * abs(high)
+            low = math.nextafter(low + math.nextafter(count * least, -math.inf), -math.inf)
+            high = math.nextafter(high + math.nextafter(count * most, math.inf), math.inf)
+        return low, high
 
     @property
     @override

@@ -21,14 +21,14 @@ from typing import final
 import numpy as np
 
 from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._complex import ComplexArray, Numbers, log1p_minus
+from neyman.numerics._complex import ComplexArray
+from neyman.numerics._disc import Disc
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
 from neyman.numerics._laws._mixture_cells import HIGHEST, LOG_SQRT_2PI, Cells, Grid, first_step
 from neyman.numerics._laws._shifts import Rows, Shifts
 from neyman.numerics._laws._weighted import (
+    PointRows,
     WeightedLosses,
-    turned_at,
-    turned_line,
 )
 from neyman.overriding import override
 
@@ -119,7 +119,7 @@ class GaussianMixtureLaw(LossLaw):
 
     @override
     def prepared(self, span: Span) -> "MixtureNodes":
-        finer, ends = 1.0, np.unique([span.low, span.high])
+        finer, ends = 1.0, _ends(span)
         while True:
             grid = Grid.over(self, span, finer)
             values, cells = grid.loss(), grid.cells()
@@ -142,10 +142,14 @@ class GaussianMixtureLaw(LossLaw):
         log_weight = -z * z / 2 - LOG_SQRT_2PI + math.log(step) + log_a
         none = Cells(*(np.zeros(0) for _ in range(5)))
         points = WeightedLosses.of(log_weight, r, loss)
-        lifted = Lifted(log_weight, points.weight, loss, points.drift, none)
+        lifted = Lifted(points.row, none)
         # The bounds are those of the grid that it stands for.
         finer = first_step(self)[1]
         return MixtureNodes(self, grid.p, grid.q, points, lifted, finer, none, Outside.none())
+
+
+def _ends(span: Span) -> Array:
+    return np.asarray([span.low] if span.low == span.high else [span.low, span.high])
 
 
 def _nodes(
@@ -157,7 +161,7 @@ def _nodes(
     span: Span,
 ) -> "MixtureNodes":
     log_a, loss, r = values
-    ends = np.unique([span.low, span.high])
+    ends = _ends(span)
     log_weight = -grid.x * grid.x / 2 - LOG_SQRT_2PI + math.log(grid.step) + log_a
     # The bulk of the tilted laws is kept too: the bounds on the decay need it.
     weights = np.vstack([rounded.log_size(ends), log_weight + ends[:, None] * loss])
@@ -173,10 +177,7 @@ def _nodes(
     outside = Outside.of(grid, (log_a, loss), missing)
     between = cells.plus(grid.log_alias()).joined(grid.left_out(cells, missing))
     wrong = rounded.joined(between)
-    if span.height == 0:
-        lifted = Lifted(points.log_weight, points.weight, points.loss, points.drift, wrong)
-    else:
-        lifted = Lifted.of(grid, part, between)
+    lifted = Lifted(points.row, wrong) if span.height == 0 else Lifted.of(grid, part, between)
     rows = grid.p.part(part), grid.q.part(part)
     return MixtureNodes(law, *rows, points, lifted, grid.step, wrong, outside)
 
@@ -186,10 +187,7 @@ def _nodes(
 class Lifted:
     """The points on a line above the real one, where e^(iul) only shrinks."""
 
-    log_weight: Numbers
-    weight: Numbers
-    loss: Numbers
-    drift: complex
+    points: PointRows
     wrong: Cells
 
     @classmethod
@@ -199,8 +197,7 @@ class Lifted:
         wrong = grid.rounding(grid.shift, log_a, loss).joined(between)
         log_a, loss, r, z = log_a[part], loss[part], r[part], grid.x[part] + 1j * grid.shift
         log_weight = -z * z / 2 - LOG_SQRT_2PI + math.log(grid.step) + log_a
-        weight = np.exp(log_weight)
-        return cls(log_weight, weight, loss, complex(weight @ log1p_minus(r, loss)), wrong)
+        return cls(PointRows.of(log_weight, loss[None], r[None]), wrong)
 
 
 @final
@@ -282,16 +279,14 @@ class MixtureNodes(LossNodes):
         return self.points.sketch(c)
 
     @override
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+    def line(self, c: float, u: Array) -> Disc:
         s, above = c + 1j * u, self.lifted
         wrong = np.abs(s * (s - 1)) * above.wrong.total(np.asarray([c]))
-        return turned_line(above.log_weight, above.weight, above.loss, above.drift, (c, u), wrong)
+        return above.points.line(c, u, wrong).at(0)
 
     @override
     def at(self, s: ComplexArray) -> ComplexArray:
-        above = self.lifted
-        up = np.where(s.imag < 0, np.conj(s), s)
-        value = turned_at(above.log_weight, above.weight, above.loss, above.drift, up)
+        value = self.lifted.points.at(np.where(s.imag < 0, np.conj(s), s))
         value = np.where(s.imag < 0, np.conj(value), value)
         return np.where(s.imag == 0, self.points.at(s), value)
 

@@ -32,6 +32,8 @@ class Shifts:
 
     def slope_at(self, x: float) -> float:
         """Return the derivative of log f at one place, however far."""
+        if self.far == 0:
+            return 0.0
         means = np.asarray(self.means)
         log = means * x - means * means / 2 + np.log(np.asarray(self.weights))
         share = np.exp(log - log.max())

@@ -6,8 +6,9 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._complex import ComplexArray
+from neyman.numerics._bracket import Array
+from neyman.numerics._complex import ComplexArray, Numbers
+from neyman.numerics._disc import Disc, decimal
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
 from neyman.numerics._laws._split import Split
 from neyman.numerics._laws._weighted import WeightedLosses
@@ -15,11 +16,17 @@ from neyman.overriding import override
 
 __all__ = ["AtomicLaw", "NormalLaw"]
 
+# What the weights and r of atoms may be off by, relatively.
+_GIVEN = 2.0**-46
+
 
 @final
 @dataclass(frozen=True, slots=True)
 class NormalLaw(LossLaw, LossNodes):
-    """L is N(-m/2, m) under P, m = mu^2: K(s) = m s (s - 1) / 2, and |phi(u)| = e^(-m u^2/2)."""
+    """L is N(-m/2, m) under P, m = mu^2: K(s) = m s (s - 1) / 2, and |phi(u)| = e^(-m u^2/2).
+
+    The double stands for what it prints as.
+    """
 
     mu_squared: float
 
@@ -48,15 +55,21 @@ class NormalLaw(LossLaw, LossNodes):
 
     @override
     def real(self, c: Array) -> RealCumulant:
-        m = self.mu_squared
-        value = m * c * (c - 1) / 2
-        return RealCumulant(value, ULP * np.abs(value), m * (c - 0.5), np.full(c.shape, m))
+        m, (value, error) = self.mu_squared, self._cumulant(c)
+        return RealCumulant(value, error, m * (c - 0.5), np.full(c.shape, m))
 
     @override
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
-        s = c + 1j * u
-        value = self.mu_squared * s * (s - 1) / 2
-        return value, ULP * self.mu_squared * np.abs(s) * np.abs(s - 1)
+    def sketch(self, c: Array) -> RealCumulant:
+        m = self.mu_squared
+        value = m * c * (c - 1) / 2
+        return RealCumulant(value, np.zeros(c.shape), m * (c - 0.5), np.full(c.shape, m))
+
+    @override
+    def line(self, c: float, u: Array) -> Disc:
+        return self._cumulant(np.asarray(c + 1j * u, np.complex128))
+
+    def _cumulant(self, s: Numbers) -> Disc:
+        return (Disc.exactly(s) - 1) * (s / 2) * decimal(self.mu_squared)
 
     @override
     def at(self, s: ComplexArray) -> ComplexArray:
@@ -64,12 +77,16 @@ class NormalLaw(LossLaw, LossNodes):
 
     @override
     def decay(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        return -self.mu_squared * u * u / 2 * (1 - ULP)
+        return -self._damped(u)
+
+    def _damped(self, u: Array) -> Array:
+        """Return at most m u^2/2."""
+        return (Disc.exactly(u) * (u / 2) * decimal(self.mu_squared)).lower
 
     @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        x = np.maximum(self.mu_squared * u * u / 2 * (1 - ULP), 1e-300)
-        return -x + np.log(np.log1p(1 / x) / 2 * (1 + 8 * ULP))
+        x = Disc.exactly(np.maximum(self._damped(u), 1e-300))
+        return (((1 / x).log1p() * 0.5).log() - x).upper
 
 
 @final
@@ -88,7 +105,7 @@ class AtomicLaw(LossLaw, LossNodes):
     @override
     def range(self) -> tuple[float, float]:
         low, high = float(np.min(self.points.loss)), float(np.max(self.points.loss))
-        return low - ULP * abs(low), high + ULP * abs(high)
+        return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
 
     @override
     def prepared(self, span: Span) -> "AtomicLaw":  # noqa: ARG002
@@ -99,13 +116,13 @@ class AtomicLaw(LossLaw, LossNodes):
         return self
 
     def _wrong(self, c: Array) -> Array:
-        """Bound the error of e^K over |s (s - 1)| from 16 ULP in each r and each weight."""
+        """Bound the error of e^K over |s (s - 1)| from that of each r and each weight."""
         points, above, below = self.points, np.maximum(c - 2, 0.0), np.minimum(c - 2, 0.0)
         rise, fall = np.maximum(points.loss, 0.0), np.minimum(points.loss, 0.0)
         with np.errstate(divide="ignore", over="ignore"):
             size = points.log_weight + 2 * np.log(np.abs(points.r))
             log = size + above[:, None] * rise + below[:, None] * fall
-            return 16 * ULP * np.exp(log).sum(axis=1)
+            return _GIVEN * np.exp(log).sum(axis=1)
 
     @override
     def real(self, c: Array) -> RealCumulant:
@@ -113,7 +130,11 @@ class AtomicLaw(LossLaw, LossNodes):
             return self.points.real(c, np.abs(c * (c - 1)) * self._wrong(c))
 
     @override
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+    def sketch(self, c: Array) -> RealCumulant:
+        return self.points.sketch(c)
+
+    @override
+    def line(self, c: float, u: Array) -> Disc:
         s = c + 1j * u
         wrong = float(self._wrong(np.asarray([c]))[0])
         return self.points.line(c, u, np.abs(s * (s - 1)) * wrong)
@@ -142,8 +163,8 @@ class AtomicLaw(LossLaw, LossNodes):
         u: Array,
         value: ComplexArray,  # noqa: ARG002
         error: Array,  # noqa: ARG002
-    ) -> tuple[ComplexArray, Array]:
-        return np.zeros(u.shape, dtype=np.complex128), np.zeros(u.shape)
+    ) -> Disc:
+        return Disc(np.zeros(u.shape, dtype=np.complex128), np.zeros(u.shape))
 
     @override
     def shares(self, c: float) -> tuple[float, float]:  # noqa: ARG002

@@ -18,6 +18,7 @@ import numpy as np
 
 from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray
+from neyman.numerics._disc import Disc
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
 from neyman.numerics._laws._symmetrised_decay import ROUGH, Tilted
 from neyman.numerics._laws._symmetrised_panels import NODES, WEIGHTS, Half, Panels, growth_of
@@ -145,7 +146,7 @@ class SymmetrisedNodes(LossNodes):
         return self.points.sketch(c)
 
     @override
-    def line(self, c: float, u: Array) -> tuple[ComplexArray, Array]:
+    def line(self, c: float, u: Array) -> Disc:
         s = c + 1j * u
         size = np.abs(s * (s - 1)), np.abs(s) * (1 + np.abs(s))
         return self.points.line(c, u, self._wrong(np.asarray([c]), self.height, size))

@@ -3,16 +3,17 @@
     e^K(s) - 1 = E_P[e^(sl) - 1 - s (e^l - 1)],    since E_P[e^l - 1] = 0,
 
 keeps its digits however close P and Q are. Where |s l| is small the sum goes by the moments of the
-loss, for all s at once; elsewhere by sines and cosines.
+loss, for all s at once; elsewhere by waves.
 """
 
 import math
 from dataclasses import dataclass
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._bracket import Array
 from neyman.numerics._complex import (
     ComplexArray,
     Numbers,
@@ -20,110 +21,126 @@ from neyman.numerics._complex import (
     expm1_minus,
     log1p_minus,
 )
+from neyman.numerics._disc import Disc, matmul_in_blocks
 from neyman.numerics._laws._loss_law import RealCumulant
 
-__all__ = [
-    "LAST_ORDER",
-    "PER_TERM",
-    "SMALL",
-    "WeightedLosses",
-    "log_error",
-    "logged",
-    "turned_at",
-    "turned_line",
-]
+__all__ = ["LOST", "PointRows", "WeightedLosses", "logged"]
 
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+# What log(1 + r) is off by, relatively, and a product with it.
+_LOSS, _TILT = 2.0**-49, 2.0**-48
+# The weights that stand for themselves are e^log_weight within this.
+_EXPONENT = np.asarray(2.0**-50)
+# What log(1 + r) - r is off by where the logarithm is: it loses a digit from |r| = 1/2 on.
+_BENT = 2.0**-46
 # Up to it e^y - 1 - y is summed by moments, of so many orders.
-SMALL, LAST_ORDER = 2.0, 26
-_ORDERS = np.arange(2.0, LAST_ORDER)
+_SMALL = 2.0
+_SHARES = np.asarray([1 / math.factorial(k) for k in range(2, 26)])
+# What that loses, of the sum of |weight y^2/2|: see `_by_moments`.
+_MOMENTS = 2.0**-44
+# What a factor of a wave loses: e^iy and a product.
+_FACTOR = 12 * 2.0**-53
 # Beyond, exponents are added before exp is taken.
 _HUGE = 600.0
-# A dot product of N terms is within N/64 ULP of them, in at least eight partial sums.
-PER_TERM = 1 / 64
-_LOST = math.log(3)
+# An error of K from which e^K is within twice its bound: log 3, and a little.
+LOST = 1.1
+# Sums of what has underflown.
+_UNDERFLOW = 1e-40
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class WeightedLosses:
-    """Points with log weights under P, losses l and r = e^l - 1."""
+    """Points with log weights under P, losses l and r = e^l - 1.
+
+    Weights and r stand for themselves; what they are off by is said by whoever asks.
+    """
 
     log_weight: Array
     weight: Array
     loss: Array
     r: Array
-    drift: float  # E_P[l - r]
+    drift: Disc  # E_P[l - r]
+    mean: Disc  # E_P[r]: 0, but for what the points miss
 
     @classmethod
     def of(cls, log_weight: Array, r: Array, loss: Array | None = None) -> "WeightedLosses":
         """Compute what does not depend on s."""
         weight = np.exp(log_weight)
         known = np.log1p(r) if loss is None else loss
-        return cls(log_weight, weight, known, r, float(weight @ log1p_minus(r, known)))
+        bent = Disc.within(log1p_minus(r, known), _BENT)
+        return cls(log_weight, weight, known, r, bent.dot(weight), Disc.exactly(r).dot(weight))
+
+    def _tilts(self, c: Array) -> tuple[Array, Mask | None]:
+        """Return y = cl, and where e^y leaves the doubles, if anywhere."""
+        y = np.multiply.outer(c, self.loss)
+        return y, y > _HUGE if np.max(y, initial=0.0) > _HUGE else None
 
     def real(self, c: Array, wrong: Array) -> RealCumulant:
         """K at real c; `wrong` bounds an error of e^K from elsewhere.
 
-        Error: besides `wrong`, 4 ULP of the terms, which are positive but for the drift's, and
-        12 ULP of y (e^y - 1), for y = cl is within 2 ULP and e^y - 1 - y cancels; what has
-        underflown is below 1e-40.
+        What y is off by moves the sum by its share of that of y (e^y - 1), all of one sign.
         """
-        y = c[..., None] * self.loss
-        near = np.minimum(y, _HUGE)
+        y, far = self._tilts(c)
         with np.errstate(over="ignore", invalid="ignore"):
-            lifted = self.weight * np.exp(near)
-            curved = self.weight * expm1_minus(near)
-            if np.any(y > _HUGE):
-                far = np.exp(self.log_weight + y)
-                lifted, curved = np.where(y > _HUGE, far, lifted), np.where(y > _HUGE, far, curved)
-            size = curved.sum(axis=-1)
-            total = size + c * self.drift
+            lifted = self.weight * np.exp(y)
+            curved = Disc.exactly(y).expm1_minus()
+            if far is None:
+                curved = curved.dot(self.weight)
+            else:
+                grown = (Disc.exactly(y) + Disc.of(self.log_weight, _EXPONENT)).exp()
+                curved = Disc.where(far, grown, curved * self.weight).sum()
+                lifted = np.where(far, grown.value.real, lifted)
             rise = (lifted - self.weight) @ self.loss
-            slope = (rise + self.drift) / (1 + total)
-            curvature = (lifted @ (self.loss * self.loss)) / (1 + total) - slope * slope
-            sums = 10 + PER_TERM * self.loss.size
-            error = wrong + ULP * (4 * size + sums * np.abs(c * self.drift) + 12 * np.abs(c * rise))
-            error = error + 1e-40
-        return RealCumulant(np.log1p(total), log_error(error, 1 + total), slope, curvature)
+            found = _with(curved + self.drift * c, wrong + np.abs(c * rise) * _TILT)
+            total, drift = 1 + found.value.real, self.drift.value.real
+            slope = (rise + drift) / total
+            curvature = (lifted @ (self.loss * self.loss)) / total - slope * slope
+            value, error = found.log1p()
+        return RealCumulant(value, error, slope, curvature)
 
     def most(self, c: Array, wrong: Array) -> Array:
-        """Bound K at real c from above by e^y - 1 less the sum of y, y = cl; `wrong` as above.
+        """Bound K at real c from above by e^y - 1, y = cl, and r apart; `wrong` as above.
 
-        Each term is within ULP (1 + 2 |y|), for y is within 2 ULP: what is lost is ULP of
-        E|e^y - 1| + E|y| and not of K.
+        What is lost is some units of E|e^y - 1| + E|cr| and not of K.
         """
-        y = np.multiply.outer(c, self.loss)
-        if np.any(y > _HUGE):
+        y, far = self._tilts(c)
+        if far is not None:
             real = self.real(c, wrong)
             return real.value + real.error
-        rise, size = self.weight * np.expm1(y), np.abs(self.loss)
-        total = rise.sum(axis=-1) - c * (self.weight @ self.loss) + c * self.drift
-        rise = np.abs(rise)
-        terms = rise.sum(axis=-1) + 2 * np.abs(c) * (rise @ size)
-        terms = terms + np.abs(c) * (4 * (self.weight @ size) + abs(self.drift))
-        error = wrong + (10 + PER_TERM * self.loss.size) * ULP * terms + 1e-40
-        value = np.log1p(total)
-        return value + log_error(error, 1 + total) + ULP * np.abs(value)
+        risen = Disc.exactly(y).expm1()
+        weighted = self.weight * self.loss
+        # Of y (e^y - 1) and of |y|.
+        moved = risen.value.real @ weighted * c + np.abs(c) * np.sum(np.abs(weighted))
+        found = risen.dot(self.weight) - self.mean * c
+        return _with(found, wrong + moved * _TILT).log1p().upper
 
     def sketch(self, c: Array) -> RealCumulant:
-        """K at real c, about: within some ULP of E|cl| and of the sum for c = 0."""
+        """K at real c, about: within some units of E|cr| and of the sum for c = 0."""
         y, square = np.multiply.outer(c, self.loss), self.loss * self.loss
+        drift, mean = self.drift.value.real, self.mean.value.real
         with np.errstate(over="ignore", invalid="ignore"):
             rise = self.weight * np.expm1(np.minimum(y, _HUGE))
             if np.any(y > _HUGE):
                 rise = np.where(y > _HUGE, np.exp(self.log_weight + y), rise)
-            curved = rise.sum(axis=-1) - c * (self.weight @ self.loss) + c * self.drift
-            slope = (rise @ self.loss + self.drift) / (1 + curved)
+            curved = rise.sum(axis=-1) - c * mean
+            slope = (rise @ self.loss + drift) / (1 + curved)
             curvature = (rise @ square + self.weight @ square) / (1 + curved) - slope * slope
             return RealCumulant(np.log1p(curved), np.zeros(c.shape), slope, curvature)
 
-    def line(self, c: float, u: Array, wrong: Array) -> tuple[ComplexArray, Array]:
-        """K(c + iu) for equally spaced u from 0, and a bound of its error; `wrong` as above."""
-        return turned_line(self.log_weight, self.weight, self.loss, self.drift, (c, u), wrong)
+    @property
+    def row(self) -> "PointRows":
+        """The points as those of one law among several."""
+        return PointRows(self.log_weight, self.weight, self.loss[None], self.drift.at((None,)))
+
+    def line(self, c: float, u: Array, wrong: Array) -> Disc:
+        """K(c + iu) for equally spaced u from 0; `wrong` as above."""
+        return self.row.line(c, u, wrong).at(0)
 
     def at(self, s: ComplexArray) -> ComplexArray:
         """K at any complex points, with no bound of the error."""
-        return turned_at(self.log_weight, self.weight, self.loss, self.drift, s)
+        return self.row.at(s)
 
     def tilted(self, c: float) -> Array:
         """Return the weights of e^(cl), normalised."""
@@ -132,47 +149,94 @@ class WeightedLosses:
         return share / share.sum()
 
 
-def turned_line(
-    log_weight: Numbers,
-    weight: Numbers,
-    loss: Numbers,
-    drift: complex,
-    at: tuple[float, Array],
-    wrong: Array,
-) -> tuple[ComplexArray, Array]:
-    """Return K(c + iu) from points that may be complex, Im l >= 0, and a bound of its error.
+def logged(total: Disc) -> Disc:
+    """Return K = log(1 + total), as an exponent: e^K is within e^value (e^error - 1).
 
-    Args:
-        log_weight: of the points.
-        weight: their exponentials.
-        loss: of the points.
-        drift: sum of weight (l - e^l + 1).
-        at: c, and equally spaced u from 0.
-        wrong: bounds an error of e^K from elsewhere.
+    A sum that is lost in its error is replaced by a bound of it, which is off by twice itself.
     """
-    c, u = at
-    s: ComplexArray = np.asarray(c + 1j * u, np.complex128)
-    small = np.abs(loss) * math.hypot(c, float(u[-1])) < SMALL
-    total, bend = _by_moments(loss[small], weight[small], s)
-    sums = 10 + PER_TERM * loss.size
-    rounded = sums * np.abs(s) * abs(drift) + 16 * np.abs(s) ** 2 * bend
-    total = total + s * drift
-    if not np.all(small):
-        far = ~small
-        part, error = _far(log_weight[far], weight[far], loss[far], c, u)
-        total, rounded = total + part, rounded + error
-    return logged(total, wrong + ULP * rounded)
-
-
-def logged(total: ComplexArray, wrong: Array) -> tuple[ComplexArray, Array]:
-    """Return log(1 + total), total known within `wrong`, and a bound of its error."""
-    error = wrong + 4 * ULP * np.abs(total) + 1e-40
-    size = np.abs(1 + total)
-    # A sum that is lost in its error is replaced by a bound of it, which is off by twice itself.
-    lost = ~(error < size / 2)
+    found = total.log1p()
+    lost = ~(found.error < 1)
+    if not np.any(lost):
+        return found
+    size = np.abs(1 + total.value)
     with np.errstate(divide="ignore"):
-        value = np.where(lost, np.log(size + error), complex_log1p(np.where(lost, 0.0, total)))
-    return value, np.where(lost, _LOST, log_error(error, size)) + ULP * np.abs(value)
+        return Disc.where(lost, Disc.within(np.log(size + total.error), 0.0, LOST), found)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PointRows:
+    """Points of several laws: common weights, and a row of losses l for each.
+
+    They may be complex, with Im l >= 0, so that e^(iul) only shrinks.
+    """
+
+    log_weight: Numbers
+    weight: Numbers
+    loss: Numbers
+    drift: Disc  # sums of weight (l - e^l + 1)
+
+    @classmethod
+    def of(cls, log_weight: Numbers, loss: Numbers, r: Numbers) -> "PointRows":
+        """Compute what does not depend on s."""
+        weight = np.exp(log_weight)
+        drift = Disc.within(log1p_minus(r, loss), _BENT).dot(weight)
+        return cls(log_weight, weight, loss, drift)
+
+    def line(self, c: float, u: Array, wrong: Array) -> Disc:
+        """Return K(c + iu) for each row, for equally spaced u from 0.
+
+        Args:
+            c: real part.
+            u: heights.
+            wrong: bounds an error of e^K from elsewhere, a row for each.
+        """
+        s: ComplexArray = np.asarray(c + 1j * u, np.complex128)
+        small = np.abs(self.loss) * math.hypot(c, float(u[-1])) < _SMALL
+        total = self._by_moments(small, s) + self.drift.at((..., None)) * s
+        if not np.all(small):
+            total = total + self._by_waves(~small, s, u)
+        return logged(_with(total, wrong))
+
+    def _by_moments(self, small: Mask, s: ComplexArray) -> Disc:
+        """Return the sums of weight (e^y - 1 - y), y = sl of modulus below 2.
+
+        In units of 2^-53 and of |weight y^2/2|: a term of order k is off by 10k, which adds up to
+        64; the two sums lose 50 and 150; losses are off by 16 units, which makes 102. All orders
+        left out are below one.
+        """
+        scale = float(np.max(np.abs(s), initial=1e-300))
+        columns = np.any(small, axis=0)
+        x = np.where(small[:, columns], self.loss[:, columns] * scale, 0.0)
+        term = self.weight[columns] * x * x
+        bend = np.abs(term).sum(axis=1)[:, None] / 2
+        moments = _powers(term, x, _SHARES.size).sum(axis=-1)
+        powers = np.multiply.outer(np.ones(_SHARES.size), s / scale)
+        powers[0] *= powers[0]
+        found = (moments.T * _SHARES) @ np.cumprod(powers, axis=0)
+        return Disc.within(found, 0.0, bend * (np.abs(s) / scale) ** 2 * _MOMENTS)
+
+    def _by_waves(self, far: Mask, s: ComplexArray, u: Array) -> Disc:
+        """Return the sums of weight (e^(sl) - 1 - sl) for what is far.
+
+        It is little, so that e^(sl) and 1 may be summed apart.
+        """
+        columns = np.any(far, axis=0)
+        far, loss, weight = far[:, columns], self.loss[:, columns], self.weight[columns]
+        log_weight = Disc.of(self.log_weight[columns], _EXPONENT)
+        tilted = (Disc.within(s[0].real * loss, _TILT) + log_weight).exp()
+        if not np.all(far):
+            loss, weight = np.where(far, loss, 0.0), np.where(far, weight, 0.0)
+            tilted = Disc.where(far, tilted, Disc.exactly(0.0))
+        known = Disc.within(loss, _LOSS)
+        level, mass = known.dot(weight), Disc.exactly(weight).sum()
+        return _waves(u, known, tilted) - (level.at((..., None)) * s + mass.at((..., None)))
+
+    def at(self, s: ComplexArray) -> ComplexArray:
+        """Return K of the first row at any complex points, about."""
+        return turned_at(
+            self.log_weight, self.weight, self.loss[0], complex(self.drift.value[0]), s
+        )
 
 
 def turned_at(
@@ -191,54 +255,41 @@ def turned_at(
     return np.where(top > 0, huge, complex_log1p(np.where(top > 0, 0.0, total)))
 
 
-def _far(
-    log_weight: Numbers, weight: Numbers, loss: Numbers, c: float, u: Array
-) -> tuple[ComplexArray, Array]:
-    """Return the sum of weight (e^(sl) - 1 - sl), and its rounding in ULP.
+def _waves(u: Array, loss: Disc, tilted: Disc) -> Disc:
+    """Return the sums of tilted e^(iul), Im l >= 0, for equally spaced u from 0; rows for laws.
 
-    What is far is little, so that e^(sl) and 1 may be summed apart.
-    """
-    lift = c * loss
-    with np.errstate(over="ignore", invalid="ignore"):
-        tilted = np.exp(log_weight + lift)
-        level = weight @ loss
-        part = _waves(u, loss, tilted) - weight.sum() - (c + 1j * u) * level
-        size, plain = np.abs(tilted), np.abs(weight)
-        flat = size * (4 + np.abs(lift) + np.abs(log_weight)) + plain * (4 + np.abs(lift))
-        steep = (size + plain) * np.abs(loss)
-        sums = 6 + PER_TERM * loss.size
-        return part, sums * (flat.sum() + u * steep.sum())
-
-
-def _waves(u: Array, loss: Numbers, tilted: Numbers) -> ComplexArray:
-    """Return the sums of tilted e^(iul) for equally spaced u from 0.
-
-    e^(i (u_a + u_b) l) factors, so that a product of two short matrices serves all heights.
+    e^(i (a + bw) hl) is a product of a + b factors e^(ihl) and e^(iwhl), none above 1 in modulus,
+    and a product of two short matrices serves all heights. Each factor is within 12 units, and
+    within |l| h times 3 units and the loss's share; together within the e^sum - 1 of these.
     """
     width = math.isqrt(u.size - 1) + 1
+    height = -(-u.size // width)
     step = float(u[1]) if u.size > 1 else 0.0
     if abs(u[-1] - step * (u.size - 1)) > 1e-9 * (step + abs(u[-1])):
         raise ValueError("heights must be equally spaced from 0")
-    inner = np.exp(1j * np.outer(loss, step * np.arange(width)))
-    starts = step * width * np.arange(-(-u.size // width))
-    outer = np.exp(1j * np.outer(starts, loss)) * tilted
-    return np.asarray(outer @ inner, np.complex128).ravel()[: u.size]
+    first = tilted.value
+    inner = _powers(np.ones(first.shape), np.exp(1j * loss.value * step), width)
+    outer = _powers(first, np.exp(1j * loss.value * (step * width)), height)
+    found, units = matmul_in_blocks(outer.transpose(1, 0, 2), inner.transpose(1, 2, 0))
+    size, off = np.abs(first), np.abs(loss.value) * (3 * 2.0**-53) + loss.error
+    flat = _FACTOR * (width + height)
+    most = flat + float(u[-1]) * float(np.max(off, initial=0.0))
+    with np.errstate(over="ignore"):
+        grown = float(np.expm1(most)) / most
+    lost = (size * (flat * grown + units) + tilted.error).sum(axis=1)
+    steep = (size * off).sum(axis=1) * grown
+    value = found.reshape(first.shape[0], -1)[:, : u.size]
+    return Disc.within(value, 0.0, lost[:, None] + u * steep[:, None])
 
 
-def log_error(error: Array, size: Array) -> Array:
-    """Bound the error of log x, x of modulus `size` known within `error`."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = error / size
-        return np.where(share < 0.5, -np.log1p(-np.minimum(share, 0.5)), np.inf)
+def _powers(first: Numbers, factor: Numbers, many: int) -> ComplexArray:
+    """Return so many of first, first factor, first factor^2, ... along a new axis."""
+    found = np.empty((many, *first.shape), dtype=np.result_type(first, factor))
+    found[0] = first
+    for k in range(1, many):
+        np.multiply(found[k - 1], factor, out=found[k])
+    return found
 
 
-def _by_moments(loss: Numbers, weight: Numbers, s: ComplexArray) -> tuple[ComplexArray, float]:
-    """Return the sum of weight (e^(sl) - 1 - sl) for |sl| < 2, and that of |weight l²/2|."""
-    scale = float(np.max(np.abs(s), initial=1e-300))
-    terms = np.multiply.outer(1 / _ORDERS, loss * scale)
-    terms[0] *= weight * loss * scale
-    bend = float(np.sum(np.abs(terms[0]))) / scale**2
-    powers = np.multiply.outer(np.ones(_ORDERS.size), s / scale)
-    powers[0] *= powers[0]
-    moments = np.cumprod(terms, axis=0).sum(axis=1)
-    return np.asarray(moments @ np.cumprod(powers, axis=0), np.complex128), bend
+def _with(found: Disc, wrong: Array) -> Disc:
+    return Disc(found.value, found.error + (wrong + _UNDERFLOW))
