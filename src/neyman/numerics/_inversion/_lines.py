@@ -184,12 +184,13 @@ def laid(law: LossSum, plan: Plan, nodes: SumNodes) -> Line | None:
     known, at = np.isfinite(most), int(np.searchsorted(plan.points, c))
     if not known[at] or not np.isfinite(real.value[0]) or not np.isfinite(real.error[0]):
         return None
-    value, error, removed = line_without(law, nodes, c, u)
+    line, removed = line_without(law, nodes, c, u)
+    value, error = line
     if removed is None:
         value[0], error[0] = real.value[0], real.error[0]
     if not np.isfinite(value[0]) or not np.isfinite(error[0]):
         return None
-    base, line = float(value[0].real), Disc(value, error)
+    base = float(value[0].real)
     off = Interval.within(np.zeros(()), 0.0, error[0])
     points, values = plan.points[known], most[known]
     return Line(c, plan.step, u, line - base, base, off, points, values, nodes, removed)

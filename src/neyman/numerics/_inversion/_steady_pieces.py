@@ -90,8 +90,8 @@ class SteadyTail:
             value = Interval(ends.lower[0], ends.upper[1])
             log = piece.log_mass + piece.place if self.shift else piece.log_mass
             lift = (Interval.exactly(self.c) - self.shift) * at
-            terms = exp(log + lift - self.base) * value
-            total = total + Disc.over(terms).sum().interval.larger(0.0)
+            terms = Disc.over(exp(log + lift - self.base) * value).sum()
+            total = total + Interval(np.maximum(terms.lower, 0.0), terms.upper)
         return total
 
     def middle(self, t: Array) -> Array:
