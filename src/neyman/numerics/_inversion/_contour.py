@@ -28,10 +28,20 @@ from neyman.numerics._interval import Interval, quiet
 from neyman.numerics._inversion._steady_pieces import SteadyTail
 from neyman.numerics._primitives import exp, expm1, log, log_peak
 
-__all__ = ["DELTA", "P_ABOVE", "Q_ABOVE", "Contour", "Functional", "Waves", "based", "even_step"]
+__all__ = [
+    "DELTA",
+    "P_ABOVE",
+    "Q_ABOVE",
+    "TWO_PI",
+    "Contour",
+    "Functional",
+    "Waves",
+    "based",
+    "even_step",
+]
 
 _PI = Interval(np.asarray(math.pi), np.asarray(math.nextafter(math.pi, 4.0)))
-_TWO_PI, _LOG_PI = _PI * 2, log(_PI)
+TWO_PI, _LOG_PI = _PI * 2, log(_PI)
 _UNIT = 2.0**-53
 # Thresholds times roots of the nodes taken at once: half a megabyte.
 _BLOCK = 2**15
@@ -169,7 +179,7 @@ class Bounds:
         """
         c, step = line
         # Each alias is e^-decay of the one before it: all together 1 / (e^decay - 1) of F(t).
-        decay = (Interval.exactly(np.maximum(points, c)) - np.minimum(points, c)) * (_TWO_PI / step)
+        decay = (Interval.exactly(np.maximum(points, c)) - np.minimum(points, c)) * (TWO_PI / step)
         folded = (value - log(expm1(decay.lower).lower)).upper
         above, below = (np.where(side, folded, np.inf) for side in (points > c, points < c))
         return cls(Interval.exactly(points) - c, np.stack((value.upper, above, below)))

@@ -14,21 +14,20 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._disc import Disc
-from neyman.numerics._interval import Interval
+from neyman.numerics._interval import Array, Interval
 from neyman.numerics._inversion._contour import DELTA, Contour, based, even_step
-from neyman.numerics._inversion._cut_law import CutGrid, Lifted
+from neyman.numerics._inversion._cut_law import CutGrid
+from neyman.numerics._laws._weighted import waves
 from neyman.numerics._primitives import log, log_peak
 
-__all__ = ["Term", "cut_line"]
+__all__ = ["Decay", "Term", "cut_line", "power_bound", "powers"]
 
 # What is left out lies below e^-32 of the term, about.
 _CUT = 32.0
 _MOST_NODES = 6000
 _KEPT = 46.0
-_NOTHING = 1e-150
 _SHIFTS = np.asarray([1.2, 0.8, 0.5, 0.25])
 
 
@@ -136,10 +135,10 @@ def cut_line(grid: CutGrid, term: Term) -> Contour | None:
     alias = np.exp(
         [float(grid.log_lifted_alias(a, term.high, at)[0]) - base for a in (-math.inf, term.low)]
     )
-    values, errors = _sums(lifted, u, 1.01 * alias + lost)
-    w, wrong = _powers(values, errors, n)
+    sums = waves(u, lifted.loss.at((None,)), lifted.terms)
+    h, g = (Disc.of(sums.value[i], sums.error[i] + alias[i] + lost[i]) for i in (0, 1))
     s: ComplexArray = np.asarray(c + 1j * u, np.complex128)
-    weight = Disc(w, wrong) / DELTA.denominator(Disc.exactly(s))
+    weight = powers(h, g, n) / DELTA.denominator(Disc.exactly(s))
     rest = power * decay.log_bound(u[-1:]) + scale - log(u[-1:])
     points = term.points, term.values
     return Contour.of(
@@ -178,43 +177,17 @@ def _height(decay: Decay, power: int, scale: float, step: float, scaled: float) 
     return last
 
 
-def _sums(lifted: Lifted, u: Array, wrong: Array) -> tuple[ComplexArray, Array]:
-    """Return h and g on the line over h(c), and bounds of their errors; `wrong` from elsewhere.
-
-    e^(i (u_a + u_b) l) factors, and its modulus is at most 1.
-    """
-    width = math.isqrt(u.size - 1) + 1
-    step = float(u[1])
-    inner = np.exp(1j * np.outer(lifted.loss, step * np.arange(width)))
-    starts = step * width * np.arange(-(-u.size // width))
-    outer = np.exp(1j * np.outer(starts, lifted.loss)) * lifted.terms[:, None, :]
-    # What nears the end of the doubles is slow, and nothing.
-    inner[np.abs(inner) < _NOTHING] = 0
-    outer[np.abs(outer) < _NOTHING] = 0
-    values = (outer.reshape(-1, inner.shape[0]) @ inner).reshape(2, -1)[:, : u.size]
-    flat = 1.01 * lifted.flat + wrong + _NOTHING * 1e10
-    return np.asarray(values, np.complex128), flat[:, None] + 1.01 * lifted.steep[:, None] * u
-
-
-def _powers(values: ComplexArray, errors: Array, n: int) -> tuple[ComplexArray, Array]:
-    """Return h^n - (h - g)^n and a bound of its error.
+def powers(h: Disc, g: Disc, n: int) -> Disc:
+    """Return h^n - (h - g)^n.
 
     Sums of h^(m-1-j) k^j, k = h - g, by doubling m: S_2m = S_m (h^m + k^m), S_(m+1) = h S_m + k^m.
     """
-    h, g = values
-    k = h - g
-    wrong = errors[0] + errors[1] + ULP
-    most = np.maximum(np.abs(h), np.abs(k)) + wrong
-    total, a, b = np.ones_like(h), h, k
+    a, b = h, h - g
+    k, total = b, Disc.exactly(np.ones_like(h.value))
     for bit in bin(n)[3:]:
         total = total * (a + b)
         a, b = a * a, b * b
         if bit == "1":
             total = h * total + b
             a, b = a * h, b * k
-    log_most = np.log(most)
-    lift = np.exp(np.minimum((n - 2) * log_most, 600.0))
-    off = lift * (n * (n - 1) * wrong + n * n * ULP * most) * 1.01
-    size = n * lift * most
-    bound = errors[1] * (size + off) + np.abs(g) * off + ULP * np.abs(g * total)
-    return np.asarray(g * total, np.complex128), bound
+    return g * total
