@@ -88,8 +88,10 @@ def test_at_zero_both_are_the_total_variation():
         assert lower[0] <= found.upper[0]
 
 
-def test_there_is_nothing_to_share_in_few_steps():
-    assert BothWays.of(LossSum.of(sampled(1.0, 0.01)).times(3)) is None
+def test_few_steps_that_need_a_long_line_are_left_to_each_direction():
+    at = np.asarray([0.5])
+    assert BothWays.of(LossSum.of(sampled(1.0, 0.01)).times(3)).log_delta(at) is None
+    assert BothWays.of(LossSum.of(sampled(1.0, 0.01)).times(100)).log_delta(at) is not None
 
 
 @pytest.mark.parametrize("law", [sampled(1.0, 0.01), sampled(0.5, 1e-4), replaced(2.0, 0.3)])

@@ -302,12 +302,12 @@ def test_what_remains_is_below_its_bound(terms: tuple[tuple[LaplaceLaw, float], 
     nodes = law.prepared(Span(c, c, float(u[-1])))
     part = steady_part(law, nodes, c)
     assert part is not None
-    value, _, removed = line_without(law, nodes, c, u)
+    line, removed = line_without(law, nodes, c, u)
     assert removed is not None
-    whole = np.exp(value - value[0].real)
-    remains = np.abs(whole - removed.values)
+    whole = np.exp(line.value - line.value[0].real)
+    remains = np.abs(whole - removed.line.value)
     bound = np.exp(SteadyRest(part, nodes).decay(c, u[1:], 1.0))
-    assert np.all(remains[1:] <= bound + removed.wrong[1:])
+    assert np.all(remains[1:] <= bound + removed.line.error[1:])
     assert np.max(np.abs(whole)[-400:]) > 100 * np.max(remains[-400:])
 
 

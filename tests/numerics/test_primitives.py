@@ -59,6 +59,7 @@ TRUTHS = {
     "atanh": arb.atanh,
     "erf": arb.erf,
     "log_growth": lambda x: ((-x).expm1() / -x).log() + x,
+    "log_peak": lambda x: (x - 1) * (x - 1).log() - x * x.log(),
 }
 # Where a value is no double any more, and where arguments that tell are.
 LARGEST = {"exp": 709.7, "expm1": 709.7, "sinh": 710.4, "mills": 1e150, "psi": 1e100}

@@ -33,6 +33,7 @@ __all__ = [
     "log1p",
     "log1p_gap",
     "log_growth",
+    "log_peak",
     "log_phi",
     "log_running",
     "log_sinhc",
@@ -233,6 +234,16 @@ def _log_growth(x: Array) -> Array:
     return np.where(x > _FAR_GROWTH, far - np.log(far), np.log(share + none))
 
 
+# From where on (x - 1) log(1 - 1/x) is -1.
+_FAR = 1e20
+
+
+def _log_peak(x: Array) -> Array:
+    less = x - 1
+    lost = np.where(x < _FAR, less * np.log1p(-1 / x), -1.0)
+    return np.where(less > 0, lost, 0.0) - np.log(x)
+
+
 # -- the table ------------------------------------------------------------------------------------
 
 exp: Final = Primitive("exp", np.exp, 2, values=(0.0, math.inf), zero=-math.inf)
@@ -296,6 +307,10 @@ log_growth: Final = Primitive("log_growth", _log_growth, 4, 8, zero=0.0)
 
 atanh: Final = Primitive("atanh", np.arctanh, 4, domain=(-1.0, 1.0), zero=0.0)
 erf: Final = Primitive("erf", scipy_erf, 8, values=(-1.0, 1.0), zero=0.0)
+# The largest (e^y - 1) e^(-xy) over y > 0: (x - 1)^(x - 1) / x^x, in logs.
+log_peak: Final = Primitive(
+    "log_peak", _log_peak, 12, 2, domain=(1.0, math.inf), values=(-math.inf, 0.0), falling=True
+)
 
 PRIMITIVES: Final = (
     exp,
@@ -322,6 +337,7 @@ PRIMITIVES: Final = (
     log_growth,
     atanh,
     erf,
+    log_peak,
 )
 
 

@@ -11,12 +11,18 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import Array, Bracket
 from neyman.numerics._inversion._contour import DELTA, Contour
-from neyman.numerics._inversion._few_steps import FewSteps
 from neyman.numerics._inversion._lines import Plan, ceiling, laid, planned
 from neyman.numerics._inversion._stacked import prepared_sum
-from neyman.numerics._inversion._tails import ContourTails, Places, Sketch, groups
+from neyman.numerics._inversion._tails import (
+    SHORT,
+    ContourTails,
+    Places,
+    Sketch,
+    asked,
+    groups,
+)
 from neyman.numerics._laws._loss_law import LossSum, Span, SumNodes
 from neyman.numerics._root import proved_root
 
@@ -98,9 +104,8 @@ class BothWays:
         """Return None where there is nothing to share."""
         if not law.wide:
             return None
-        few = FewSteps.of(law) is not None or FewSteps.of(law.reversed()) is not None
         shut = ContourTails(law, DELTA).shut or ContourTails(law.reversed(), DELTA).shut
-        return None if few or shut else cls(law)
+        return None if shut else cls(law)
 
     def log_delta(self, t: Array) -> Bracket | None:
         """Bracket the logarithm of the larger delta at t >= 0 (one dimension).
@@ -145,7 +150,7 @@ class BothWays:
             target, first = log_delta[group], pairing.first
             slope = np.full(target.shape, DELTA.shift - first.c)
             found = proved_root(first.log_bracket, first.middle, target, near[group], slope)
-            most = target - 2 * ULP * (1 + np.abs(target))
+            most = asked(target).lower
             above = found.upper > 0
             if np.any(above) and not pairing.settled(
                 np.maximum(found.lower, 0.0)[above], most[above]
@@ -171,11 +176,11 @@ class BothWays:
         middle = float(np.min(t) + np.max(t)) / 2
         place, other = (way.sketch.at_threshold(middle) for way in (first, second))
         plan = planned(first.tails.law, DELTA, place, t)
-        if plan is None:
+        if plan is None or (plan.u.size > SHORT and first.tails.few is not None):
             return None
         plan = plan.sparse() if t.size == 1 else plan
         tilt = np.asarray([other.c])
-        constant = float(other.near.sketch(tilt).value[0] + DELTA.log_chernoff(tilt)[0])
+        constant = float(other.near.sketch(tilt).value[0] + DELTA.about_chernoff(tilt)[0])
         room = first.about(t) - constant + (other.c - 1) * t
         more: Plan | None = None
         if np.min(room) < _ROOM:

@@ -17,16 +17,32 @@ the line is bounded by the law's decay. Proofs: docs/theory/contour.md.
 
 import math
 from dataclasses import dataclass
-from typing import final
+from typing import Self, final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import Array, Bracket
 from neyman.numerics._complex import ComplexArray
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Interval, quiet
 from neyman.numerics._inversion._steady_pieces import SteadyTail
+from neyman.numerics._primitives import exp, expm1, log, log_peak
 
-__all__ = ["DELTA", "P_ABOVE", "Q_ABOVE", "Contour", "Functional"]
+__all__ = [
+    "DELTA",
+    "P_ABOVE",
+    "Q_ABOVE",
+    "TWO_PI",
+    "Contour",
+    "Functional",
+    "Waves",
+    "based",
+    "even_step",
+]
 
+_PI = Interval(np.asarray(math.pi), np.asarray(math.nextafter(math.pi, 4.0)))
+TWO_PI, _LOG_PI = _PI * 2, log(_PI)
+_UNIT = 2.0**-53
 # Thresholds times roots of the nodes taken at once: half a megabyte.
 _BLOCK = 2**15
 # So many terms are quicker summed as they stand.
@@ -42,14 +58,20 @@ class Functional:
     double: bool
 
     def log_denominator(self, s: Array) -> Array:
-        """Log d on the real line."""
+        """Log d on the real line, about."""
         return np.log(s) + np.log(s - 1) if self.double else np.log(s - self.shift)
 
-    def log_chernoff(self, x: Array) -> Array:
-        """Return log C <= 0, rounded up, with F(t) <= C e^(K(x) - (x - a) t) right of a."""
-        if not self.double:
-            return np.zeros(x.shape)
-        return ((x - 1) * np.log1p(-1 / x) - np.log(x)) * (1 - 4 * ULP)
+    def denominator(self, s: Disc) -> Disc:
+        """Return d."""
+        return s * (s - 1) if self.double else s - self.shift
+
+    def about_chernoff(self, x: Array) -> Array:
+        """Return about the logarithm of C below."""
+        return log_peak.function(x) if self.double else np.zeros(x.shape)
+
+    def log_chernoff(self, x: Array) -> Interval:
+        """Return log C <= 0 with F(t) <= C e^(K(x) - (x - a) t) right of a."""
+        return log_peak(x) if self.double else Interval.exactly(np.zeros(x.shape))
 
 
 DELTA = Functional(1.0, True)
@@ -59,31 +81,50 @@ P_ABOVE = Functional(0.0, False)
 
 @final
 @dataclass(frozen=True, slots=True)
-class Contour:
-    """The values on one line: answers for every threshold near its saddle."""
+class Waves:
+    """The real parts of Σ_j w_j e^(-i j h t) at any t, j from 0.
 
-    functional: Functional
-    c: float
+    The multiples of h are doubles, and so are those that phases are put together of. Then a phase
+    is off by 2^-53 of itself, each of its two exponentials by 8 units of 2^-53 and their product
+    by 3; a sum of n complex products in any order is off by 3 (n + 2), one in pairs by some 40.
+
+    Attributes:
+        weight: w_j.
+        step: h, of at most 30 binary digits.
+        flat: bounds the error of the sum, whatever t ...
+        steep: ... and what comes to it per |t|.
+    """
+
+    weight: ComplexArray
     step: float
-    u: Array
-    weight: ComplexArray  # e^(K(s_j) - K(c)) / d(s_j), the first one halved
-    fuzz: float  # what rounding may add to the sum of the weights, whatever the threshold
-    sway: float  # and per ULP and |t|
-    base: float  # K(c)
-    base_error: float
-    log_rest: float  # log of what the rest of the line may add to the sum, per e^(K(c) - (c-a) t)
-    points: Array  # other points x of the strip, for the aliases
-    values: Array  # F(t) <= e^(value - (x - a) t)
-    steady: SteadyTail | None  # what the weights leave out ...
-    left: float  # ... and 0 where that is everything, else 1
+    flat: float
+    steep: float
 
-    def _sum(self, t: Array) -> Array:
-        """The trapezoidal sum over e^(K(c) - (c - a) t)."""
-        if t.size * self.u.size <= _FEW:
-            return (np.exp(-1j * np.outer(t, self.u)) @ self.weight).real * self.unit
-        width = math.isqrt(self.u.size - 1) + 1
-        weight = np.zeros((-(-self.u.size // width), width), dtype=np.complex128)
-        weight.flat[: self.u.size] = self.weight
+    @classmethod
+    @quiet
+    def of(cls, weight: Disc, step: float) -> Self:
+        """Bound the errors."""
+        size, count = weight.size, weight.value.size
+        flat = np.sum(weight.error + (3 * _width(count) + 70) * _UNIT * size)
+        steep = 2 * _UNIT * step * (size @ np.arange(float(count)))
+        # What these sums themselves may lose.
+        grown = 1 + (count + 8) * _UNIT
+        return cls(weight.value, step, float(flat) * grown, float(steep) * grown)
+
+    @quiet
+    def at(self, t: Array) -> Interval:
+        """Bracket the sums."""
+        return Interval.within(self.about(t), 0.0, self.flat + self.steep * np.abs(t))
+
+    def about(self, t: Array) -> Array:
+        """Return the sums as they are computed."""
+        count = self.weight.size
+        if t.size * count <= _FEW:
+            phase = np.outer(t, self.step * np.arange(float(count)))
+            return np.sum(np.exp(-1j * phase) * self.weight, axis=1).real
+        width = _width(count)
+        weight = np.zeros((-(-count // width), width), dtype=np.complex128)
+        weight.flat[:count] = self.weight
         if t.size * width <= _BLOCK:
             return self._part(t, weight)
         parts = np.array_split(t, t.size * width // _BLOCK + 1)
@@ -94,58 +135,140 @@ class Contour:
         rows, width = weight.shape
         inner = np.exp(-1j * np.outer(t, self.step * np.arange(float(width))))
         outer = np.exp(-1j * np.outer(t, self.step * width * np.arange(float(rows))))
-        return np.sum((inner @ weight.T) * outer, axis=1).real * self.unit
+        return np.sum((inner @ weight.T) * outer, axis=1).real
 
-    @property
-    def unit(self) -> float:
-        """Both halves of the line."""
-        return self.step / math.pi
+
+def based(value: Interval, step: float) -> Interval:
+    """Return b + log h/π."""
+    return value + (log(np.asarray(step)) - _LOG_PI)
+
+
+def even_step(about: float) -> float:
+    """Return a double near by, of at most 30 binary digits: so its multiples are doubles."""
+    mantissa, exponent = math.frexp(about)
+    return math.ldexp(round(mantissa * 2**30), exponent - 30)
+
+
+def _width(count: int) -> int:
+    return math.isqrt(max(count - 1, 0)) + 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What points x of the strip say, F(t) <= e^(value - (x - a) t), beside a line through c.
+
+    Attributes:
+        gap: x - c; a is one of them, for F <= 1.
+        logs: a row of the values less the base; one of what they are when the aliases k > 0 are
+            added, and one for k < 0, each where x lies on the side that bounds them.
+    """
+
+    gap: Interval
+    logs: Array
+
+    @classmethod
+    @quiet
+    def of(cls, line: tuple[float, float], points: Array, value: Interval) -> Self:
+        """Add up the aliases of a line through c with step h.
+
+        Args:
+            line: c and h.
+            points: a among them.
+            value: of each, less the base.
+        """
+        c, step = line
+        # Each alias is e^-decay of the one before it: all together 1 / (e^decay - 1) of F(t).
+        decay = (Interval.exactly(np.maximum(points, c)) - np.minimum(points, c)) * (TWO_PI / step)
+        folded = (value - log(expm1(decay.lower).lower)).upper
+        above, below = (np.where(side, folded, np.inf) for side in (points > c, points < c))
+        return cls(Interval.exactly(points) - c, np.stack((value.upper, above, below)))
+
+    def at(self, t: Array) -> Array:
+        """Bound log F(t), and the logs of the sums of aliases k > 0 and k < 0, over the scale.
+
+        Which of the points bounds best need not be proved.
+        """
+        about = self.logs[:, :, None] - np.multiply.outer(self.gap.upper, t)
+        best = about.argmin(axis=1)
+        return (np.take_along_axis(self.logs, best, axis=1) - self.gap.at(best) * t).upper
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Contour:
+    """The values on one line: answers for every threshold near its saddle.
+
+    Attributes:
+        c: real part.
+        waves: of weights e^(K(s_j) - b) / d(s_j), the first one halved.
+        base: b + log h/π.
+        lift: c - a.
+        rest: what the rest of the line may add to the sum.
+        bounds: by other points.
+        steady: what the weights leave out ...
+        left: ... and 0 where that is everything, else 1.
+    """
+
+    c: float
+    waves: Waves
+    base: Interval
+    lift: Interval
+    rest: Interval
+    bounds: Bounds
+    steady: SteadyTail | None = None
+    left: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        functional: Functional,
+        line: tuple[float, float],
+        weight: Disc,
+        base: Interval,
+        log_rest: Interval,
+        points: tuple[Array, Array],
+    ) -> Self:
+        """Sum weights e^(K(s_j) - b) / d(s_j) on a line.
+
+        Args:
+            functional: F.
+            line: c and h.
+            weight: for j from 0; the first is halved in place.
+            base: b + log h/π.
+            log_rest: log of h times what the rest of the line may add.
+            points: x of the strip, and values with F(t) <= e^(value - (x - a) t).
+        """
+        c, step = line
+        weight.value[0] /= 2
+        values = Interval.exactly(np.append(points[1], 0.0))
+        return cls(
+            c,
+            Waves.of(weight, step),
+            base,
+            Interval.exactly(c) - functional.shift,
+            exp(log_rest) / step,
+            Bounds.of(line, np.append(points[0], functional.shift), values - base),
+        )
 
     def middle(self, t: Array) -> Array:
         """Return about the logarithm of the functional."""
-        log_scale = self.base - (self.c - self.functional.shift) * t
-        total = self._sum(t)
+        total = self.waves.about(t)
         if self.steady is not None:
             total = total + self.steady.middle(t)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return log_scale + np.log(total)
+            return self.base.upper - self.lift.upper * t + np.log(total)
 
+    @quiet
     def log_bracket(self, t: Array) -> Bracket:
         """Bracket the logarithm of the functional at thresholds t."""
-        shift = self.functional.shift
-        total = self._sum(t)
-        wrong = (self.fuzz + ULP * self.sway * np.abs(t)) * self.unit
-        log_scale = self.base - (self.c - shift) * t
-        rest = math.exp(min(self.log_rest, 700.0))
-        apart = Bracket(np.zeros(()), np.zeros(()))
+        most, *aliases = self.bounds.at(t)
+        above, below = exp(np.stack(aliases)).upper
+        lost = Interval.exactly(above) + below
+        total = self.waves.at(t)
         if self.steady is not None:
-            apart = self.steady.scaled(t)
-        upper = total + wrong + rest + apart.upper
-        alias = np.exp(np.minimum(self._log_alias(t) - log_scale, 700.0)) * self.left
-        lower = total - wrong - rest - alias + apart.lower
-        slack = self.base_error + ULP * (4 + abs(self.base) + np.abs((self.c - shift) * t))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            high = log_scale + np.log(np.maximum(upper, 0.0)) + slack
-            low = log_scale + np.log(np.maximum(lower, 0.0)) - slack
-        return Bracket(low, np.minimum(np.minimum(high, self._chernoff(t)), 0.0))
-
-    def _chernoff(self, t: Array) -> Array:
-        bounds = self.values - (self.points - self.functional.shift) * t[:, None]
-        size = np.max(np.abs(self.values)) + np.abs(t) * np.max(np.abs(self.points))
-        return bounds.min(axis=1) + ULP * (4 + size)
-
-    def _log_alias(self, t: Array) -> Array:
-        """Bound log of the sum over k != 0 of e^((c - a) kR) F(t + kR)."""
-        period, shift = 2 * math.pi / self.step, self.functional.shift
-        gap = self.points - self.c
-        here = self.values - (self.points - shift) * t[:, None]
-        decay = np.abs(gap) * period
-        with np.errstate(divide="ignore"):
-            geometric = -decay - np.log(-np.expm1(-decay))
-        bound = np.where(gap == 0, np.inf, here + geometric)
-        above = np.where(gap > 0, bound, np.inf).min(axis=1)
-        below = np.where(gap < 0, bound, np.inf).min(axis=1)
-        plain = -(self.c - shift) * period
-        trivial = plain - math.log(-math.expm1(plain))
-        size = np.max(np.abs(self.values)) + np.abs(t) * np.max(np.abs(self.points))
-        return np.logaddexp(above, np.minimum(below, trivial)) + ULP * (8 + size + period)
+            total, lost = total + self.steady.scaled(t), lost * self.left
+        found = log(total - Interval(-self.rest.upper, (lost + self.rest).upper))
+        # Where nothing is known of the sum it is nan.
+        low = np.where(np.isnan(found.lower), -np.inf, found.lower)
+        return self.base - self.lift * t + Interval(low, np.fmin(found.upper, most))

@@ -19,12 +19,16 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._complex import ComplexArray, complex_log1p
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Array, quiet
+from neyman.numerics._inversion._contour import TWO_PI
 from neyman.numerics._laws._shifts import Shifts
+from neyman.numerics._primitives import log
 from neyman.numerics._special import faddeeva, log_ndtr, ndtr
 
-__all__ = ["CutGrid", "Lifted"]
+__all__ = ["CutGrid", "Lifted", "complex_cut"]
+
+_UNIT = 2.0**-53
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 # The relative error that is granted to Φ of complex numbers.
@@ -42,19 +46,40 @@ _FARTHER = 1.25
 _FARTHEST = 60.0
 # Beyond it e^(tz) is not formed.
 _HIGHEST = 680.0
-_TINY = -700.0
+_TINY, _NOTHING = -700.0, 1e-290
 
 
-def _complex_cut(zeta: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
-    """Return Φ(ζ) and Φ(-ζ): the smaller by the function of Faddeeva, the other as the rest."""
-    right = np.where(zeta.real > 0, -zeta, zeta)
+@quiet
+def complex_cut(zeta: Disc) -> tuple[Disc, Disc]:
+    """Return Φ(ζ) and Φ(-ζ): the smaller by the function of Faddeeva, the other as the rest.
+
+    The smaller is within 2^-42 (1 + |ζ|²/8) of itself, and |d log Φ/dζ| is at most 2 (|ζ| + 1).
+    """
+    at, off = zeta.value, zeta.error
+    right = np.where(at.real > 0, -at, at)
     v = -right / math.sqrt(2)
     square = -v * v
     scale = np.where(square.real > _TINY, np.exp(np.maximum(square.real, _TINY)), 0.0)
     near = np.where(square.real > _TINY, v, 0.0)
     phase = np.exp(1j * np.where(square.real > _TINY, square.imag, 0.0))
     small = 0.5 * scale * phase * faddeeva(1j * near)
-    return np.where(zeta.real > 0, 1 - small, small), np.where(zeta.real > 0, small, 1 - small)
+    moved = np.expm1(2 * (np.abs(at) + off + 1) * off)
+    relative = _PHI_ERROR * (1 + np.abs(at) ** 2 / 8) + moved
+    # Beyond, both it and what it stands for are below the doubles, about.
+    lost = np.where(square.real > _TINY, np.abs(small) * relative, _NOTHING)
+    least = Disc.within(small, 0.0, lost)
+    rest = 1 - least
+    return Disc.where(at.real > 0, rest, least), Disc.where(at.real > 0, least, rest)
+
+
+def log_ratio(q: Shifts, z: Disc) -> Disc:
+    """Return log B, by B - 1 where that is small."""
+    terms = [(z * t - Disc.exactly(t) * t / 2, w) for t, w in zip(q.means, q.weights, strict=True)]
+    zero = Disc.exactly(np.zeros_like(z.value))
+    value = sum((power.exp() * w for power, w in terms), zero)
+    excess = sum((power.expm1() * w for power, w in terms), zero)
+    near = np.abs(excess.value) < 0.5
+    return Disc.where(near, Disc.where(near, excess, zero).log1p(), value.log())
 
 
 @final
@@ -62,10 +87,8 @@ def _complex_cut(zeta: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
 class Lifted:
     """Summands of I_g on x + iy at one c, over e^`scale`, for both g."""
 
-    loss: ComplexArray
-    terms: ComplexArray  # χ_b in the first row, χ_b - χ_a in the second
-    flat: Array  # bounds of the errors of both sums ...
-    steep: Array  # ... and of what they grow by, times u
+    loss: Disc
+    terms: Disc  # χ_b in the first row, χ_b - χ_a in the second
 
 
 @final
@@ -97,12 +120,7 @@ class CutGrid:
         bearing = math.log(4 * steepest * q.far * sharp**2 / rate + 1) / (2 * rate)
         end = min(max(last + 8 * unit, bearing), _HIGHEST / q.far)
         x = step * np.arange(math.floor(_FIRST / step), math.ceil(end / step) + 1.0)
-        rows = q.on(x)
-        excess, value = rows.excess, rows.value
-        near = np.abs(excess) < 0.5
-        with np.errstate(divide="ignore"):
-            loss = np.where(near, np.log1p(np.where(near, excess, 0.0)), np.log(value))
-        wrong = 2 * _moved(q, x, rows.grown) / value + ULP * np.abs(loss)
+        loss, wrong = log_ratio(q, Disc.exactly(x))
         return cls(q, sharp, rate, step, depth / 2, x, loss, wrong)
 
     @property
@@ -174,9 +192,13 @@ class CutGrid:
         return log.max(axis=1) + math.log(log_cells.size)
 
     def slack(self, c: Array) -> Array:
-        """Bound the relative rounding of sums of positive terms at c, generously."""
-        size = 6000 + self.x[-1] ** 2 + self.x.size + 4 * np.abs(c) * np.max(np.abs(self.loss))
-        return 2 * ULP * size + 2 * np.abs(c) * np.max(self.wrong)
+        """Bound the relative error of sums of φ B^c and cuts on the nodes, as doubles add them.
+
+        In units of 2^-53: Φ is within 6,000 where it is not 0, an exponent within 8 of itself, and
+        a sum of N terms within N.
+        """
+        exponent = self.x[-1] ** 2 + np.abs(c) * np.max(np.abs(self.loss))
+        return _UNIT * (6000 + self.x.size + 8 * exponent) + 2 * np.abs(c) * np.max(self.wrong)
 
     def log_alias(self, low: float, high: float, c: Array) -> Array:
         """Return the log of the error of the sum of χ_high - χ_low on the real line."""
@@ -193,50 +215,26 @@ class CutGrid:
     def lifted(self, c: float, low: float, high: float, scale: float, part: slice) -> Lifted:
         """Return the summands at c on the line above, of the nodes of a part."""
         x = self.x[part]
-        z: ComplexArray = np.asarray(x + 1j * self.rise, np.complex128)
-        rows = self.q.on(x)
-        excess = rows.lifted(self.rise)
-        near = np.abs(excess) < 0.5
-        loss = np.where(
-            near,
-            complex_log1p(np.where(near, excess, 0.0)),
-            np.log(rows.lifted_value(self.rise)),
-        )
-        wrong = 2 * _moved(self.q, x, rows.grown) / np.abs(1 + excess) + ULP * np.abs(loss)
-        log = math.log(self.step) - _LOG_SQRT_2PI - z * z / 2 + c * loss - scale
-        plain = np.exp(log)
-        above, beyond, off = self._lifted_cut(z, high)
-        terms, cuts = [plain * above, plain * above], [off, off]
+        z = Disc.exactly(np.asarray(x + 1j * self.rise, np.complex128))
+        loss = log_ratio(self.q, z)
+        constant = log(np.asarray(self.step)) - log(TWO_PI) / 2 - scale
+        plain = (loss * c - z * z / 2 + Disc.over(constant)).exp()
+        above, beyond = self._lifted_cut(z, high)
+        whole = inner = plain * above
         if not math.isinf(low):
-            over, under, low_off = self._lifted_cut(z, low)
-            inner = np.where(x < low, under - beyond, above - over)
+            over, under = self._lifted_cut(z, low)
             # The difference is of two small numbers on one side of the cut, or on the other.
-            small = np.where(x < low, np.abs(under) + np.abs(beyond), np.abs(above) + np.abs(over))
-            terms[1], cuts[1] = plain * inner, off + low_off + ULP * small
-        stack = np.stack(terms)
-        size = np.abs(stack)
-        exponent = (np.abs(z) ** 2 / 2 + np.abs(c * loss) + abs(scale)) / 2
-        relative = ULP * (6 + x.size / 64 + exponent) + 1.01 * abs(c) * wrong
-        flat = (size * relative + np.abs(plain) * np.stack(cuts)).sum(axis=1)
-        steep = (size * (wrong + ULP * np.abs(loss))).sum(axis=1)
-        return Lifted(loss, stack, flat, steep)
+            inner = plain * Disc.where(x < low, under - beyond, above - over)
+        values, errors = zip(whole, inner, strict=True)
+        return Lifted(loss, Disc(np.stack(values), np.stack(errors)))
 
-    def _lifted_cut(self, z: ComplexArray, a: float) -> tuple[ComplexArray, ComplexArray, Array]:
-        """Return χ_a, 1 - χ_a and a bound of the error of both, but for rounding 1 - x."""
+    def _lifted_cut(self, z: Disc, a: float) -> tuple[Disc, Disc]:
+        """Return χ_a and 1 - χ_a."""
         if math.isinf(a):
-            return np.ones_like(z), np.zeros_like(z), np.zeros(z.size)
-        turn = self.rate * (z - a)
-        v = np.exp(np.minimum(turn.real, _FARTHEST) + 1j * turn.imag)
-        zeta: ComplexArray = np.asarray((1 - v) / self.sharp, np.complex128)
-        above, beyond = _complex_cut(zeta)
-        small = np.minimum(np.abs(above), np.abs(beyond))
-        moved = ULP * (1 + np.abs(v) * (1 + np.abs(turn) / 2)) / self.sharp
-        # |d log Φ/dζ| is at most 2 (|ζ| + 1) on the side where Φ is small.
-        return above, beyond, small * (_PHI_ERROR + 2 * (1 + np.abs(zeta)) * moved)
-
-
-def _moved(q: Shifts, x: Array, grown: Array) -> Array:
-    """Bound the error of B - 1."""
-    means, weights = np.asarray(q.means)[:, None], np.asarray(q.weights)
-    size = np.where(means > 0, 4 + (means * np.abs(x) + means * means) / 2, 0.0)
-    return ULP * (weights @ (grown * size))
+            one = Disc.exactly(np.ones_like(z.value))
+            return one, one - one
+        turn = (z - a) * self.rate
+        # Beyond it χ_a is below the doubles, and so is what it stands for.
+        near = np.minimum(turn.value.real, _FARTHEST) + 1j * turn.value.imag
+        v = Disc.of(np.asarray(near, np.complex128), turn.error).exp()
+        return complex_cut((1 - v) / self.sharp)

@@ -14,18 +14,20 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray
-from neyman.numerics._inversion._contour import DELTA, Contour
-from neyman.numerics._inversion._cut_law import CutGrid, Lifted
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._inversion._contour import DELTA, Contour, based, even_step
+from neyman.numerics._inversion._cut_law import CutGrid
+from neyman.numerics._laws._weighted import waves
+from neyman.numerics._primitives import log, log_peak
 
-__all__ = ["Term", "cut_line"]
+__all__ = ["Decay", "Term", "cut_line", "power_bound", "powers"]
 
 # What is left out lies below e^-32 of the term, about.
 _CUT = 32.0
 _MOST_NODES = 6000
 _KEPT = 46.0
-_NOTHING = 1e-150
 _SHIFTS = np.asarray([1.2, 0.8, 0.5, 0.25])
 
 
@@ -56,16 +58,19 @@ class Term:
         below = np.min(room[x < c] / (c - x[x < c]), initial=np.inf)
         # The functional is at most 1.
         trivial = (_CUT - self.log_size) / (c - 1)
-        return 2 * math.pi / max(float(above), min(float(below), trivial))
+        return even_step(2 * math.pi / max(float(above), min(float(below), trivial)))
 
 
 def power_bound(points: Array, values: Array, t: Array) -> Array:
-    """Return the least of log values - (x - 1) t + (x - 1) log(x - 1) - x log x, rounded up."""
-    lift = points - 1
-    peak = lift * np.log(lift) - points * np.log(points)
-    bound = values + peak - lift * t[:, None]
-    wrong = ULP * (8 + np.abs(values) + 2 * points * np.log(points + 1) + lift * abs(t[:, None]))
-    return np.where(np.isfinite(bound), bound + wrong, np.inf).min(axis=1)
+    """Return the least of log values - (x - 1) t + (x - 1) log(x - 1) - x log x, rounded up.
+
+    Which is the least need not be proved.
+    """
+    about = values + log_peak.function(points) - (points - 1) * t[:, None]
+    best = np.where(np.isfinite(about), about, np.inf).argmin(axis=1)
+    x = points[best]
+    bound = (values[best] + log_peak(x) - (Interval.exactly(x) - 1) * t).upper
+    return np.where(np.isnan(bound), np.inf, bound)
 
 
 @final
@@ -130,30 +135,14 @@ def cut_line(grid: CutGrid, term: Term) -> Contour | None:
     alias = np.exp(
         [float(grid.log_lifted_alias(a, term.high, at)[0]) - base for a in (-math.inf, term.low)]
     )
-    values, errors = _sums(lifted, u, 1.01 * alias + lost)
-    w, wrong = _powers(values, errors, n)
-    s = c + 1j * u
-    denominator = s * (s - 1)
-    weight = w / denominator
-    fuzz = float(np.sum((wrong + ULP * (8 + u.size / 64) * np.abs(w)) / np.abs(denominator)))
-    weight[0] /= 2
-    last = u[-1:]
-    rest = float(power * decay.log_bound(last)[0] + scale - math.log(math.pi * last[0])) + 1e-6
-    return Contour(
-        DELTA,
-        c,
-        step,
-        u,
-        weight,
-        fuzz,
-        float(np.abs(weight) @ u),
-        n * base,
-        ULP * (4 + abs(n * base)),
-        rest,
-        term.points,
-        term.values,
-        None,
-        1.0,
+    sums = waves(u, lifted.loss.at((None,)), lifted.terms)
+    h, g = (Disc.of(sums.value[i], sums.error[i] + alias[i] + lost[i]) for i in (0, 1))
+    s: ComplexArray = np.asarray(c + 1j * u, np.complex128)
+    weight = powers(h, g, n) / DELTA.denominator(Disc.exactly(s))
+    rest = power * decay.log_bound(u[-1:]) + scale - log(u[-1:])
+    points = term.points, term.values
+    return Contour.of(
+        DELTA, (c, step), weight, based(Interval.exactly(base) * n, step), rest, points
     )
 
 
@@ -188,43 +177,17 @@ def _height(decay: Decay, power: int, scale: float, step: float, scaled: float) 
     return last
 
 
-def _sums(lifted: Lifted, u: Array, wrong: Array) -> tuple[ComplexArray, Array]:
-    """Return h and g on the line over h(c), and bounds of their errors; `wrong` from elsewhere.
-
-    e^(i (u_a + u_b) l) factors, and its modulus is at most 1.
-    """
-    width = math.isqrt(u.size - 1) + 1
-    step = float(u[1])
-    inner = np.exp(1j * np.outer(lifted.loss, step * np.arange(width)))
-    starts = step * width * np.arange(-(-u.size // width))
-    outer = np.exp(1j * np.outer(starts, lifted.loss)) * lifted.terms[:, None, :]
-    # What nears the end of the doubles is slow, and nothing.
-    inner[np.abs(inner) < _NOTHING] = 0
-    outer[np.abs(outer) < _NOTHING] = 0
-    values = (outer.reshape(-1, inner.shape[0]) @ inner).reshape(2, -1)[:, : u.size]
-    flat = 1.01 * lifted.flat + wrong + _NOTHING * 1e10
-    return np.asarray(values, np.complex128), flat[:, None] + 1.01 * lifted.steep[:, None] * u
-
-
-def _powers(values: ComplexArray, errors: Array, n: int) -> tuple[ComplexArray, Array]:
-    """Return h^n - (h - g)^n and a bound of its error.
+def powers(h: Disc, g: Disc, n: int) -> Disc:
+    """Return h^n - (h - g)^n.
 
     Sums of h^(m-1-j) k^j, k = h - g, by doubling m: S_2m = S_m (h^m + k^m), S_(m+1) = h S_m + k^m.
     """
-    h, g = values
-    k = h - g
-    wrong = errors[0] + errors[1] + ULP
-    most = np.maximum(np.abs(h), np.abs(k)) + wrong
-    total, a, b = np.ones_like(h), h, k
+    a, b = h, h - g
+    k, total = b, Disc.exactly(np.ones_like(h.value))
     for bit in bin(n)[3:]:
         total = total * (a + b)
         a, b = a * a, b * b
         if bit == "1":
             total = h * total + b
             a, b = a * h, b * k
-    log_most = np.log(most)
-    lift = np.exp(np.minimum((n - 2) * log_most, 600.0))
-    off = lift * (n * (n - 1) * wrong + n * n * ULP * most) * 1.01
-    size = n * lift * most
-    bound = errors[1] * (size + off) + np.abs(g) * off + ULP * np.abs(g * total)
-    return np.asarray(g * total, np.complex128), bound
+    return g * total

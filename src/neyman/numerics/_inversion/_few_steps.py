@@ -9,12 +9,12 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._largest_step import LargestStep, Plan
 from neyman.numerics._laws._loss_law import LossSum
 from neyman.numerics._laws._shifts import Shifts
 from neyman.numerics._root import proved_root
-from neyman.numerics._special import ndtr
 
 __all__ = ["FewSteps"]
 
@@ -82,34 +82,6 @@ class FewSteps:
             waiting += [part for part in parts if part.size]
         return Bracket(lower, upper)
 
-    def log_reversed_ceiling(self, t: Array) -> Array:
-        """Bound log delta of the reversed loss at t > 0 by powers: cheaply, and not by the line.
-
-        E_Q (e^-L - e^t)_+ <= m^m / (m + 1)^(m + 1) e^(-mt) (∫ φ B^-m)^n; B rises, so that an upper
-        Riemann sum takes the left ends.
-        """
-        if not np.isfinite(self.q.log_unmoved):
-            return np.zeros(t.shape)
-        edges = np.arange(-9.0, 9.0, 1 / 64)
-        left, right = ndtr(edges), ndtr(-edges)
-        inner = np.where(edges[:-1] < 0, np.diff(left), -np.diff(right))
-        mass = np.concatenate([left[:1], inner, right[-1:]]) * (1 + 1e-9)
-        means, weights = np.asarray(self.q.means)[:, None], np.asarray(self.q.weights)[:, None]
-        moved = np.sum(weights * np.expm1(means * edges - means * means / 2), axis=0)
-        loss = np.append(self.q.log_unmoved, np.log1p(moved))
-        loss = loss - ULP * (64 + self.q.far * (9 + self.q.far)) * (1 + np.abs(loss))
-        bounds = np.zeros(t.shape)
-        known = np.clip(t, 1e-300, 1e300)
-        for scale in np.geomspace(1.0, 400.0, 24).tolist():
-            m: Array = np.minimum(scale / known, 1e12)
-            with np.errstate(over="ignore"):
-                log = np.log(np.exp(-np.outer(m, loss)) @ mass)
-            # m log m - (m + 1) log(m + 1) is at most -log m.
-            bound: Array = self.count * log - m * known - np.log(m)
-            bound = bound + 1e-9 * (1 + self.count * np.abs(log) + m * known)
-            bounds = np.where(t > 0, np.fmin(bounds, bound), bounds)
-        return bounds
-
     def _near(self, t: float) -> LargestStep | None:
         # One step, from which the others take what they lose without a hit.
         lost = 1.2 * (self.count - 1) * min(self.q.moved, 0.5)
@@ -118,16 +90,17 @@ class FewSteps:
             return None
         return Plan.of(self.q, self.count, floor, t).near(t)
 
-    def threshold(self, log_tail: float) -> Bracket:
-        """Bracket the t >= 0 with log delta(t) = log_tail; (-inf, inf) where no line was found.
+    def threshold(self, asked: Interval) -> Bracket:
+        """Bracket the t >= 0 with log delta(t) as asked; (-inf, inf) where no line was found.
 
         From -inf to 0 where delta(0) is proved to be less.
         """
+        log_tail = float(asked.middle)
         plan, t, falls = self._start(log_tail)
         low, high = -math.inf, math.inf
         if falls:
-            start, slack = plan.near(0.0), ULP * (4 + abs(log_tail))
-            if start is not None and start.log_bracket(np.zeros(1)).upper[0] <= log_tail - slack:
+            start = plan.near(0.0)
+            if start is not None and np.all(start.log_bracket(np.zeros(1)) <= asked):
                 return Bracket(np.asarray(low), np.zeros(()))
         for _ in range(_TRIALS):
             here = plan.near(t)

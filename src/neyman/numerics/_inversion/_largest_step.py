@@ -12,19 +12,22 @@ bulk, in which the loss hardly changes and e^(iul) does not decay.
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._interval import Array, Interval
 from neyman.numerics._inversion._contour import Contour
 from neyman.numerics._inversion._cut_law import CutGrid
 from neyman.numerics._inversion._cut_line import Term, cut_line, power_bound
 from neyman.numerics._laws._shifts import Shifts
+from neyman.numerics._primitives import exp, log, log_peak
 from neyman.numerics._special import log_ndtr
 
 __all__ = ["LargestStep", "Plan"]
 
+Places: TypeAlias = npt.NDArray[np.intp]
 _LEFT = 30.0
 _GUESS = 4.0
 _TILTS, _NEAR = 56, 25
@@ -51,16 +54,18 @@ class LargestStep:
         sizes = [float(line.middle(np.asarray([t]))[0]) for line in self.contours]
         return self.contours[int(np.argmax(sizes))].c
 
-    def log_bracket(self, t: Array) -> Bracket:
+    def log_bracket(self, t: Array) -> Interval:
         """Bracket log delta(t)."""
-        found = [line.log_bracket(t) for line in self.contours]
-        high = [side.upper for side in found]
-        high += [power_bound(points, values, t) for points, values in self.bounded]
-        lower = np.logaddexp.reduce([side.lower for side in found], axis=0)
-        upper = np.logaddexp.reduce(high, axis=0)
-        slack = ULP * (4 + len(high))
-        lower = lower - slack - ULP * np.abs(np.where(np.isfinite(lower), lower, 0.0))
-        return Bracket(lower, np.minimum(upper + slack + ULP * np.abs(upper), 0.0))
+        logs = [line.log_bracket(t) for line in self.contours]
+        nothing = np.full(t.shape, -np.inf)
+        for points, values in self.bounded:
+            logs.append(Interval(nothing, power_bound(points, values, t)))
+        top = np.max([one.upper for one in logs], axis=0)
+        top = np.where(np.isfinite(top), top, 0.0)
+        total = Interval.exactly(np.zeros(t.shape))
+        for one in logs:
+            total = total + exp(one - top)
+        return (top + log(total)).smaller(0.0)
 
 
 @final
@@ -104,32 +109,42 @@ class Plan:
 
     def log_term(self, low: int, high: int) -> Array:
         """Bound log W of the term between two cuts from above, at the tilts."""
-        inner = np.logaddexp.reduce(self.log_levels[low:high], axis=0)
-        log = self._log_power(inner, self.log_below[high - 1])
-        return np.where(self.c < self.steepest[high - 1], log, np.inf)
+        return self._log_terms(self._inner(low, high), np.asarray([high - 1]))[0]
+
+    def _inner(self, low: int, high: int) -> Array:
+        return np.logaddexp.reduce(self.log_levels[low:high], axis=0)[None]
+
+    def _log_terms(self, inner: Array, top: Places) -> Array:
+        """Bound log W of terms, by the logs of what lies in their levels; `top` is the highest."""
+        found = self._log_power(inner, self.log_below[top])
+        return np.where(self.c < self.steepest[top, None], found, np.inf)
 
     def _log_power(self, inner: Array, whole: Array) -> Array:
-        n = self.count
-        log = np.minimum(n * whole, math.log(n) + inner + (n - 1) * whole)
-        return log + ULP * (8 + 2 * n * np.abs(whole))
+        n, below = self.count, Interval.exactly(whole)
+        once = below * (n - 1) + inner + log(np.asarray(float(n)))
+        return (below * n).smaller(once).upper
 
-    def bound(self, low: int, high: int, t: float) -> tuple[float, float]:
-        """Return the least bound of a term's log at t, and the tilt of it."""
-        values = self.log_term(low, high) + _peak(self.c) - (self.c - 1) * t
-        values = np.where(np.isfinite(values), values, np.inf)
-        at = int(np.argmin(values))
-        return float(values[at]), float(self.c[at])
+    def bounds(self, inner: Array, top: Places, t: float) -> Array:
+        """Return the least bounds of the logs of terms at t."""
+        values = self._log_terms(inner, top) + log_peak.function(self.c) - (self.c - 1) * t
+        return np.where(np.isfinite(values), values, np.inf).min(axis=1)
+
+    def bound(self, low: int, high: int, t: float) -> float:
+        """Return the same of one term."""
+        return float(self.bounds(self._inner(low, high), np.asarray([high - 1]), t)[0])
 
     def near(self, t: float) -> LargestStep | None:
         """Return brackets of log delta near t; None where the terms take too much."""
         levels = self.cuts.size - 1
-        bounds = np.asarray([self.bound(i, i + 1, t)[0] for i in range(levels)])
-        total = float(np.logaddexp.reduce(bounds)) - _GUESS
+        each = np.arange(levels)
+        alone = self.bounds(self.log_levels, each, t)
+        total = float(np.logaddexp.reduce(alone)) - _GUESS
         if not math.isfinite(total):
             return None
-        below = np.asarray([self.bound(0, i, t)[0] for i in range(1, levels)])
+        below = self.bounds(self.log_below[:-1], each[:-1], t)
         low = int(np.flatnonzero(np.append(True, below < total - _LEFT))[-1])
-        above = np.asarray([self.bound(i, levels, t)[0] for i in range(low + 1, levels)])
+        rest: Array = np.logaddexp.accumulate(self.log_levels[::-1], axis=0)[::-1][low + 1 :]
+        above = self.bounds(rest, np.full(levels - 1 - low, levels - 1), t)
         high = low + 1 + int(np.flatnonzero(np.append(above < total - _LEFT, True))[0])
         outside = [(a, b) for a, b in ((0, low), (high, levels)) if a < b]
         bounded = [(self.c, self.log_term(*pair)) for pair in outside]
@@ -140,12 +155,11 @@ class Plan:
 
     def log_tail(self, t: Array) -> Array:
         """Return log delta at thresholds, about: its bounds level by level."""
-        total = np.full(t.shape, -np.inf)
+        values = self._log_terms(self.log_levels, np.arange(self.cuts.size - 1))
+        values = values + log_peak.function(self.c)
         lift = np.outer(t, self.c - 1)
-        for i in range(self.cuts.size - 1):
-            values = self.log_term(i, i + 1) + _peak(self.c)
-            total = np.logaddexp(total, np.min(values - lift, axis=1))
-        return total - _GUESS / 2
+        least = [np.min(row - lift, axis=1) for row in values]
+        return np.logaddexp.reduce(least, axis=0) - _GUESS / 2
 
     def term(self, low: int, high: int, t: float, log_size: float) -> Term:
         """Return the term with its saddle, sought between the tilts around it."""
@@ -182,10 +196,6 @@ def _dearer(c: Array, height: Array) -> float:
     best = float(c[int(np.argmin(height))])
     fair = (height <= height.min() + _DEARER) & (c <= max(best, _LEAST_TILT))
     return float(c[np.flatnonzero(fair)[-1]])
-
-
-def _peak(c: Array) -> Array:
-    return (c - 1) * np.log(c - 1) - c * np.log(c)
 
 
 def _log_sums(grid: CutGrid, weights: Array, c: Array) -> Array:
@@ -231,11 +241,11 @@ def _collect(
 ) -> bool:
     """Lay the line of a term, or those of both its halves."""
     low, high = ends
-    bound, _ = plan.bound(low, high, t)
+    bound = plan.bound(low, high, t)
     if bound < total - _LEFT:
         into[1].append((plan.c, plan.log_term(low, high)))
         return True
-    alone = np.asarray([plan.bound(i, i + 1, t)[0] for i in range(low, high)])
+    alone = plan.bounds(plan.log_levels[low:high], np.arange(low, high), t)
     spoiled = bound > float(np.logaddexp.reduce(alone)) + _SPOILED
     made = None if spoiled else cut_line(plan.grid, plan.term(low, high, t, total))
     if made is not None:

@@ -4,17 +4,19 @@ K along a line serves all functionals whose poles lie left of it. Proofs: docs/t
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray
-from neyman.numerics._inversion._contour import Contour, Functional
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Array, Interval
+from neyman.numerics._inversion._contour import Contour, Functional, based, even_step
 from neyman.numerics._inversion._stacked import prepared_sum
 from neyman.numerics._inversion._steady import Removed, SteadyRest, line_without, steady_part
 from neyman.numerics._laws._loss_law import LossNodes, LossSum, Span, SumNodes
+from neyman.numerics._primitives import exp
 
 __all__ = ["Line", "Place", "Plan", "ceiling", "chernoff", "laid", "line_at", "planned"]
 
@@ -48,10 +50,9 @@ class Line:
     c: float
     step: float
     u: Array
-    exponent: ComplexArray  # K(s_j) - K(c)
-    error: Array
-    base: float
-    base_error: float
+    exponent: Disc  # K(s_j) less the base
+    base: float  # about K(c)
+    off: Interval  # K(c) less the base
     points: Array
     values: Array
     nodes: SumNodes
@@ -59,43 +60,35 @@ class Line:
 
     def tail(self, functional: Functional) -> Contour:
         """Return the contour of a functional whose poles lie left of c."""
-        s = self.c + 1j * self.u
         shift = functional.shift
-        denominator = s * (s - 1) if functional.double else s - shift
-        weight = np.exp(self.exponent) / denominator
-        size = np.abs(weight)
-        steady, left, rest = None, 1.0, self.nodes
-        # An exponent that is not known at all is still at most its value on the real line.
-        unknown = ~(self.error < _KNOWN)
-        most = (size + math.exp(min(self.base_error, 700.0)) / np.abs(denominator))[unknown]
-        rounding = ULP * (8 + self.u.size / 64 + np.abs(self.exponent))
-        wrong = size * (np.expm1(np.where(unknown, 0.0, self.error)) + rounding)
-        fuzz = float(wrong.sum() + most.sum())
+        denominator = functional.denominator(Disc.exactly(_on_line(self.c, self.u)))
+        weight, known = self.exponent.exp(), self.exponent.error < _KNOWN
+        if not np.all(known):
+            # An exponent that is not known at all is still at most its value on the real line.
+            weight = Disc.where(
+                known, weight, Disc(np.zeros((), np.complex128), exp(self.off).upper)
+            )
+        weight, rest = weight / denominator, self.nodes
+        base = based(Interval.exactly(self.base), self.step)
         if self.removed is not None:
-            steady = self.removed.tail(double=functional.double, shift=shift, base=self.base)
-            left, rest = self.removed.left, self.removed.rest(self.nodes)
-            weight = left * weight - self.removed.values / denominator
-            fuzz = left * fuzz + float(np.sum(self.removed.wrong / np.abs(denominator)))
-        weight[0] /= 2
+            rest = self.removed.rest(self.nodes)
+            weight = weight * self.removed.left - self.removed.line / denominator
         last = np.maximum(self.u[-1:], self.step)
         # Left of its poles a functional has no bound from K.
         right = self.points > shift
-        return Contour(
+        values = self.values[right] + functional.log_chernoff(self.points[right])
+        contour = Contour.of(
             functional,
-            self.c,
-            self.step,
-            self.u,
+            (self.c, self.step),
             weight,
-            fuzz,
-            float(np.abs(weight) @ self.u),
-            self.base,
-            self.base_error,
-            float(_beyond(rest, functional, self.c, last)[0]),
-            self.points[right],
-            self.values[right] + functional.log_chernoff(self.points[right]),
-            steady,
-            left,
+            base,
+            _beyond(rest, functional, self.c, last) + self.off,
+            (self.points[right], values.upper),
         )
+        if self.removed is None:
+            return contour
+        steady = self.removed.tail(double=functional.double, shift=shift, base=base, most=self.base)
+        return replace(contour, steady=steady, left=self.removed.left)
 
     def reversed(self) -> "Line":
         """Return the same line for the reversed loss: K(1 - s), at 1 - c, mirrored."""
@@ -103,10 +96,9 @@ class Line:
             1 - self.c,
             self.step,
             self.u,
-            np.conj(self.exponent),
-            self.error,
+            self.exponent.conj,
             self.base,
-            self.base_error,
+            self.off,
             1 - self.points[::-1],
             self.values[::-1],
             self.nodes.reversed(),
@@ -140,7 +132,9 @@ class Plan:
         return Plan(self.functional, c, self.step, self.u, np.asarray([c]))
 
 
-def line_at(law: LossSum, functional: Functional, place: Place, t: Array) -> Line | None:
+def line_at(
+    law: LossSum, functional: Functional, place: Place, t: Array, most: float = math.inf
+) -> Line | None:
     """Return the line at a place for thresholds t; None where K leaves the doubles.
 
     Args:
@@ -148,9 +142,12 @@ def line_at(law: LossSum, functional: Functional, place: Place, t: Array) -> Lin
         functional: which tail it is laid for.
         place: through which c.
         t: thresholds, near the saddle's.
+        most: nodes; a line that takes more is not laid.
     """
     plan = planned(law, functional, place, t)
-    return None if plan is None else laid(law, plan, prepared_sum(law, plan.span))
+    if plan is None or plan.u.size > most:
+        return None
+    return laid(law, plan, prepared_sum(law, plan.span))
 
 
 def planned(law: LossSum, functional: Functional, place: Place, t: Array) -> Plan | None:
@@ -169,13 +166,13 @@ def planned(law: LossSum, functional: Functional, place: Place, t: Array) -> Pla
     period, part = _period(functional, c, (points, guesses), ends, log_size)
     if not 0 < period < math.inf:
         return None
-    points, step = points[part], 2 * math.pi / period
+    points, step = points[part], even_step(2 * math.pi / period)
     steady = steady_part(law, near, c)
     decaying = near if steady is None else SteadyRest(steady, near)
     cut, most = (_CUT, _MOST_NODES) if steady is None else (_STEADY_CUT, _STEADY_NODES)
     heights = np.clip(_SHORTEST / spread * _LONGER ** np.arange(12.0), step, most * step)
     heights[-1] = most * step
-    height = _height(decaying, functional, c, heights, log_size - cut)
+    height = _height(decaying, functional, c, heights, log_size + math.log(math.pi) - cut)
     u = step * np.arange(math.floor(height / step) + 1.0)
     return Plan(functional, c, step, u, points)
 
@@ -187,17 +184,20 @@ def laid(law: LossSum, plan: Plan, nodes: SumNodes) -> Line | None:
     known, at = np.isfinite(most), int(np.searchsorted(plan.points, c))
     if not known[at] or not np.isfinite(real.value[0]) or not np.isfinite(real.error[0]):
         return None
-    value, error, removed = line_without(law, nodes, c, u)
+    line, removed = line_without(law, nodes, c, u)
+    value, error = line
     if removed is None:
         value[0], error[0] = real.value[0], real.error[0]
     if not np.isfinite(value[0]) or not np.isfinite(error[0]):
         return None
-    base, base_error = float(value[0].real), float(error[0])
-    # |e^K(s)| <= e^K(c): what was computed above it is off by as much.
-    exponent = value - base
-    exponent = np.asarray(np.minimum(exponent.real, 0.0) + 1j * exponent.imag, np.complex128)
+    base = float(value[0].real)
+    off = Interval.within(np.zeros(()), 0.0, error[0])
     points, values = plan.points[known], most[known]
-    return Line(c, plan.step, u, exponent, error, base, base_error, points, values, nodes, removed)
+    return Line(c, plan.step, u, line - base, base, off, points, values, nodes, removed)
+
+
+def _on_line(c: float, u: Array) -> ComplexArray:
+    return np.asarray(c + 1j * u, np.complex128)
 
 
 def _others(functional: Functional, c: float, spread: float, strip: tuple[float, float]) -> Array:
@@ -223,9 +223,10 @@ def chernoff(law: LossSum, functional: Functional, points: Array, t: Array) -> A
 def ceiling(nodes: SumNodes, functional: Functional, c: float, t: Array) -> Array:
     """Return the same by one point, of nodes that are prepared for it."""
     at = np.asarray([c])
-    real, lift = nodes.real(at), (c - functional.shift) * t
-    bound = float(real.value[0] + real.error[0] + functional.log_chernoff(at)[0]) - lift
-    return np.fmin(0.0, bound + ULP * (4 + np.abs(lift)))
+    real = nodes.real(at)
+    constant = Interval.within(real.value, 0.0, real.error) + functional.log_chernoff(at)
+    bound = constant - (Interval.exactly(at) - functional.shift) * t
+    return np.fmin(0.0, bound.upper)
 
 
 def _period(
@@ -242,7 +243,7 @@ def _period(
     points, values = others
     at, shift = int(np.flatnonzero(points == c)[0]), functional.shift
     size = values[at] - (c - shift) * ends + log_size - _CUT
-    bounds = values + functional.log_chernoff(points)
+    bounds = values + functional.about_chernoff(points)
     room = bounds - (points - shift) * ends[:, None] - size[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         period = room / np.abs(points - c)
@@ -276,7 +277,7 @@ def _height(
 
 
 def _beyond(near: LossNodes | SteadyRest, functional: Functional, c: float, u: Array) -> Array:
-    """Bound the log of h/π Σ of |e^(K - K(c)) / d| over the nodes above u."""
+    """Bound the log of h Σ of |e^(K - K(c)) / d| over the nodes above u, for c - a > 0."""
     if functional.double:
-        return near.decay(c, u, 1.0) - np.log(math.pi * u)
-    return near.decay_integral(c, u, 1.0) - math.log(math.pi)
+        return near.decay(c, u, 1.0) - np.log(u)
+    return near.decay_integral(c, u, 1.0)

@@ -14,12 +14,12 @@ of e^K (without its last term for m = 1), and what remains is at most, with a_i 
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array
-from neyman.numerics._complex import ComplexArray, complex_log1p
+from neyman.numerics._disc import Disc
+from neyman.numerics._interval import Array, Interval
 from neyman.numerics._inversion._steady_pieces import (
     WIDEST,
     Factor,
@@ -28,22 +28,12 @@ from neyman.numerics._inversion._steady_pieces import (
     composed_pieces,
 )
 from neyman.numerics._laws._loss_law import LossNodes, LossSum, SumNodes
+from neyman.numerics._primitives import exp
 
 __all__ = ["Removed", "SteadyRest", "line_without", "steady_part"]
 
-# For what would be divided by.
-_TINY = 1e-300
 # Below it the part is nothing beside a bracket.
 _NOTHING = -40.0
-
-
-class SteadyLine(NamedTuple):
-    """K on a line and its error, the part over e^K(c), and its error."""
-
-    value: ComplexArray
-    error: Array
-    part: ComplexArray
-    lost: Array
 
 
 @final
@@ -73,34 +63,26 @@ class Steady:
         mean = sum(f.count * max(1 - f.atoms, 0.0) / f.atoms for f in self.factors)
         return min(log_atoms + math.log(1 + mean + mean * mean / 2) + 1e-6, 0.0)
 
-    def line(self, nodes: SumNodes, u: Array) -> SteadyLine:
-        """Return K and its error, and the part over e^K(c) with its error."""
-        total, error = np.zeros(u.shape, dtype=np.complex128), np.zeros(u.shape)
-        log, first, second = total.copy(), total.copy(), total.copy()
-        wrong, loose = error.copy(), error.copy()
+    def line(self, nodes: SumNodes, u: Array) -> tuple[Disc, Disc]:
+        """Return K, and the part over e^K(c)."""
+        total = log = first = second = Disc.exactly(np.zeros(u.shape, dtype=np.complex128))
         for part, count, reversed_ in nodes.terms:
             at = 1 - self.c if reversed_ else self.c
-            value, off = part.line(at, u)
-            x, dx = part.density(at, u, value, off)
-            if reversed_:
-                value, x = np.conj(value), np.conj(x)
-            total += count * value
-            error += count * (off + ULP * np.abs(value))
-            kept = np.where(np.abs(1 - x) < _TINY, _TINY, 1 - x)
-            y, size = x / kept, np.abs(kept)
-            log += count * complex_log1p(-x)
-            wrong += count * (dx / size + ULP * np.abs(x))
-            first += count * y
-            second += count * y * y
-            loose += count * (dx / (size * size) + 4 * ULP * np.abs(y))
+            value = part.line(at, u)
+            x = part.density(at, u, *value)
+            value, x = (value.conj, x.conj) if reversed_ else (value, x)
+            y = x / (1 - x)
+            total = total + value * count
+            log = log + (-x).log1p() * count
+            first, second = first + y * count, second + y * y * count
         if self.whole or self.negligible:
             lost = 0.0 if self.whole else math.exp(self.log_mass)
-            return SteadyLine(total, error, np.zeros_like(total), np.full(u.shape, lost))
-        factor = 1 + first + ((first * first - second) / 2 if self.order == 2 else 0)
-        size = 1 + np.abs(first) + (np.abs(first) ** 2 + np.abs(second)) / 2
-        lift = np.exp(total - total[0].real + log)
-        wrong = np.expm1(np.minimum(wrong + error, 40.0)) * size + (1 + np.abs(first)) * loose
-        return SteadyLine(total, error, lift * factor, np.abs(lift) * (wrong + 8 * ULP * size))
+            return total, Disc(np.zeros_like(total.value), np.full(u.shape, lost))
+        factor = first + 1
+        if self.order == 2:
+            factor = factor + (first * first - second) / 2
+        lift = (total + log - total.value[0].real).exp()
+        return total, lift * factor
 
     def pieces(self, base: float) -> tuple[tuple[Piece, ...], float] | None:
         """Compose the part exactly, or bound it where it is negligible; base is K(c)."""
@@ -174,8 +156,7 @@ class Removed:
     """The part that was taken out of a line."""
 
     part: Steady
-    values: ComplexArray  # over e^K(c)
-    wrong: Array  # errors of the values
+    line: Disc  # over e^K(c)
     pieces: tuple[Piece, ...]
     lost: float  # of the tilted mass, over e^K(c)
 
@@ -188,26 +169,26 @@ class Removed:
         """Return the decay of what remains."""
         return SteadyRest(self.part, nodes)
 
-    def tail(self, *, double: bool, shift: float, base: float) -> SteadyTail:
+    def tail(self, *, double: bool, shift: float, base: Interval, most: float) -> SteadyTail:
         """Return a functional of the part.
 
         Args:
             double: whether it is E_P[(e^L - e^t)_+].
             shift: otherwise 1 for Q(L > t) and 0 for P(L > t).
-            base: K(c).
+            base: it is returned over e^(base - (c - a) t).
+            most: K(c).
         """
-        return SteadyTail(self.pieces, double, shift, self.part.c, base, self.lost)
+        lost = exp(Interval.exactly(most) - base) * self.lost
+        return SteadyTail(self.pieces, double, shift, self.part.c, base, lost)
 
     def reversed(self) -> "Removed":
         """P and Q exchanged, L -> -L."""
         pieces = tuple(piece.reversed() for piece in self.pieces)
-        return Removed(self.part.reversed(), np.conj(self.values), self.wrong, pieces, self.lost)
+        return Removed(self.part.reversed(), self.line.conj, pieces, self.lost)
 
 
-def line_without(
-    law: LossSum, nodes: SumNodes, c: float, u: Array
-) -> tuple[ComplexArray, Array, Removed | None]:
-    """Return K on a line, its error, and the steady part where there is one to take out.
+def line_without(law: LossSum, nodes: SumNodes, c: float, u: Array) -> tuple[Disc, Removed | None]:
+    """Return K on a line, and the steady part where there is one to take out.
 
     Args:
         law: the sum of the losses.
@@ -217,8 +198,8 @@ def line_without(
     """
     part = steady_part(law, nodes, c)
     if part is not None:
-        line = part.line(nodes, u)
-        found = part.pieces(float(line.value[0].real))
+        value, taken = part.line(nodes, u)
+        found = part.pieces(float(value.value[0].real))
         if found is not None:
-            return line.value, line.error, Removed(part, line.part, line.lost, *found)
-    return *nodes.line(c, u), None
+            return value, Removed(part, taken, *found)
+    return nodes.line(c, u), None

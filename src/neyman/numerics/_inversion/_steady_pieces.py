@@ -7,16 +7,17 @@ by Gauss's rule between the kinks.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._disc import Disc
 from neyman.numerics._distributions._binomial import log_binomial_mass
-from neyman.numerics._interval import Interval
+from neyman.numerics._interval import Array, Interval
 from neyman.numerics._laws._split import Above, Density, Split
 from neyman.numerics._legendre import legendre
-from neyman.numerics._primitives import logistic
+from neyman.numerics._primitives import exp, log, log1p, logistic
 
 __all__ = ["WIDEST", "Factor", "Piece", "SteadyTail", "composed_pieces"]
 
@@ -26,6 +27,8 @@ WIDEST = 8.0
 _MOST_POINTS = 2**18
 # What lies e^-45 below the largest weight is left out, and counted.
 _WINDOW = 45.0
+# What laws state of their splits: relatively of losses and absolutely of log masses; of densities.
+_ATOM, _DENSITY = 2.0**-48, 2.0**-46
 
 
 @final
@@ -44,15 +47,14 @@ class Factor:
 class Piece:
     """Atoms a with logarithmic P-masses, each followed by the same few densities."""
 
-    log_mass: Array
-    place: Array
-    error: Array
+    log_mass: Interval
+    place: Interval
     densities: tuple[Density, ...]
 
     def reversed(self) -> "Piece":
         """P and Q exchanged, L -> -L."""
         densities = tuple(d.reversed() for d in self.densities)
-        return Piece(self.log_mass + self.place, -self.place, self.error, densities)
+        return Piece(self.log_mass + self.place, -self.place, densities)
 
     def above(self, x: Array) -> Above:
         """Return what the densities together have above x."""
@@ -69,43 +71,44 @@ class Piece:
 @final
 @dataclass(frozen=True, slots=True)
 class SteadyTail:
-    """A functional of the part, over e^(K(c) - (c - a) t)."""
+    """A functional of the part, over e^(base - (c - a) t)."""
 
     pieces: tuple[Piece, ...]
     double: bool
     shift: float
     c: float
-    base: float
-    lost: float  # a bound of what was left out
+    base: Interval
+    lost: Interval  # at most what was left out
 
-    def scaled(self, t: Array) -> Bracket:
-        """Bracket the functional at thresholds t, scaled."""
-        lower, upper = np.zeros(t.shape), np.full(t.shape, self.lost)
+    def scaled(self, t: Array) -> Interval:
+        """Return the functional at thresholds t, scaled."""
+        total = Interval(np.zeros(t.shape), np.broadcast_to(self.lost.upper, t.shape))
+        at = Interval.exactly(t[:, None])
         for piece in self.pieces:
-            far = float(np.max(np.abs(piece.place), initial=0.0))
-            pad = 4 * ULP * (np.abs(t) + far)
-            lower = lower + self._one(piece, t + pad, -1)
-            upper = upper + self._one(piece, t - pad, 1)
-        return Bracket(lower, upper)
+            x = at - piece.place
+            ends = Interval.within(self._of(piece, np.stack((x.upper, x.lower))), _DENSITY)
+            value = Interval(ends.lower[0], ends.upper[1])
+            log = piece.log_mass + piece.place if self.shift else piece.log_mass
+            lift = (Interval.exactly(self.c) - self.shift) * at
+            terms = Disc.over(exp(log + lift - self.base) * value).sum()
+            total = total + Interval(np.maximum(terms.lower, 0.0), terms.upper)
+        return total
 
     def middle(self, t: Array) -> Array:
         """Return about the functional, scaled."""
         total = np.zeros(t.shape)
+        lift = (self.c - self.shift) * t[:, None] - self.base.upper
         for piece in self.pieces:
-            total = total + self._one(piece, t, 0)
+            place = piece.place.upper
+            log = piece.log_mass.upper + self.shift * place + lift
+            value = self._of(piece, t[:, None] - place)
+            total = total + np.sum(np.exp(np.minimum(log, 700.0)) * value, axis=1)
         return total
 
-    def _one(self, piece: Piece, t: Array, side: int) -> Array:
-        place = piece.place
-        x = t[:, None] - place
+    def _of(self, piece: Piece, x: Array) -> Array:
+        """Return what the densities have above x, by the functional; it falls."""
         above = piece.above(x)
-        value = above.excess if self.double else above.q if self.shift else above.p
-        log = piece.log_mass - self.base
-        log = log + place if self.double or self.shift else log
-        lift = (self.c - self.shift) * t[:, None]
-        size = np.abs(log) + np.abs(lift) + np.abs(place) + abs(self.base)
-        wrong = side * (piece.error + ULP * (20 + size))
-        return np.sum(np.exp(np.minimum(log + lift + wrong, 700.0)) * value, axis=1)
+        return above.excess if self.double else above.q if self.shift else above.p
 
 
 def composed_pieces(
@@ -125,36 +128,37 @@ def composed_pieces(
     pieces: list[Piece] = []
     # The grids leave out less than e^-80 of the whole.
     lost = math.exp(-80)
-    for removed, densities, log_ways in _terms(factors, order):
+    for removed, densities, ways in _terms(factors, order):
         grid = _grid(factors, removed, c)
         if grid is None:
             return None
-        log_mass, place, error = grid
+        log_mass, place = grid
+        log_mass = log_mass + log(Fraction(ways))
         lift = sum(_log_most(d, factors, c) for d in densities)
-        tilted = log_mass + log_ways + c * place + lift - base
+        tilted = (log_mass + place * c + lift - base).upper
         kept = tilted > float(np.max(tilted, initial=-math.inf)) - _WINDOW
         lost += float(np.sum(np.exp(tilted[~kept]))) * 4
-        pieces.append(Piece((log_mass + log_ways)[kept], place[kept], error[kept], densities))
+        pieces.append(Piece(log_mass.at(kept), place.at(kept), densities))
     return tuple(pieces), lost
 
 
 def _terms(
     factors: tuple[Factor, ...], order: int
-) -> Iterator[tuple[tuple[int, ...], tuple[Density, ...], float]]:
-    """Yield the copies whose density is taken, those densities, and log of the ways."""
-    yield (), (), 0.0
+) -> Iterator[tuple[tuple[int, ...], tuple[Density, ...], int]]:
+    """Yield the copies whose density is taken, those densities, and the number of ways."""
+    yield (), (), 1
     some = [
         (i, f.count, f.split.density) for i, f in enumerate(factors) if f.split.density is not None
     ]
     for i, count, density in some:
-        yield (i,), (density,), math.log(count)
+        yield (i,), (density,), count
     if order < 2:
         return
     for at, (i, count, density) in enumerate(some):
         if count > 1:
-            yield (i, i), (density, density), math.log(count * (count - 1) / 2)
+            yield (i, i), (density, density), count * (count - 1) // 2
         for j, other, second in some[at + 1 :]:
-            yield (i, j), (density, second), math.log(count * other)
+            yield (i, j), (density, second), count * other
 
 
 def _log_most(density: Density, factors: tuple[Factor, ...], c: float) -> float:
@@ -165,9 +169,9 @@ def _log_most(density: Density, factors: tuple[Factor, ...], c: float) -> float:
 
 def _grid(
     factors: tuple[Factor, ...], removed: tuple[int, ...], c: float
-) -> tuple[Array, Array, Array] | None:
-    """Return the atoms of all copies but the removed: log masses, places, errors of the logs."""
-    log, place, error = np.zeros(1), np.zeros(1), np.zeros(1)
+) -> tuple[Interval, Interval] | None:
+    """Return the atoms of all copies but the removed: log masses and places."""
+    log_mass, place = Interval.exactly(np.zeros(1)), Interval.exactly(np.zeros(1))
     for i, factor in enumerate(factors):
         count = factor.count - removed.count(i)
         if count == 0:
@@ -175,34 +179,39 @@ def _grid(
         one = _copies(factor.split, count)
         if one is None:
             return None
-        tilt = one[0] + c * one[1]
+        tilt = one[0].middle + c * one[1].middle
         keep = tilt > float(np.max(tilt)) - 2 * _WINDOW
-        if log.size * int(np.sum(keep)) > _MOST_POINTS:
+        if log_mass.lower.size * int(np.sum(keep)) > _MOST_POINTS:
             return None
-        log = np.add.outer(log, one[0][keep]).ravel()
-        place = np.add.outer(place, one[1][keep]).ravel()
-        error = np.add.outer(error, one[2][keep]).ravel()
-    return log, place, error
+        log_mass = _outer_sum(log_mass, one[0].at(keep))
+        place = _outer_sum(place, one[1].at(keep))
+    return log_mass, place
 
 
-def _copies(split: Split, count: int) -> tuple[Array, Array, Array] | None:
+def _outer_sum(first: Interval, second: Interval) -> Interval:
+    found = Interval(first.lower[:, None], first.upper[:, None]) + second
+    return Interval(found.lower.ravel(), found.upper.ravel())
+
+
+def _copies(split: Split, count: int) -> tuple[Interval, Interval] | None:
     """Return the atoms of so many copies."""
+    loss, log_mass = Interval.within(split.loss, _ATOM), Interval.within(split.log_mass, 0.0, _ATOM)
     if count == 1:
-        return split.log_mass, split.loss, np.full(split.loss.shape, 4 * ULP)
+        return log_mass, loss
     if split.loss.size != 2 or count >= _MOST_POINTS:
         return None
-    density = split.density
-    first, second = split.log_mass.tolist()
-    total = split.log_total
-    if density is not None:
+    if split.density is None:
+        total = log(exp(log_mass).total())
+    else:
         # The atoms' mass by what the density leaves, which keeps its digits.
-        total = math.log1p(-float(density.above(np.asarray([-1e3])).p[0]))
+        left_out = split.density.above(np.asarray(-1e3)).p
+        total = log1p(-Interval.within(left_out, _DENSITY))
+    first, second = split.log_mass.tolist()
     gap = first - second
-    j, odds = np.arange(count + 1.0), Interval.within(np.asarray(gap), 0.0, 2.0**-50)
+    j, odds = np.arange(count + 1.0), Interval.within(np.asarray(gap), 0.0, 2 * _ATOM)
     masses = log_binomial_mass(j, count, logistic(-odds), logistic(odds))
-    log, error = masses.middle, masses.upper - masses.lower
-    low, high = split.loss.tolist()
-    return log + count * total, count * low + j * (high - low), error + ULP * abs(count * total)
+    low, high = loss.at(np.asarray([0])), loss.at(np.asarray([1]))
+    return masses + total * count, low * count + (high - low) * j
 
 
 def _two_boxes(first: float, second: float, x: Array) -> Above:

@@ -13,13 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._contour import Functional
 from neyman.numerics._inversion._few_steps import FewSteps
 from neyman.numerics._inversion._lines import Line, Place, chernoff, line_at
 from neyman.numerics._laws._loss_law import LossSum, Span, SumNodes
+from neyman.numerics._primitives import log1mexp
 from neyman.numerics._root import proved_root
 
-__all__ = ["ContourTails", "Places", "Sketch", "groups"]
+__all__ = ["SHORT", "ContourTails", "Places", "Sketch", "asked", "groups"]
 
 Places: TypeAlias = npt.NDArray[np.intp]
 # A contour serves thresholds up to so many spreads from its own.
@@ -31,8 +33,15 @@ _LEAST_TILT, _OVERLAP, _FURTHER = 1e-4, 1.2, 4.0
 # Of the strip right of the poles; a line lies in the middle of it.
 _LEAST_ROOM = 0.02
 _REFINEMENTS, _MOST_GAPS = 3, 40
+_PARTS = np.arange(1.0, 12.0)
 # Points of the strip at which many thresholds are bounded at once.
 _TILTS, _MANY = 6, 8
+# Nodes of a line that cost no more than the largest step does.
+SHORT = 2**12
+# What a logarithm is off by: the error of the library, and what the doubles print as.
+_LOGS = 2.0**-50
+# A relative width with which no other way is tried.
+_NARROW = 1e-8
 
 
 @final
@@ -74,12 +83,11 @@ class Sketch:
         asked = (t[1:] >= threshold[0]) & (t[:-1] <= threshold[1])
         asked |= (value[1:] <= log_tail[0]) & (value[:-1] >= log_tail[1])
         gap = np.diff(t) / np.minimum(self.spread[1:], self.spread[:-1])
-        gap = np.where(asked, np.minimum(np.ceil(gap), 12.0), 1.0)
-        wide = np.flatnonzero(gap > 1)[:_MOST_GAPS]
-        steps = [
-            np.linspace(self.c[i], self.c[i + 1], int(gap[i]) + 1)[1:-1] for i in wide.tolist()
-        ]
-        return np.concatenate(steps) if steps else np.zeros(0)
+        parts = np.where(asked, np.minimum(np.ceil(gap), 12.0), 1.0)
+        wide = np.flatnonzero(parts > 1)[:_MOST_GAPS]
+        share = _PARTS[None, :] / parts[wide, None]
+        between = self.c[wide, None] + share * np.diff(self.c)[wide, None]
+        return between[share < 1]
 
     def about(self, t: Array) -> Array:
         """Return the log of the tail at thresholds."""
@@ -118,34 +126,57 @@ class ContourTails:
         inner = np.flatnonzero((t < most) & (t >= least))
         if not inner.size or self.shut:
             return Bracket(lower, upper)
-        if enough is not None:
-            upper[inner] = self._cheaply(t[inner])
-            inner = inner[upper[inner] > enough[inner]]
-        if self.few is not None and inner.size:
-            near = self.few.log_tail(t[inner])
-            lower[inner], upper[inner] = near.lower, near.upper
-            inner = inner[np.isneginf(near.lower)]
-        if not inner.size:
+        ends = float(np.min(t[inner])), float(np.max(t[inner]))
+        sketch = self.sketch(threshold=ends)
+        if sketch.empty:
             return Bracket(lower, upper)
-        sketch = self.sketch(threshold=(float(np.min(t[inner])), float(np.max(t[inner]))))
-        for part, place in groups(sketch, t[inner]):
-            group = inner[part]
+        if enough is not None and t[inner].size > _MANY:
+            upper[inner] = self._cheaply(sketch, ends, t[inner])
+            inner = inner[upper[inner] > enough[inner]]
+        low = None if enough is None else enough[inner]
+        found = self._by_lines(sketch, t[inner], low)
+        lower[inner], upper[inner] = found.lower, np.minimum(upper[inner], found.upper)
+        return Bracket(lower, upper)
+
+    def _by_lines(self, sketch: Sketch, t: Array, enough: Array | None) -> Bracket:
+        """Bracket the logarithm by short lines, the largest step, and any lines, in this order."""
+        few = self.few
+        found = self._laid(sketch, t, enough, math.inf if few is None else SHORT)
+        if few is None:
+            return found
+        lower, upper = found
+        loose = ~(upper - lower <= _NARROW)
+        if enough is not None:
+            loose &= upper > enough
+        if np.any(loose):
+            near = few.log_tail(t[loose])
+            lower[loose] = np.maximum(lower[loose], near.lower)
+            upper[loose] = np.minimum(upper[loose], near.upper)
+        unknown = loose & np.isneginf(lower)
+        if np.any(unknown):
+            low = None if enough is None else enough[unknown]
+            lower[unknown], upper[unknown] = self._laid(sketch, t[unknown], low, math.inf)
+        return Bracket(lower, upper)
+
+    def _laid(self, sketch: Sketch, t: Array, enough: Array | None, most: float) -> Bracket:
+        """Bracket the logarithm by lines of at most so many nodes; by 0 where there are none."""
+        lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
+        for group, place in groups(sketch, t):
             if enough is not None:
                 upper[group] = self._ceiling(place, t[group], enough[group])
                 if np.all(upper[group] <= enough[group]):
                     continue
-            line = line_at(self.law, self.functional, place, t[group])
-            if line is None:
+            line = line_at(self.law, self.functional, place, t[group], most)
+            if line is not None:
+                lower[group], upper[group] = line.tail(self.functional).log_bracket(t[group])
+            elif math.isinf(most):
                 upper[group] = chernoff(self.law, self.functional, np.asarray([place.c]), t[group])
-                continue
-            bounds = line.tail(self.functional).log_bracket(t[group])
-            lower[group], upper[group] = bounds.lower, bounds.upper
         return Bracket(lower, upper)
 
     def _ceiling(self, place: Place, t: Array, enough: Array) -> Array:
         """Return Chernoff's bounds at a place where they are about low enough, else 0."""
         c = np.asarray([place.c])
-        constant = float(place.near.sketch(c).value[0] + self.functional.log_chernoff(c)[0])
+        constant = float(place.near.sketch(c).value[0] + self.functional.about_chernoff(c)[0])
         if not np.all(constant - (place.c - self.functional.shift) * t < enough):
             return np.zeros(t.shape)
         return chernoff(self.law, self.functional, c, t)
@@ -154,24 +185,13 @@ class ContourTails:
         """Bound the logarithm from below where every loss is above the threshold: 0 for a tail."""
         if not self.functional.double:
             return np.zeros(t.shape)
-        return np.log(-np.expm1(np.minimum(t, 0.0))) * (1 + 1e-15) - 1e-15
+        return log1mexp(np.minimum(t, 0.0)).lower
 
-    def _cheaply(self, t: Array) -> Array:
-        """Bound the logarithm of the functional from above: few steps by powers, many t at once.
-
-        The latter by Chernoff's bounds, which cost as much as some lines.
-        """
-        few = FewSteps.of(self.law.reversed()) if self.functional.double else None
-        bound = np.zeros(t.shape) if few is None else few.log_reversed_ceiling(t)
-        if t.size <= _MANY:
-            return bound
-        ends = float(np.min(t)), float(np.max(t))
-        sketch = self.sketch(threshold=ends)
-        if sketch.empty:
-            return bound
+    def _cheaply(self, sketch: Sketch, ends: tuple[float, float], t: Array) -> Array:
+        """Bound the logarithm at many thresholds by a few points, which cost as much as lines."""
         tilts = [sketch.at_threshold(end).c for end in ends]
         points = np.geomspace(tilts[0], tilts[-1], _TILTS)
-        return np.minimum(bound, chernoff(self.law, self.functional, points, t))
+        return chernoff(self.law, self.functional, points, t)
 
     @property
     def shut(self) -> bool:
@@ -184,30 +204,40 @@ class ContourTails:
         Returns:
             t with F(t.lower) >= e^log_tail >= F(t.upper), both proved.
         """
-        lower, upper = np.full(log_tail.shape, -np.inf), np.full(log_tail.shape, np.inf)
-        few = self.few
+        few, places = self.few, np.arange(log_tail.size)
+        found = Bracket(np.full(log_tail.shape, -np.inf), np.full(log_tail.shape, np.inf))
+        self._find(found, log_tail, places, math.inf if few is None else SHORT)
         if few is not None:
-            for i, target in enumerate(log_tail.tolist()):
-                lower[i], upper[i] = few.threshold(target)
-        rest = np.flatnonzero(np.isneginf(lower) & np.isposinf(upper))
-        for group, _, bounds in self.thresholds(log_tail[rest]) if rest.size else ():
-            lower[rest[group]], upper[rest[group]] = bounds.lower, bounds.upper
-        return Bracket(lower, upper)
+            lower, upper = found
+            loose = (upper > 0) & ~(upper * (1 - _NARROW) <= lower)
+            for i in np.flatnonzero(loose).tolist():
+                near = few.threshold(asked(log_tail[i]))
+                lower[i], upper[i] = max(lower[i], near.lower), min(upper[i], near.upper)
+            self._find(found, log_tail, places[np.isinf(lower) & np.isinf(upper)], math.inf)
+        return found
+
+    def _find(self, into: Bracket, log_tail: Array, places: Places, most: float) -> None:
+        """Put brackets of some thresholds, by lines of at most so many nodes, where they go."""
+        for group, _, found in self.thresholds(log_tail[places], most=most):
+            at = places[group]
+            into.lower[at], into.upper[at] = found.lower, found.upper
 
     @property
     def few(self) -> FewSteps | None:
+        """The same law by its largest step, where that may tell more."""
         return FewSteps.of(self.law) if self.functional.double else None
 
     def thresholds(
-        self, log_tail: Array, blur: Array | float = 0.0
+        self, log_tail: Array, blur: Array | float = 0.0, most: float = math.inf
     ) -> Iterator[tuple[Places, Line, Bracket]]:
         """Yield the same in groups, each with the line that served it; what failed is left out.
 
         Args:
             log_tail: as above.
             blur: by how much it may be off.
+            most: nodes of a line.
         """
-        if self.shut:
+        if self.shut or not log_tail.size:
             return
         blurs = np.broadcast_to(blur, log_tail.shape)
         sketch = self.sketch(log_tail=(float(np.max(log_tail)), float(np.min(log_tail))))
@@ -215,7 +245,7 @@ class ContourTails:
             return
         near = sketch.near_tail(log_tail)
         for group, place in groups(sketch, near):
-            line = line_at(self.law, self.functional, place, near[group])
+            line = line_at(self.law, self.functional, place, near[group], most)
             if line is None:
                 continue
             contour = line.tail(self.functional)
@@ -277,9 +307,17 @@ class ContourTails:
         return Sketch(c[good], threshold[good], log_tail[good], spread[good], *near)
 
 
+def asked(log_tail: Array) -> Interval:
+    """Return what holds logarithms of decimals, of which a library took that of the doubles."""
+    return Interval.within(log_tail, _LOGS, _LOGS)
+
+
 def groups(sketch: Sketch, t: Array) -> Iterator[tuple[Places, Place]]:
     """Yield thresholds that share a contour, in ascending order, with its place."""
     if sketch.empty:
+        return
+    if t.size == 1:
+        yield np.zeros(1, dtype=np.intp), sketch.at_threshold(float(t[0]))
         return
     order = np.argsort(t, kind="stable")
     ascending, start = t[order], 0

@@ -24,7 +24,7 @@ from neyman.numerics._complex import (
 from neyman.numerics._disc import Disc, matmul_in_blocks
 from neyman.numerics._laws._loss_law import RealCumulant
 
-__all__ = ["LOST", "PointRows", "WeightedLosses", "logged"]
+__all__ = ["LOST", "PointRows", "WeightedLosses", "logged", "waves"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
@@ -230,7 +230,7 @@ class PointRows:
             tilted = Disc.where(far, tilted, Disc.exactly(0.0))
         known = Disc.within(loss, _LOSS)
         level, mass = known.dot(weight), Disc.exactly(weight).sum()
-        return _waves(u, known, tilted) - (level.at((..., None)) * s + mass.at((..., None)))
+        return waves(u, known, tilted) - (level.at((..., None)) * s + mass.at((..., None)))
 
     def at(self, s: ComplexArray) -> ComplexArray:
         """Return K of the first row at any complex points, about."""
@@ -255,7 +255,7 @@ def turned_at(
     return np.where(top > 0, huge, complex_log1p(np.where(top > 0, 0.0, total)))
 
 
-def _waves(u: Array, loss: Disc, tilted: Disc) -> Disc:
+def waves(u: Array, loss: Disc, tilted: Disc) -> Disc:
     """Return the sums of tilted e^(iul), Im l >= 0, for equally spaced u from 0; rows for laws.
 
     e^(i (a + bw) hl) is a product of a + b factors e^(ihl) and e^(iwhl), none above 1 in modulus,
