@@ -209,11 +209,12 @@ class ComposedPair(Pair):
 
     @override
     def ready(self, least: float) -> Deltas:
-        profile = None if self.of_class else self._profile()
-        if not isinstance(profile, ContourProfile) or least <= 0:
+        exact = self.of_class or has_exact_profile(self.parts)
+        law = None if exact or least <= 0 else self.loss_law()
+        if law is None:
             return self
-        top = float(profile.log_delta_bracket(np.zeros(())).upper)
-        return Ladder.over(profile.law, (top, math.log(least))) or self
+        top = float(ContourProfile(law).log_delta_bracket(np.zeros(())).upper)
+        return Ladder.over(law, (top, math.log(least))) or self
 
     @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
