@@ -11,6 +11,7 @@ import numpy as np
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, least_tau_squared
 from neyman.curves._order import inner_gaussian_square
+from neyman.curves._profiles._inverse import epsilon_of_profile
 from neyman.curves._solvers._both import BothProfile
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
 from neyman.numerics import ULP, Array, Atoms, Bracket, ComplexArray, LossSum, exp_outward
@@ -256,6 +257,12 @@ class Pair(Curve):
     @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
         return exp_outward(self.log_delta_bracket(epsilon))
+
+    @override
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        if self.costly or self.of_class:
+            return epsilon_of_profile(self.log_delta_bracket, delta)
+        return Curve.epsilon_bracket(self, delta)
 
     def threshold(self, alpha: Array) -> tuple[Array, Array]:
         """Return t and the coin at L = t of the best test of size alpha in (0, 1), estimated."""

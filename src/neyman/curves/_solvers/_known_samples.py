@@ -50,7 +50,8 @@ class KnownSamples:
         near = np.broadcast_to(epsilon[:, None], (epsilon.size, self.mu.size))
         each = gaussian_log_delta(near, self.mu)
         total: Array = np.logaddexp.reduce(self.log_weight + each.upper, axis=-1)
-        return np.minimum(total + ULP * (8 + self.mu.size) * (1 + np.abs(total)), 0.0)
+        wide = ULP * (8 + self.mu.size) * (1 + np.abs(np.where(np.isneginf(total), 0.0, total)))
+        return np.minimum(total + wide, 0.0)
 
     def bracket(self, view: View, at: Array) -> Bracket:
         """Bracket log delta or epsilon, vacuously from below."""

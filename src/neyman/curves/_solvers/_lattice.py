@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.curves._algebra._factors import Factors
-from neyman.curves._algebra._lattice_algebra import count_of_choices
+from neyman.curves._algebra._lattice_algebra import MixturePair, count_of_choices
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._solvers._contour import ContourProfile, loss_law
 from neyman.curves._solvers._solver import Auto, using
-from neyman.curves._solvers._sources import law_above, law_below
+from neyman.curves._solvers._sources import MixedSource, law_above, law_below
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View
 from neyman.numerics import Array, Bracket, Interval, Ladder, LossSum, exp_outward
 from neyman.numerics._atomic._rounding import Rounded, sampled_atoms
@@ -219,6 +219,13 @@ def _sides(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSource] |
         return _wrapped(
             forward.base.swap(), step, lambda source: SampledSwapSource(source, forward.probability)
         )
+    if isinstance(pair, MixturePair):
+        known = [(_sides(part, step), share) for part, share in pair.parts]
+        both = [(sides, share) for sides, share in known if sides is not None]
+        if len(both) == len(known):
+            ends = ([(sides[i], share) for sides, share in both] for i in (0, 1))
+            upper, lower = map(MixedSource, ends)
+            return upper, lower
     return _by_profile(pair, step)
 
 
