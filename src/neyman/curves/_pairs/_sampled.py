@@ -35,7 +35,7 @@ from neyman.overriding import override
 # Brackets wider than that, relatively, are worth another method.
 _LOOSE = 1e-9
 # Of a level: how close it is enough, and how often it is halved.
-_CLOSE, _HALVINGS = 1e-15, 60
+_CLOSE, _HALVINGS = 2.0**-53, 60
 
 __all__ = ["SampledPair", "SampledSwapPair", "sampled"]
 
@@ -400,15 +400,17 @@ class SampledSwapPair(Pair):
                 log_level, lambda t: log_level(t).middle, target, -target, -np.ones(target.shape)
             )
             lower[open_], upper[open_] = np.exp(-found.upper), np.exp(-np.maximum(found.lower, 0.0))
+        # A secant stops early, where the function is flat most of all: each end by halving.
+        first, last = lower, upper
         for _ in range(_HALVINGS):
-            # Where the function is flat a secant stops early; what is left is halved.
-            middle = (lower + upper) / 2
-            wide = upper - lower > _CLOSE * upper
-            here = level(middle) if np.any(wide) else Interval(near.lower, near.upper)
-            above, below = wide & (here >= near), wide & (here <= near) & ~(here >= near)
-            if not np.any(above | below):
+            room = (upper - lower) / 16 + _CLOSE * upper
+            if np.all((last - lower <= room) & (upper - first <= room)):
                 break
-            lower, upper = np.where(below, middle, lower), np.where(above, middle, upper)
+            middles = (lower + last) / 2, (first + upper) / 2
+            here = level(np.stack(middles))
+            under, over = here.upper[0] <= near.lower, here.lower[1] >= near.upper
+            lower, last = np.where(under, middles[0], lower), np.where(under, last, middles[0])
+            upper, first = np.where(over, middles[1], upper), np.where(over, first, middles[1])
         return Interval(lower.reshape(np.shape(size)), upper.reshape(np.shape(size)))
 
     def _proportional(self, alpha: Array) -> Interval:
