@@ -1,11 +1,12 @@
 """Pairs that are slow to read, and what composes of them."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from neyman.accounting import shuffled
+from neyman.accounting import dp_sgd, shuffled
 from neyman.curves import (
     TradeOff,
     approx_dp,
@@ -13,6 +14,7 @@ from neyman.curves import (
     bounded_range,
     gdp,
     laplace,
+    mixture,
     piecewise,
     poisson,
     pure_dp,
@@ -86,3 +88,54 @@ def test_a_phase_that_no_panels_follow_is_not_known():
     _, error = nodes.line(1.5, np.linspace(0.0, 1e5, 9))
     assert np.all(np.isinf(error[1:]))
     assert law.prepared(Span(1.1, 2.0, 30.0)).line(1.5, np.linspace(0.0, 30.0, 9))[1].max() < 1e-9
+
+
+def test_a_mixture_that_holds_a_training_is_sampled_and_composed():
+    training = dp_sgd(noise_multiplier=1, sampling_probability=0.01, steps=1000)
+    mixed = mixture([0.5, 0.5], [training, gdp(0.5)])
+    sampled = poisson(mixed, 0.1)
+    many = sampled**20
+    lower, upper = many.epsilon(1e-5, bracket=True)
+    assert 0 < upper <= lower * 1.001
+    # Of either part alone less, or more, is lost.
+    ends = [(poisson(f, 0.1) ** 20).epsilon(1e-5) for f in (training, gdp(0.5))]
+    assert min(ends) <= upper
+    assert lower <= max(ends)
+    # Two of it are the same mixture of what is composed.
+    pairs = [training**2, training @ gdp(0.5), gdp(0.5) ** 2]
+    twice = mixture([0.25, 0.5, 0.25], pairs).epsilon(1e-5, bracket=True)
+    found = (mixed**2).epsilon(1e-5, bracket=True)
+    assert max(twice.lower, found.lower) <= min(twice.upper, found.upper)
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        mixture([0.5, 0.5], [gdp(0.5), poisson(gdp(1), 0.01) ** 100]),
+        poisson(poisson(gdp(1), 0.01) ** 100, 0.1),
+        best(poisson(gdp(1), 0.1), approx_dp(0.3, 1e-6)),
+        poisson(zcdp(0.1), 0.1),
+    ],
+    ids=str,
+)
+def test_few_questions_find_the_epsilon_of_what_is_slow_to_read(curve):
+    delta = 1e-5
+    found = curve.epsilon(delta, bracket=True)
+    assert curve.delta(found.upper, bracket=True).upper <= delta * (1 + 1e-9)
+    if found.of == "mechanism":
+        assert found.upper <= found.lower * (1 + 1e-6) + 1e-9
+        assert curve.delta(found.lower * (1 - 1e-9) - 1e-12, bracket=True).upper >= delta
+    else:
+        assert curve.delta(found.upper * (1 - 1e-6)) > delta
+    assert list(curve.epsilon([0.0, 1.0])) == [math.inf, 0.0]
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 0.3, 0.999999])
+def test_the_power_of_a_sample_seen_from_with_the_record_is_on_its_curve(size):
+    base = mixture([0.5, 0.5], [gdp(0.5), laplace(0.5)])
+    pair = poisson(base, 0.1).add
+    lower, upper = pair.tpr(size, bracket=True)
+    assert lower <= upper <= lower * (1 + 1e-9)
+    # Seen from without it: the errors change places.
+    back = poisson(base, 0.1).remove.beta(1 - lower, bracket=True)
+    assert back.lower * (1 - 1e-9) - 1e-15 <= size <= back.upper * (1 + 1e-6) + 1e-9

@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, final
 
 import mpmath
 import numpy as np
@@ -12,9 +12,10 @@ import pytest
 
 from leaves import Cauchy, Gumbel, cauchy, gumbel
 from neyman.accounting import EpsilonDelta, calibrate
-from neyman.curves import Leaf, LossTails, gdp, poisson, read
+from neyman.curves import Leaf, LossTails, TradeOff, gdp, group, poisson, read
 from neyman.errors import InvalidParameter
 from neyman.ledger import Ledger
+from neyman.numerics import Interval
 from neyman.testing import check_leaf
 
 LEAVES = [gumbel("1/10"), gumbel(1), cauchy("1/10"), cauchy(3)]
@@ -99,6 +100,95 @@ def test_beyond_the_largest_loss_nothing_is_left():
     assert many.remove.delta(30.0) < 1e-16
     assert many.remove.delta(71.0) == 0
     assert many.delta(71.0) == many.add.delta(71.0)
+
+
+def test_a_group_of_a_leaf_is_as_close_as_the_leaf():
+    # tpr is 1 - (1 - alpha)^k, so that a chain of n is the leaf with k^n.
+    three, known = group(gumbel("1/10"), 3), gumbel("3/10")
+    for direction in ("remove", "add"):
+        chain, leaf = getattr(three, direction), getattr(known, direction)
+        for epsilon in (-0.5, 0.1):
+            lower, upper = chain.delta(epsilon, bracket=True)
+            truth = leaf.delta(epsilon, bracket=True)
+            assert lower <= truth.upper
+            assert truth.lower <= upper <= lower * (1 + 1e-9)
+        for delta in (1e-3,):
+            lower, upper = chain.epsilon(delta, bracket=True)
+            truth = leaf.epsilon(delta, bracket=True)
+            assert lower <= truth.upper
+            assert truth.lower <= upper <= lower * (1 + 1e-8)
+    assert (three**2).delta(0.3) == pytest.approx((known**2).delta(0.3), rel=1e-3)
+
+
+def test_the_power_of_a_tiny_size_is_known_where_the_density_ends():
+    for size in (1e-12, 1e-6):
+        found = Cauchy(Fraction(1, 10)).tpr(size, bracket=True)
+        most = math.exp(float(2 * mpmath.asinh(mpmath.mpf("0.05"))))
+        assert 1.0001 * size < found.lower <= found.upper <= most * size * (1 + 1e-12)
+        assert found.upper <= found.lower * 1.0001
+
+
+@pytest.mark.parametrize("order", [0.01, 0.5, 0.999, 1.0, 1.001, 2.0, 1e3])
+def test_divergences_are_close_at_every_order(order):
+    d = mpmath.mpf("0.1")
+
+    def loss(x):
+        return mpmath.log1p(x * x) - mpmath.log1p((x - d) ** 2)
+
+    def mean(g):
+        places = [-mpmath.inf, -10, 0, d / 2, 1, 10, mpmath.inf]
+        return mpmath.quad(lambda x: g(loss(x)) / (mpmath.pi * (1 + x * x)), places)
+
+    lower, upper = Cauchy(Fraction(1, 10)).renyi(order, bracket=True)
+    with mpmath.workdps(20):
+        if order == 1:
+            truth = mean(lambda x: x * mpmath.exp(x))
+        else:
+            truth = mpmath.log(mean(lambda x: mpmath.exp(order * x))) / (order - 1)
+    assert lower * (1 - 1e-9) <= truth <= upper * (1 + 1e-9)
+    assert upper <= lower * (1 + 1e-3)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Uniform(Leaf):
+    """Uniform noise of length 1: the loss is 0 or infinite."""
+
+    shift: Fraction
+
+    kind: ClassVar[str] = "tests.uniform"
+
+    @property
+    def symmetric(self):
+        return True
+
+    @property
+    def reach(self):
+        return 0.0, 0.0
+
+    def jumps(self):
+        both = Interval(*(np.reshape(end, 1) for end in 1 - Interval.of(self.shift)))
+        return both, both
+
+    def alone(self):
+        return Interval.of(self.shift), Interval.of(self.shift)
+
+    def tails(self, t):
+        nothing = Interval.exactly(np.zeros(np.shape(t)))
+        return LossTails(nothing, nothing, nothing, nothing)
+
+
+def test_what_only_one_law_gives_is_an_infinite_loss():
+    leaf = Uniform(Fraction(1, 100))
+    check_leaf(leaf)
+    f = TradeOff(leaf, leaf)
+    assert f.epsilon(0.009) == math.inf
+    assert f.epsilon(0.011) == 0
+    assert f.delta(800.0, bracket=True).lower <= 0.01 <= f.delta(800.0) <= 0.01 + 1e-15
+    pair = group(f, 3).epsilon(0.02, bracket=True)
+    assert pair.lower == math.inf
+    assert group(f, 3).epsilon(0.0301) == 0
+    assert (f**3).mu(slack=0.1) == 0
 
 
 def test_it_is_calibrated():

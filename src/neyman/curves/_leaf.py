@@ -15,15 +15,16 @@ from neyman.curves._pair import Pair, Tails
 from neyman.numerics import Array, Bracket, around
 from neyman.numerics._interval import Interval
 from neyman.numerics._lattice_sums._source import LossSource, Masses, SourceTails
-from neyman.numerics._primitives import exp, log
+from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.overriding import override
 
 __all__ = ["Leaf", "LossTails"]
 
 # Cells of the loss, from which divergences are bounded, and how far out they lie where it is
-# unbounded; halvings of a search for a threshold.
-_CELLS, _FAR, _HALVINGS = 4096, 700.0, 90
-_LARGEST, _NEAR_ONE = 700.0, 2.0**-16
+# unbounded; steps of a search for a threshold, and how far from a guess it looks.
+_CELLS, _FAR, _STEPS, _ROOM = 1024, 700.0, 60, 2.0**-5
+# The largest loss and order of which powers are taken, and an order next to 1.
+_LARGEST, _LAST_ORDER, _NEAR_ONE = 700.0, 1e4, 2.0**-6
 
 
 class LossTails(NamedTuple):
@@ -93,8 +94,8 @@ class Leaf(Pair):
     def loss_source(self) -> LossSource:
         return _LeafSource(self)
 
-    def _above(self, t: Array) -> tuple[Interval, Interval]:
-        """Return P(L > t) and Q(L > t), atoms and infinite losses counted."""
+    def tests(self, t: Array) -> tuple[Interval, Interval]:
+        """Return the sizes and powers P(L > t) and Q(L > t), atoms and infinite losses counted."""
         found, (p, q) = self.tails(t), self.jumps()
         above_p, above_q = found.p_above, found.q_above + self.alone()[1]
         place = log(q) - log(p)
@@ -114,7 +115,7 @@ class Leaf(Pair):
         """Return middles: estimates, for pictures and tests by simulation."""
         at = np.asarray(t, dtype=np.float64)
         at = np.nextafter(at, -np.inf) if closed else at
-        p, q = (side.middle for side in self._above(at))
+        p, q = (side.middle for side in self.tests(at))
         with np.errstate(divide="ignore"):
             return Tails(np.log(p), np.log1p(-p), np.log(q), np.log1p(-q))
 
@@ -145,46 +146,56 @@ class Leaf(Pair):
         for i in range(p.lower.size):
             place = np.asarray([i])
             total = total + (q.at(place) - odds * p.at(place)).larger(0.0)
+        # Beyond the largest odds that are taken, of all losses only the infinite one surely counts.
         far = at > _LARGEST
-        return Interval(
-            np.where(far, self.alone()[1].lower, total.lower),
-            np.where(far, np.minimum(total.upper, found.q_above.upper + 1e-300), total.upper),
-        )
+        return Interval(np.where(far, self.alone()[1].lower, total.lower), total.upper)
 
     @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
         """Between two neighbouring tests from below, below a line of slope e^t from above."""
         flat = np.ravel(np.asarray(alpha, dtype=np.float64))
-        near = around(flat)
+        near, (nothing, most) = around(flat), self.alone()[1]
         low, high = self._around(flat)
-        first, last = self._above(high), self._above(low)
-        lower = _between(near.lower, first, last)
-        upper = np.ones(flat.shape)
+        first, last = self.tests(high), self.tests(low)
+        lower = np.maximum(_between(near.lower, first, last), _tests(self).part(near.lower))
+        size = Interval.exactly(near.upper)
+        upper = (self.alone()[1] + exp(Interval.exactly(self.reach[1])) * size).upper
         for t in (low, high):
             inside = np.clip(t, -_LARGEST, _LARGEST)
-            line = Interval(*self.delta_bracket(inside))
-            line = line + exp(Interval(*around(inside))) * Interval.exactly(near.upper)
+            line = Interval(*self.delta_bracket(inside)) + exp(Interval(*around(inside))) * size
             upper = np.minimum(upper, line.upper)
-        lower = np.where(flat <= 0, self.alone()[1].lower, np.where(flat >= 1, 1.0, lower))
-        upper = np.where(flat <= 0, self.alone()[1].upper, np.where(flat >= 1, 1.0, upper))
+        lower = np.where(flat <= 0, nothing, np.where(flat >= 1, 1.0, lower))
+        upper = np.where(flat <= 0, most, np.where(flat >= 1, 1.0, np.minimum(upper, 1.0)))
         lower = np.minimum(np.maximum(lower, near.lower * (flat > 0)), upper)
         return Bracket(lower.reshape(np.shape(alpha)), upper.reshape(np.shape(alpha)))
 
     def _around(self, alpha: Array) -> tuple[Array, Array]:
         """Return thresholds below and above P(L > t) = alpha, hardly apart."""
-        least, most = (np.clip(end, -_FAR, _FAR) for end in self.reach)
-        jumps = self.jumps()
-        if jumps[0].lower.size:
-            place = (log(jumps[1]) - log(jumps[0])).middle
-            least, most = min(least, float(np.min(place))), max(most, float(np.max(place)))
-        low, high = np.full(alpha.shape, least - 1.0), np.full(alpha.shape, most + 1.0)
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            done = (middle == low) | (middle == high)
-            if np.all(done):
-                break
-            over = self._above(middle)[0].upper > alpha
-            low, high = np.where(over & ~done, middle, low), np.where(over | done, high, middle)
+        known = _tests(self)
+        at = np.clip(np.searchsorted(-known.size, -alpha), 1, known.t.size - 1)
+        low, high = known.t[at - 1], known.t[at]
+        above, below, blur = known.size[at - 1], known.size[at], np.zeros(alpha.shape)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            level = np.log(alpha)
+            for _ in range(_STEPS):
+                # Beyond the two, a line is off by the one part times the other.
+                apart = (high - low) * (above - below)
+                near = apart <= 2.0**-54 * above * np.minimum(np.maximum(-low, high), 1.0)
+                near, middle = near | (above - below <= 4 * blur), (low + high) / 2
+                if np.all(near | (middle == low) | (middle == high)):
+                    break
+                share = (np.log(above) - level) / (np.log(above) - np.log(below))
+                share = np.where(below > 0, share, (above - alpha) / (above - below))
+                share = np.where(np.isfinite(share), share, 0.5)
+                room: Array = (high - low) * _ROOM
+                guess: Array = low + (high - low) * share
+                for tried in (guess - room, guess + room, middle):
+                    t = np.clip(tried, low, high)
+                    sizes = self.tests(t)[0]
+                    size, blur = sizes.upper, sizes.upper - sizes.lower
+                    over = size > alpha
+                    low, high = np.where(over, t, low), np.where(over, high, t)
+                    above, below = np.where(over, size, above), np.where(over, below, size)
         return low, high
 
     @override
@@ -209,13 +220,9 @@ class Leaf(Pair):
         most = self.reach[1]
         if float(self.alone()[1].upper) > 0 and a >= 1:
             return (math.inf if float(self.alone()[1].lower) > 0 else 0.0), math.inf
-        if math.isinf(a):
-            return 0.0, max(most, 0.0)
-        cells = _cells(self)
-        if a == 1:
-            # Divergences grow with the order.
-            return _order(cells, 1 - _NEAR_ONE, most)[0], _order(cells, 1 + _NEAR_ONE, most)[1]
-        return _order(cells, a, most)
+        # Divergences grow with the order, up to the largest loss.
+        lower, upper = _order(self, min(a, _LAST_ORDER))
+        return lower, max(most, 0.0) if a > _LAST_ORDER else min(upper, max(most, 0.0))
 
     @override
     def zcdp_bracket(self) -> tuple[float, float]:
@@ -263,6 +270,51 @@ def _between(
     return np.where(p_low.upper <= alpha, value, np.minimum(part, value))
 
 
+def _thresholds(leaf: Leaf) -> Array:
+    """Return losses, closer to each other where they are small, from end to end."""
+    least, most = (float(np.clip(end, -_FAR, _FAR)) for end in leaf.reach)
+    near = np.linspace(least, most, _CELLS)
+    sizes = np.geomspace(1e-3, _FAR, _CELLS)
+    fine = np.concatenate((-sizes[::-1], sizes))
+    return np.unique(np.append(near, fine[(fine > least) & (fine < most)]))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tests:
+    """Likelihood ratio tests.
+
+    Attributes:
+        t: thresholds, from one below all losses to one beyond them.
+        size: upper bounds of P(L > t), falling.
+        odds: lower bounds of the largest Q(t < L < inf) / P(L > t) up to each threshold.
+        alone: of the infinite loss in Q.
+    """
+
+    t: Array
+    size: Array
+    odds: Array
+    alone: Interval
+
+    def part(self, alpha: Array) -> Array:
+        """Bound the power at a size from below: a part of a larger test, and the infinite loss."""
+        at = np.searchsorted(-self.size, -alpha, side="right") - 1
+        odds = Interval.exactly(np.where(at < 0, 0.0, self.odds[np.maximum(at, 0)]))
+        return (self.alone + odds * Interval.exactly(alpha)).clip(0.0, 1.0).lower
+
+
+@lru_cache(maxsize=16)
+def _tests(leaf: Leaf) -> _Tests:
+    p, q = leaf.jumps()
+    t = np.concatenate((_thresholds(leaf), (log(q) - log(p)).middle))
+    t = np.unique(np.concatenate((t, (np.min(t) - 1, np.max(t) + 1))))
+    (size, power), alone = leaf.tests(t), leaf.alone()[1]
+    with np.errstate(invalid="ignore"):
+        odds = ((power - alone).larger(0.0) / size.upper).lower
+    odds = np.maximum.accumulate(np.where(size.upper > 0, odds, 0.0))
+    return _Tests(t, np.minimum.accumulate(size.upper), odds, alone)
+
+
 class _Cells(NamedTuple):
     """Masses of the cells between thresholds, atoms beside them, and the thresholds' ends."""
 
@@ -276,36 +328,85 @@ class _Cells(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _cells(leaf: Leaf) -> _Cells:
-    least, most = (float(np.clip(end, -_FAR, _FAR)) for end in leaf.reach)
-    near = np.linspace(least, most, _CELLS)
-    sizes = np.geomspace(1e-3, _FAR, _CELLS // 2)
-    fine = np.concatenate((-sizes[::-1], sizes))
-    t = np.unique(np.append(near, fine[(fine > least) & (fine < most)]))
+    t = _thresholds(leaf)
     found = _LeafSource(leaf).cells(t, exact=True)
     ends = np.concatenate(([leaf.reach[0]], t, [leaf.reach[1]]))
     p, q = (Interval(mass.lower, mass.upper) for mass in found)
     return _Cells(p, q, ends[:-1], ends[1:], *leaf.jumps())
 
 
-def _order(cells: _Cells, a: float, most: float) -> tuple[float, float]:
+def _order(leaf: Leaf, a: float) -> tuple[float, float]:
+    cells = _cells(leaf)
+    if a * cells.high[-1] <= _LARGEST:
+        return _by_excess(leaf, cells, a)
+    if a == 1:
+        return _by_power(cells, 1 - _NEAR_ONE)[0], _by_power(cells, 1 + _NEAR_ONE)[1]
+    return _by_power(cells, a)
+
+
+def _by_excess(leaf: Leaf, cells: _Cells, a: float) -> tuple[float, float]:
+    """Bound log E_P[x^a] / (a - 1), x = e^L, by what x^a is above its tangent at x = 1.
+
+    With g(x) = (x^a - 1 - a (x - 1)) / (a - 1), or x log x - x + 1 for a = 1, convex and least 0:
+
+        E_P[x^a] = 1 + (a - 1) E_P[g(x)] - a Q{p = 0},  g(0) = 1.
+    """
+    order, (only_p, only_q) = Interval.decimal(a), leaf.alone()
+    ends = Interval.exactly(cells.low), Interval.exactly(cells.high)
+    with np.errstate(all="ignore"):
+        # A cell's mean of x is q/p.
+        mean = log(cells.q) - log(cells.p)
+        mean = Interval(np.fmax(mean.lower, cells.low), np.fmin(mean.upper, cells.high))
+        jensen = _excess(mean, order) * cells.p
+        values = [_excess(end, order) for end in ends]
+        # Nowhere in a cell is it above the larger of its ends.
+        chord = np.fmin(_chord(cells, values).upper, (values[0].larger(values[1]) * cells.p).upper)
+        atoms = _excess(log(cells.atom_q) - log(cells.atom_p), order) * cells.atom_p
+    some = cells.p.upper > 0
+    finite = Interval(np.where(some, jensen.lower, 0.0), np.where(some, chord, 0.0))
+    excess = only_p + (finite.larger(0.0).total() + atoms.larger(0.0).total())
+    found = excess if a == 1 else log1p((order - 1) * excess - order * only_q) / (order - 1)
+    return max(float(found.lower), 0.0), max(float(found.upper), 0.0)
+
+
+def _excess(loss: Interval, order: Interval) -> Interval:
+    """Return g(e^loss), which falls up to 0 and rises from there on."""
+
+    def at(end: Array) -> Interval:
+        t = Interval.exactly(end)
+        if order.lower == order.upper == 1:
+            value = t * exp(t) - expm1(t)
+        else:
+            value = (expm1(order * t) - order * expm1(t)) / (order - 1)
+        return Interval.where(np.isneginf(end), Interval.exactly(1.0), value.larger(0.0))
+
+    low, high = at(loss.lower), at(loss.upper)
+    both = low.hull(high)
+    return Interval(np.where((loss.lower < 0) & (loss.upper > 0), 0.0, both.lower), both.upper)
+
+
+def _by_power(cells: _Cells, a: float) -> tuple[float, float]:
     """Bound log E_P[e^(aL)] / (a - 1): x^a is convex in x = e^L, or concave for a < 1.
 
-    Relative to its value at the last end, so that nothing overflows.
+    Relative to the largest term, so that little overflows.
     """
-    order, last = Interval.decimal(a), float(_ends(cells)[1].upper[-1])
+    order, ends = Interval.decimal(a), (Interval.exactly(cells.low), Interval.exactly(cells.high))
     with np.errstate(all="ignore"):
-        values = [exp(order * (end - last)) for end in _ends(cells)]
         # The cell's mean of x under P is q/p: its power is one side, the chord the other.
-        jensen = _within(_power(cells.p, cells.q, order, last), cells, values)
+        logs, atoms = (
+            order * log(q) + (1 - order) * log(p)
+            for p, q in ((cells.p, cells.q), (cells.atom_p, cells.atom_q))
+        )
+        terms = np.append(logs.middle, atoms.middle)
+        peak = float(np.max(terms[np.isfinite(terms)], initial=-math.inf))
+        peak = peak if math.isfinite(peak) else 0.0
+        values = [exp(order * end - peak) for end in ends]
+        jensen = _within(_present(exp(logs - peak), cells.p, cells.q), cells, values)
         chord = _within(_chord(cells, values), cells, values)
-        atoms = _power(cells.atom_p, cells.atom_q, order, last)
-    if math.isinf(most):
-        # The last cell has no end.
-        chord.lower[-1], chord.upper[-1] = 0.0, math.inf
-        jensen.upper[-1] = math.inf if a > 1 else jensen.upper[-1]
+        whole = _present(exp(atoms - peak), cells.atom_p, cells.atom_q)
     one, other = (jensen, chord) if a > 1 else (chord, jensen)
-    total = Interval(one.lower, other.upper).larger(0).total() + atoms.total()
-    found = (log(total) + order * last) / (order - 1)
+    total = Interval(one.lower, other.upper).larger(0).total() + whole.total()
+    found = (log(total) + peak) / (order - 1)
     return max(float(found.lower), 0.0), max(float(found.upper), 0.0)
 
 
@@ -316,30 +417,24 @@ def _within(value: Interval, cells: _Cells, ends: list[Interval]) -> Interval:
     return Interval(lower, np.maximum(np.fmin(value.upper, most.upper), lower))
 
 
-def _power(p: Interval, q: Interval, a: Interval, last: float) -> Interval:
-    """Return p (q/p)^a e^(-a last), 0 where there is no mass."""
+def _present(value: Interval, p: Interval, q: Interval) -> Interval:
+    """Return a value that is 0 where there is no mass, and at least 0."""
     some = (p.upper > 0) & (q.upper > 0)
-    known = Interval(np.where(some, p.lower, 1.0), np.where(some, p.upper, 1.0))
-    other = Interval(np.where(some, q.lower, 1.0), np.where(some, q.upper, 1.0))
-    value = exp(a * (log(other) - log(known) - last) + log(known))
-    return Interval(np.where(some, value.lower, 0.0), np.where(some, value.upper, 0.0))
-
-
-def _ends(cells: _Cells) -> tuple[Interval, Interval]:
-    """Return the losses at the ends of the cells, within the doubles of which e^x is one."""
-    low, high = (np.clip(end, -_FAR, _FAR) for end in (cells.low, cells.high))
-    return Interval.exactly(low), Interval.exactly(high)
+    return Interval(
+        np.where(some, np.fmax(value.lower, 0.0), 0.0), np.where(some, value.upper, 0.0)
+    )
 
 
 def _chord(cells: _Cells, values: list[Interval]) -> Interval:
     """Return the mean, under P, of what is linear in e^L between its values at a cell's ends."""
-    low, high = (exp(end) for end in _ends(cells))
+    low, high = (exp(Interval.exactly(end)) for end in (cells.low, cells.high))
     bottom, top = values
     share = (cells.q - low * cells.p) / (high - low).larger(5e-324)
     rest = (high * cells.p - cells.q) / (high - low).larger(5e-324)
     value = bottom * rest + top * share
-    empty = (cells.p.upper <= 0) | (cells.q.upper <= 0)
-    return Interval(np.where(empty, 0.0, value.lower), np.where(empty, 0.0, value.upper))
+    empty, endless = (cells.p.upper <= 0) | (cells.q.upper <= 0), ~np.isfinite(high.upper)
+    lower = np.where(empty | endless, 0.0, value.lower)
+    return Interval(lower, np.where(empty, 0.0, np.where(endless, np.inf, value.upper)))
 
 
 @final

@@ -11,6 +11,7 @@ import numpy as np
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, least_tau_squared
 from neyman.curves._order import inner_gaussian_square
+from neyman.curves._profiles._inverse import epsilon_of_profile
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
 from neyman.numerics import Array, Bracket, ComplexArray, Interval, LossSum, exp_outward, written
 from neyman.numerics._lattice_sums._source import LossSource, SwappedSource
@@ -60,6 +61,7 @@ class Pair(Curve):
         proved: whether the brackets are proved, if those of the pairs that it is made of are.
         mirrored: whether L has the law under Q that -L has under P.
         envelope: whether it stands for a class of mechanisms, of which no one pair is the worst.
+        slow: whether one view takes so long that only few are asked for.
         keys: what records call the fields that have another name there.
         relation: the neighbouring relation that the kind is proved for, whatever it is made of.
     """
@@ -70,6 +72,7 @@ class Pair(Curve):
     proved: ClassVar[bool] = False
     mirrored: ClassVar[bool] = False
     envelope: ClassVar[bool] = False
+    slow: ClassVar[bool] = False
     keys: ClassVar[Mapping[str, str]] = {}
     relation: str | None = None
 
@@ -207,6 +210,12 @@ class Pair(Curve):
     def delta_bracket(self, epsilon: Array) -> Bracket:
         return exp_outward(self.log_delta_bracket(epsilon))
 
+    @override
+    def epsilon_bracket(self, delta: Array) -> Bracket:
+        if self.of_class or any(map(_takes_long, self.made_of())):
+            return epsilon_of_profile(self.log_delta_bracket, delta)
+        return Curve.epsilon_bracket(self, delta)
+
     def threshold(self, alpha: Array) -> tuple[Array, Array]:
         """Return t and the coin at L = t of the best test of size alpha in (0, 1), estimated."""
         with np.errstate(all="ignore"):
@@ -337,6 +346,10 @@ def names_of(kind: type[Pair]) -> tuple[str, ...]:
     """Return the names of the fields of a kind."""
     known = getattr(kind, "__dataclass_fields__", None)
     return () if known is None else tuple(field.name for field in fields(cast("type[Any]", kind)))
+
+
+def _takes_long(pair: Pair) -> bool:
+    return pair.slow or any(map(_takes_long, pair.made_of()))
 
 
 def _written(value: object) -> object:

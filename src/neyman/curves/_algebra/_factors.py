@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._clones import ClonesPair
@@ -22,6 +22,8 @@ Factors: TypeAlias = tuple[tuple[Pair, int], ...]
 @dataclass(frozen=True, slots=True)
 class ProductPair(Pair):
     """f_1^(n_1) ⊗ ... ⊗ f_k^(n_k), as the solvers know it: by its factors."""
+
+    slow: ClassVar[bool] = True
 
     parts: Factors
 

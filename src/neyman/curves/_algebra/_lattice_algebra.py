@@ -236,13 +236,15 @@ class BestPair(ExtremePair):
         upper = np.min([part.upper for part in parts], axis=0)
         lower = np.zeros(flat.shape)
         inner = (flat > 0) & (flat < 1)
-        lower[inner] = np.minimum(epsilon_shown(self.tpr_bracket, flat[inner]), upper[inner])
+        # Where a part is not known to lose anything, the best is not either.
+        shown = inner & (np.min([part.lower for part in parts], axis=0) > 0)
+        lower[shown] = np.minimum(epsilon_shown(self.tpr_bracket, flat[shown]), upper[shown])
         # No more can be told of it than of its parts.
         blur = np.max([_width(part) for part in parts], axis=0)
         decided = inner & (upper - lower <= _DECIDED * (1 + upper) + blur)
         open_ = ~decided & (upper > lower)
         if np.any(open_):
-            lower[open_], upper[open_] = JoinedPair.epsilon_bracket(self, flat[open_])
+            lower[open_], upper[open_] = Pair.epsilon_bracket(self, flat[open_])
         return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
 
     @override

@@ -46,6 +46,7 @@ class ClonesPair(Pair):
     kind: ClassVar[str] = "clones"
     keys: ClassVar[Mapping[str, str]] = {"epsilon0": "epsilon"}
     proved: ClassVar[bool] = True
+    slow: ClassVar[bool] = True
     mirrored: ClassVar[bool] = True
     relation = "replace_one"
 

@@ -23,17 +23,19 @@ from neyman.numerics import (
     Array,
     Interval,
     LossSum,
-    first_double,
     ordinary,
     raised,
     text,
 )
 from neyman.numerics._lattice_sums._source import LossSource, SampledSource, SwappedSource
 from neyman.numerics._primitives import exp, expm1, log, log1p
+from neyman.numerics._root import proved_root
 from neyman.overriding import override
 
 # Brackets wider than that, relatively, are worth another method.
 _LOOSE = 1e-9
+# Of a level: how close it is enough, and how often it is halved.
+_CLOSE, _HALVINGS = 2.0**-53, 60
 
 __all__ = ["SampledPair", "SampledSwapPair", "sampled", "sampling_of"]
 
@@ -187,9 +189,14 @@ class SampledPair(_PoissonSampled):
         q, rest = Interval.of(self.probability), Interval.of(1 - self.probability)
         share = (Interval.decimal(delta) / q).clip(0.0, 1.0)
         inner = share.through(self.base.epsilon_bracket, falling=True).larger(0)
-        near = log1p(q * expm1(inner.smaller(1)))
-        far = inner + log(q + rest * exp(-inner.larger(1)))
-        lower, upper = inner.choose(1, near, far).larger(0)
+
+        def outer(end: Array) -> Interval:
+            x = Interval.exactly(end)
+            near = log1p(q * expm1(x.smaller(1)))
+            return x.choose(1, near, x + log(q + rest * exp(-x.larger(1)))).larger(0)
+
+        # It rises: the ends may lie far apart, where little is known from below.
+        lower, upper = outer(inner.lower).lower, outer(inner.upper).upper
         upper = np.where(np.isinf(inner.upper), np.inf, upper)
         lower = np.where(np.isinf(inner.lower), np.inf, lower)
         step = 2.0**-53 * np.where(np.isfinite(upper), upper, 1.0) + 1e-300
@@ -311,18 +318,41 @@ class SampledSwapPair(_PoissonSampled):
         found = k * _falling(back.delta_bracket, inner, k.upper > 0)
         return Interval.where(k.upper > 0, found.clip(0.0, 1.0), Interval.exactly(0.0))
 
-    def _base_level(self, alpha: Array) -> Interval:
-        """Interval the x with (1 - q) tpr0(x) + q x = alpha."""
+    def _base_level(self, size: Array) -> Interval:
+        """Interval the x with (1 - q) tpr0(x) + q x = size."""
+        alpha = np.ravel(np.asarray(size, dtype=np.float64))
         back, near = self.base.swap(), Interval.decimal(alpha)
         q, rest = (Interval.of(x) for x in (self.probability, 1 - self.probability))
 
         def level(x: Array) -> Interval:
-            inside = np.minimum(x, 1.0)
-            return rest * back.tpr_bracket(inside).decimals() + q * inside
+            return rest * back.tpr_bracket(x).decimals() + q * x
 
-        upper = first_double(lambda x: (level(x).lower >= near.upper) | (x >= 1), alpha.shape)
-        lower = first_double(lambda x: (level(x).upper >= near.lower) | (x >= 1), alpha.shape)
-        return Interval(np.maximum(np.nextafter(lower, -1.0), 0.0), np.minimum(upper, 1.0))
+        def log_level(t: Array) -> Interval:
+            return log(level(np.exp(-np.maximum(t, 0.0))))
+
+        lower, upper = np.zeros(alpha.shape), np.where(near.lower <= 0, 0.0, np.minimum(alpha, 1.0))
+        # Where a test that never rejects without the unit is as large, it is one.
+        open_ = (alpha > 0) & (alpha < 1) & ~(level(np.zeros(1)).lower >= near.upper)
+        upper[~open_ & (alpha < 1)] = 0.0
+        lower[alpha >= 1] = 1.0
+        if np.any(open_):
+            target = np.log(alpha[open_])
+            found = proved_root(
+                log_level, lambda t: log_level(t).middle, target, -target, -np.ones(target.shape)
+            )
+            lower[open_], upper[open_] = np.exp(-found.upper), np.exp(-np.maximum(found.lower, 0.0))
+        # A secant stops early, where the function is flat most of all: each end by halving.
+        first, last = lower, upper
+        for _ in range(_HALVINGS):
+            room = (upper - lower) / 16 + _CLOSE * upper
+            if np.all((last - lower <= room) & (upper - first <= room)):
+                break
+            middles = (lower + last) / 2, (first + upper) / 2
+            here = level(np.stack(middles))
+            under, over = here.upper[0] <= near.lower, here.lower[1] >= near.upper
+            lower, last = np.where(under, middles[0], lower), np.where(under, last, middles[0])
+            upper, first = np.where(over, middles[1], upper), np.where(over, first, middles[1])
+        return Interval(lower.reshape(np.shape(size)), upper.reshape(np.shape(size)))
 
     def _proportional(self, alpha: Array) -> Interval:
         """Interval alpha / (1 - q), the power while all tests fit where only the unit leads."""

@@ -10,17 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.curves._algebra._factors import Factors, ProductPair, factors_of
-from neyman.curves._algebra._lattice_algebra import count_of_choices
+from neyman.curves._algebra._lattice_algebra import MixturePair, count_of_choices
 from neyman.curves._pair import Pair
-from neyman.curves._pairs._clones import ClonesPair
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.curves._solvers._contour import ContourProfile, loss_law
 from neyman.curves._solvers._exact import has_exact_profile
 from neyman.curves._solvers._solver import Auto, using
-from neyman.curves._solvers._sources import law_above, law_below
+from neyman.curves._solvers._sources import MixedSource, law_above, law_below
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View
-from neyman.curves._statements._real_line import RealLinePair
 from neyman.numerics import Array, Bracket, Interval, Ladder, LossSum, exp_outward
 from neyman.numerics._atomic._rounding import Rounded, sampled_atoms
 from neyman.numerics._lattice_sums._hits import CountedHits
@@ -221,6 +219,13 @@ def _sides(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSource] |
         # Of the reversed base: what is left out of a lower law tells too much when it is reversed.
         share = pair.probability
         return _wrapped(pair.base.swap(), step, lambda source: SampledSwapSource(source, share))
+    if isinstance(pair, MixturePair):
+        known = [(_sides(part, step), share) for part, share in pair.parts]
+        both = [(sides, share) for sides, share in known if sides is not None]
+        if len(both) == len(known):
+            ends = ([(sides[i], share) for sides, share in both] for i in (0, 1))
+            upper, lower = map(MixedSource, ends)
+            return upper, lower
     return _by_profile(pair, step)
 
 
@@ -299,8 +304,7 @@ def _is_costly(pair: Pair) -> bool:
     """Return whether one view takes so long that a fine grid of losses is not read from it."""
     if isinstance(pair, ProductPair):
         return not has_exact_profile(pair.parts) or loss_law(pair.parts) is None
-    costly = isinstance(pair, ClonesPair | RealLinePair)
-    return costly or any(_is_costly(part) for part in pair.made_of())
+    return pair.slow or any(_is_costly(part) for part in pair.made_of())
 
 
 def _floor(pair: Pair) -> float:

@@ -68,6 +68,7 @@ class RealLinePair(Pair):
     proved: ClassVar[bool] = True
     mirrored: ClassVar[bool] = True
     envelope: ClassVar[bool] = True
+    slow: ClassVar[bool] = True
 
     @property
     @abstractmethod
