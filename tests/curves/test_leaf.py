@@ -188,7 +188,7 @@ def test_what_only_one_law_gives_is_an_infinite_loss():
     pair = group(f, 3).epsilon(0.02, bracket=True)
     assert pair.lower == math.inf
     assert group(f, 3).epsilon(0.0301) == 0
-    assert (f**3).mu(slack=0.1) == 0
+    assert (f**3).mu(slack=0.1) < 1e-100
 
 
 def test_it_is_calibrated():

@@ -133,7 +133,7 @@ def test_several_releases_take_the_better_of_two_bounds():
     assert found.upper == zcdp(rho).epsilon(1e-5) < (bounded_range(0.1) ** 100).epsilon(1e-5)
     # A bound of a class, of which a member may lose nothing.
     assert (found.lower, found.of) == (0, "class")
-    assert better.delta(found.upper, bracket=True).upper <= 1e-5 * (1 + 1e-9)
+    assert better.delta(found.upper, bracket=True).upper <= 1e-5 * (1 + 1e-8)
     assert bounded_range(1, times=20).remove.parts[0] == (bounded_range(1) ** 20).remove
 
 

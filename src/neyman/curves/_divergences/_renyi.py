@@ -12,6 +12,7 @@ arithmetic over all orders and losses.
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -38,33 +39,50 @@ _NODES, _WEIGHTS = legendre(16)
 _FAR = 300.0
 # Sixteen times the smallest double: an order may be tiny.
 _LEAST = 2.0**-1070
+# Losses times orders below it leave D = share a epsilon^2, within their product.
+_TINY = 1e-100
 # Beyond it D is the largest loss, in doubles.
 _MOST_ORDER = 1e100
 
 
 def randomized_response_renyi(order: Interval, epsilon: Interval) -> Interval:
     """Return D_order of f_{epsilon,0}; its limits are epsilon tanh(epsilon/2) and epsilon."""
-    return _proved(randomized_response_divergence, order, epsilon)
+    return _proved(randomized_response_divergence, order, epsilon, Fraction(1, 2))
 
 
 def laplace_renyi(order: Interval, epsilon: Interval) -> Interval:
     """Return D_order of Lap(0, 1), Lap(epsilon, 1); limits epsilon + e^-epsilon - 1, epsilon."""
-    return _proved(_laplace, order, epsilon)
+    return _proved(_laplace, order, epsilon, Fraction(1, 2))
 
 
 def logistic_renyi(order: Interval, eta: Interval) -> Interval:
     """Return D_order of Logistic(0), Logistic(eta); limits eta coth(eta/2) - 2 and eta."""
-    return _proved(_logistic, order, eta)
+    return _proved(_logistic, order, eta, Fraction(1, 6))
 
 
-def _proved(divergence: Divergence, order: Interval, epsilon: Interval) -> Interval:
-    """Return what holds D at all orders and losses here, both ends computed at once."""
+def _proved(
+    divergence: Divergence, order: Interval, epsilon: Interval, share: Fraction
+) -> Interval:
+    """Return what holds D at all orders and losses here, both ends computed at once.
+
+    Args:
+        divergence: in doubles.
+        order: a.
+        epsilon: the loss.
+        share: D over a epsilon^2 where a epsilon is nothing beside 1.
+    """
     low = np.broadcast_arrays(order.lower, epsilon.lower)
     high = np.broadcast_arrays(order.upper, epsilon.upper)
     with np.errstate(all="ignore"):
         value = divergence(np.stack((low[0], high[0])), np.stack((low[1], high[1])))
     found = Interval.within(value, ERROR, _LEAST)
-    return Interval(found.lower[0], found.upper[1]).smaller(epsilon).larger(0.0)
+    found = Interval(found.lower[0], found.upper[1])
+    # Products of such losses are too small for doubles to hold all of their digits.
+    tiny = ((order + 1) * epsilon).upper < _TINY
+    if np.any(tiny):
+        series = order * epsilon.squared() * share * Interval.within(np.asarray(1.0), ERROR)
+        found = Interval.where(tiny, series, found)
+    return found.smaller(epsilon).larger(0.0)
 
 
 def randomized_response_divergence(order: Array, epsilon: Array) -> Array:

@@ -243,7 +243,7 @@ def _means(
     # would come to the middle.
     middles, scale = points.lower[:-1] + step / 2, exp(points).upper[1:]
     p, q = (mass.middle[1:-1] for mass in cells)
-    short = _excess(p, q, np.exp(middles))
+    short = _excess(p, q, np.exp(np.minimum(middles, 700.0)))
     move = np.where(np.abs(short) < step / 2, -short, 0.0) + _noise(cells, step)
     tries = 0
     while True:

@@ -252,7 +252,9 @@ class LaplaceNodes(LossNodes):
             s = np.asarray(c + 1j * u[near:], dtype=np.complex128)
             parts.append((self.atoms(s) + self.law.density.transform(s)).log())
         values, errors = zip(*parts, strict=True)
-        return Disc(np.concatenate(values), np.concatenate(errors))
+        error = np.concatenate(errors)
+        # Where the transform is not followed nothing is known.
+        return Disc(np.concatenate(values), np.where(np.isnan(error), np.inf, error))
 
     def atoms(self, s: ComplexArray | Array) -> Disc:
         """Return the transform of the atoms."""
