@@ -12,7 +12,7 @@ from neyman.curves._divergences._binomial_renyi import outermost_renyi
 from neyman.curves._divergences._law_renyi import renyi_by_law
 from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._order import largest_ratio
-from neyman.curves._pair import Pair, Tails
+from neyman.curves._pair import Pair, Tails, middles
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._solvers._sources import GaussianMixtureSource
@@ -192,14 +192,21 @@ class GaussianMixturePair(Pair):
         over, under = flat >= self._most, flat <= self._least
         found = mixtures.place(np.where(over | under, 0.0, flat))
         z = np.where(np.isfinite(found.lower), found.lower, found.upper)
-        z = np.where(over, np.inf, np.where(under, -np.inf, z))
-        sides = (
-            mixtures.log_p_above(z),
-            mixtures.log_p_below(z),
-            mixtures.log_q_above(z),
-            mixtures.log_q_below(z),
+        known = middles(
+            (
+                mixtures.log_p_above(z),
+                mixtures.log_p_below(z),
+                mixtures.log_q_above(z),
+                mixtures.log_q_below(z),
+            )
         )
-        return Tails(*(side.upper.reshape(np.shape(t)) for side in sides))
+        # Beyond the largest loss nothing is above, below the least one nothing is below.
+        none, all_ = (over, under) * 2, (under, over) * 2
+        sides = (
+            np.where(empty, -np.inf, np.where(whole, 0.0, side)).reshape(np.shape(t))
+            for side, empty, whole in zip(known, none, all_, strict=True)
+        )
+        return Tails(*sides)
 
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
