@@ -8,7 +8,7 @@ import pytest
 from neyman import functional
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Circle, Interval, ProjectedDensity
-from neyman.functional._densities._projected import nearest_masses
+from neyman.functional._densities._proper import nearest_masses
 
 
 def test_the_projection_is_the_nearest_vector():
