@@ -15,7 +15,7 @@ import pytest
 import neyman as ny
 from neyman import functional
 from neyman.cli import main
-from neyman.functional import ReleasedFunction
+from neyman.functional import DensityFunction
 from neyman.numerics import text
 from neyman.publish import density
 from neyman.tables import Rows, open_table
@@ -68,10 +68,10 @@ def test_a_density_is_printed_drawn_kept_and_replayed_free(folder, capsys):
     assert "gdp(mu=0.5), one row (add_remove)" in first
     assert "charged    25 % of visits.ledger; 75 % remain" in first
     assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
-    f = functional.load(folder / "curve.npz", ReleasedFunction)
+    f = functional.load(folder / "curve.npz", DensityFunction)
     # 3,000 rows, one of them NaN.
     assert abs(f.count - 2999) < 9 * f.count_sd < 200
-    assert abs(float(f.project().quantile(0.5)) - 30) < 3
+    assert abs(float(f.ppf(0.5)) - 30) < 3
     assert main(words(*outputs)) == 0
     again = capsys.readouterr().out
     assert again == first.replace("charged    25", "charged    earlier, 25")
@@ -83,15 +83,15 @@ def test_a_density_is_printed_drawn_kept_and_replayed_free(folder, capsys):
 def test_the_json_holds_the_function_and_what_can_be_read_off_it(folder, capsys):
     assert main(words("--json", "--save", "curve.npz")) == 0
     record = json.loads(capsys.readouterr().out)
-    f = functional.read(record["function"], ReleasedFunction)
+    f = functional.read(record["function"], DensityFunction)
     assert f == functional.load(folder / "curve.npz")
     band = record["band"]
     assert band["density"] == f(np.array(band["x"])).tolist()
     assert (np.array(band["lower"]) < band["density"]).all()
-    assert record["quantiles"]["0.5"] == float(f.project().quantile(0.5))
+    assert record["quantiles"]["0.5"] == float(f.ppf(0.5))
     assert record["release"]["entry"] == "minutes"
     assert record["replayed"] is False
-    assert functional.function(_Release(record["release"])).smooth(f.bandwidth) == f
+    assert functional.function(_Release(record["release"])) == f
 
 
 def test_records_on_the_command_line_are_those_of_python(folder, capsys):
@@ -104,7 +104,7 @@ def test_records_on_the_command_line_are_those_of_python(folder, capsys):
     least = functional.pilot_bandwidth(domain, 3000) / 2
     assert record["release"]["query"]["basis"]["bandwidth"] == text(least)
     # Read at the bandwidth that the release chooses, which is wider here.
-    f = functional.read(record["function"], ReleasedFunction)
+    f = functional.read(record["function"], DensityFunction)
     assert f.basis.bandwidth == least < f.bandwidth
 
 
@@ -245,7 +245,7 @@ def test_noise_larger_than_the_data_is_said_after_all_is_kept(folder, capsys, mo
     assert "too small beside its noise to be a density" in captured.err
     assert "the same command asks again, free" in captured.err
     assert not captured.out
-    assert functional.load(folder / "curve.npz", ReleasedFunction).count == pytest.approx(-2999)
+    assert functional.load(folder / "curve.npz", DensityFunction).count == pytest.approx(-2999)
     assert not (folder / "curve.png").exists()
 
 

@@ -6,7 +6,6 @@ from typing import Final
 import numpy as np
 
 from neyman.functional import DensityFunction
-from neyman.functional._densities._band import BandKind
 from neyman.ledger import store_of
 from neyman.numerics import Array, at_least, at_most
 from neyman.printable import printable, shortened
@@ -23,8 +22,7 @@ def _at(f: DensityFunction, places: int) -> dict[str, Array]:
     """Return the density and its bands at equally spaced places of the whole domain."""
     x = f.sides[0].grid(places)
     found = {"x": x, "density": f(x)}
-    kinds: tuple[tuple[BandKind, str], ...] = (("density", ""), ("noise", "noise_"))
-    for kind, said in kinds:
+    for kind, said in (("density", ""), ("noise", "noise_")):
         band = f.band(LEVEL, kind)
         found[f"{said}lower"] = np.interp(x, band.x, band.lower)
         found[f"{said}upper"] = np.interp(x, band.x, band.upper)

@@ -1,8 +1,9 @@
 """Bands that hold everywhere at once: of a curve by a formula, of several coordinates simulated."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, TypeAlias, final, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
 
@@ -47,20 +48,25 @@ class Band(NamedTuple):
         return self.axes[0]
 
 
-def check_band_kind(kind: str) -> BandKind:
-    """Return `kind` if it names a band.
+# What a band can be for.
+_FOR: Final[Mapping[BandKind, str]] = {
+    "density": "for the density of the population",
+    "total": "for what the function is expected to be: noise and sampling",
+    "noise": "for what these records would give without noise",
+}
+
+
+def check_band_kind(kind: object, known: Sequence[BandKind] = ("noise", "total")) -> BandKind:
+    """Return `kind` if it names one of the bands that are known.
 
     Raises:
-        InvalidParameter: if it is neither "noise" nor "total".
+        InvalidParameter: if it is another word, or none.
     """
-    for known in get_args(BandKind):
-        if type(kind) is str and kind == known:
-            return known
-    raise InvalidParameter(
-        f'kind must name a band; {given("kind", kind)}. Write "density" (for the density of the '
-        'population), "total" (for what the reading is expected to be) or "noise" (for what these '
-        "records would give without noise)"
-    )
+    for one in known:
+        if type(kind) is str and kind == one:
+            return one
+    kinds = " or ".join(f'"{one}" ({_FOR[one]})' for one in known)
+    raise InvalidParameter(f"kind must name a band; {given('kind', kind)}; write {kinds}")
 
 
 def curve_band(

@@ -10,7 +10,7 @@ from neyman.functional._bases._domain import Domain, Side
 from neyman.functional._bases._target import Scales, Target
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
-from neyman.functional._densities._reading import reading_of
+from neyman.functional._densities._reading import round_reading_of
 from neyman.numerics import Real
 
 __all__ = ["pilot_bandwidth", "select_bandwidth", "started_at"]
@@ -138,5 +138,5 @@ def select_bandwidth(function: ReleasedFunction | ReleasedField) -> float | tupl
     """
     released = ReleasedFunction | ReleasedField
     check_type("function", function, released, "functional.function(release).raw of a density")
-    factor = max(reading_of(function).bandwidth, 1.0)
+    factor = max(round_reading_of(function).bandwidth, 1.0)
     return function.bandwidth_at(factor)

@@ -9,11 +9,11 @@ from typing import ClassVar, Final, Self, TypeAlias, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import check_type
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, NoisyCount, Released
 from neyman.functional._arguments import check_level, each, number, numbers
-from neyman.functional._densities._band import Band, BandKind, check_band_kind, curve_band
+from neyman.functional._densities._band import Band, check_band_kind, curve_band
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._proper import ProperDensity, Table
@@ -50,12 +50,12 @@ class DensityFunction(ProperDensity):
         far off it may be.
     """
 
-    kind: ClassVar[str] = "density"
+    kind: ClassVar[str] = "density_function"
     statistics: ClassVar[tuple[str, ...]] = (
         *ReleasedFunction.statistics,
         *ReleasedField.statistics,
     )
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 1
 
     raw: Raw
     bandwidth: tuple[Fraction, ...] | None = None
@@ -120,6 +120,11 @@ class DensityFunction(ProperDensity):
         return self.raw.count
 
     @property
+    def count_sd(self) -> float:
+        """Standard deviation of the noise of `count`."""
+        return self.raw.count_sd
+
+    @property
     def reading(self) -> Reading:
         """Which share of each wave is kept, and by which estimates.
 
@@ -160,7 +165,8 @@ class DensityFunction(ProperDensity):
             InvalidParameter: if there is no such axis.
         """
         if isinstance(self.raw, ReleasedFunction):
-            return super().marginal(axis)
+            whole("axis", axis, 0, 0)
+            return self
         found = self.raw.marginal(axis)
         return DensityFunction(found, None if self.bandwidth is None else (self.bandwidth[axis],))
 
@@ -180,7 +186,7 @@ class DensityFunction(ProperDensity):
 
     # -- how far off it is --------------------------------------------------------------------
 
-    def band(self, level: float, kind: BandKind = "density") -> Band:
+    def band(self, level: float, kind: str = "density") -> Band:
         """Return a band that holds everywhere at once, ends included, of one coordinate.
 
         Args:
@@ -197,7 +203,7 @@ class DensityFunction(ProperDensity):
         Error: an estimate, for shares are chosen from the release. Coverage of "density" was
             measured (docs/howto/density.md); features that n records do not show are in no band.
         """
-        share, known = check_level(level), check_band_kind(kind)
+        share, known = check_level(level), check_band_kind(kind, ("density", "total", "noise"))
         self._require_one("band")
         return curve_band(
             self.reading,

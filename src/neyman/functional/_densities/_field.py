@@ -34,7 +34,7 @@ __all__ = ["ReleasedField"]
 class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
     """A kernel estimate of two or three coordinates, as released."""
 
-    kind: ClassVar[str] = "kernel_field"
+    kind: ClassVar[str] = "field"
     statistics: ClassVar[tuple[str, ...]] = (FieldBasis.statistic,)
     version: ClassVar[int] = 1
     coordinates: ClassVar[range] = range(2, 4)

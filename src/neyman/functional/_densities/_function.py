@@ -25,7 +25,7 @@ __all__ = ["ReleasedFunction"]
 class ReleasedFunction(ReleasedDensity[Fraction]):
     """A kernel estimate of one coordinate, as released: unbiased but for its kernel."""
 
-    kind: ClassVar[str] = "kernel_density"
+    kind: ClassVar[str] = "density"
     statistics: ClassVar[tuple[str, ...]] = ("density",)
     version: ClassVar[int] = 2
     coordinates: ClassVar[range] = range(1, 2)

@@ -392,7 +392,7 @@ class ProperDensity(Function):
 class TabulatedDensity(ProperDensity):
     """A density by its values at places: one that was stored, or one coordinate of several."""
 
-    kind: ClassVar[str] = "tabulated_density"
+    kind: ClassVar[str] = "projected_field"
     statistics: ClassVar[tuple[str, ...]] = ()
 
     held: Table

@@ -31,7 +31,7 @@ from neyman.functional._densities._proper import Table, TabulatedDensity, neares
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.numerics import Array
 
-__all__ = ["Reading", "reading_of"]
+__all__ = ["Reading", "reading_of", "round_reading_of"]
 
 _MOST_KEPT: Final = 64
 # Powers of the frequency in the exponent, and how many bandwidths are tried.
@@ -203,18 +203,31 @@ def reading_of(released: ReleasedDensity[Any]) -> Reading:
     Raises:
         InvalidParameter: if the released number of records is not positive.
     """
-    return _reading_of(released.smooth([low for low, _ in released.reach]))
+    return _best(released.smooth([low for low, _ in released.reach]))
+
+
+def round_reading_of(released: ReleasedDensity[Any]) -> Reading:
+    """Return the best reading by kernels that are alike on all sides, in bandwidths of the release.
+
+    Raises:
+        InvalidParameter: if the released number of records is not positive.
+    """
+    return _round(released.smooth([low for low, _ in released.reach]))
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _reading_of(released: ReleasedDensity[Any]) -> Reading:
+def _round(released: ReleasedDensity[Any]) -> Reading:
+    return Reading.of(Coefficients.of(released, folded=True), np.eye(len(released.waves.sides)))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _best(released: ReleasedDensity[Any]) -> Reading:
+    first = _round(released)
     d = len(released.waves.sides)
-    folded = Coefficients.of(released, folded=True)
-    first = Reading.of(folded, np.eye(d))
     if d == 1:
         return first
-    shape = _covariance(first.proper(first.shares), folded.bandwidths)
-    found = [first, Reading.of(folded, np.diag(np.diag(shape)))]
+    shape = _covariance(first.proper(first.shares), first.coefficients.bandwidths)
+    found = [first, Reading.of(first.coefficients, np.diag(np.diag(shape)))]
     if np.count_nonzero(shape) > d:
         found.append(Reading.of(Coefficients.of(released, folded=False), shape))
     return min(found, key=lambda reading: reading.risk)
