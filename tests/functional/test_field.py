@@ -288,8 +288,8 @@ def contraction(values, weights):
 
 def test_without_noise_the_projection_is_the_estimate_folded(released_field):
     values = np.random.default_rng(7).normal((0.5, 5), 1, (100_000, 2)).clip(0, 10)
-    f = released_field(values, mu=None)
-    wide = (1.2, 1.5)
+    f = released_field(values, mu=None, bandwidth=(0.5, 0.6))
+    wide = (0.8, 1)
     f, p = f.smooth(wide), DensityFunction(f).smooth(wide)
     inner = np.array([[6.0, 5.0], [5.0, 6.0], [5.5, 4.0]])
     np.testing.assert_allclose(p(inner), f(inner), atol=1e-5)

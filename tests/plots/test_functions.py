@@ -105,7 +105,7 @@ def test_a_regression_curve_is_drawn_where_it_is_known():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("dose", "effect")
     assert axes.get_title(loc="left") == "read by Nadaraya and Watson, bandwidth 0.05"
     assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == [
-        "the density itself, 90 % band of the whole curve",
+        "noise and sampling, 90 % band of the whole curve",
         "noise, 90 % band of the whole curve",
         "private mean",
         "true (public data)",

@@ -121,7 +121,8 @@ class Function(Displayed, ABC):
         raise InvalidParameter(
             f"the released number of records is {number.count:.6g} ± "
             f"{number.half_width(confidence):.4g} of noise ({100 * confidence:g} %), too small "
-            f"beside its noise to be a {self.kind.replace('_', ' ')}; spend more, or ask for larger groups"
+            f"beside its noise to be a {self.kind.replace('_', ' ')}; spend more, or ask for larger "
+            "groups"
         )
 
     @abstractmethod
