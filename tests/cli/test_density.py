@@ -1,8 +1,8 @@
 """`neyman density`, run as a person runs it."""
 
 import json
-import re
 import os
+import re
 import signal
 import subprocess
 import sys
