@@ -65,13 +65,13 @@ def test_a_density_is_printed_drawn_kept_and_replayed_free(folder, capsys):
     outputs = ("--picture", "curve.png", "--save", "curve.npz")
     assert main(words(*outputs)) == 0
     first = capsys.readouterr().out
-    assert "density of minutes on [-20, 80], values outside moved to its ends" in first
+    assert "density of minutes on [-20, 80], values outside counted apart" in first
     assert "gdp(mu=0.5), one row (add_remove)" in first
     assert "charged    25 % of visits.ledger; 75 % remain" in first
     assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
     f = functional.load(folder / "curve.npz", DensityFunction)
-    # 3,000 rows, one of them NaN.
-    assert abs(f.count - 2999) < 9 * f.count_sd < 200
+    # 3,000 rows, one of them NaN, four beyond the ends.
+    assert abs(f.count - 2995) < 9 * f.count_sd < 200
     assert abs(float(f.ppf(0.5)) - 30) < 3
     assert main(words(*outputs)) == 0
     again = capsys.readouterr().out
@@ -99,7 +99,7 @@ def test_the_json_holds_the_function_and_what_can_be_read_off_it(folder, capsys)
 def test_records_on_the_command_line_are_those_of_python(folder, capsys):
     assert main(words("--json")) == 0
     record = json.loads(capsys.readouterr().out)
-    domain = functional.Interval(-20, 80, outside="clip")
+    domain = functional.Interval(-20, 80, outside="count")
     table = open_table(folder / "visits.parquet", unit=Rows(), bounds={})
     question = density(table, "minutes", domain=domain, records=3000)
     assert record["release"]["query"] == json.loads(json.dumps(question.query))
@@ -243,11 +243,11 @@ def test_noise_larger_than_the_data_is_said_after_all_is_kept(folder, capsys, mo
     asked = words("--save", "curve.npz", "--picture", "curve.png")
     assert main(asked) == 1
     captured = capsys.readouterr()
-    assert "the released number of records is -2999 ± " in captured.err
+    assert "the released number of records is -2995 ± " in captured.err
     assert "too small beside its noise to be a density" in captured.err
     assert "the same command asks again, free" in captured.err
     assert not captured.out
-    assert functional.load(folder / "curve.npz", DensityFunction).count == pytest.approx(-2999)
+    assert functional.load(folder / "curve.npz", DensityFunction).count == pytest.approx(-2995)
     assert not (folder / "curve.png").exists()
 
 

@@ -60,6 +60,7 @@ def text(f: DensityFunction, release: Release, options: argparse.Namespace) -> s
     lines = [
         head(options),
         f"records {f.count:.0f}, noise {f.raw.count_sd:.1f}",
+        *_outside(f),
         "",
         f"{shortened(options.column, 14):>14} " + " ".join(f"{name:>12}" for name in heads),
     ]
@@ -78,6 +79,17 @@ def text(f: DensityFunction, release: Release, options: argparse.Namespace) -> s
     return "\n".join([*lines, "", *_paid(release, options)])
 
 
+def _outside(f: DensityFunction) -> list[str]:
+    """Say how many records lie outside, where they were counted."""
+    if not f.outside:
+        return []
+    below, above, nowhere = f.outside
+    return [
+        f"outside {round(below.count)} below, {round(above.count)} above, "
+        f"{round(nowhere.count)} without a number, noise {below.stddev:.1f}"
+    ]
+
+
 def head(options: argparse.Namespace) -> str:
     """Return the first line of the page."""
     return f"density of {printable(options.column)} on {_domain(options)}"
@@ -87,9 +99,10 @@ def _domain(options: argparse.Namespace) -> str:
     if options.period is not None:
         return f"a circle of {options.period}"
     if options.domain is None:
-        return "its bounds, values outside moved to their ends"
-    moved = "left out" if options.outside == "drop" else "moved to its ends"
-    return f"[{options.domain.replace(':', ', ')}], values outside {moved}"
+        return "its bounds, values outside counted apart"
+    moved = {"drop": "left out", "clip": "moved to its ends"}
+    said = moved.get(options.outside, "counted apart")
+    return f"[{options.domain.replace(':', ', ')}], values outside {said}"
 
 
 def _paid(release: Release, options: argparse.Namespace) -> list[str]:

@@ -13,7 +13,7 @@ from neyman.functional._densities._density_function import DensityFunction
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
-from neyman.functional._densities._released import ReleasedDensity
+from neyman.functional._densities._released import OutsideCounts, ReleasedDensity
 from neyman.functional._functions import Functions
 from neyman.functional._gaussian_processes._curve_mean import curve_mean, mean_norm
 from neyman.functional._gaussian_processes._density_values import density_at, density_norm
@@ -64,6 +64,7 @@ __all__ = [
     "Matern",
     "MaternPath",
     "NoisyCount",
+    "OutsideCounts",
     "ProperDensity",
     "RegressionCurve",
     "RegressionFit",

@@ -18,6 +18,7 @@ from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._proper import ProperDensity, Table
 from neyman.functional._densities._reading import Reading, reading_of
+from neyman.functional._densities._released import OutsideCounts
 from neyman.numerics import Array, Real, text
 from neyman.overriding import override
 
@@ -123,6 +124,14 @@ class DensityFunction(ProperDensity):
     def count_sd(self) -> float:
         """Standard deviation of the noise of `count`."""
         return self.raw.count_sd
+
+    @property
+    def outside(self) -> OutsideCounts | tuple[()]:
+        """How many records lie below the domain, above it and nowhere, where they were counted.
+
+        The density is that of those inside.
+        """
+        return self.raw.outside
 
     @property
     def reading(self) -> Reading:

@@ -1,11 +1,12 @@
 """A released density, of one coordinate or several: a function made of public integers."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, Final, Generic, Self, TypeVar, cast
+from typing import ClassVar, Final, Generic, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +17,29 @@ from neyman.functional._abstract import FORMAT, Function, Noisy, NoisyCount, Rel
 from neyman.functional._arguments import each, number
 from neyman.functional._bases._field_basis import basis_of
 from neyman.functional._bases._waves import WaveBasis, Waves, spread
+from neyman.nodes import OUTSIDE
 from neyman.numerics import Array, Real, text
 from neyman.overriding import override
 
-__all__ = ["ReleasedDensity"]
+__all__ = ["OutsideCounts", "ReleasedDensity"]
 
 _MOST_KEPT: Final = 16
 
 _Bandwidth = TypeVar("_Bandwidth", Fraction, tuple[Fraction, ...])
+
+
+class OutsideCounts(NamedTuple):
+    """Released numbers of records that are not in the domain.
+
+    Attributes:
+        below: of values below it.
+        above: of values above it.
+        nowhere: of values that are no number.
+    """
+
+    below: NoisyCount
+    above: NoisyCount
+    nowhere: NoisyCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +116,7 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
                 f"{'one for each side, within' if len(reach) > 1 else 'one in'} {within}"
             )
         if not Noisy(self.integers, self.stddev, self.records, self.unit_records).fits(
-            self.waves.size, counted=self.waves.counted
+            self.waves.size + OUTSIDE * (self.basis.outside > 0), counted=self.waves.counted
         ):
             raise InvalidParameter(
                 f"{len(self.integers)} integers of stddev={self.stddev} with records="
@@ -111,17 +127,26 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
 
     @property
     def count(self) -> float:
-        """Number of records n: the public one, or the released one, which has noise."""
+        """Number of records n: the public one, or the released one in the domain, with noise."""
         if self.records is not None:
-            return float(self.records)
+            return self.records - sum(part.count for part in self.outside)
         return self.integers[0] / float(self.waves.amplitudes.flat[0])
 
     @property
     def count_sd(self) -> float:
         """Standard deviation of the noise of `count`."""
         if self.records is not None:
-            return 0.0
+            return math.sqrt(sum(part.stddev**2 for part in self.outside))
         return self.stddev / float(self.waves.amplitudes.flat[0])
+
+    @property
+    def outside(self) -> "OutsideCounts | tuple[()]":
+        """How many records lie outside the domain, where they are counted apart."""
+        if (b := self.basis.outside) == 0:
+            return ()
+        return OutsideCounts(
+            *(NoisyCount(k / b, self.stddev / b) for k in self.integers[-OUTSIDE:])
+        )
 
     @property
     @override
@@ -152,7 +177,7 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
         """
         scales = spread(self.waves.amplitudes)
         released = scales > 0
-        integers = np.array(self.integers, dtype=np.float64)
+        integers = np.array(self.integers[: self.waves.size], dtype=np.float64)
         found = np.zeros(scales.shape)
         found[released] = integers * (1 / (scales[released] * self.positive_count))
         found.flat[0] = 1.0
