@@ -83,10 +83,10 @@ def _each(
     random = np.random.default_rng(1)
     for _ in range(repetitions):
         values = density.draw(count, random)
-        f = pipeline(values)
+        f = pipeline(values).smooth(pipeline.bandwidth)
         total, noise = f.band(LEVEL, "total"), f.band(LEVEL, "noise")
-        truth = density.smoothed(total.x, float(f.bandwidth))
-        exact = kernel_estimate(noise.x, values, float(f.bandwidth))
+        truth = density.smoothed(total.x, float(pipeline.bandwidth))
+        exact = kernel_estimate(noise.x, values, float(pipeline.bandwidth))
         low = bool((truth < total.lower).any())
         yield _holds(noise, exact), low, not low and bool((truth > total.upper).any())
 

@@ -50,13 +50,14 @@ def spectral(cells: int, repetitions: int) -> list[float]:
     pipeline = Pipeline(domain, 1 / min(cells, 1024), MU, target=functional.Cumulative())
     question, edges = pipeline.ask(np.full(100_000, 0.5)), np.arange(1, cells + 1) / cells
     # As good as without noise.
-    calm = functional.function(answer(question, ny.Gaussian(scale=1)))
+    kind = functional.ReleasedFunction
+    calm = functional.function(answer(question, ny.Gaussian(scale=1)), kind)
     exact, sums = calm.count * calm.cdf(edges), question.compute()
     found: list[float] = []
     for _ in range(repetitions):
         noisy = pipeline.noise.add_noise(sums)
         columns = question.reading.columns(noisy, pipeline.noise, 0.95)
-        f = functional.function(Answer(question.query, columns))
+        f = functional.function(Answer(question.query, columns), kind)
         found.append(float(np.abs(f.count * f.cdf(edges) - exact).max()))
     return found
 

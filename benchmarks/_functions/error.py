@@ -113,7 +113,7 @@ def simulated(
     for _ in range(repetitions):
         values = NORMAL.draw(count, random)
         plain = kernel_estimate(X, values, bandwidths[1])
-        errors += [((curve - truth) ** 2).sum() for curve in (pipeline(values)(X), plain)]
+        errors += [((curve - truth) ** 2).sum() for curve in (pipeline(values).raw(X), plain)]
     return float(errors[0] / errors[1])
 
 
@@ -148,10 +148,10 @@ def automatic() -> Section:
             ),
         ]
     return Section(
-        title="The bandwidth that the release chooses",
+        title="The reading that is handed over",
         method=(
-            "Error of `f.smooth(select_bandwidth(f)).project()`, released once, over the exact "
-            "error, not projected, of a release at the best bandwidth, which nobody knows, ± "
+            "Error of `functional.function(release)`, released once, over the exact error of a "
+            "kernel estimate released at the best bandwidth, which nobody knows, ± "
             f"its standard error: {FEWEST} samples each, up to {MOST} where the mean is within "
             f"three standard errors of {WORST} or above. Records: of `density(records=n)` on "
             "[-4, 4]. Pilot: of `density(bandwidth=pilot_bandwidth([-4, 4], n))`."
@@ -164,14 +164,13 @@ def automatic() -> Section:
 
 
 def chosen(density: Mixture, count: int, mu: float, relation: str, start: Start) -> Ratio:
-    """Return the mean error at the bandwidth that is chosen, over the least."""
+    """Return the mean error of the density as it is handed over, over the least."""
     pilot = functional.pilot_bandwidth(DOMAIN, count) if start.pilot else None
     pipeline = Pipeline(DOMAIN, pilot, mu, relation, records=None if start.pilot else count)
     random, truth, errors = np.random.default_rng(3), density.smoothed(X), []
     least = best(density, count, mu, MOVED[relation])[1]
     while True:
-        f = pipeline(density.draw(count, random))
-        read = f.smooth(functional.select_bandwidth(f)).project()
+        read = pipeline(density.draw(count, random))
         errors.append(float(np.trapezoid((read(X) - truth) ** 2, X)) / least)
         if len(errors) < FEWEST or len(errors) % FEWEST:
             continue

@@ -60,9 +60,10 @@ class Pipeline:
         """Calibrated to mu."""
         return ny.Gaussian.calibrate(self.ask(np.zeros(1)).sensitivity, mu=self.mu)
 
-    def __call__(self, values: np.ndarray) -> functional.ReleasedFunction:
+    def __call__(self, values: np.ndarray) -> functional.DensityFunction:
         """Release."""
-        return functional.function(answer(self.ask(values), self.noise))
+        made = answer(self.ask(values), self.noise)
+        return functional.function(made, functional.DensityFunction)
 
 
 def kernel_estimate(x: np.ndarray, values: np.ndarray, bandwidth: float) -> np.ndarray:

@@ -20,7 +20,7 @@ BINS[2] = (2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 30, 40, 60, 80, 120)
 SIDE = functional.Interval(0, 1, outside="drop")
 COLUMNS = ["data", "n", "mu", "density", "histogram", "bins", "the better"]
 METHOD = (
-    f"Nothing is tuned by hand: `density(records=)`, one release, `select_bandwidth`, `project()`; "
+    f"Nothing is tuned by hand: `density(records=)`, one release; "
     f"means of {REPETITIONS} samples without replacement and releases (add/remove). Integral of "
     "f^2 less twice the mean of f at the records held out, the domain scaled to length 1: lower is "
     "better, differences count. The histogram, under the same noise of a record, negative counts "
@@ -142,8 +142,8 @@ def _density(train: np.ndarray, test: np.ndarray, mu: float) -> float:
         unit="one row",
         name="x",
     )
-    f = functional.function(answer(question, ny.Gaussian.calibrate(question.sensitivity, mu=mu)))
-    density = f.smooth(functional.select_bandwidth(f)).project()
+    noise = ny.Gaussian.calibrate(question.sensitivity, mu=mu)
+    density = functional.function(answer(question, noise), functional.DensityFunction)
     points = 8192 if dimension == 1 else 256
     middles = (np.arange(points) + 0.5) / points
     axes = np.meshgrid(*[middles] * dimension, indexing="ij")

@@ -10,8 +10,8 @@ delays = flights("arr_delay")["arr_delay"].to_numpy()  # minutes; NaN where a fl
 few = np.random.default_rng(1).choice(delays, 1000)  # a survey of a thousand flights
 
 
-def release(values: np.ndarray, records: int) -> functional.ReleasedFunction:
-    """Release the density of delays; read it with the bandwidth that it recommends, or a minute."""
+def release(values: np.ndarray, records: int) -> functional.DensityFunction:
+    """Release the density of delays; of very many, read it by the minute."""
     # Declared without looking: where delays lie, about how many there are, who is protected.
     domain = functional.Interval(-60, 180, outside="drop")
     query = functional.density(
@@ -24,9 +24,10 @@ def release(values: np.ndarray, records: int) -> functional.ReleasedFunction:
     )
     noise = ny.Gaussian.calibrate(query.sensitivity, mu=0.5)
     paid = ledger(mu=0.5, unit="one flight", neighbors="add_remove")
-    f = functional.function(ny.release(query, noise, paid, entry="arrival delays"))
+    release = ny.release(query, noise, paid, entry="arrival delays")
+    f = functional.function(release, functional.DensityFunction)
     # Delays are whole minutes, as everybody knows: below a minute there is nothing but their heaps.
-    return f.smooth(max(1.0, functional.select_bandwidth(f)))
+    return f.smooth(1) if functional.select_bandwidth(f.raw) < 1 else f
 
 
 known = delays[(delays >= -60) & (delays <= 180)]
@@ -41,8 +42,8 @@ def loss(shares: np.ndarray) -> np.ndarray:
 
 for name, values, records in (("arrival_delays", delays, 300_000), ("few_delays", few, 1000)):
     f = release(values, records)
-    found = f.project().quantile([0.1, 0.5, 0.9])
-    print(f"{f.count:.0f} flights (noise {f.count_sd:.1f}), bandwidth {float(f.bandwidth):.2f} min")
+    found = f.ppf([0.1, 0.5, 0.9])
+    print(f"{f.count:.0f} flights (noise {f.count_sd:.1f}), mean delay {f.mean():.2f} min")
     print("a tenth, half, nine tenths arrive before", *found.round(1))
     # Beside the truth, which only public data may be.
     picture = plots.density(f)
@@ -55,7 +56,7 @@ print("truly before", *np.quantile(known, [0.1, 0.5, 0.9]))
 # Instead: a histogram at the same price, its bins the best in hindsight. Ten surveys of each.
 rng = np.random.default_rng(2)
 surveys = [rng.choice(delays, 1000) for _ in range(10)]
-curves = [release(survey, 1000).project() for survey in surveys]
+curves = [release(survey, 1000) for survey in surveys]
 smooth = np.mean([loss(np.diff(p.cdf(np.clip(minutes, -60, 180)))) for p in curves])
 print(f"loss of the curve {smooth:.2g}")
 for bins in (16, 20, 24, 30, 40, 60, 80):

@@ -46,6 +46,9 @@ def label(axes: Axes, x: str, y: str, *, columns: int = 1) -> None:
     """Name the axes, and say which line is which."""
     axes.set_xlabel(x, color=INK)
     axes.set_ylabel(y, color=INK)
+    # In place of the legend above the picture, which does not know what was drawn since.
+    for known in list(axes.figure.legends):
+        known.remove()
     axes.legend(frameon=False, ncols=columns)
 
 

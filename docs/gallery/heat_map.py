@@ -30,11 +30,11 @@ def release(values: np.ndarray) -> np.ndarray:
     )
     noise = ny.Gaussian.calibrate(query.sensitivity, mu=MU)
     paid = ledger(mu=MU, unit="one flight", neighbors="add_remove")
-    f = functional.function(ny.release(query, noise, paid, entry="hours and delays"))
-    f = f.smooth(functional.select_bandwidth(f))
-    print(f"{f.count:.0f} flights, bandwidths", *(f"{float(h):.3g}" for h in f.bandwidth))
+    release = ny.release(query, noise, paid, entry="hours and delays")
+    f = functional.function(release, functional.DensityFunction)
+    print(f"{f.count:.0f} flights")
     middles = [(edges[1:] + edges[:-1]) / 2 for edges in CELLS]
-    masses = f.project()(np.stack(np.meshgrid(*middles, indexing="ij"), axis=-1))
+    masses = f(np.stack(np.meshgrid(*middles, indexing="ij"), axis=-1))
     return masses / masses.sum()
 
 

@@ -18,7 +18,7 @@ def hours(clock: pd.Series) -> np.ndarray:
     return np.mod((clock // 100 + clock % 100 / 60).to_numpy(), 24)
 
 
-def release(values: np.ndarray, name: str) -> functional.ReleasedFunction:
+def release(values: np.ndarray, name: str) -> functional.DensityFunction:
     """Release a density on the circle for half of the budget's mu squared."""
     query = functional.density(
         values,
@@ -29,11 +29,9 @@ def release(values: np.ndarray, name: str) -> functional.ReleasedFunction:
         name=name,
     )
     noise = ny.Gaussian.calibrate(query.sensitivity, mu=0.35)
-    f = functional.function(ny.release(query, noise, paid, entry=name))
-    f = f.smooth(functional.select_bandwidth(f))
-    night, bandwidths = f.integral(22, 28), [60 * h for h in f.bandwidths]
+    f = functional.function(ny.release(query, noise, paid, entry=name), functional.DensityFunction)
+    night = f.integral(22, 28)
     print(f"{name}: {f.count:.0f} flights, {100 * night:.2f} % of them from 22 to 4 o'clock")
-    print(f"  bandwidth {60 * float(f.bandwidth):.1f} of {bandwidths[0]:.1f} min and more")
     return f
 
 
@@ -54,7 +52,7 @@ clock = picture.add_subplot(projection="polar", theta_offset=np.pi / 2, theta_di
 bars, edges = true(actual)
 turn = 2 * np.pi / 24
 clock.bar(turn * edges[:-1], bars, turn / 11.9, align="edge", label="true (public data)", **PUBLIC)
-hour, share = left.grid(1440)
+(hour,), share = left.grid(1440)
 clock.plot(turn * hour, share, color=ACCENT, linewidth=1.4, label="private density")
 clock.set_xticks(turn * np.arange(0, 24, 3), [f"{h} h" for h in range(0, 24, 3)])
 clock.set(rorigin=-0.05, yticks=[0, 0.05, 0.1], ylim=(0, 0.145))
@@ -69,5 +67,5 @@ axes = picture.axes[0]
 bars, edges = true(scheduled)
 axes.stairs(bars, edges, fill=True, label="true, 5 minutes a bar (public data)", **PUBLIC)
 axes.set(xlim=(5, 12), xticks=range(5, 13), ylim=(-0.01, 0.36))
-label(axes, "scheduled hour of departure", "share of flights per hour", columns=2)
+label(axes, "scheduled hour of departure", "share of flights per hour")
 save(picture, "scheduled_hours")

@@ -22,21 +22,21 @@ query = functional.density(
 )
 noise = ny.Gaussian.calibrate(query.sensitivity, mu=0.25)
 paid = ledger(mu=0.25, unit="one hourly record", neighbors="add_remove")
-f = functional.function(ny.release(query, noise, paid, entry="temperatures"))
+f = functional.function(
+    ny.release(query, noise, paid, entry="temperatures"), functional.DensityFunction
+)
 
-# Temperatures are heaped on some degrees, and the bandwidth that the release recommends follows the
-# heaps. Whoever knows that temperatures are not heaped reads the same release with a larger one.
+# Temperatures are heaped on some degrees, and the density follows the heaps. Whoever knows that
+# temperatures are not heaped reads the same release with a larger bandwidth.
 g = f.smooth(1.5)
 print(f"{f.count:.0f} records (noise {f.count_sd:.1f}), truly {np.isfinite(celsius).sum()}")
-print(f"recommended bandwidth {functional.select_bandwidth(f):.3g}, read with {float(g.bandwidth)}")
-print(f"below freezing {100 * f.cdf(-0.05):.1f} %, truly {100 * np.nanmean(celsius < -0.05):.1f} %")
+print(f"below freezing {100 * g.cdf(-0.05):.1f} %, truly {100 * np.nanmean(celsius < -0.05):.1f} %")
 
 bars, edges = np.histogram(celsius, np.arange(-25.5, 46))
 picture = plots.density(g)
 axes = picture.axes[0]
-least = f"the same release, bandwidth {float(f.bandwidth):.2g}"
-axes.plot(*f.grid(2000), color=INK, linewidth=0.5, label=least)
+axes.plot(f.points, f.values, color=INK, linewidth=0.3, label="the same release, with its heaps")
 axes.stairs(bars / bars.sum(), edges, fill=True, label="true (public data)", **PUBLIC)
-axes.set(ylim=(-0.004, 0.068))
-label(axes, "temperature, degrees Celsius", "share of records per degree", columns=2)
+axes.set(ylim=(-0.004, 0.1))
+label(axes, "temperature, degrees Celsius", "share of records per degree")
 save(picture, "weather")

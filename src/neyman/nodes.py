@@ -3,23 +3,25 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
+from neyman.overriding import override
 
-__all__ = ["Nodes", "beyond", "histogram"]
+__all__ = ["OUTSIDE", "Nodes", "WholeNodes", "beyond", "histogram"]
 
 _PIECE: Final = 1 << 15
 _MOST: Final = 2**28
 _LARGEST: Final = 1e200
 # Periods beyond which doubles are further apart than half of one.
 _FAR: Final = 2.0**52
+# Nodes of values that are at no place of a line: below, above, and those that are no number.
+OUTSIDE: Final = 3
 
 
-@final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
     """Equally spaced nodes start + k step, k = 0 ... number - 1, and the one that a value is at.
@@ -40,6 +42,9 @@ class Nodes:
         closed: whether they lie on a circle.
         dropped: whether values outside are at none; else they are at the nearer end.
     """
+
+    # Whether values outside have nodes of their own: of `WholeNodes`.
+    counted: ClassVar[bool] = False
 
     start: float
     end: float
@@ -63,10 +68,15 @@ class Nodes:
             )
         # On a circle the last place is that of the first node.
         last = (self.end - self.start) / self.step + 0.5
-        if not 1 <= self.number <= _MOST or not last < self.number + self.closed:
+        if not 1 <= self.number <= _MOST or not last < self.inside + self.closed:
             raise InvalidParameter(
                 f"{shown} was given; write as many as reach the end, at most 2^28"
             )
+
+    @property
+    def inside(self) -> int:
+        """How many nodes lie on the line or circle; they are the first."""
+        return self.number - OUTSIDE * self.counted
 
     @property
     def range(self) -> tuple[float, float]:
@@ -122,6 +132,37 @@ class Nodes:
             "closed": self.closed,
             "dropped": self.dropped,
         }
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeNodes(Nodes):
+    """Nodes on a line, and three more: of values below it, of those above, and of all others.
+
+    So every value is at one of them, NaN too.
+    """
+
+    counted: ClassVar[bool] = True
+
+    @override
+    def index(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        nodes = Nodes(
+            start=self.start,
+            end=self.end,
+            step=self.step,
+            number=self.inside,
+            closed=False,
+            dropped=False,
+        ).index(values)
+        # NaN is behind the last node, and so at the first of the three.
+        nodes[nodes == self.inside] = self.number - 1
+        nodes[values < self.start] = self.inside
+        nodes[values > self.end] = self.inside + 1
+        return nodes
+
+    @override
+    def record(self) -> dict[str, object]:
+        return {**Nodes.record(self), "counted": True}
 
 
 def beyond(limit: float) -> Nodes:

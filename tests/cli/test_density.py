@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 import neyman as ny
 from neyman import functional
 from neyman.cli import main
-from neyman.functional import ReleasedFunction
+from neyman.functional import DensityFunction
 from neyman.numerics import text
 from neyman.publish import density
 from neyman.tables import Rows, open_table
@@ -64,14 +65,14 @@ def test_a_density_is_printed_drawn_kept_and_replayed_free(folder, capsys):
     outputs = ("--picture", "curve.png", "--save", "curve.npz")
     assert main(words(*outputs)) == 0
     first = capsys.readouterr().out
-    assert "density of minutes on [-20, 80], values outside moved to its ends" in first
+    assert "density of minutes on [-20, 80], values outside counted apart" in first
     assert "gdp(mu=0.5), one row (add_remove)" in first
     assert "charged    25 % of visits.ledger; 75 % remain" in first
     assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
-    f = functional.load(folder / "curve.npz", ReleasedFunction)
-    # 3,000 rows, one of them NaN.
-    assert abs(f.count - 2999) < 9 * f.count_sd < 200
-    assert abs(float(f.project().quantile(0.5)) - 30) < 3
+    f = functional.load(folder / "curve.npz", DensityFunction)
+    # 3,000 rows, one of them NaN, four beyond the ends.
+    assert abs(f.count - 2995) < 9 * f.count_sd < 200
+    assert abs(float(f.ppf(0.5)) - 30) < 3
     assert main(words(*outputs)) == 0
     again = capsys.readouterr().out
     assert again == first.replace("charged    25", "charged    earlier, 25")
@@ -83,29 +84,30 @@ def test_a_density_is_printed_drawn_kept_and_replayed_free(folder, capsys):
 def test_the_json_holds_the_function_and_what_can_be_read_off_it(folder, capsys):
     assert main(words("--json", "--save", "curve.npz")) == 0
     record = json.loads(capsys.readouterr().out)
-    f = functional.read(record["function"], ReleasedFunction)
+    f = functional.read(record["function"], DensityFunction)
     assert f == functional.load(folder / "curve.npz")
     band = record["band"]
     assert band["density"] == f(np.array(band["x"])).tolist()
-    assert (np.array(band["lower"]) < band["density"]).all()
-    assert record["quantiles"]["0.5"] == float(f.project().quantile(0.5))
+    assert (np.array(band["lower"]) <= band["density"]).all()
+    assert (np.array(band["density"]) < band["upper"]).all()
+    assert record["quantiles"]["0.5"] == float(f.ppf(0.5))
     assert record["release"]["entry"] == "minutes"
     assert record["replayed"] is False
-    assert functional.function(_Release(record["release"])).smooth(f.bandwidth) == f
+    assert functional.function(_Release(record["release"])) == f
 
 
 def test_records_on_the_command_line_are_those_of_python(folder, capsys):
     assert main(words("--json")) == 0
     record = json.loads(capsys.readouterr().out)
-    domain = functional.Interval(-20, 80, outside="clip")
+    domain = functional.Interval(-20, 80, outside="count")
     table = open_table(folder / "visits.parquet", unit=Rows(), bounds={})
     question = density(table, "minutes", domain=domain, records=3000)
     assert record["release"]["query"] == json.loads(json.dumps(question.query))
     least = functional.pilot_bandwidth(domain, 3000) / 2
     assert record["release"]["query"]["basis"]["bandwidth"] == text(least)
-    # Read at the bandwidth that the release chooses, which is wider here.
-    f = functional.read(record["function"], ReleasedFunction)
-    assert f.basis.bandwidth == least < f.bandwidth
+    f = functional.read(record["function"], DensityFunction)
+    assert f.raw.basis.bandwidth == f.raw.bandwidth == least
+    assert f.bandwidth is None
 
 
 class _Release:
@@ -127,7 +129,7 @@ def test_a_circle_has_no_quantiles_and_is_drawn_as_svg(folder, capsys):
 def test_a_unit_of_several_rows_pays_for_them(capsys):
     assert main(words(max_rows="1", id="one", unit="who")) == 0
     assert main(words(max_rows="4", id="four", budget="mu=1", unit="who")) == 0
-    one, four = capsys.readouterr().out.split("density of")[1:]
+    one, four = re.split("(?m)^density of", capsys.readouterr().out)[1:]
     count = [float(out.split("records ")[1].split(",")[0]) for out in (one, four)]
     sd = [float(out.split("noise ")[1].split("\n")[0]) for out in (one, four)]
     # Of 750 people one row each, and all rows; four times the noise.
@@ -241,11 +243,11 @@ def test_noise_larger_than_the_data_is_said_after_all_is_kept(folder, capsys, mo
     asked = words("--save", "curve.npz", "--picture", "curve.png")
     assert main(asked) == 1
     captured = capsys.readouterr()
-    assert "the released number of records is -2999 ± " in captured.err
+    assert "the released number of records is -2995 ± " in captured.err
     assert "too small beside its noise to be a density" in captured.err
     assert "the same command asks again, free" in captured.err
     assert not captured.out
-    assert functional.load(folder / "curve.npz", ReleasedFunction).count == pytest.approx(-2999)
+    assert functional.load(folder / "curve.npz", DensityFunction).count == pytest.approx(-2995)
     assert not (folder / "curve.png").exists()
 
 

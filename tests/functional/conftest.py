@@ -1,4 +1,4 @@
-"""A released function without a ledger, with noise that repeats."""
+"""Kernel estimates without a ledger, with noise that repeats."""
 
 import math
 
@@ -42,7 +42,7 @@ def released():
         aggregate, sums, _ = asked[key]
         noise = ny.Gaussian(scale=1) if mu is None else noise_of(aggregate, mu)
         noisy = noise.add_noise(sums, SeededBits(seed))
-        return functional.function(Answer(aggregate, noisy, noise))
+        return functional.function(Answer(aggregate, noisy, noise), functional.ReleasedFunction)
 
     def noise_of(aggregate, mu):
         return ny.Gaussian.calibrate(aggregate.sensitivity, mu=mu)
@@ -84,6 +84,6 @@ def released_field():
         if mu is not None:
             noise = ny.Gaussian.calibrate(aggregate.sensitivity, mu=mu)
         noisy = noise.add_noise(sums, SeededBits(seed))
-        return functional.function(Answer(aggregate, noisy, noise))
+        return functional.function(Answer(aggregate, noisy, noise), functional.ReleasedField)
 
     return release

@@ -65,7 +65,7 @@ def line(rng, mu, seed):
 
 def band_of(kind, f, rng):
     if kind == "density":
-        return f.band(0.95, "total")
+        return f.smooth(0.4).band(0.95, "total")
     if kind == "survival":
         return f.band(0.95, "total", generator=rng, repetitions=100)
     return f.gaussian_process().band(0.95, "total", generator=rng, repetitions=100)
@@ -86,8 +86,11 @@ def held(kind, runs, mu):
     found = np.zeros(2, int)
     for seed in range(runs):
         f = MADE[kind](np.random.default_rng(seed), mu, seed)
-        assert f.unit_records == M
-        for place, curve in enumerate((f, replace(f, unit_records=1))):
+        raw = f.raw if kind == "density" else f
+        assert raw.unit_records == M
+        alone = replace(raw, unit_records=1)
+        twin = functional.DensityFunction(alone) if kind == "density" else alone
+        for place, curve in enumerate((f, twin)):
             band = band_of(kind, curve, np.random.default_rng(seed))
             at = (band.x >= 0.2) if kind == "survival" else ~np.isnan(band.lower)
             exact = truth(kind, band.x)

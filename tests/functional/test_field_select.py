@@ -7,7 +7,15 @@ import pytest
 
 from neyman import functional
 from neyman.errors import InvalidParameter
-from neyman.functional import Box, Circle, Interval, pilot_bandwidth, select_bandwidth
+from neyman.functional import (
+    Box,
+    Circle,
+    DensityFunction,
+    Interval,
+    pilot_bandwidth,
+    select_bandwidth,
+)
+from neyman.functional._densities._coefficients import Coefficients
 from neyman.functional._densities._density import basis_on
 
 LINE = Interval(0, 10, outside="clip")
@@ -39,20 +47,21 @@ def test_the_chosen_bandwidth_is_nearly_the_best(released_field, neighbors, numb
         f = released_field(values(number, seed), seed=seed, neighbors=neighbors, **WIDE)
         chosen = select_bandwidth(f)
         assert chosen[1] / chosen[0] == pytest.approx(0.4 / 0.3)
+        most = min(high / low for low, high in f.bandwidths)
         factors = 2.0 ** (np.arange(0, 8) / 4)
-        least = min(error(f.smooth(f.bandwidth_at(by))) for by in factors if by <= f.spectrum.most)
+        least = min(error(f.smooth(f.bandwidth_at(by))) for by in factors if by <= most)
         ratios.append(error(f.smooth(chosen)) / least)
     assert np.mean(ratios) < 1.6
 
 
 def test_noise_counts_where_the_density_lies(released_field):
-    """Where most of the box is empty, `project()` takes most of the noise away: smooth less."""
+    """Where most of the box is empty, the nearest density is without its noise: smooth less."""
     errors = []
     for seed in range(3):
         data = np.random.default_rng(seed).normal(5, (0.5, 0.4), (1_000, 2))
         f = released_field(data, seed=seed, mu=0.25, bandwidth=(0.1, 0.1))
         read = [select_bandwidth(f), *((0.1 * 2 ** (k / 2),) * 2 for k in range(2, 7))]
-        errors.append([lost(f.smooth(h).project(), (0.5, 0.4)) for h in read])
+        errors.append([lost(DensityFunction(f).smooth(h), (0.5, 0.4)) for h in read])
     chosen, *fixed = np.mean(errors, axis=0)
     assert chosen < 1.5 * min(fixed)
 
@@ -69,31 +78,24 @@ def test_more_records_are_read_with_a_smaller_bandwidth(released_field):
     assert select_bandwidth(f.smooth((1, 1))) == few
 
 
-def test_the_risk_is_that_of_the_error(released_field):
-    """Squared transforms and noise are what the estimate takes them for."""
-    f = released_field(values(5_000), neighbors="replace_one", **WIDE)
-    quiet = released_field(values(5_000), neighbors="replace_one", mu=None, **WIDE)
-    spectrum, still = f.spectrum, quiet.spectrum
-    assert spectrum.power.shape == spectrum.parts.shape == spectrum.multipliers(2).shape
-    low = np.flatnonzero(spectrum.noise < 1e-3)
-    np.testing.assert_allclose(spectrum.power[low].sum(), still.power[low].sum(), rtol=0.1)
-    empty = still.power < spectrum.noise / 100
-    excess = (spectrum.power[empty] / spectrum.noise[empty]).mean()
-    assert empty.sum() > 1_000
-    # Of parts: sd below 0.03; six and a half of them.
-    assert excess == pytest.approx(1, abs=0.2)
-    # Parseval: the mean square of the field is that of its waves.
-    waves = spectrum.parts * spectrum.multipliers(1) ** 2 * spectrum.power
-    terms = f.terms
-    rows = np.where(np.arange(terms.shape[0]) == 0, 1.0, 0.5)
-    columns = np.where(np.arange(terms.shape[1]) == 0, 1.0, 0.5)
-    square = rows @ terms**2 @ columns * f.waves.volume**2
-    assert square == pytest.approx(1 + waves.sum(), rel=1e-9)
-
-
-def test_on_a_line_it_is_as_it_was(released, normal_values):
-    f = released(normal_values)
-    assert select_bandwidth(f) == f.bandwidth_at(select_bandwidth(f) / float(f.basis.bandwidth))
+@pytest.mark.parametrize("folded", [True, False])
+def test_noise_and_signal_are_what_the_estimate_takes_them_for(released_field, folded):
+    declared = {"neighbors": "replace_one", **WIDE}
+    noisy = Coefficients.of(released_field(values(5_000), **declared), folded=folded)
+    still = Coefficients.of(released_field(values(5_000), mu=None, **declared), folded=folded)
+    used = noisy.weight > 0
+    excess = np.abs(noisy.values - still.values)[used] ** 2 / noisy.noise[used]
+    assert used.sum() > 500
+    # Of each the mean of a square of a normal, or of two: sd below 0.05.
+    assert excess.mean() == pytest.approx(1, abs=0.2)
+    # Parseval: the mean square of the density is that of its waves.
+    shares = np.exp(-(noisy.lengths(np.eye(2)) ** 2) / 2)
+    waves = (noisy.weight * (shares * np.abs(still.values)) ** 2).sum()
+    found = still.on_places(shares)
+    ends = [np.where(np.isin(np.arange(n), [0, n - 1]), 0.5, 1.0) / (n - 1) for n in found.shape]
+    assert 100 * (ends[0] @ found**2 @ ends[1]) == pytest.approx(
+        (1 + waves) / still.volume, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])

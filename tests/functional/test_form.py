@@ -15,7 +15,7 @@ NODES = [node for file in FILES for node in ast.walk(ast.parse(file.read_text("u
 def test_all_that_draws_takes_the_same_generator():
     for draws in (
         functional.simulate_grid,
-        functional.ProjectedDensity.sample,
+        functional.ProperDensity.rvs,
         functional.SurvivalCurve.band,
     ):
         assert typing.get_type_hints(draws)["generator"] is functional.Generator

@@ -58,6 +58,7 @@ def below(alpha, beta):
 CASES = [
     ("add_remove", Circle(24)),
     ("add_remove", Interval(0, 10, outside="clip")),
+    ("add_remove", Interval(0, 10, outside="count")),
     ("replace_one", Circle(24)),
 ]
 

@@ -35,7 +35,7 @@ def test_it_goes_through_the_door_at_its_exact_price(tmp_path):
     f = functional.function(release)
     again = functional.function(ny.release(question, noise, ledger, entry="arrivals"))
     assert f == again
-    assert f.stddev == noise.stddev
+    assert f.raw.stddev == noise.stddev
     assert abs(f.count - 1000) < 8 * f.count_sd
     assert "coefficients; functional.function(release) reads them" in str(release)
 

@@ -58,11 +58,12 @@ SURVIVAL = {"horizon": 2, "bandwidth": 0.1, "neighbors": "add_remove", **WORDS}
 AT = {"domain": DOMAIN, "bandwidth": 1, "neighbors": "add_remove", **WORDS}
 RELEASE = answer(functional.density(VALUES, **DENSITY))
 F = functional.function(RELEASE)
+K = F.raw
 S = functional.function(
     answer(functional.survival(np.abs(VALUES), np.ones(40, bool), **SURVIVAL | {"horizon": 1}))
 )
 THROUGH = functional.function(answer(functional.density_at(VALUES, POINTS, **AT)))
-P = F.project()
+P = F
 REGRESSION = {
     "domain": DOMAIN,
     "bandwidth": 0.2,
@@ -74,7 +75,7 @@ C = functional.function(answer(functional.regression(VALUES, VALUES, **REGRESSIO
 FIT = C.gaussian_process()
 BOX = {"domain": Box(DOMAIN, DOMAIN), "bandwidth": (0.2, 0.2)}
 G = functional.function(answer(functional.density(np.ones((9, 2)), **DENSITY | BOX)))
-Q = G.project()
+R = G.raw
 ROWS = ny.open_table(
     pa.table({"x": VALUES, "g": ["a", "b"] * 20}),
     unit=ny.Rows(),
@@ -108,7 +109,7 @@ CALLS = [
     ),
     call(functional.pilot_bandwidth, domain=DOMAIN, records=5),
     call(functional.regression_pilot, domain=DOMAIN, records=5),
-    call(functional.select_bandwidth, function=F),
+    call(functional.select_bandwidth, function=K),
     call(
         functional.survival,
         "unit=text",
@@ -213,13 +214,15 @@ CALLS = [
     call(ROUGH.bump_distance_squared, bandwidth=1, dimension=1, diameter=1),
     call(functional.MaternPath, kernel=ROUGH, lower=0, upper=1, seed=1),
     call(functional.MaternPath(ROUGH, 0, 1, seed=1).__call__, x=POINTS),
-    call(F.__call__, x=POINTS, derivative=1),
-    call(F.grid, points=5),
-    call(F.integral, a=0, b=1),
-    call(F.cdf, x=POINTS),
-    call(F.smooth, bandwidth=0.3),
-    call(F.noise_sd, x=POINTS, derivative=1),
+    call(K.__call__, x=POINTS, derivative=1),
+    call(K.grid, points=5),
+    call(K.integral, a=0, b=1),
+    call(K.cdf, x=POINTS),
+    call(K.smooth, bandwidth=0.3),
+    call(K.noise_sd, x=POINTS, derivative=1),
     call(F.band, level=0.9, kind="noise"),
+    call(F.smooth, bandwidth=0.3),
+    call(F.noise_sd, x=POINTS),
     call(S.__call__, t=[0.0, 0.1]),
     call(S.quantile, q=[0.1, 0.5]),
     call(S.restricted_mean, t=0.1),
@@ -236,26 +239,26 @@ CALLS = [
     call(FIT.noise_sd, x=POINTS),
     call(FIT.band, level=0.9, kind="noise", generator=draws(), repetitions=3),
     call(plots.regression, "generator=None", fit=FIT, generator=draws(), level=0.9, repetitions=3),
-    call(P.quantile, q=[0.1, 0.5]),
-    call(P.sample, size=3, generator=draws()),
+    call(P.ppf, q=[0.1, 0.5]),
+    call(P.rvs, size=3, generator=draws()),
+    call(R.__call__, x=[POINTS]),
+    call(R.grid, points=5),
+    call(R.integral, lower=(0, 0), upper=[1, 1]),
+    call(R.marginal, axis=1),
+    call(R.plane, first=0, second=1),
+    call(R.smooth, bandwidth=(0.2, 0.3)),
+    call(R.noise_sd, x=[POINTS]),
+    call(R.band, level=0.5, kind="total", generator=draws(), points=4, repetitions=3),
     call(G.__call__, x=[POINTS]),
     call(G.grid, points=5),
     call(G.integral, lower=(0, 0), upper=[1, 1]),
     call(G.marginal, axis=1),
-    call(G.plane, first=0, second=1),
-    call(G.smooth, bandwidth=(0.2, 0.3)),
-    call(G.noise_sd, x=[POINTS]),
-    call(G.band, level=0.5, kind="total", generator=draws(), points=4, repetitions=3),
-    call(Q.__call__, x=[POINTS]),
-    call(Q.grid, points=5),
-    call(Q.integral, lower=(0, 0), upper=[1, 1]),
-    call(Q.marginal, axis=1),
     call(S.grid, points=5),
-    call(Q.sample, size=3, generator=draws()),
+    call(G.rvs, size=3, generator=draws()),
     call(
         plots.heatmap,
         "generator=None",
-        field=G,
+        field=R,
         generator=draws(),
         level=0.5,
         points=4,
@@ -289,9 +292,9 @@ def test_a_wrong_type_is_refused_by_the_name_of_the_argument(function, arguments
 def test_every_public_callable_is_in_the_table():
     called = {getattr(row.values[0], "__name__", "") for row in CALLS}
     made = (functional.Basis, functional.Band, functional.Risk, functional.ReleasedFunction)
-    made += (functional.SurvivalCurve, functional.Interpolant, functional.ProjectedDensity)
+    made += (functional.SurvivalCurve, functional.Interpolant, functional.TabulatedDensity)
     made += (functional.RegressionCurve, functional.RegressionFit)
-    made += (functional.FieldBasis, functional.ReleasedField)
+    made += (functional.FieldBasis, functional.ReleasedField, functional.DensityFunction)
     made += (functional.Box, functional.NoisyCount)
     # What publish asks on behalf of tables is no user's call.
     rooms = {"density_of", "survival_of", "regression_of", "quantiles_of"}
@@ -319,11 +322,11 @@ def test_weights_and_made_functions_refuse_too(wrong):
         {"bandwidth": wrong},
         {"target": wrong},
     ):
-        good = {"domain": DOMAIN, "bandwidth": F.bandwidth, "target": Density(), "counted": True}
+        good = {"domain": DOMAIN, "bandwidth": K.bandwidth, "target": Density(), "counted": True}
         with pytest.raises(InvalidParameter, match=next(iter(fields))):
             functional.Basis(**good | fields)
     with pytest.raises(InvalidParameter):
-        functional.ReleasedFunction(F.basis, F.integers, wrong, None, 1, F.bandwidth)
+        functional.ReleasedFunction(K.basis, K.integers, wrong, None, 1, K.bandwidth)
     with pytest.raises(InvalidParameter):
         functional.SurvivalCurve(wrong, S.integers, S.stddev, None, 1)
 
@@ -428,8 +431,8 @@ def test_private_values_in_the_wrong_place_are_not_shown(name):
         (lambda: report.explain(ny.gdp(1), language="en", priors=0.5), r"priors=\[0\.5\]"),
         (lambda: accounting.functionals(ny.gdp(1)), r"f\.remove or f\.add"),
         (lambda: ny.curves.compare(ny.gdp(1), 1), r"g of type int .* gdp\(1\)"),
-        (lambda: F.grid(1e3), "points=1000"),
-        (lambda: P.sample(-1, draws()), "size=-1"),
+        (lambda: K.grid(1e3), "points=1000"),
+        (lambda: P.rvs(-1, generator=draws()), "size=-1"),
     ],
 )
 def test_what_to_write_is_said(ask, said):
@@ -438,6 +441,6 @@ def test_what_to_write_is_said(ask, said):
 
 
 def test_whole_numbers_of_numpy_are_whole_numbers():
-    assert len(F.grid(np.int64(5))[0]) == 5
+    assert len(K.grid(np.int64(5))[0]) == 5
     assert Units(np.arange(3), np.int8(2)).max_values == 2
-    assert P.sample(np.uint8(3), draws()).shape == (3,)
+    assert P.rvs(np.uint8(3), generator=draws()).shape == (3,)

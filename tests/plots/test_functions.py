@@ -14,6 +14,7 @@ from neyman.functional import (
     Box,
     Circle,
     Density,
+    DensityFunction,
     Interval,
     RegressionCurve,
     ReleasedField,
@@ -33,15 +34,16 @@ def test_a_density_is_drawn_with_both_its_bands():
     integers = np.zeros(basis.size, np.int64)
     integers[0] = 1000 * basis.amplitudes[0]
     integers[1] = 300 * basis.amplitudes[1]
-    f = ReleasedFunction(basis, tuple(integers.tolist()), 2.0**24, None, 1, basis.bandwidth)
+    raw = ReleasedFunction(basis, tuple(integers.tolist()), 2.0**24, None, 1, basis.bandwidth)
+    f = DensityFunction(raw)
     (axes,) = plots.density(f, level=0.9).axes
     assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == [
-        "noise and sampling, 90 % band of the whole curve",
+        "the density itself, 90 % band of the whole curve",
         "noise, 90 % band of the whole curve",
         "private density",
     ]
     band = f.band(0.9, "noise")
-    np.testing.assert_array_equal(axes.lines[0].get_ydata(), band.estimate)
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), f(band.x))
     (axes,) = plots.density(f, truth=lambda x: 0 * x + 0.1).axes
     assert set(axes.lines[1].get_ydata()) == {0.1}
     assert axes.figure.legends[0].get_texts()[-1].get_text() == "true (public data)"
@@ -158,15 +160,15 @@ def test_quantiles_are_drawn_group_by_group(tmp_path):
         plots.quantiles(other)
 
 
-def test_a_projected_field_is_drawn_without_a_band():
+def test_a_density_of_two_coordinates_is_drawn_without_a_band():
     box = Box(Circle(24), Interval(0, 10, outside="clip"))
     values = np.random.default_rng(0).uniform(0, 10, (4000, 2))
     asked = {"neighbors": "add_remove", "unit": "one row", "name": "x"}
     question = density(values, domain=box, bandwidth=(2, 1), **asked)
     columns = question.reading.columns(question.compute(), ny.Gaussian(scale=2**4), 0.9)
     f = ReleasedField.of_release(_Answer(question.query, columns))
-    axes = plots.heatmap(f.project(), points=33, labels=("hour", "delay")).axes[0]
-    assert "nearest proper" in axes.get_title(loc="left")
+    axes = plots.heatmap(DensityFunction(f), points=33, labels=("hour", "delay")).axes[0]
+    assert axes.get_title(loc="left") == "private density"
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("hour", "delay")
     # A field with its band needs no generator: the seed of the simulation is fixed and public.
     assert "above zero beyond noise" in plots.heatmap(f, points=17).axes[0].get_title(loc="left")

@@ -36,7 +36,12 @@ def table(unit=None, **options):
 @pytest.mark.shows("functions")
 @pytest.mark.parametrize(
     "domain",
-    [Interval(-60, 180, outside="clip"), Interval(-60, 18, outside="drop"), Circle(24)],
+    [
+        Interval(-60, 180, outside="clip"),
+        Interval(-60, 18, outside="drop"),
+        Interval(-10, 18, outside="count"),
+        Circle(24),
+    ],
     ids=str,
 )
 def test_a_density_is_that_of_the_array(domain):
@@ -58,15 +63,16 @@ def test_a_survival_curve_is_that_of_the_arrays():
 def test_bounds_of_the_table_are_a_domain():
     bounded = table(bounds={"x": Bounds(-60, 180, grid=1)})
     question = density(bounded, "x", bandwidth=2)
-    domain = Interval(-60, 180, outside="clip")
+    domain = Interval(-60, 180, outside="count")
     assert (
         question.query["basis"] == density(table(), "x", domain=domain, bandwidth=2).query["basis"]
     )
 
 
-def test_no_person_moves_the_integers_by_more_than_stated():
+@pytest.mark.parametrize("ends", [(-60, 180, "clip"), (-5, 40, "count")], ids=str)
+def test_no_person_moves_the_integers_by_more_than_stated(ends):
     unit = Entity("who", max_rows=3)
-    domain = Interval(-60, 180, outside="clip")
+    domain = Interval(*ends[:2], outside=ends[2])
 
     def ask(rows, unit=unit):
         data = open_table(rows, unit=unit, name="people")
@@ -233,7 +239,7 @@ def test_records_of_a_spec_are_those_of_python(spec):
         bounds={"x": Bounds(-60, 180, grid=1)},
     )
     assert said(delays.aggregate) == said(density(people, "x", records=3_000))
-    domain = Interval(-60, 180, outside="clip")
+    domain = Interval(-60, 180, outside="count")
     of_array = functional.density(VALUES, domain=domain, records=3_000, **DECLARED)
     of_table = density(table(), "x", domain=domain, records=3_000)
     assert of_table.query["basis"] == of_array.query["basis"] == delays.aggregate.query["basis"]

@@ -44,6 +44,7 @@ def axis(domain, bandwidth):
 AXES = {
     "clip": axis(Interval(-3, 5, outside="clip"), "0.3"),
     "drop": axis(Interval(-3, 5, outside="drop"), "0.3"),
+    "count": axis(Interval(-3, 5, outside="count"), "0.3"),
     "thirds": axis(Interval(Fraction(1, 3), Fraction(10, 3), outside="clip"), "0.1"),
     "small": axis(Interval(0, 1e-90, outside="drop"), 1e-92),
     "large": axis(Interval(-1e90, 1e90, outside="clip"), 1e89),

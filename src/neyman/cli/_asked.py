@@ -307,7 +307,7 @@ def _domain(options: argparse.Namespace) -> Side | None:
     ends = _numbers(options.domain, "--domain")
     if len(ends) != 2:
         raise WrongUsage(f"--domain {options.domain} was given; write such as --domain 0:240")
-    return Interval(*ends, outside=options.outside or "clip")
+    return Interval(*ends, outside=options.outside or "count")
 
 
 def _budget_words(written: str) -> dict[str, Fraction]:

@@ -17,11 +17,10 @@ from neyman.cli._question import foresee, to_release
 from neyman.errors import InvalidParameter, NeymanError
 from neyman.files import check_target, replace_whole, write_text
 from neyman.functional import (
-    ReleasedFunction,
+    DensityFunction,
     function,
     load,
 )
-from neyman.functional._densities._bandwidth import selected
 from neyman.functional._records import write_to
 from neyman.publish import publish
 from neyman.released import Release
@@ -54,14 +53,11 @@ def run(options: argparse.Namespace) -> int:
 def _write(
     options: argparse.Namespace,
     release: Release,
-    keep: Callable[[ReleasedFunction], None],
-    draw: Callable[[ReleasedFunction], None],
+    keep: Callable[[DensityFunction], None],
+    draw: Callable[[DensityFunction], None],
 ) -> None:
-    """Read the release with the bandwidth that it recommends, and write what was asked for."""
-    f = function(release, ReleasedFunction)
-    # Without a positive count there is no density; the release is kept all the same.
-    if f.count > 0:
-        f = selected(f)
+    """Read the release, and write what was asked for."""
+    f = function(release, DensityFunction)
     try:
         f.require_records(release.confidence)
     except InvalidParameter:
@@ -80,7 +76,7 @@ def _write(
         draw(f)
 
 
-def _keeper(options: argparse.Namespace, inputs: Set[Path]) -> Callable[[ReleasedFunction], None]:
+def _keeper(options: argparse.Namespace, inputs: Set[Path]) -> Callable[[DensityFunction], None]:
     """Return what saves the function, if that was asked for; its path is checked."""
     path: Path | None = options.save
     if path is None:
@@ -94,7 +90,7 @@ def _keeper(options: argparse.Namespace, inputs: Set[Path]) -> Callable[[Release
     return lambda f: replace_whole(path, lambda file: write_to(f, file))
 
 
-def _drawer(options: argparse.Namespace, inputs: Set[Path]) -> Callable[[ReleasedFunction], None]:
+def _drawer(options: argparse.Namespace, inputs: Set[Path]) -> Callable[[DensityFunction], None]:
     """Return what draws the picture, if that was asked for; its path is checked."""
     path: Path | None = options.picture
     if path is None:
@@ -108,7 +104,7 @@ def _drawer(options: argparse.Namespace, inputs: Set[Path]) -> Callable[[Release
     others = inputs if options.save is None else {*inputs, options.save}
     check_target("--picture", path, others, f"picture in {kind[1:]}", _is_picture)
 
-    def draw(f: ReleasedFunction) -> None:
+    def draw(f: DensityFunction) -> None:
         picture = density(f, level=LEVEL, label=options.column)
         if kind == ".svg":
             write_text(path, to_svg(picture))
@@ -118,13 +114,13 @@ def _drawer(options: argparse.Namespace, inputs: Set[Path]) -> Callable[[Release
     return draw
 
 
-def _nothing(f: ReleasedFunction) -> None:
+def _nothing(f: DensityFunction) -> None:
     """Write nothing."""
 
 
 def _is_function(place: Path) -> bool:
     try:
-        load(place, ReleasedFunction)
+        load(place, DensityFunction)
     except (NeymanError, OSError, ValueError, KeyError, EOFError):
         return False
     return True

@@ -9,10 +9,11 @@ from neyman.functional._bases._target import Cumulative, Density, Scales, Target
 from neyman.functional._densities._band import Band
 from neyman.functional._densities._bandwidth import pilot_bandwidth, select_bandwidth
 from neyman.functional._densities._density import Risk, density, density_of, normal_risk
+from neyman.functional._densities._density_function import DensityFunction
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
-from neyman.functional._densities._projected import ProjectedDensity
-from neyman.functional._densities._released import ReleasedDensity
+from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
+from neyman.functional._densities._released import OutsideCounts, ReleasedDensity
 from neyman.functional._functions import Functions
 from neyman.functional._gaussian_processes._curve_mean import curve_mean, mean_norm
 from neyman.functional._gaussian_processes._density_values import density_at, density_norm
@@ -47,6 +48,7 @@ __all__ = [
     "Circle",
     "Cumulative",
     "Density",
+    "DensityFunction",
     "Domain",
     "FieldBasis",
     "Function",
@@ -62,7 +64,8 @@ __all__ = [
     "Matern",
     "MaternPath",
     "NoisyCount",
-    "ProjectedDensity",
+    "OutsideCounts",
+    "ProperDensity",
     "RegressionCurve",
     "RegressionFit",
     "ReleasedDensity",
@@ -73,6 +76,7 @@ __all__ = [
     "Side",
     "SquaredExponential",
     "SurvivalCurve",
+    "TabulatedDensity",
     "Target",
     "Units",
     "Weights",

@@ -118,10 +118,11 @@ class Function(Displayed, ABC):
         number = self.noisy_count
         if number is None or number.is_significant(confidence):
             return
+        called = self.kind.replace("_", " ")
         raise InvalidParameter(
             f"the released number of records is {number.count:.6g} ± "
             f"{number.half_width(confidence):.4g} of noise ({100 * confidence:g} %), too small "
-            f"beside its noise to be a {self.kind}; spend more, or ask for larger groups"
+            f"beside its noise to be a {called}; spend more, or ask for larger groups"
         )
 
     @abstractmethod

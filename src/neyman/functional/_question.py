@@ -205,9 +205,10 @@ class ImaginedCounts:
 
 def _at_nodes(law: Between, axis: Nodes) -> Array:
     """Return the share of values at each node; what is beyond the outermost is at them."""
-    places = np.arange(1, axis.number, dtype=np.float64) - 0.5
+    places = np.arange(1, axis.inside, dtype=np.float64) - 0.5
     below = law.below(np.float64(axis.step / (axis.end - axis.start)) * places)
-    return np.diff(np.concatenate([np.zeros(1), below, np.ones(1)]))
+    found = np.diff(np.concatenate([np.zeros(1), below, np.ones(1)]))
+    return np.concatenate([found, np.zeros(axis.number - axis.inside)])
 
 
 def _quantiles(counts: IntArray) -> IntArray:

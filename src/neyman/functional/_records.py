@@ -14,9 +14,10 @@ import numpy as np
 from neyman.arguments import check_type, given
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import Function, Released
+from neyman.functional._densities._density_function import DensityFunction
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
-from neyman.functional._densities._projected import ProjectedDensity
+from neyman.functional._densities._proper import TabulatedDensity
 from neyman.functional._functions import Functions, parts_of
 from neyman.functional._gaussian_processes._interpolant import Interpolant
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
@@ -33,14 +34,15 @@ __all__ = [
     "write_to",
 ]
 
-# A new kind of function is one more line.
+# A new kind of function is one more line. The first that reads a release is handed over.
 _KINDS: Final[tuple[type[Function], ...]] = (
+    DensityFunction,
     ReleasedFunction,
     ReleasedField,
     SurvivalCurve,
     RegressionCurve,
     Interpolant,
-    ProjectedDensity,
+    TabulatedDensity,
 )
 
 _RELEASE: Final = "what release(query, noise, ledger, entry=...) returned"

@@ -8,14 +8,13 @@ import numpy as np
 from neyman.errors import NeymanError
 from neyman.functional import (
     Band,
+    DensityFunction,
     Function,
     Functions,
-    ProjectedDensity,
     RegressionCurve,
     RegressionFit,
-    ReleasedField,
-    ReleasedFunction,
     SurvivalCurve,
+    TabulatedDensity,
 )
 from neyman.functional._curve_bands import bands_of
 from neyman.functional._generator import public_generator
@@ -44,7 +43,7 @@ def html(shown: object) -> str:
         case Functions():
             names = ", ".join(shown.columns)
             return card(f"{len(shown):,} functions by {names}", _by_group(shown))
-        case ProjectedDensity(sides=[_]):
+        case TabulatedDensity(sides=[_]):
             ends = float(shown.points[0]), float(shown.points[-1])
             x = np.linspace(*ends, _POINTS)
             drawn = curve(x, shown(x), None, labels=("x", "density"), zero=True)
@@ -83,23 +82,20 @@ def parts(shown: Function, level: float, labels: Labels) -> Iterator[str]:
 
 def _density(shown: Function, level: float, labels: Labels) -> Iterator[str]:
     match shown:
-        case ReleasedFunction():
-            yield facts({"Bandwidth": f"{float(shown.bandwidth):.4g}"})
-            yield from _drawn(
-                shown.band(level, "noise"), level, Labels(labels.x, "density"), zero=True
+        case DensityFunction(sides=[_]):
+            band = shown.band(level, "density")
+            yield curve(
+                band.x, band.estimate, (band.lower, band.upper), labels=("x", "density"), zero=True
             )
-        case _:
-            return
-
-
-def _field(shown: Function, level: float, labels: Labels) -> Iterator[str]:  # noqa: ARG001
-    match shown:
-        case ReleasedField():
-            widths = " and ".join(f"{float(h):.4g}" for h in shown.bandwidth)
-            yield facts({"Bandwidths": widths, "Coordinates": len(shown.bandwidth)})
-            if len(shown.bandwidth) == _PLANE:
-                _, values = shown.project().grid(_COARSE)
-                said = "The nearest proper density: first coordinate to the right, second upwards."
+            yield quiet(
+                f"{labels.x}: density, with a {100 * level:g} % band for the density itself, "
+                "everywhere at once: an estimate."
+            )
+        case DensityFunction(sides=sides):
+            yield facts({"Coordinates": len(sides)})
+            if len(sides) == _PLANE:
+                _, values = shown.grid(_COARSE)
+                said = "The density: first coordinate to the right, second upwards."
                 yield heat(values, said) + quiet(said)
         case _:
             return
@@ -124,8 +120,7 @@ def _regression(shown: Function, level: float, labels: Labels) -> Iterator[str]:
 
 
 _DRAWN: Final[dict[type[Function], Callable[[Function, float, Labels], Iterator[str]]]] = {
-    ReleasedFunction: _density,
-    ReleasedField: _field,
+    DensityFunction: _density,
     SurvivalCurve: _survival,
     RegressionCurve: _regression,
 }

@@ -6,12 +6,8 @@ from typing import Final
 
 from neyman.errors import InvalidParameter
 from neyman.functional import (
-    Function,
-    ReleasedField,
-    ReleasedFunction,
     function,
 )
-from neyman.functional._densities._bandwidth import selected
 from neyman.notebook._card import card, facts, first_rows, lines, more, quiet, warning
 from neyman.notebook._functions import Labels, parts
 from neyman.notebook._guarantees import guarantee_facts, numbers
@@ -79,7 +75,7 @@ def _function(told: Presented) -> Iterator[str]:
             return
     else:
         try:
-            yield from parts(_read(function(shown)), shown.confidence, _labels(shown))
+            yield from parts(function(shown), shown.confidence, _labels(shown))
         except InvalidParameter as error:
             yield warning(str(error))
     read, hidden = read_off(shown)
@@ -87,15 +83,6 @@ def _function(told: Presented) -> Iterator[str]:
         yield answer_html(function_table(told, first_rows(read)))
         yield more(read, "neyman.report.figures")
     yield from (warning(said) for said in (hidden if shown.keys else ()))
-
-
-def _read(found: Function) -> Function:
-    """Return a density at the bandwidth that the release itself chooses, as pictures have it."""
-    match found:
-        case ReleasedFunction() | ReleasedField():
-            return selected(found)
-        case _:
-            return found
 
 
 def _labels(shown: Release) -> Labels:

@@ -11,7 +11,7 @@ from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Generator,
-    ProjectedDensity,
+    ProperDensity,
     ReleasedField,
     Side,
 )
@@ -28,7 +28,7 @@ _COARSE = 65
 
 @plain
 def heatmap(
-    field: ReleasedField | ProjectedDensity,
+    field: ProperDensity | ReleasedField,
     *,
     generator: Generator | None = None,
     level: float = 0.95,
@@ -36,17 +36,16 @@ def heatmap(
     repetitions: int = 200,
     labels: tuple[str, str] = ("first coordinate", "second coordinate"),
 ) -> Figure:
-    """Draw a released density of two coordinates, and around where it is more than noise.
+    """Draw a released density of two coordinates.
 
-    Inside the line the field is above zero beyond what its noise can do, at all points of the grid
-    at once with the probability `level` (see `ReleasedField.band`). Where the field is below zero
-    it is shown as zero.
+    Of a kernel estimate, `f.raw` or `f.raw.smooth(...)`, a line is drawn. Inside of it the estimate
+    is above zero beyond what its noise can do, at all points of the grid at once with the
+    probability `level` (see `ReleasedField.band`). Where it is below zero it is shown as zero.
 
     Args:
-        field: at the bandwidths that it shall be drawn with; or the nearest proper density,
-            `field.project()`, which has no band and is drawn without the line.
+        field: the density as it was handed over, or a kernel estimate.
         generator: for the band, which is simulated; by default one of a fixed, public seed. It
-            draws no privacy noise. Of a projected field there is no band.
+            draws no privacy noise. Of a proper density no band is drawn.
         level: of the band.
         points: on each axis.
         repetitions: of the simulation.
@@ -56,14 +55,14 @@ def heatmap(
         InvalidParameter: if the field has three coordinates, or there are not two labels.
     """
     instead = "functional.function(release) of a density on a Box"
-    check_type("field", field, ReleasedField | ProjectedDensity, instead)
+    check_type("field", field, ProperDensity | ReleasedField, instead)
     if len(labels) != 2:
         raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
     _check_plane(field.sides)
-    if isinstance(field, ProjectedDensity):
+    if isinstance(field, ProperDensity):
         places, values = field.grid(points)
         picture, axes = _drawn(field.sides, places, values, labels)
-        axes.set_title("private density, the nearest proper one", color=INK, fontsize=9, loc="left")
+        axes.set_title("private density", color=INK, fontsize=9, loc="left")
         return picture
     source = public_generator() if generator is None else generator
     band = field.band(level, "noise", generator=source, points=points, repetitions=repetitions)
@@ -82,7 +81,7 @@ def heatmap(
     return picture
 
 
-def draw_field(axes: Axes, field: ProjectedDensity, labels: tuple[str, str]) -> None:
+def draw_field(axes: Axes, field: ProperDensity, labels: tuple[str, str]) -> None:
     """Draw the density of two coordinates on axes of a picture, with its own scale of colours."""
     _colour(axes, field.sides, *field.grid(_COARSE), labels)
 

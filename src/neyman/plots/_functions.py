@@ -14,9 +14,9 @@ from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Band,
+    DensityFunction,
     Generator,
     RegressionFit,
-    ReleasedFunction,
     SurvivalCurve,
 )
 from neyman.functional._generator import public_generator
@@ -41,22 +41,22 @@ _MOST_POINTS = 700
 
 @plain
 def density(
-    function: ReleasedFunction,
+    function: DensityFunction,
     *,
     level: float = 0.95,
     truth: Callable[[Array], Array] | None = None,
     label: str | None = None,
 ) -> Figure:
-    """Draw a released density with two bands: for its noise, and for noise and sampling.
+    """Draw a released density with two bands: for its noise, and for the density itself.
 
     Args:
-        function: at the bandwidth that it shall be drawn with.
-        level: that each band covers everywhere at once; the outer one is an estimate.
+        function: as it was handed over, or read at another bandwidth.
+        level: that each band covers everywhere at once; both are estimates.
         truth: the density without noise, drawn beside. Only for data that are public anyway.
         label: what the values are.
     """
-    instead = "a density: functional.function(release, functional.ReleasedFunction)"
-    check_type("function", function, ReleasedFunction, instead)
+    instead = "a density: functional.function(release, functional.DensityFunction)"
+    check_type("function", function, DensityFunction, instead)
     check_type("truth", truth, Callable | None, "the density as a function, or None")
     picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
@@ -142,21 +142,23 @@ def regression(
 
 def draw_density(
     axes: Axes,
-    function: ReleasedFunction,
+    function: DensityFunction,
     level: float,
     truth: Truth = None,
     *,
     label: str | None = None,
     independent: bool = True,
 ) -> None:
-    """Draw a density with its bands; with that for sampling where records are independent."""
+    """Draw a density with its bands; with that for the density where records are independent."""
     noise = function.band(level, "noise")
-    total = function.band(level, "total") if independent else None
-    _draw(axes, "private density", total, noise, level, truth)
+    whole = function.band(level, "density") if independent else None
+    curve = Band((noise.x,), function(noise.x), noise.lower, noise.upper, noise.width)
+    _draw(axes, "private density", whole, curve, level, truth, outer="the density itself")
     axes.axhline(0, color=INK, linewidth=0.6)
     axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
     _numbered(axes)
-    axes.set_ylabel(f"density, bandwidth {float(function.bandwidth):.3g}", color=INK)
+    read = "" if function.bandwidth is None else f", bandwidth {float(function.bandwidth[0]):.3g}"
+    axes.set_ylabel(f"density{read}", color=INK)
     if label is not None:
         axes.set_xlabel(words(label), color=INK)
 
@@ -208,13 +210,20 @@ def _simulated(
 
 
 def _draw(
-    axes: Axes, name: str, total: Band | None, noise: Band, level: float, truth: Truth
+    axes: Axes,
+    name: str,
+    total: Band | None,
+    noise: Band,
+    level: float,
+    truth: Truth,
+    *,
+    outer: str = "noise and sampling",
 ) -> None:
     """Draw the bands, the curve, and the true one where it is given."""
     said = f"{100 * level:g} % band of the whole curve"
     bands = [(noise, f"noise, {said}", 0.4)]
     if total is not None:
-        bands.insert(0, (total, f"noise and sampling, {said}", 0.18))
+        bands.insert(0, (total, f"{outer}, {said}", 0.18))
     for band, label, alpha in bands:
         x, lower, upper = (_thinned(part) for part in (band.x, band.lower, band.upper))
         axes.fill_between(x, lower, upper, color=ACCENT, alpha=alpha, linewidth=0, label=label)

@@ -13,17 +13,14 @@ from matplotlib.ticker import PercentFormatter
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Band,
+    DensityFunction,
     Function,
-    ProjectedDensity,
     RegressionCurve,
-    ReleasedField,
-    ReleasedFunction,
     SurvivalCurve,
     function,
     functions,
 )
 from neyman.functional._curve_bands import bands_of, independent_records
-from neyman.functional._densities._bandwidth import selected
 from neyman.plots._fields import draw_field, heatmap
 from neyman.plots._functions import draw_density, draw_regression, draw_survival
 from neyman.plots._panels import panels
@@ -79,10 +76,10 @@ def _percent(axes: Axes, shown: Presented) -> None:
 
 def _density(axes: Axes, found: Function, shown: Presented) -> None:
     match found:
-        case ReleasedFunction():
+        case DensityFunction():
             draw_density(
                 axes,
-                selected(found),
+                found,
                 shown.release.confidence,
                 label=_named(shown, 0, "value"),
                 independent=independent_records(shown.release.query),
@@ -142,11 +139,10 @@ def _field(shown: Presented) -> Figure:
     return _drawn(shown, lambda axes, found, _: draw_field(axes, _proper(found), labels))
 
 
-def _proper(found: Function) -> ProjectedDensity:
+def _proper(found: Function) -> DensityFunction:
     match found:
-        case ReleasedField():
-            smooth = selected(found)
-            return (smooth.plane(0, 1) if len(smooth.sides) > 2 else smooth).project()
+        case DensityFunction():
+            return found.plane(0, 1) if len(found.sides) > 2 else found
         case _:
             raise _other(found)
 

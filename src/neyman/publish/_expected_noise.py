@@ -12,6 +12,7 @@ import numpy as np
 from neyman.aggregate import Aggregate, Columns, IntArray
 from neyman.errors import InvalidParameter
 from neyman.functional import (
+    DensityFunction,
     RegressionCurve,
     ReleasedField,
     ReleasedFunction,
@@ -271,11 +272,11 @@ def _density_rows(answer: _Answer, confidence: float) -> Number:
 
 
 def _density(answer: _Answer, confidence: float) -> Number:
-    released = function(answer, ReleasedFunction)
-    band = released.band(confidence, "noise")
+    released = function(answer, DensityFunction)
+    band = released.smooth(released.raw.bandwidths[0]).band(confidence, "noise")
     middle = band.x.size // 2
     width = float(band.upper[middle] - band.lower[middle]) / 2
-    return _about(float(released.noise_sd(band.x[middle])), width)
+    return _about(width / band.width, width)
 
 
 def _field_rows(answer: _Answer, confidence: float) -> Number:

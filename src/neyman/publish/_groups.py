@@ -107,8 +107,8 @@ class DomainOf(Section):
     """The lower end."""
     upper: Number | None = None
     """The upper end."""
-    outside: Literal["clip", "drop"] | None = None
-    """What becomes of values outside: moved to the nearer end, or left out."""
+    outside: Literal["count", "clip", "drop"] | None = None
+    """What becomes of values outside: counted apart, moved to the nearer end, or left out."""
     period: Positive | None = None
     """In place of the ends: values begin anew after it, as hours of the day do after 24."""
 
@@ -117,8 +117,9 @@ class DomainOf(Section):
         interval = (self.lower, self.upper, self.outside)
         if (None in interval) if self.period is None else interval != (None, None, None):
             raise ValueError(
-                'give lower, upper and outside = "clip" (moved to the nearer end) or "drop" (left '
-                "out); or period alone, for hours of the day and the like"
+                'give lower, upper and outside = "count" (counted apart, of a density of one '
+                'column), "clip" (moved to the nearer end) or "drop" (left out); or period alone, '
+                "for hours of the day and the like"
             )
         return self
 

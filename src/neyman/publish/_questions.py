@@ -16,6 +16,7 @@ from neyman.functional import (
     regression_pilot,
     survival_of,
 )
+from neyman.functional._bases._domain import Outside
 from neyman.numerics import Real
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.tables import Bounds, Keys, LinearRegression, Table, UnknownKeys
@@ -69,7 +70,7 @@ def density(
     _refuse_replaced(neighbors)
     columns = [column] if isinstance(column, str) else list(column)
     countable = table.countable(*columns, by=by)
-    lies = bounded_domain(table, *columns) if domain is None else domain
+    lies = bounded_domain(table, *columns, outside="count") if domain is None else domain
     return density_of(countable, domain=lies, bandwidth=bandwidth, records=records, target=target)
 
 
@@ -175,7 +176,7 @@ def _least(domain: Side, bandwidth: Real | None, records: int | None) -> Real:
     )
 
 
-def bounded_domain(table: Table, *columns: str) -> Interval:
+def bounded_domain(table: Table, *columns: str, outside: Outside = "clip") -> Interval:
     """Return where the bounds that a table declares for a column say that values lie.
 
     Raises:
@@ -193,7 +194,7 @@ def bounded_domain(table: Table, *columns: str) -> Interval:
             f"column {columns[0]!r} has no bounds; write "
             'domain=Interval(lower, upper, outside="clip"), chosen without looking at the data'
         )
-    return Interval(bounds.lower, bounds.upper, outside="clip")
+    return Interval(bounds.lower, bounds.upper, outside=outside)
 
 
 def _refuse_replaced(neighbors: Neighbors) -> None:

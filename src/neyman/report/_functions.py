@@ -9,16 +9,14 @@ from neyman.aggregate import Columns
 from neyman.errors import InvalidParameter
 from neyman.functional import (
     Band,
+    DensityFunction,
     Function,
     RegressionCurve,
-    ReleasedField,
-    ReleasedFunction,
     SurvivalCurve,
     function,
     functions,
 )
 from neyman.functional._curve_bands import Bands, bands_of, independent_records
-from neyman.functional._densities._bandwidth import selected
 from neyman.numerics import Array
 from neyman.released import Release, group_name
 
@@ -45,14 +43,13 @@ class ReadOff(NamedTuple):
 def figures(release: Release) -> Columns | None:
     """Return a few numbers that stand for a released function; None for other releases.
 
-    Of a density the quantiles of the nearest proper one, at the bandwidth that the release itself
-    chooses, and of each column where it is of several; of a survival curve its values at tenths of
-    the time that it is known for; of a regression the curve at tenths of the domain, NaN where too
-    few records are. The last two with the ends of their bands, each of which holds for the whole
-    curve at once: `lower`, `upper` for noise, and `total_lower`, `total_upper` for noise and
-    sampling, where no unit has several records. By group, the groups one after another, without
-    those that the noise hides: whose released number of records is not told from 0 at the
-    confidence of the release.
+    Of a density its quantiles, and those of each column where it is of several; of a survival curve
+    its values at tenths of the time that it is known for; of a regression the curve at tenths of
+    the domain, NaN where too few records are. The last two with the ends of their bands, each of
+    which holds for the whole curve at once: `lower`, `upper` for noise, and `total_lower`,
+    `total_upper` for noise and sampling, where no unit has several records. By group, the groups
+    one after another, without those that the noise hides: whose released number of records is not
+    told from 0 at the confidence of the release.
     """
     return read_off(release).columns
 
@@ -98,11 +95,10 @@ def _read(read: Reader, made: Function, release: Release) -> Columns | None:
 def _field(found: Function, release: Release) -> Columns | None:
     """Read the quantiles of each column by itself."""
     match found:
-        case ReleasedField():
-            smooth = selected(found)
+        case DensityFunction():
             read: dict[str, list[object]] = {"column": [], "share below": [], "value": []}
-            for axis in range(len(smooth.sides)):
-                values = np.asarray(smooth.marginal(axis).project().quantile(_SHARES)).tolist()
+            for axis in range(len(found.sides)):
+                values = np.asarray(found.marginal(axis).ppf(_SHARES)).tolist()
                 name = _name(release, axis, f"coordinate {axis + 1}")
                 read["column"] += [name] * len(_SHARES)
                 read["share below"] += _SHARES
@@ -114,9 +110,8 @@ def _field(found: Function, release: Release) -> Columns | None:
 
 def _density(found: Function, release: Release) -> Columns | None:  # noqa: ARG001
     match found:
-        case ReleasedFunction():
-            shown = selected(found).project()
-            values: list[float] = np.asarray(shown.quantile(_SHARES)).tolist()
+        case DensityFunction():
+            values: list[float] = np.asarray(found.ppf(_SHARES)).tolist()
             return {"share below": list(_SHARES), "value": values}
         case _:
             return None

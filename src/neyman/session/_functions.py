@@ -10,17 +10,14 @@ import numpy.typing as npt
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.functional import (
+    DensityFunction,
     Function,
-    ProjectedDensity,
     RegressionCurve,
     RegressionFit,
-    ReleasedField,
-    ReleasedFunction,
     SurvivalCurve,
     function,
     functions,
 )
-from neyman.functional._densities._bandwidth import selected
 from neyman.functional._functions import Key
 from neyman.numerics import Array
 from neyman.released import Guarantee, Release, Spending, pandas_frame
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FunctionRelease", "FunctionReleases", "functions_of"]
 
-Best: TypeAlias = ProjectedDensity | RegressionFit | SurvivalCurve | ReleasedFunction
+Best: TypeAlias = DensityFunction | RegressionFit | SurvivalCurve
 
 
 @final
@@ -38,20 +35,20 @@ Best: TypeAlias = ProjectedDensity | RegressionFit | SurvivalCurve | ReleasedFun
 class FunctionRelease(Displayed):
     """A released function at its best reading. All that it does is free post-processing.
 
-    A density, or a map of several columns, is read at the bandwidth of least estimated error and
-    as the nearest proper density; a regression as a Gaussian process; a survival curve as it is.
-    Whatever that reading has, this has: `survival.until`, `density.points`.
+    A density, or a map of several columns, is read with the least estimated error; a regression as
+    a Gaussian process; a survival curve as it is. Whatever that reading has, this has:
+    `survival.until`, `density.mean()`.
 
     Attributes:
         release: what the ledger holds, with the guarantee and what it cost.
-        raw: the function as it was released, at its least bandwidth.
+        found: what `functional.function` makes of it.
     """
 
     release: Release
-    raw: Function
+    found: Function
 
     def __repr__(self) -> str:
-        return f"<{self.raw.kind} of release {self.release.entry!r}>"
+        return f"<{self.found.kind} of release {self.release.entry!r}>"
 
     def __str__(self) -> str:
         return f"{self!r}\n{self.release.to_text(rows=0)}"
@@ -76,7 +73,7 @@ class FunctionRelease(Displayed):
         best = self.best
         if name not in dir(best):
             has = ", ".join(one for one in dir(best) if not one.startswith("_"))
-            raise AttributeError(f"a {self.raw.kind} has no {name!r}; at its best reading: {has}")
+            raise AttributeError(f"a {self.found.kind} has no {name!r}; at its best reading: {has}")
         return getattr(best, name)
 
     @cached_property
@@ -86,21 +83,22 @@ class FunctionRelease(Displayed):
         Raises:
             InvalidParameter: if the noise hides it.
         """
-        self.raw.require_records(self.release.confidence)
-        match self.raw:
-            case ReleasedFunction() if self.release.question.statistic == "density":
-                return selected(self.raw).project()
-            case ReleasedField():
-                return selected(self.raw).project()
+        self.found.require_records(self.release.confidence)
+        match self.found:
             case RegressionCurve():
-                return self.raw.gaussian_process()
-            case ReleasedFunction() | SurvivalCurve():
-                return self.raw
+                return self.found.gaussian_process()
+            case DensityFunction() | SurvivalCurve():
+                return self.found
             case _:
                 raise InvalidParameter(
-                    f"a {self.raw.kind} has no reading of its own here; write .raw, the function "
+                    f"a {self.found.kind} has no reading of its own here; write .raw, the function "
                     "as it was released"
                 )
+
+    @property
+    def raw(self) -> Function:
+        """The function as it was released: of a density the kernel estimate, hardly smoothed."""
+        return self.found.raw if isinstance(self.found, DensityFunction) else self.found
 
     @property
     def guarantee(self) -> Guarantee:
@@ -121,8 +119,8 @@ class FunctionRelease(Displayed):
         match self.best:
             case SurvivalCurve() as best:
                 return best.quantile(q)
-            case ProjectedDensity(sides=[_]) as best:
-                return best.quantile(q)
+            case DensityFunction(sides=[_]) as best:
+                return best.ppf(q)
             case _:
                 raise self._lacks("quantiles")
 
@@ -133,9 +131,7 @@ class FunctionRelease(Displayed):
             InvalidParameter: if it has none, or the noise hides it.
         """
         match self.best:
-            case ReleasedFunction() as best:
-                return best.cdf(x)
-            case ProjectedDensity(sides=[_]) as best:
+            case DensityFunction(sides=[_]) as best:
                 return best.cdf(x)
             case _:
                 raise self._lacks("distribution function")
@@ -169,7 +165,7 @@ class FunctionRelease(Displayed):
 
     def _lacks(self, what: str) -> InvalidParameter:
         return InvalidParameter(
-            f"a {self.raw.kind} has no {what}; write .best or .raw for what it has"
+            f"a {self.found.kind} has no {what}; write .best or .raw for what it has"
         )
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from neyman.nodes import Nodes, beyond, histogram
+from neyman.nodes import Nodes, WholeNodes, beyond, histogram
 from neyman.tables import Entity, Keys, Rows, open_table
 
 LINES = [
@@ -18,6 +18,7 @@ LINES = [
     Nodes(start=0.0, end=1e-3, step=1e-4, number=10, closed=True, dropped=False),
     Nodes(start=-1e200, end=1e200, step=1e198, number=202, closed=False, dropped=False),
     Nodes(start=0.0, end=1e-300, step=1e-301, number=11, closed=False, dropped=False),
+    WholeNodes(start=-2.0, end=2.5, step=0.1, number=49, closed=False, dropped=False),
     beyond(0.0),
     beyond(2.5),
 ]

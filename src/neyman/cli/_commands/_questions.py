@@ -107,9 +107,9 @@ def _add_density(commands: Any) -> None:
     density.add_argument("--period", metavar="P", help="in place of a domain: hours have 24")
     density.add_argument(
         "--outside",
-        choices=["clip", "drop"],
-        help="move values outside the domain to its nearer end, as is done by default, or leave "
-        "them out",
+        choices=["count", "clip", "drop"],
+        help="count values outside the domain apart, as is done by default, move them to its "
+        "nearer end, or leave them out",
     )
     density.add_argument(
         "--bandwidth",

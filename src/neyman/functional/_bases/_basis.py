@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Final, cast, final
 
@@ -13,12 +13,12 @@ from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import number
 from neyman.functional._bases._abstract_basis import AbstractBasis
-from neyman.functional._bases._domain import Side, check_side, side_of
-from neyman.functional._bases._features import feature_sensitivity, whole_sums
+from neyman.functional._bases._domain import Interval, Side, check_side, side_of
+from neyman.functional._bases._features import clamped, feature_sensitivity, whole_sums
 from neyman.functional._bases._symmetric_waves import eighth_features, eighth_norms, eighth_products
 from neyman.functional._bases._target import Target, target_of
 from neyman.functional._bases._waves import WaveBasis, Waves, circle_nodes, multipliers
-from neyman.nodes import Nodes
+from neyman.nodes import OUTSIDE, Nodes
 from neyman.numerics import Array, ComplexArray, text
 from neyman.overriding import override
 from neyman.sensitivity import Neighbors, Sensitivity
@@ -30,6 +30,8 @@ BITS: Final = 24
 # Waves whose multiplier is smaller than this are no part of the estimator.
 _SMALLEST_MULTIPLIER: Final = 1e-8
 _MOST_BANDWIDTHS: Final = 1024
+# Rounding the features moves the norm of a column by less than 2^this.
+_SPARED: Final = 8
 
 
 @final
@@ -84,6 +86,25 @@ class Basis(WaveBasis, AbstractBasis):
             )
 
     @property
+    def inside(self) -> "Basis":
+        """The same without what is outside: values there count for nothing."""
+        match self.domain:
+            case Interval(outside="count"):
+                domain = Interval(self.domain.lower, self.domain.upper, outside="drop")
+                return replace(self, domain=domain)
+            case _:
+                return self
+
+    @property
+    @override
+    def outside(self) -> int:
+        """What the integer of those outside counts for one; 0 if they are not counted apart.
+
+        A little less than the longest column of a value inside, so that they need no more noise.
+        """
+        return 0 if self.inside is self else (1 << BITS) - (1 << _SPARED)
+
+    @property
     @override
     def bandwidths(self) -> tuple[Fraction]:
         return (self.bandwidth,)
@@ -107,7 +128,7 @@ class Basis(WaveBasis, AbstractBasis):
     @property
     @override
     def size(self) -> int:
-        return 2 * self.highest + self.counted
+        return 2 * self.highest + self.counted + OUTSIDE * (self.inside is not self)
 
     @property
     def circle_nodes(self) -> int:
@@ -132,7 +153,12 @@ class Basis(WaveBasis, AbstractBasis):
     @property
     @override
     def axes(self) -> tuple[Nodes]:
-        return (self.domain.places(self.period / self.circle_nodes, self.nodes),)
+        step = self.period / self.circle_nodes
+        match self.domain:
+            case Interval(outside="count"):
+                return (self.domain.whole(step, self.nodes),)
+            case _:
+                return (self.domain.places(step, self.nodes),)
 
     def transform(self, integers: Array) -> ComplexArray:
         """Return the sums over records of exp(-i w_j x), noise included; 0 at 0 if not released."""
@@ -146,11 +172,30 @@ class Basis(WaveBasis, AbstractBasis):
 
     @override
     def sums(self, counts: IntArray) -> IntArray:
-        return whole_sums(self, counts)
+        if self.inside is self:
+            return whole_sums(self, counts)
+        places, apart = np.split(counts, [self.nodes], axis=-1)
+        found = whole_sums(self.inside, places)
+        return np.concatenate([found, clamped(apart, self.outside) * self.outside], axis=-1)
 
     @override
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
-        return feature_sensitivity(self, neighbors)
+        """Return how far one record moves the integers.
+
+        A record is inside, or in one of the three counts outside: what it moves there is no farther
+        than the longest column b. Under replace_one it can go from one to the other: the root of
+        the sum of both squares.
+        """
+        found = feature_sensitivity(self.inside, neighbors)
+        if (b := self.outside) == 0:
+            return found
+        squared = found.l2_squared
+        if neighbors == "replace_one":
+            norms, _ = self.inside.norms()
+            squared = max(squared, Fraction(int(norms.max()) + b * b), Fraction(2 * b * b))
+        return replace(
+            found, l2_squared=squared, coordinates=self.size, largest=max(found.largest, b)
+        )
 
     @property
     @override
@@ -162,7 +207,9 @@ class Basis(WaveBasis, AbstractBasis):
         harmonics = list(range(1, self.highest + 1))
         count = [0] if self.counted else []
         parts = ["count"] * len(count) + ["cos"] * self.highest + ["sin"] * self.highest
-        return {"frequency": count + harmonics * 2, "part": parts}
+        apart = ["below", "above", "nowhere"] if self.inside is not self else []
+        frequencies = count + harmonics * 2 + [0] * len(apart)
+        return {"frequency": frequencies, "part": parts + apart}
 
     @property
     def count_feature(self) -> int:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from neyman.arguments import check_type, given, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import number, numbers
-from neyman.nodes import Nodes
+from neyman.nodes import OUTSIDE, Nodes, WholeNodes
 from neyman.numerics import Array, Real, exact, text
 from neyman.overriding import override
 
@@ -27,7 +27,7 @@ __all__ = [
     "side_of",
 ]
 
-Outside: TypeAlias = Literal["clip", "drop"]
+Outside: TypeAlias = Literal["count", "clip", "drop"]
 
 _MOST_POINTS: Final = 1 << 26
 
@@ -141,8 +141,9 @@ class Interval(Side):
     Attributes:
         lower: lower end, exact.
         upper: upper end, exact.
-        outside: what becomes of a value outside: "clip" moves it to the nearer end, "drop" lets
-            it count for nothing. NaN counts for nothing under both.
+        outside: what becomes of a value outside: "count" counts apart how many lie below, above and
+            at no place, of a density of one column; "clip" moves it to the nearer end, "drop" lets
+            it count for nothing. NaN counts for nothing under the last two.
     """
 
     kind: ClassVar[str] = "interval"
@@ -169,9 +170,9 @@ class Interval(Side):
         _check_doubles(self.length, max(abs(self.lower), abs(self.upper)))
         if type(outside) is not str or outside not in get_args(Outside):
             raise InvalidParameter(
-                f'{given("outside", outside)} was given; write "clip" (move values to the nearer '
-                'end) or "drop" (leave them out). They are never refused: an error would show that '
-                "one is there"
+                f"outside must say what becomes of values outside; {given('outside', outside)}. "
+                'Write "count" (count them apart), "clip" (move them to the nearer end) or "drop" '
+                "(leave them out). They are never refused: an error would show that one is there"
             )
 
     @property
@@ -205,6 +206,11 @@ class Interval(Side):
 
     @override
     def places(self, step: float, number: int) -> Nodes:
+        if self.outside == "count":
+            raise InvalidParameter(
+                'outside must be "clip" or "drop" here; got "count", which is for a density of one '
+                'column. Write Interval(lower, upper, outside="drop")'
+            )
         return Nodes(
             start=self.start,
             end=float(self.upper),
@@ -212,6 +218,17 @@ class Interval(Side):
             number=number,
             closed=False,
             dropped=self.outside == "drop",
+        )
+
+    def whole(self, step: float, number: int) -> WholeNodes:
+        """Return the nodes of `places`, and three more of what is at none of them."""
+        return WholeNodes(
+            start=self.start,
+            end=float(self.upper),
+            step=step,
+            number=number + OUTSIDE,
+            closed=False,
+            dropped=False,
         )
 
     @override

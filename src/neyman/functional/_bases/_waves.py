@@ -47,6 +47,11 @@ class WaveBasis(ABC):
     def waves(self) -> "Waves":
         """The waves and their amplitudes."""
 
+    @property
+    def outside(self) -> int:
+        """What the integers of values outside count for one of them; 0 if there are none."""
+        return 0
+
     @abstractmethod
     def record(self) -> dict[str, object]:
         """Return the public record, JSON-able."""

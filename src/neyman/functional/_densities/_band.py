@@ -1,27 +1,28 @@
 """Bands that hold everywhere at once: of a curve by a formula, of several coordinates simulated."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias, final, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
 
 from neyman.arguments import given, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._fixed_point import contracted
-from neyman.functional._densities._sampling import (
-    FieldSampling,
-    Smoothed,
-    Spread,
-    limits,
-    sampled,
-)
+from neyman.functional._densities._coefficients import Coefficients, on_circle
+from neyman.functional._densities._proper import ProperDensity
+from neyman.functional._densities._reading import Reading
+from neyman.functional._densities._sampling import FieldSampling, Sampled, Spread, limits
 from neyman.functional._generator import Generator
 from neyman.numerics import Array
 
-__all__ = ["Band", "BandKind", "FieldNoise", "check_band_kind", "noise_band", "total_band"]
+__all__ = ["Band", "BandKind", "FieldNoise", "check_band_kind", "curve_band"]
 
-BandKind: TypeAlias = Literal["noise", "total"]
+BandKind: TypeAlias = Literal["noise", "total", "density"]
+# The band for the density keeps waves whole up to so many times the frequency of which a half is
+# kept.
+_UNDERSMOOTHED: Final = 1.5
 
 
 class Band(NamedTuple):
@@ -47,91 +48,245 @@ class Band(NamedTuple):
         return self.axes[0]
 
 
-def check_band_kind(kind: str) -> BandKind:
-    """Return `kind` if it names a band.
+# What a band can be for.
+_FOR: Final[Mapping[BandKind, str]] = {
+    "density": "for the density of the population",
+    "total": "for what the function is expected to be: noise and sampling",
+    "noise": "for what these records would give without noise",
+}
+
+
+def check_band_kind(kind: object, known: Sequence[BandKind] = ("noise", "total")) -> BandKind:
+    """Return `kind` if it names one of the bands that are known.
 
     Raises:
-        InvalidParameter: if it is neither "noise" nor "total".
+        InvalidParameter: if it is another word, or none.
     """
-    for known in get_args(BandKind):
-        if type(kind) is str and kind == known:
-            return known
-    raise InvalidParameter(
-        f'{given("kind", kind)} is no kind of band; write "noise" (for the function of these '
-        'records) or "total" (noise and sampling, for that of the population)'
-    )
+    for one in known:
+        if type(kind) is str and kind == one:
+            return one
+    kinds = " or ".join(f'"{one}" ({_FOR[one]})' for one in known)
+    raise InvalidParameter(f"kind must name a band; {given('kind', kind)}; write {kinds}")
 
 
-def noise_band(function: Smoothed, level: float) -> Band:
-    """Return a band for what the function would be without noise, everywhere at once.
+def curve_band(
+    reading: Reading,
+    shares: Array,
+    density: ProperDensity,
+    level: float,
+    kind: BandKind,
+    *,
+    count_variance: float,
+    unit_records: int,
+) -> Band:
+    """Return a band for a curve, everywhere at once.
 
-        P(sup |Z| > u) <= 2 Phi(-u) + (1/pi) e^(-u^2/2) integral of sd(Z'),   Z = noise / its sd
+        P(sup |Z| > u) <= 2 Phi(-u) + (1/pi) e^(-u^2/2) integral of sd(Z'),   Z = error / its sd
 
-    By Rice's formula the second term counts how often the noise is expected to cross the width:
-    the bound holds on the whole continuum, not at grid points, and nothing is simulated.
+    By Rice's formula the second term counts how often the error is expected to cross the width: the
+    bound holds on the whole continuum, not at places alone, and nothing is simulated. The noise of
+    a wave and of its neighbours are taken as independent, and sampling as Gaussian; `limits` makes
+    room for the skewness of sums of kernels, and has the variance that the expected value would
+    have, not the estimated one.
+
+    "density" reads with a flat top: every wave whole up to 1.5 times the frequency of which half is
+    kept, then a raised cosine to 0 at twice that. What is left out is small beside the width, and a
+    record more or less, wherever it may be, is within it.
 
     Args:
-        function: at the bandwidth that it shall be read with; chosen from the release itself it
-            makes the level an estimate.
-        level: in (0, 1), the least probability that the band covers everywhere.
+        reading: of the release.
+        shares: of each wave that are kept.
+        density: as read with them.
+        level: in (0, 1).
+        kind: what the band is for.
+        count_variance: of the noise of the number of records, relatively.
+        unit_records: most records of one unit.
 
-    Raises:
-        InvalidParameter: if the count is not positive.
-
-    Guarantee: coverage at least `level` under replace_one, up to the quadrature; under add_remove
-        to first order in the noise of the count.
     Source: Rice, *Mathematical analysis of random noise*, Bell System Technical Journal 1945;
         Davies, *Hypothesis testing when a nuisance parameter is present only under the
-        alternative*, Biometrika 1977.
+        alternative*, Biometrika 1977; Politis and Romano, *Multivariate density estimation with
+        general flat-top kernels of infinite order*, Journal of Multivariate Analysis 1999.
     """
-    x, estimate, slope = _curve(function)
-    noise = _noise(function, estimate, slope)
-    width = _width(_arc(function, noise), level)
-    reach = width * np.sqrt(noise.value)
-    return Band((x,), estimate, estimate - reach, estimate + reach, width)
-
-
-def total_band(function: Smoothed, level: float) -> Band:
-    """Return a band for the expected value of the kernel estimate, noise and sampling together.
-
-    As `noise_band`, with the variance of a mean of n kernels added. At each point the band holds
-    the values m that are within `width` standard deviations of the estimate, by the variance that
-    m itself would have: wider upwards, where a variance estimated along would be too small. Its
-    lower curve makes room for the skewness of sums of kernels too. The bias of smoothing is not in
-    it: choose a bandwidth below the best one where the density itself is to be covered.
-
-    Error: an estimate. Coverage measured at a level of 0.95, of four densities, mu from 0.25 to 4
-        and n from 300 on: from 0.94 to 0.98.
-    """
-    x, estimate, slope = _curve(function)
-    noise, sampling = _noise(function, estimate, slope), sampled(function, len(x))
+    kept = _flat_top(reading, shares) if kind == "density" else shares
+    waves = _CurveWaves.of(reading.coefficients, kept)
+    noise = waves.noise(count_variance)
+    if kind == "noise":
+        width = _width(waves.arc(noise), level)
+        reach = width * np.sqrt(noise.value)
+        return Band(
+            (waves.x,), waves.estimate, waves.estimate - reach, waves.estimate + reach, width
+        )
+    sampling = waves.sampled(density, reading.coefficients.count / unit_records)
     both = Spread(*(a + b for a, b in zip(noise, sampling.spread, strict=True)))
-    width = _width(_arc(function, both), level)
-    return Band((x,), estimate, *limits(estimate, noise.value, sampling, width), width)
+    width = _width(waves.arc(both), level)
+    if kind == "total":
+        ends = limits(waves.estimate, noise.value, sampling, width)
+        return Band((waves.x,), waves.estimate, *ends, width)
+    # One record more or less, wherever it may be, and where few are near the variance that the
+    # density would have were it larger.
+    one = waves.peak / sampling.records
+    reach = width * np.hypot(np.sqrt(both.value), one)
+    ends = limits(waves.estimate, noise.value, sampling, width)
+    lower = np.minimum(ends[0], waves.estimate - reach)
+    upper = np.maximum(ends[1], waves.estimate + reach)
+    middle = np.maximum(density(waves.x), 0.0)
+    return Band((waves.x,), middle, np.clip(lower, 0.0, middle), np.maximum(upper, middle), width)
 
 
-def _curve(function: Smoothed) -> tuple[Array, Array, Array]:
-    side, m = function.side, function.circle_nodes
-    ends = side.start, side.start + float(side.length)
-    places = np.arange(m if side.closed else m // 2 + 1)
-    x = np.minimum(ends[0] + side.period / m * places, ends[1])
-    return x, function(x), function(x, derivative=1)
+def _flat_top(reading: Reading, shares: Array) -> Array:
+    """Return the shares that keep waves whole to 1.5 times the frequency of which half is kept."""
+    c = reading.coefficients
+    lengths = c.lengths(np.eye(1))
+    used = c.weight > 0
+    order = np.argsort(lengths[used], kind="stable")
+    falls = np.flatnonzero(shares[used][order] < 0.5)
+    ordered = lengths[used][order]
+    half = float(ordered[falls[0]] if falls.size else ordered[-1])
+    place = lengths / (_UNDERSMOOTHED * half)
+    found = np.where(place <= 1, 1.0, np.where(place < 2, (1 + np.cos(np.pi * (place - 1))) / 2, 0))
+    return np.where(used, found, lengths == 0)
 
 
-def _noise(function: Smoothed, estimate: Array, slope: Array) -> Spread:
-    (values, common), (slopes, _) = function.noise_parts(0), function.noise_parts(1)
-    level = 1 / function.side.period - estimate
-    return Spread(values + common * level**2, slopes + common * slope**2, -common * level * slope)
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _CurveWaves:
+    """A curve as a sum of waves on a lattice, and the processes that are its errors.
 
+    Attributes:
+        coefficients: of the release.
+        shares: of the waves that are drawn, 1 of the constant one.
+        nodes: on the circle.
+        estimate: the curve at the places.
+    """
 
-def _arc(function: Smoothed, spread: Spread) -> float:
-    """Return the integral of the standard deviation of the slope of a process over its own."""
-    speed = spread.slope / spread.value - (spread.both / spread.value) ** 2
-    step = function.side.period / function.circle_nodes
-    rates = np.sqrt(np.maximum(speed, 0.0))
-    # Trapezoids; on a circle the first point closes the last cell.
-    ends = 0.0 if function.side.closed else float(rates[0] + rates[-1]) / 2
-    return step * (float(rates.sum()) - ends)
+    coefficients: Coefficients
+    shares: Array
+    nodes: int
+    estimate: Array
+
+    @classmethod
+    def of(cls, coefficients: Coefficients, shares: Array) -> "_CurveWaves":
+        """Tabulate the sum of the waves."""
+        drawn = coefficients.drawn(shares)
+        (nodes,) = coefficients.nodes(drawn)
+        return cls(coefficients, drawn, nodes, coefficients.on_places(shares))
+
+    @property
+    def closed(self) -> bool:
+        """Whether the places are on a circle."""
+        return self.coefficients.sides[0].closed
+
+    @property
+    def step(self) -> float:
+        """The distance between places."""
+        return self.coefficients.sides[0].period / self.nodes
+
+    @property
+    def x(self) -> Array:
+        """The places, from end to end."""
+        side = self.coefficients.sides[0]
+        places = side.start + self.step * np.arange(self.estimate.size)
+        return np.minimum(places, side.start + float(side.length))
+
+    @property
+    def frequencies(self) -> Array:
+        """In one over the units of the values."""
+        return self.coefficients.frequencies[0] / self.coefficients.bandwidths[0]
+
+    @property
+    def peak(self) -> float:
+        """The kernel at its own middle, where no end is near."""
+        height = (
+            float((self.coefficients.weight * self.shares).sum() + 1) / self.coefficients.volume
+        )
+        # Of the waves of a circle that are cosines of an interval, the mirrored kernel is half.
+        return height if self.closed else height / 2
+
+    def noise(self, count_variance: float) -> Spread:
+        """Return the variances of the noise; that of the count moves the whole curve."""
+        c, w = self.coefficients, self.frequencies
+        parts = (c.weight * self.shares / c.volume) ** 2 * c.noise
+        lift = 1 / c.volume - self.estimate
+        value = self._squares(parts, 1) + count_variance * lift**2
+        slope = self._squares(parts * w * w, -1)
+        slope += count_variance * np.gradient(self.estimate, self.step) ** 2
+        return self._spread(value, slope)
+
+    def sampled(self, density: ProperDensity, records: float) -> Sampled:
+        """Return the moments of the mean of the kernels of records with a density.
+
+        On an interval the kernel at y is that of the line and its mirror images, which overlap
+        near an end: there the square of their sum is up to twice the sum of their squares.
+        """
+        c, m = self.coefficients, self.nodes
+        cosines = min(c.values.size // 2 + 1 if self.closed else c.values.size, m // 4)
+        shares, w = self.shares[:cosines] / c.volume, self.frequencies[:cosines]
+        kernel = on_circle(shares, 0, m)
+        terms = np.zeros(m // 2 + 1, np.complex128)
+        terms[:cosines] = 1j * w * shares
+        gradient = m * np.fft.irfft(terms, m)
+        masses = density(self.x)
+        masses = masses[:-1] if self.closed else np.concatenate([masses, masses[-2:0:-1]])
+        spectrum = np.fft.rfft(masses / masses.sum())
+        ends = self.estimate.size
+        power = np.where(w > 0, 2.0, 1.0) * shares**2
+        own, steep = np.ones(ends), np.ones(ends)
+        if not self.closed:
+            own = np.clip(self._doubled(power), 0.0, 1.0)
+            steep = -self._doubled(power * w * w)
+
+        def mean(weights: Array) -> Array:
+            found = np.fft.irfft(np.fft.rfft(weights) * spectrum, m)
+            return np.append(found, found[:1])[:ends]
+
+        value = mean(kernel)
+        square = mean(kernel**2) * (1 + own) / 2
+        third = np.maximum(mean(kernel**3), 0.0) * (1 + 3 * own) / 4
+        steepness = np.maximum(mean(gradient**2) * (1 + steep) / 2, 0.0)
+        slopes = np.gradient(value, self.step)
+        spread = self._spread(
+            np.maximum(square - value**2, 0.0) / records,
+            np.maximum(steepness - slopes**2, 0.0) / records,
+        )
+        near = records * np.maximum(value, 0.0) + self.peak
+        return Sampled(
+            spread,
+            (records * np.maximum(square, 0.0) + self.peak**2 / math.sqrt(2)) / near,
+            (records * third + self.peak**3 / math.sqrt(3)) / near,
+            records,
+        )
+
+    def arc(self, spread: Spread) -> float:
+        """Return the integral of the standard deviation of the slope of a process over its own."""
+        least = 1e-12 * float(spread.value.max()) + 1e-300
+        value = np.maximum(spread.value, least)
+        rates = np.sqrt(np.maximum(spread.slope / value - (spread.both / value) ** 2, 0.0))
+        return self.step * float(rates.sum() - (rates[0] + rates[-1]) / 2)
+
+    def _spread(self, value: Array, slope: Array) -> Spread:
+        # The covariance of a process and its slope is half the slope of its variance.
+        return Spread(value, slope, np.gradient(value, self.step) / 2)
+
+    def _squares(self, parts: Array, sign: int) -> Array:
+        """Return sum of parts cos^2 w x, with sin^2 for sines; for slopes (-1) the other way."""
+        cosines = parts.size // 2 + 1 if self.closed else parts.size
+        doubled = parts[:cosines].copy()
+        doubled[1:] -= parts[cosines:] if self.closed else 0.0
+        doubled[0] = 0.0
+        return (float(parts.sum()) + sign * self._twice(doubled)) / 2
+
+    def _doubled(self, power: Array) -> Array:
+        """Return the sum of power cos 2 w x over its value at 0."""
+        return self._twice(power) / float(power.sum())
+
+    def _twice(self, parts: Array) -> Array:
+        """Return the sum of parts cos 2 w x at the places."""
+        terms = np.zeros(self.nodes // 2 + 1, np.complex128)
+        known = parts[: self.nodes // 4]
+        terms[: 2 * known.size : 2] = known / 2
+        terms[0] = parts[0]
+        found = self.nodes * np.fft.irfft(terms, self.nodes)
+        return np.append(found, found[:1])[: self.estimate.size]
 
 
 def _width(arc: float, level: float) -> float:

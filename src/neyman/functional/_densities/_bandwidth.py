@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final, TypeVar, overload
-
-import numpy as np
+from typing import Final, overload
 
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
@@ -12,17 +10,14 @@ from neyman.functional._bases._domain import Domain, Side
 from neyman.functional._bases._target import Scales, Target
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
-from neyman.functional._densities._released import Spectrum
-from neyman.numerics import Array, Real
+from neyman.functional._densities._reading import round_reading_of
+from neyman.numerics import Real
 
-__all__ = ["pilot_bandwidth", "select_bandwidth", "selected", "started_at"]
+__all__ = ["pilot_bandwidth", "select_bandwidth", "started_at"]
 
 _DOMAINS: Final = 'Interval(lower, upper, outside="clip"), Circle(period) or Box(side, side)'
 # Of a length, in so many dimensions: finer ones are better asked for by hand.
 _SMALLEST_PILOT: Final = {1: Fraction(1, 1000), 2: Fraction(1, 128), 3: Fraction(1, 24)}
-_STEPS_A_DOUBLING: Final = 8
-
-_Density = TypeVar("_Density", bound=ReleasedFunction | ReleasedField)
 
 
 def started_at(
@@ -124,28 +119,16 @@ def select_bandwidth(function: ReleasedFunction) -> float: ...
 @overload
 def select_bandwidth(function: ReleasedField) -> tuple[float, ...]: ...
 def select_bandwidth(function: ReleasedFunction | ReleasedField) -> float | tuple[float, ...]:
-    """Return the bandwidth of least estimated error of `project()`. Free post-processing.
+    """Return the bandwidth of least estimated error of the density: free post-processing.
 
-        R(h) = sum_j m_j ((l^2 - 2 l) t_j + l^2 ((1 - t_j) / n + a s_j^2)),   l = lambda_j(h)
-        t_j  = u_j (|y_j|^2 - 1/n - s_j^2) n / (n - 1),      a = 1 / (1 + sum_j m_j t_j)
-
-    y_j is the noisy transform, |y_j|^2 the sum of the squares of its m_j parts, s_j^2 the known
-    variance of their noise: without u_j, t_j is unbiased for the squared transform of the density,
-    and R(h) with a = 1, up to a constant, for the error integrated over the whole circle or torus.
-
-    Two things make it better. Most noise of `project()` is where the density is not, and set to 0:
-    a is the share of the circle where the density lies, one over the length times the integral of
-    its square, which of a density that is even on a part of the circle is that part. And high
-    frequencies are noise alone, which would make R uncertain: u_j is the sum of the Akaike weights
-    of the models in which no frequency below that of j is without signal, weight_k proportional to
-    exp(sum_{i<=k} (m_i / 2) (|y_i|^2 / (1/n + s_i^2) - 2)).
+    That of the Gaussian kernel which `DensityFunction` has among its readings, by the same estimate
+    (`docs/theory/functions.md`); an end at which the density is not 0 is no jump to it.
 
     Args:
         function: a `ReleasedFunction` or `ReleasedField`; its own bandwidth plays no part.
 
     Returns:
-        One of the bandwidths h0 2^(k/8), h0 that of the release; of a field all of them, by a
-        common factor.
+        One that `smooth` takes; of a field all of them, by a common factor.
 
     Error: an estimate. Values heaped on a few places have no density, and get the smallest.
     Source: Rudemo, *Empirical choice of histograms and kernel density estimators*, Scandinavian
@@ -154,32 +137,6 @@ def select_bandwidth(function: ReleasedFunction | ReleasedField) -> float | tupl
         Akaike, *On the likelihood of a time series model*, The Statistician 1978 (the weights).
     """
     released = ReleasedFunction | ReleasedField
-    check_type("function", function, released, "functional.function(release) of a density")
-    spectrum = function.spectrum
-    steps = np.arange(int(np.log2(spectrum.most) * _STEPS_A_DOUBLING) + 1)
-    factors: list[float] = (2.0 ** (steps / _STEPS_A_DOUBLING)).tolist()
-    n, parts = spectrum.count, spectrum.parts
-    power = _signal_weights(spectrum) * (spectrum.power - 1 / n - spectrum.noise) * (n / (n - 1))
-    lies = 1 / max(1.0, 1 + float(parts @ power))
-    rows = np.array([spectrum.multipliers(factor) for factor in factors])
-    risks = (rows * rows - 2 * rows) @ (parts * power)
-    risks += rows**2 @ (parts * ((1 - power) / n + lies * spectrum.noise))
-    return function.bandwidth_at(factors[int(np.argmin(risks))])
-
-
-def selected(function: _Density) -> _Density:
-    """Return a density at the bandwidth that its own release selects."""
-    return function.smooth(select_bandwidth(function))
-
-
-def _signal_weights(spectrum: Spectrum) -> Array:
-    """Return u_j, how surely there is more than noise at the frequency of j or at a higher one."""
-    # From low frequencies to high ones.
-    order = np.argsort(-spectrum.multipliers(1.0), kind="stable")
-    alone = 1 / spectrum.count + spectrum.noise
-    gains = (spectrum.parts / 2 * (spectrum.power / alone - 2))[order]
-    evidence = np.cumsum([0.0, *gains])
-    weights = np.exp(evidence - evidence.max())
-    found = np.empty(gains.size)
-    found[order] = np.cumsum(weights[:0:-1])[::-1] / weights.sum()
-    return found
+    check_type("function", function, released, "functional.function(release).raw of a density")
+    factor = max(round_reading_of(function).bandwidth, 1.0)
+    return function.bandwidth_at(factor)

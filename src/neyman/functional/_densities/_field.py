@@ -14,10 +14,11 @@ from neyman.functional._arguments import check_level, each, numbers
 from neyman.functional._bases._domain import Side
 from neyman.functional._bases._field_basis import FieldBasis, Margin
 from neyman.functional._bases._fixed_point import contracted
-from neyman.functional._bases._waves import circle_nodes, spread
+from neyman.functional._bases._waves import spread
 from neyman.functional._densities._band import Band, BandKind, FieldNoise, check_band_kind
 from neyman.functional._densities._function import ReleasedFunction
-from neyman.functional._densities._projected import OnCircles
+from neyman.functional._densities._proper import TabulatedDensity
+from neyman.functional._densities._reading import reading_of
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.functional._densities._sampling import FieldSampling, limits
 from neyman.functional._densities._wave_sums import integrals, same_bits, waves
@@ -31,7 +32,7 @@ __all__ = ["ReleasedField"]
 @final
 @dataclass(frozen=True, slots=True)
 class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
-    """A private density of two or three coordinates."""
+    """A kernel estimate of two or three coordinates, as released."""
 
     kind: ClassVar[str] = "field"
     statistics: ClassVar[tuple[str, ...]] = (FieldBasis.statistic,)
@@ -188,11 +189,18 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
             width = noise.width(lift, own, level, generator, repetitions)
             return Band(axes, estimate, estimate - width * own, estimate + width * own, width)
         units = self.count / self.unit_records
-        sampling = FieldSampling.of(self.project(), axes, self.bandwidth, units)
+        sampling = FieldSampling.of(self._density, axes, self.bandwidth, units)
         moments = sampling.moments
         deviation = np.sqrt(own**2 + moments.spread.value)
         width = noise.width(lift, deviation, level, generator, repetitions, sampling)
         return Band(axes, estimate, *limits(estimate, own**2, moments, width), width)
+
+    @property
+    def _density(self) -> TabulatedDensity:
+        """The nearest density at this bandwidth."""
+        reading, own = reading_of(self), self.waves.bandwidths
+        by = [float(h / low) for h, low in zip(self.bandwidth, own, strict=True)]
+        return TabulatedDensity(reading.proper(reading.smoothed(by)))
 
     @property
     def terms(self) -> Array:
@@ -211,22 +219,6 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
     @override
     def _bandwidth_of(found: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
         return found
-
-    @override
-    def _nearest(self) -> OnCircles:
-        lattice = circle_nodes(self.sides, self.bandwidth)
-        return OnCircles.of(
-            self.sides,
-            lattice,
-            self.bandwidth,
-            lambda nodes: contracted(
-                self.terms,
-                [
-                    waves(places / m, j)
-                    for places, m, j in zip(nodes, lattice, self.waves.highest, strict=True)
-                ],
-            ),
-        )
 
     def _along(
         self, axes: tuple[int, ...]

@@ -9,17 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.arguments import whole
-from neyman.functional._arguments import check_level, numbers
+from neyman.functional._arguments import numbers
 from neyman.functional._bases._domain import Side
-from neyman.functional._bases._waves import circle_nodes, multipliers
-from neyman.functional._densities._band import (
-    Band,
-    BandKind,
-    check_band_kind,
-    noise_band,
-    total_band,
-)
-from neyman.functional._densities._projected import OnCircles
+from neyman.functional._bases._waves import multipliers
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.functional._densities._wave_sums import Series
 from neyman.numerics import Array, Real, exact
@@ -31,7 +23,7 @@ __all__ = ["ReleasedFunction"]
 @final
 @dataclass(frozen=True, slots=True)
 class ReleasedFunction(ReleasedDensity[Fraction]):
-    """A private density of one coordinate."""
+    """A kernel estimate of one coordinate, as released: unbiased but for its kernel."""
 
     kind: ClassVar[str] = "density"
     statistics: ClassVar[tuple[str, ...]] = ("density",)
@@ -89,31 +81,6 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
         """Return so many times the bandwidth of the release, or the largest."""
         return self.times(factor)[0]
 
-    def band(self, level: float, kind: BandKind) -> Band:
-        """Return a band that holds everywhere at once, by a formula: nothing is simulated.
-
-            |f - g| <= u sd everywhere, with probability at least `level`
-
-        Args:
-            level: in (0, 1).
-            kind: "noise": g is the kernel estimate of these records, without noise; "total": g is
-                what it is expected to be, with the sampling of the records in the band. The bias
-                of smoothing is in neither: choose a bandwidth below the best one where the density
-                itself is to be covered.
-
-        Raises:
-            InvalidParameter: if the level is outside (0, 1), the kind is another word, or the
-                count is not positive.
-
-        Guarantee: of "noise" under replace_one, for a bandwidth that was not chosen from the
-            release itself; else an estimate (docs/theory/functions.md).
-        Source: Rice (1945); Davies (1977).
-        """
-        share = check_level(level)
-        return (
-            noise_band(self, share) if check_band_kind(kind) == "noise" else total_band(self, share)
-        )
-
     @override
     def noise_sd(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array:
         own, common = self.noise_parts(whole("derivative", derivative, 0, 8))
@@ -141,15 +108,6 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
         return multipliers(self.side.period, self.waves.highest[0], float(self.bandwidth))
 
     @property
-    def circle_nodes(self) -> int:
-        """Nodes on the whole circle of the lattice that bands and densities are tabulated on."""
-        return circle_nodes((self.side,), self.waves.bandwidths)[0]
-
-    def circle_density(self) -> Array:
-        """Return the nearest density at the nodes of the whole circle, before it is folded."""
-        return self._nearest().circle
-
-    @property
     @override
     def each_bandwidth(self) -> tuple[Fraction, ...]:
         return (self.bandwidth,)
@@ -159,13 +117,3 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
     def _bandwidth_of(found: tuple[Fraction, ...]) -> Fraction:
         (bandwidth,) = found
         return bandwidth
-
-    @override
-    def _nearest(self) -> OnCircles:
-        m, coefficients = self.circle_nodes, self.series.coefficients
-        terms = np.zeros(m // 2 + 1, np.complex128)
-        terms[: coefficients.size] = coefficients
-        values = m * np.fft.irfft(terms, m)
-        return OnCircles.of(
-            self.waves.sides, (m,), self.each_bandwidth, lambda nodes: values[nodes[0]]
-        )

@@ -1,11 +1,12 @@
 """A released density, of one coordinate or several: a function made of public integers."""
 
+import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, Final, Generic, Self, TypeVar, cast, final
+from typing import ClassVar, Final, Generic, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,38 +16,30 @@ from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, Function, Noisy, NoisyCount, Released
 from neyman.functional._arguments import each, number
 from neyman.functional._bases._field_basis import basis_of
-from neyman.functional._bases._waves import WaveBasis, Waves, gathered, spread
-from neyman.functional._densities._projected import OnCircles, ProjectedDensity
+from neyman.functional._bases._waves import WaveBasis, Waves, spread
+from neyman.nodes import OUTSIDE
 from neyman.numerics import Array, Real, text
 from neyman.overriding import override
 
-__all__ = ["ReleasedDensity", "Spectrum"]
+__all__ = ["OutsideCounts", "ReleasedDensity"]
 
 _MOST_KEPT: Final = 16
 
 _Bandwidth = TypeVar("_Bandwidth", Fraction, tuple[Fraction, ...])
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Spectrum:
-    """The waves of a released density, without the constant one; each array has one entry a wave.
+class OutsideCounts(NamedTuple):
+    """Released numbers of records that are not in the domain.
 
     Attributes:
-        count: n, the number of records, at least 2.
-        power: the sum of squares of the noisy means of a wave's parts (cosines, sines, products).
-        noise: the sum of the variances of their noise.
-        parts: how many parts; their squares sum to 1 at every value.
-        most: the factor by which all bandwidths of the release can grow.
-        multipliers: of the kernel whose bandwidths are so many times those of the release.
+        below: of values below it.
+        above: of values above it.
+        nowhere: of values that are no number.
     """
 
-    count: float
-    power: Array
-    noise: Array
-    parts: Array
-    most: float
-    multipliers: Callable[[float], Array]
+    below: NoisyCount
+    above: NoisyCount
+    nowhere: NoisyCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +116,7 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
                 f"{'one for each side, within' if len(reach) > 1 else 'one in'} {within}"
             )
         if not Noisy(self.integers, self.stddev, self.records, self.unit_records).fits(
-            self.waves.size, counted=self.waves.counted
+            self.waves.size + OUTSIDE * (self.basis.outside > 0), counted=self.waves.counted
         ):
             raise InvalidParameter(
                 f"{len(self.integers)} integers of stddev={self.stddev} with records="
@@ -134,17 +127,26 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
 
     @property
     def count(self) -> float:
-        """Number of records n: the public one, or the released one, which has noise."""
+        """Number of records n: the public one, or the released one in the domain, with noise."""
         if self.records is not None:
-            return float(self.records)
+            return self.records - sum(part.count for part in self.outside)
         return self.integers[0] / float(self.waves.amplitudes.flat[0])
 
     @property
     def count_sd(self) -> float:
         """Standard deviation of the noise of `count`."""
         if self.records is not None:
-            return 0.0
+            return math.sqrt(sum(part.stddev**2 for part in self.outside))
         return self.stddev / float(self.waves.amplitudes.flat[0])
+
+    @property
+    def outside(self) -> "OutsideCounts | tuple[()]":
+        """How many records lie outside the domain, where they are counted apart."""
+        if (b := self.basis.outside) == 0:
+            return ()
+        return OutsideCounts(
+            *(NoisyCount(k / b, self.stddev / b) for k in self.integers[-OUTSIDE:])
+        )
 
     @property
     @override
@@ -175,7 +177,7 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
         """
         scales = spread(self.waves.amplitudes)
         released = scales > 0
-        integers = np.array(self.integers, dtype=np.float64)
+        integers = np.array(self.integers[: self.waves.size], dtype=np.float64)
         found = np.zeros(scales.shape)
         found[released] = integers * (1 / (scales[released] * self.positive_count))
         found.flat[0] = 1.0
@@ -214,38 +216,6 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
         own = float(self.noise_spectrum.sum())
         level = 1 / self.waves.volume - estimate
         return np.asarray(np.sqrt(own + self.count_variance * level**2))
-
-    @property
-    def spectrum(self) -> Spectrum:
-        """What is known of the waves, at the bandwidths of the release."""
-        kept = self.waves.amplitudes > 0
-        kept.flat[0] = False
-        n, parts = max(self.count, 2.0), self.waves.parts[kept]
-        return Spectrum(
-            count=n,
-            power=gathered(self.transform**2)[kept],
-            noise=parts * (self.stddev / (self.waves.amplitudes[kept] * n)) ** 2,
-            parts=parts,
-            most=min(float(high) / float(low) for low, high in self.reach),
-            multipliers=lambda by: self.waves.multipliers(self.times(by))[kept],
-        )
-
-    # -- the nearest density ------------------------------------------------------------------
-
-    def project(self) -> ProjectedDensity:
-        """Return the nearest density: non-negative, of integral 1, on the domain.
-
-        Kernels reach five bandwidths beyond the ends of an interval. The function on that stretch
-        is replaced by the nearest one that is nowhere negative and has integral 1, which in the
-        mean square is never farther from the truth; then what lies beyond an end is folded back
-        inside. On public lattices: of one side that of the release, of several one of at least 8
-        places a bandwidth in two dimensions and 4 in three.
-        """
-        return self._nearest().folded()
-
-    @abstractmethod
-    def _nearest(self) -> OnCircles:
-        """Return the nearest density on the whole circles."""
 
     # -- bandwidths ---------------------------------------------------------------------------
 

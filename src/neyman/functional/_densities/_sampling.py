@@ -22,39 +22,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final, NamedTuple, Protocol, Self, final
+from typing import Final, NamedTuple, Self, final
 
 import numpy as np
-import numpy.typing as npt
 
 from neyman.functional._bases._domain import Side
 from neyman.functional._bases._fixed_point import contracted
-from neyman.functional._densities._projected import ProjectedDensity
+from neyman.functional._densities._proper import ProperDensity
 from neyman.functional._generator import Generator
 from neyman.numerics import Array
 
-__all__ = ["FieldSampling", "Sampled", "Smoothed", "Spread", "limits", "sampled"]
+__all__ = ["FieldSampling", "Sampled", "Spread", "limits"]
 
 # Of a circle, beyond which kernels of a quarter of it are flat.
 _TURNS: Final = 2
-
-
-class Smoothed(Protocol):
-    """What is needed of a released density of one coordinate."""
-
-    @property
-    def side(self) -> Side: ...
-    @property
-    def circle_nodes(self) -> int: ...
-    @property
-    def count(self) -> float: ...
-    @property
-    def unit_records(self) -> int: ...
-    def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array: ...
-    def noise_parts(self, derivative: int) -> tuple[float, float]: ...
-    @property
-    def kernel(self) -> Array: ...
-    def circle_density(self) -> Array: ...
 
 
 class Spread(NamedTuple):
@@ -81,37 +62,6 @@ class Sampled(NamedTuple):
     records: float
 
 
-def sampled(function: Smoothed, points: int) -> Sampled:
-    """Return the moments of a mean of kernels at values with the nearest proper density.
-
-    The ratios are taken as if one more record lay near: where there is none, as for a density
-    that is level, r = K(0) / sqrt(2) and t = K(0)^2 / sqrt(3).
-    """
-    n = function.count / function.unit_records
-    m, length = function.circle_nodes, function.side.period
-    terms = np.zeros(m // 2 + 1, np.complex128)
-    found = function.kernel
-    terms[: found.size] = found / length
-    waves = 2j * math.pi / length * np.arange(terms.size)
-    kernel, slope = (m * np.fft.irfft(part, m) for part in (terms, terms * waves))
-    masses = np.fft.rfft(function.circle_density() * (length / m))
-
-    def mean(weights: Array) -> Array:
-        return np.fft.irfft(np.fft.rfft(weights) * masses, m)[:points]
-
-    value, gradient, square = mean(kernel), mean(slope), mean(kernel * kernel)
-    spread = Spread(
-        np.maximum(square - value**2, 0.0) / n,
-        np.maximum(mean(slope * slope) - gradient**2, 0.0) / n,
-        (mean(kernel * slope) - value * gradient) / n,
-    )
-    peak = float(kernel[0])
-    near = n * np.maximum(value, 0.0) + peak
-    second = n * np.maximum(square, 0.0) + peak**2 / math.sqrt(2)
-    third = n * np.maximum(mean(kernel**3), 0.0) + peak**3 / math.sqrt(3)
-    return Sampled(spread, second / near, third / near, n)
-
-
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldSampling:
@@ -132,7 +82,7 @@ class FieldSampling:
     @classmethod
     def of(
         cls,
-        density: ProjectedDensity,
+        density: ProperDensity,
         axes: Sequence[Array],
         bandwidth: Sequence[Fraction],
         records: float,

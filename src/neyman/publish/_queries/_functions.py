@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from neyman.aggregate import Aggregate
 from neyman.functional import Box, Domain
+from neyman.functional._bases._domain import Outside
 from neyman.overriding import override
 from neyman.publish._groups import DomainOf
 from neyman.publish._queries._query import Groups, Query, declared
@@ -27,7 +28,7 @@ class DensityOf(Query):
     )
     example: ClassVar[str] = """\
 column = "FILL IN: a column"
-domain = { lower = "FILL IN: its lower end", upper = "FILL IN: its upper end", outside = "clip" }
+domain = { lower = "FILL IN: its lower end", upper = "FILL IN: its upper end", outside = "count" }
 records = "FILL IN: about how many rows there are, known in public"
 """
 
@@ -74,7 +75,9 @@ records = "FILL IN: about how many rows there are, known in public"
 
     def _domain(self, table: Table) -> Domain:
         if self.domain is None:
-            sides = [bounded_domain(table, column) for column in self.column]
+            # Of one column values outside are counted apart; in a box there is no such count.
+            outside: Outside = "count" if len(self.column) == 1 else "clip"
+            sides = [bounded_domain(table, column, outside=outside) for column in self.column]
         else:
             sides = [declared.build() for declared in self.domain]
         return sides[0] if len(sides) == 1 else Box(*sides)

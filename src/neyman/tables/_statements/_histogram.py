@@ -89,7 +89,7 @@ class Histogram:
     @property
     def moved(self) -> bool:
         """Whether it tells of values that were moved to an end."""
-        clipped = any(not (axis.closed or axis.dropped) for axis in self.axes)
+        clipped = any(not (axis.closed or axis.dropped or axis.counted) for axis in self.axes)
         return self.companion and self.ends and clipped
 
     def _companion_rows(self, integers: Sequence[Tree]) -> list[tuple[str, exp.Query]]:
@@ -126,7 +126,7 @@ class Histogram:
         ends = [
             exp.and_(sql.known(x), exp.Not(this=exp.IsNan(this=x)), beyond(axis, x))
             for axis, x in ((axis, sql.column(f"x{i}")) for i, axis in enumerate(self.axes))
-            if not (axis.closed or axis.dropped)
+            if not (axis.closed or axis.dropped or axis.counted)
         ]
         one = exp.Case(ifs=[exp.If(this=exp.or_(*ends), true=sql.integer(1))])
         return query.select(sql.named(one.else_(sql.integer(0)), "x"))

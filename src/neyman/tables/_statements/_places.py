@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from neyman.nodes import Nodes
+from neyman.nodes import OUTSIDE, Nodes
 from neyman.tables import _sql as sql
 from neyman.tables._sql import Tree
 
@@ -23,7 +23,14 @@ def nearest(axis: Nodes, value: Tree) -> Tree:
     """
     step, half = sql.double(axis.step), sql.double(0.5)
     inside = _turned(axis, value) if axis.closed else _shifted(axis, value)
-    return exp.Floor(this=inside / step + half)
+    node = exp.Floor(this=inside / step + half)
+    if not axis.counted:
+        return node
+    # Nodes of their own: below, above, at no place.
+    below, above, none = (sql.double(float(axis.inside + k)) for k in range(OUTSIDE))
+    found = exp.Case(default=none).when(_between(value, axis), node)
+    found = found.when(exp.LT(this=value, expression=sql.double(axis.start)), below)
+    return found.when(exp.Not(this=exp.IsNan(this=value)), above)
 
 
 def inside(axis: Nodes, value: Tree) -> Tree:
@@ -62,7 +69,7 @@ def _whole(axis: Nodes, node: Tree) -> Tree:
 def _shifted(axis: Nodes, value: Tree) -> Tree:
     # On DuckDB the least and the greatest of two would take as long as all the rest.
     inside = exp.Case().when(_between(value, axis), value)
-    if not axis.dropped:
+    if not (axis.dropped or axis.counted):
         below = exp.LT(this=value, expression=sql.double(axis.start))
         inside = inside.when(below, sql.double(axis.start))
         inside = inside.when(exp.Not(this=exp.IsNan(this=value)), sql.double(axis.end))

@@ -1,9 +1,10 @@
 """A proper density: non-negative, of integral one, linear along each axis between public places."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import ClassVar, Final, Self, TypeAlias, cast, final
 
@@ -21,61 +22,37 @@ from neyman.functional._generator import Generator, check_generator
 from neyman.numerics import Array, Real
 from neyman.overriding import override
 
-__all__ = ["OnCircles", "ProjectedDensity", "nearest_masses"]
+__all__ = ["ProperDensity", "Table", "TabulatedDensity", "nearest_density", "nearest_masses"]
 
-# Kernels reach so many bandwidths.
-_REACH: Final = 5
 _MOST_DRAWS: Final = 1 << 32
 _VERSION: Final = 1
+# Gauss's rule of so many points in each cell, for the entropy.
+_POINTS: Final = 4
 
 _Places: TypeAlias = npt.NDArray[np.int64]
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class ProjectedDensity(Function):
-    """The density nearest to a released one: what samples and quantiles are taken from.
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A density at places of each side, both ends included.
 
     Attributes:
         sides: where values lie, one for each coordinate.
         steps: between places, on each side.
-        values: at the places, both ends included, one axis a side; read-only.
+        values: at the places, one axis a side; read-only.
     """
-
-    kind: ClassVar[str] = "projected_field"
-    statistics: ClassVar[tuple[str, ...]] = ()
 
     sides: tuple[Side, ...]
     steps: tuple[float, ...]
     values: Array = field(repr=False)
-    _below: Array = field(init=False, repr=False)
-
-    @classmethod
-    def of_release(cls, release: Released) -> Self:  # noqa: ARG003
-        """Refuse: a release is made a density, and that is projected.
-
-        Raises:
-            InvalidParameter: always.
-        """
-        raise InvalidParameter(
-            "a projected density was asked of a release; write functional.function(release)"
-            ".project()"
-        )
-
-    @classmethod
-    @override
-    def of_record(cls, record: Mapping[str, object]) -> Self:
-        sides = [side_of(one) for one in cast("list[Mapping[str, object]]", record["sides"])]
-        steps = [float.fromhex(step) for step in cast("list[str]", record["steps"])]
-        return cls(tuple(sides), tuple(steps), np.array(record["values"], np.float64))
 
     def __post_init__(self) -> None:
-        """Keep the values as they are, and add up those of one coordinate.
+        """Keep the values as they are.
 
         Raises:
             ValueError: if they are not of as many axes as there are sides, from end to end.
         """
-        check_type("values", self.values, np.ndarray, "function.project()")
         lengths = [float(side.length) for side in self.sides]
         off = [
             abs(step * (number - 1) - length) > 1e-9 * length
@@ -84,13 +61,44 @@ class ProjectedDensity(Function):
         if not off or any(off) or not np.isfinite(self.values).all():
             raise ValueError("no lattice of these sides")
         self.values.setflags(write=False)
-        below = np.zeros(0)
-        if len(self.sides) == 1:
-            cells = self.steps[0] * (self.values[:-1] + self.values[1:]) / 2
-            below = np.concatenate([[0.0], np.cumsum(cells)])
-            below /= below[-1]
-        below.setflags(write=False)
-        object.__setattr__(self, "_below", below)
+
+    @cached_property
+    def below(self) -> Array:
+        """The distribution function of one coordinate at its places, from 0 to 1."""
+        cells = self.steps[0] * (self.values[:-1] + self.values[1:]) / 2
+        below = np.concatenate([[0.0], np.cumsum(cells)])
+        return below / below[-1]
+
+
+class ProperDensity(Function):
+    """A density that is nowhere negative and has integral 1, with the methods that SciPy's have.
+
+    It is linear along each axis between public places, and 0 outside of an interval. Of several
+    coordinates `marginal` gives that of one. Moments, quantiles and samples are those of this
+    density: what they say of the population has the release's noise and the records' sampling.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def table(self) -> Table:
+        """The density at public places."""
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Where values lie, one for each coordinate."""
+        return self.table.sides
+
+    @property
+    def steps(self) -> tuple[float, ...]:
+        """The distance between places, on each side."""
+        return self.table.steps
+
+    @property
+    def values(self) -> Array:
+        """The density at the places, both ends included, one axis a side; read-only."""
+        return self.table.values
 
     @property
     def axes(self) -> tuple[Array, ...]:
@@ -133,6 +141,15 @@ class ProjectedDensity(Function):
             ]
         return np.asarray(np.where(inside, corners[0], 0.0))
 
+    def pdf(self, x: npt.ArrayLike) -> Array:
+        """Return the density at each point, as a call does."""
+        return self(x)
+
+    def logpdf(self, x: npt.ArrayLike) -> Array:
+        """Return the logarithm of the density; -inf where that is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self(x))
+
     def cdf(self, x: npt.ArrayLike) -> Array:
         """Return the distribution function of one coordinate at each x, from 0 to 1.
 
@@ -147,30 +164,96 @@ class ProjectedDensity(Function):
         part = kept - cell
         left, right = self.values[cell], self.values[cell + 1]
         within = self.steps[0] * part * (left + (right - left) * (part / 2))
-        found = np.minimum(self._below[cell] + within, self._below[cell + 1])
+        found = np.minimum(self.table.below[cell] + within, self.table.below[cell + 1])
         # Rounding must not leave anything beyond the upper end.
-        return np.asarray(np.where(part == 1, self._below[cell + 1], found))
+        return np.asarray(np.where(part == 1, self.table.below[cell + 1], found))
 
-    def quantile(self, q: npt.ArrayLike) -> Array:
+    def sf(self, x: npt.ArrayLike) -> Array:
+        """Return 1 - cdf(x).
+
+        Raises:
+            InvalidParameter: if there are several coordinates.
+        """
+        return np.asarray(1 - self.cdf(x))
+
+    def ppf(self, q: npt.ArrayLike) -> Array:
         """Return the smallest x, nearly, with cdf(x) >= q, for each q in [0, 1].
 
         Raises:
             InvalidParameter: if a q is outside [0, 1], or there are several coordinates.
         """
-        self._require_one("quantile")
+        self._require_one("ppf")
         shares = numbers("q", q)
         if not ((shares >= 0) & (shares <= 1)).all():
             raise InvalidParameter("q outside [0, 1] was asked for; write shares in it")
         (start,), (step,) = (side.start for side in self.sides), self.steps
-        cell = np.clip(np.searchsorted(self._below, shares) - 1, 0, len(self.values) - 2)
+        cell = np.clip(np.searchsorted(self.table.below, shares) - 1, 0, len(self.values) - 2)
         left, right = self.values[cell], self.values[cell + 1]
-        rest = np.maximum(shares - self._below[cell], 0.0) / step
+        rest = np.maximum(shares - self.table.below[cell], 0.0) / step
         root = np.sqrt(np.maximum(left * left + 2 * (right - left) * rest, 0.0))
         bottom = left + root
         part = np.divide(2 * rest, bottom, out=np.zeros_like(rest), where=bottom > 0)
         return np.asarray(start + step * (cell + np.minimum(part, 1.0)), np.float64)
 
-    def sample(self, size: int, generator: Generator) -> Array:
+    def median(self) -> float:
+        """Return the value that half of the mass lies below.
+
+        Raises:
+            InvalidParameter: if there are several coordinates.
+        """
+        return float(self.ppf(0.5))
+
+    def mean(self) -> float:
+        """Return the integral of x f(x).
+
+        Raises:
+            InvalidParameter: if there are several coordinates, or the side is a circle.
+        """
+        self._require_line("mean")
+        return self._moment(lambda x: x)
+
+    def var(self) -> float:
+        """Return the variance.
+
+        Raises:
+            InvalidParameter: as `mean`.
+        """
+        self._require_line("var")
+        middle = self.mean()
+        return self._moment(lambda x: (x - middle) ** 2)
+
+    def std(self) -> float:
+        """Return the standard deviation.
+
+        Raises:
+            InvalidParameter: as `mean`.
+        """
+        self._require_line("std")
+        return math.sqrt(self.var())
+
+    def mode(self) -> float:
+        """Return the place where the density is largest; the first of several.
+
+        Raises:
+            InvalidParameter: if there are several coordinates.
+        """
+        self._require_one("mode")
+        return float(self.points[int(np.argmax(self.values))])
+
+    def entropy(self) -> float:
+        """Return the differential entropy, the integral of -f log f, in nats.
+
+        Raises:
+            InvalidParameter: if there are several coordinates.
+        """
+        self._require_one("entropy")
+        nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
+        left, right = self.values[:-1, None], self.values[1:, None]
+        inside = left + (right - left) * (nodes + 1) / 2
+        logs = np.log(np.where(inside > 0, inside, 1.0))
+        return -float(self.steps[0] / 2 * ((inside * logs) @ weights).sum())
+
+    def rvs(self, size: int, *, generator: Generator) -> Array:
         """Return `size` independent draws: synthetic values, free of further cost.
 
         Of one coordinate shape (size,), of d coordinates (size, d).
@@ -188,7 +271,7 @@ class ProjectedDensity(Function):
         d = len(self.sides)
         size = whole("size", size, 0, MOST_RECORDS if d == 1 else _MOST_DRAWS)
         if d == 1:
-            return self.quantile(generator.random(size))
+            return self.ppf(generator.random(size))
         below = np.cumsum(self.masses().ravel())
         rows = generator.random(size * (2 * d + 1)).reshape(2 * d + 1, size)
         # A place, and by the tent between it and its neighbours a point on each axis.
@@ -240,7 +323,7 @@ class ProjectedDensity(Function):
         ]
         return float(contracted(self.values, tables).item())
 
-    def marginal(self, axis: int) -> "ProjectedDensity":
+    def marginal(self, axis: int) -> "ProperDensity":
         """Return the density of one coordinate, all others integrated out.
 
         Raises:
@@ -252,18 +335,7 @@ class ProjectedDensity(Function):
             for k, (step, weights) in enumerate(zip(self.steps, self._weights(), strict=True))
         ]
         values = contracted(self.values, tables).reshape(-1)
-        return ProjectedDensity((self.sides[axis],), (self.steps[axis],), values)
-
-    @override
-    def to_json(self) -> dict[str, object]:
-        return {
-            "format": FORMAT,
-            "version": _VERSION,
-            "kind": self.kind,
-            "sides": [side.record() for side in self.sides],
-            "steps": [step.hex() for step in self.steps],
-            "values": self.values.tolist(),
-        }
+        return TabulatedDensity(Table((self.sides[axis],), (self.steps[axis],), values))
 
     def _cells(self, points: Array) -> tuple[list[_Places], list[Array], npt.NDArray[np.bool_]]:
         """Return on each side the cell and the part of it, and whether all of them are there."""
@@ -292,76 +364,107 @@ class ProjectedDensity(Function):
             weights[[0, -1]] = 0.5
         return found
 
+    def _moment(self, of: Callable[[Array], Array]) -> float:
+        """Return the integral of a polynomial of degree 2 at most, by Simpson's rule: exactly."""
+        x, f = self.points, self.values
+        ends = of(x) * f
+        middles = of((x[:-1] + x[1:]) / 2) * (f[:-1] + f[1:]) / 2
+        return float(self.steps[0] / 6 * (ends[:-1] + 4 * middles + ends[1:]).sum())
+
+    def _require_line(self, what: str) -> None:
+        self._require_one(what)
+        if self.sides[0].closed:
+            raise InvalidParameter(
+                f"{what} must be that of values on an interval; on a circle it depends on where "
+                "the circle is cut. Write .mode(), or release the values on an Interval"
+            )
+
     def _require_one(self, what: str) -> None:
         if len(self.sides) > 1:
             raise InvalidParameter(
-                f"{what} of a density of {len(self.sides)} coordinates was asked for; write "
+                f"{what} must be that of one coordinate; this density has {len(self.sides)}. Write "
                 f".marginal(axis).{what}, or .integral(lower, upper)"
             )
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class OnCircles:
-    """The nearest density on a lattice of the whole torus, where kernels of values reach.
+class TabulatedDensity(ProperDensity):
+    """A density by its values at places: one that was stored, or one coordinate of several."""
 
-    Kernels reach five bandwidths beyond the ends of an interval. The function there is replaced by
-    the nearest one that is nowhere negative and has integral 1, which in the mean square is never
-    farther from the truth.
+    kind: ClassVar[str] = "projected_field"
+    statistics: ClassVar[tuple[str, ...]] = ()
 
-    Attributes:
-        sides: where values lie.
-        lattice: how many nodes each circle has.
-        nodes: on each circle those that kernels reach.
-        values: the density at them, one axis a side.
-    """
+    held: Table
 
-    sides: tuple[Side, ...]
-    lattice: tuple[int, ...]
-    nodes: list[_Places]
-    values: Array
+    def __post_init__(self) -> None:
+        """Refuse what is no table.
 
-    @classmethod
-    def of(
-        cls,
-        sides: tuple[Side, ...],
-        lattice: tuple[int, ...],
-        bandwidths: Sequence[Fraction],
-        values_at: Callable[[list[_Places]], Array],
-    ) -> Self:
-        """Take the values of a function at nodes, and return the nearest density.
-
-        Args:
-            sides: where values lie.
-            lattice: nodes of each circle.
-            bandwidths: that the function is read with.
-            values_at: gives its values at nodes of each circle, one axis a side.
+        Raises:
+            InvalidParameter: if it is something else.
         """
-        nodes = [
-            _reached(side, m, float(h))
-            for side, m, h in zip(sides, lattice, bandwidths, strict=True)
-        ]
-        values = values_at(nodes)
-        total = 1 / math.prod(side.period / m for side, m in zip(sides, lattice, strict=True))
-        return cls(
-            sides, lattice, nodes, nearest_masses(values.ravel(), total).reshape(values.shape)
-        )
+        check_type("held", self.held, Table, "density.marginal(axis), which makes it")
 
     @property
-    def circle(self) -> Array:
-        """The density at all nodes of the one circle."""
-        found = np.zeros(self.lattice[0])
-        found[self.nodes[0]] = self.values
-        return found
+    @override
+    def table(self) -> Table:
+        return self.held
 
-    def folded(self) -> ProjectedDensity:
-        """Return the density on the domain, what lies beyond an end folded back inside."""
-        values = self.values
-        each_side = zip(self.sides, self.nodes, self.lattice, strict=True)
-        for k, (side, nodes, m) in enumerate(each_side):
-            values = np.moveaxis(_folded(np.moveaxis(values, k, 0), side, nodes, m), 0, k)
-        steps = tuple(side.period / m for side, m in zip(self.sides, self.lattice, strict=True))
-        return ProjectedDensity(self.sides, steps, np.ascontiguousarray(values))
+    @classmethod
+    def of_release(cls, release: Released) -> Self:  # noqa: ARG003
+        """Refuse: a release is made a density function.
+
+        Raises:
+            InvalidParameter: always.
+        """
+        raise InvalidParameter(
+            "a tabulated density must be made of values; a release was given. Write "
+            "functional.function(release)"
+        )
+
+    @classmethod
+    @override
+    def of_record(cls, record: Mapping[str, object]) -> Self:
+        sides = [side_of(one) for one in cast("list[Mapping[str, object]]", record["sides"])]
+        steps = [float.fromhex(step) for step in cast("list[str]", record["steps"])]
+        return cls(Table(tuple(sides), tuple(steps), np.array(record["values"], np.float64)))
+
+    @override
+    def to_json(self) -> dict[str, object]:
+        return {
+            "format": FORMAT,
+            "version": _VERSION,
+            "kind": self.kind,
+            "sides": [side.record() for side in self.sides],
+            "steps": [step.hex() for step in self.steps],
+            "values": self.values.tolist(),
+        }
+
+
+def nearest_density(sides: Sequence[Side], values: Array) -> Table:
+    """Return the non-negative density of integral 1 that is nearest to values at places.
+
+    In the mean square over the domain, where a place at an end of an interval stands for half of
+    what another does.
+    """
+    steps = tuple(
+        float(side.length) / (number - 1) for side, number in zip(sides, values.shape, strict=True)
+    )
+    # On a circle of twice an interval's length every place has the same weight.
+    around = values
+    for axis, side in enumerate(sides):
+        part = np.moveaxis(around, axis, 0)
+        part = part[:-1] if side.closed else np.concatenate([part, part[-2:0:-1]])
+        around = np.moveaxis(part, 0, axis)
+    total = math.prod(
+        (1 if side.closed else 2) / step for side, step in zip(sides, steps, strict=True)
+    )
+    found = nearest_masses(around.ravel(), total).reshape(around.shape)
+    for axis, (side, number) in enumerate(zip(sides, values.shape, strict=True)):
+        part = np.moveaxis(found, axis, 0)
+        part = np.concatenate([part, part[:1]]) if side.closed else part[:number]
+        found = np.moveaxis(part, 0, axis)
+    return Table(tuple(sides), steps, np.ascontiguousarray(found))
 
 
 def nearest_masses(values: Array, total: float) -> Array:
@@ -409,19 +512,3 @@ def _inside(side: Side, offset: Array) -> Array:
         return side.start + np.mod(offset, length)
     folded = np.clip(length - np.abs(length - np.abs(offset)), 0.0, length)
     return np.minimum(side.start + folded, side.start + length)
-
-
-def _reached(side: Side, m: int, h: float) -> _Places:
-    """Return the nodes of a circle that kernels of values on the side reach."""
-    beyond = side.period / m * np.arange(m) - float(side.length)
-    reach = _REACH * h
-    return np.flatnonzero((beyond <= reach) | (beyond >= side.period - float(side.length) - reach))
-
-
-def _folded(values: Array, side: Side, nodes: _Places, m: int) -> Array:
-    """Return values at the places of the side, along the first axis, what is beyond folded back."""
-    if side.closed:
-        return np.concatenate([values, values[:1]])
-    whole = np.zeros((m, *values.shape[1:]))
-    whole[nodes] = values
-    return (whole + np.roll(whole[::-1], 1, axis=0))[: m // 2 + 1]

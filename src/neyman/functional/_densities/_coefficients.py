@@ -1,0 +1,370 @@
+"""What a released density says of the waves of its domain.
+
+A release is made on circles twice as long as its intervals, so that kernels near one end do not
+reach the other. There an end at which the density is not 0 is a jump, and jumps have no smooth
+reading. The cosines of pi j x / T on [0, T] have no jump at an end. They are among the waves of the
+circle, so that the real part of the transform tells them; but the empty half of the circle holds
+noise only, and half of the noise goes when that stretch is set to 0 first:
+
+    g      the kernel estimate at the bandwidth h of the release, on the circle
+    W      1 on the domain and 5 h beyond, where kernels of values reach; then a Hann taper
+    c_j    Re(transform of W g at j) / lambda_j,    kept where lambda_j >= 0.01
+
+Kernels that lie askew to the axes of a plane do not commute with a reflection at an end: for them
+the whole transform of W g is kept, and what is read beyond an end is folded back afterwards.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final, Self, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.functional._bases._domain import Side
+from neyman.functional._bases._waves import Waves, circle_nodes, multipliers, spread
+from neyman.functional._densities._released import ReleasedDensity
+from neyman.numerics import Array, ComplexArray
+
+__all__ = ["Coefficients", "on_circle"]
+
+Means: TypeAlias = npt.NDArray[np.inexact[Any]]
+
+# Kernels reach so many bandwidths, and so many more are the taper: a window that ends at once
+# carries the noise of low frequencies to high ones.
+_REACH, _TAPER = 5, 10
+# What a multiplier below this has hidden is not divided back.
+_LEAST_MULTIPLIER: Final = 0.01
+# Below it, the noise of a windowed cosine is not that of its neighbours.
+_PAIRED: Final = 8
+# Of the sampling variance of a wave, so that evidence stays finite.
+_LEAST_SAMPLING: Final = 0.05
+# Places for each wave of the highest frequency that is read, by dimension, and the fewest; a share
+# of a wave below this is not drawn.
+_PLACES: Final = {1: (16, 512), 2: (8, 128), 3: (6, 48)}
+_UNSEEN: Final = 1e-4
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Coefficients:
+    """Noisy means over the records of the waves of the domain, with what is known of their errors.
+
+    Along an interval the waves are cos(pi j x / T), j = 0, 1, ...; around a circle the cosines of
+    2 pi j x / T and then the sines; not folded, on each side e^(-i w x) for j = 0, 1, ..., -1, of
+    the circle. All arrays have one axis a side, but for `frequencies`.
+
+    Attributes:
+        sides: where values lie.
+        bandwidths: of the release.
+        folded: whether the waves are those of the domain, not those of its circles.
+        frequencies: w of each axis, in one over the bandwidth of the release.
+        values: c, the means; 1 for the constant wave.
+        noise: v, the variance of their noise.
+        weight: m, how often a wave counts in the integral of a square; 0 for the constant wave, and
+            for waves that the release hides.
+        count: n, the number of records, at least 2.
+    """
+
+    sides: tuple[Side, ...]
+    bandwidths: tuple[float, ...]
+    folded: bool
+    frequencies: tuple[Array, ...]
+    values: Means = field(repr=False)
+    noise: Array = field(repr=False)
+    weight: Array = field(repr=False)
+    count: float
+
+    @classmethod
+    def of(cls, released: ReleasedDensity[Any], *, folded: bool) -> Self:
+        """Read them off a release, whatever bandwidth it is read with.
+
+        Raises:
+            InvalidParameter: if the released count is not positive.
+        """
+        waves = released.waves
+        amplitudes = spread(waves.amplitudes)
+        known = amplitudes > 0
+        noise = np.zeros(amplitudes.shape)
+        noise[known] = (released.stddev / (released.positive_count * amplitudes[known])) ** 2
+        noise.flat[0] = 0.0
+        values: Means = released.transform
+        weight, kept = np.ones(()), np.ones(())
+        frequencies: list[Array] = []
+        for axis, circle in enumerate(_circles(waves)):
+            first = np.moveaxis(values, axis, 0), np.moveaxis(noise, axis, 0)
+            if folded:
+                means, errors, numbers = circle.folded(
+                    np.asarray(np.real(first[0]), np.float64), first[1]
+                )
+            else:
+                means, errors, numbers = circle.whole(*first)
+            values, noise = np.moveaxis(means, 0, axis), np.moveaxis(errors, 0, axis)
+            turn = 2 * math.pi * circle.bandwidth / circle.side.period
+            frequencies.append(turn * numbers.astype(np.float64))
+            times = np.where(numbers > 0, 2.0, 1.0) if folded else np.ones(numbers.size)
+            weight = np.multiply.outer(weight, times)
+            kept = np.multiply.outer(kept, circle.hidden[np.abs(numbers)])
+        values = values.copy()
+        values.flat[0] = 1.0
+        weight = np.where(kept >= _LEAST_MULTIPLIER, weight, 0.0)
+        weight.flat[0] = 0.0
+        return cls(
+            waves.sides,
+            tuple(float(h) for h in waves.bandwidths),
+            folded,
+            tuple(frequencies),
+            values,
+            np.ascontiguousarray(noise),
+            weight,
+            max(released.count, 2.0),
+        )
+
+    @property
+    def volume(self) -> float:
+        """The length, area or volume over which the waves are orthogonal."""
+        return math.prod(float(side.length) if self.folded else side.period for side in self.sides)
+
+    def lengths(self, shape: Array) -> Array:
+        """Return sqrt(w' S w) for each wave: its frequency as a kernel of covariance S sees it.
+
+        Args:
+            shape: S, in the bandwidths of the release; diagonal of waves that are folded.
+        """
+        total = np.zeros(self.values.shape)
+        for i, j in np.argwhere(np.triu(shape) != 0).tolist():
+            first, second = (
+                np.reshape(
+                    self.frequencies[k], [-1 if axis == k else 1 for axis in range(total.ndim)]
+                )
+                for k in (i, j)
+            )
+            total += (1 + (i != j)) * float(shape[i, j]) * (first * second)
+        return np.sqrt(np.maximum(total, 0.0))
+
+    def sampling(self, told: Array) -> Array:
+        """Return E|wave|^2 / n, which is the sampling variance of c but for |mean|^2 / n.
+
+        By cos^2 = (1 + cos of twice) / 2, and sin^2 = (1 - cos of twice) / 2, along each axis.
+
+        Args:
+            told: how surely each mean is more than noise; 1 for the constant wave.
+        """
+        if not self.folded:
+            return np.full(self.values.shape, 1 / self.count)
+        found = told * np.real(self.values)
+        for axis, (side, frequencies) in enumerate(zip(self.sides, self.frequencies, strict=True)):
+            found = np.moveaxis(found, axis, 0)
+            cosines = (frequencies.size + 1) // 2 if side.closed else frequencies.size
+            twice = 2 * np.arange(cosines)
+            some = twice < cosines
+            double = np.zeros((cosines, *found.shape[1:]))
+            double[some] = found[twice[some]]
+            halves = [(found[0] + double) / 2, (found[0] - double[1:]) / 2]
+            halves[0][0] = found[0]
+            found = np.concatenate(halves[: 1 + side.closed])
+            found = np.moveaxis(found, 0, axis)
+        return np.clip(found, 0.0, 1.0) / self.count
+
+    def told(self, sampling: Array) -> Array:
+        """Return u, how surely there is more than noise at a wave's frequency or at a higher one.
+
+        The sum of the Akaike weights of the models in which no wave of lower frequency is without
+        signal; weight_k is proportional to exp(sum over i <= k of (|c_i|^2 / (b_i + v_i) - 2) / 2).
+
+        Args:
+            sampling: b, as `sampling` returns it.
+        """
+        used = self.weight > 0
+        order = np.argsort(self.lengths(np.eye(len(self.sides)))[used], kind="stable")
+        alone = np.maximum(sampling[used], _LEAST_SAMPLING / self.count) + self.noise[used]
+        gains = ((np.abs(self.values[used]) ** 2 / alone - 2) / 2)[order]
+        evidence = np.cumsum([0.0, *gains])
+        weights = np.exp(evidence - evidence.max())
+        shares = np.empty(gains.size)
+        shares[order] = np.cumsum(weights[:0:-1])[::-1] / weights.sum()
+        found = np.zeros(self.values.shape)
+        found[used] = shares
+        return found
+
+    def drawn(self, shares: Array) -> Array:
+        """Return the shares of the waves that can be seen: 1 of the constant one, else 0."""
+        found = np.where((self.weight > 0) & (shares > _UNSEEN), shares, 0.0)
+        found.flat[0] = 1.0
+        return found
+
+    def nodes(self, drawn: Array) -> tuple[int, ...]:
+        """Return how many nodes the circle of each side needs for waves with these shares."""
+        found: list[int] = []
+        each, fewest = _PLACES[len(self.sides)]
+        for axis, (side, h, frequencies) in enumerate(
+            zip(self.sides, self.bandwidths, self.frequencies, strict=True)
+        ):
+            rows = np.moveaxis(drawn, axis, 0).reshape(len(frequencies), -1)
+            highest = float(np.abs(frequencies[rows.any(axis=1)]).max())
+            found.append(_even(max(fewest, each * highest * side.period / (2 * math.pi * h))))
+        return tuple(found)
+
+    def on_places(self, shares: Array) -> Array:
+        """Return the sum of these shares of the waves, at places of each side from end to end."""
+        drawn = self.drawn(shares)
+        values: Means = drawn * self.values / self.volume
+        for axis, (side, h, m) in enumerate(
+            zip(self.sides, self.bandwidths, self.nodes(drawn), strict=True)
+        ):
+            first = np.moveaxis(values, axis, 0)
+            if self.folded:
+                sines = len(first) // 2 if side.closed else 0
+                found: Means = on_circle(np.asarray(np.real(first), np.float64), sines, m)
+            else:
+                found = _whole_on_circle(first, m)
+            if side.closed:
+                found = np.concatenate([found, found[:1]])
+            elif self.folded:
+                found = found[: m // 2 + 1]
+            else:
+                found = found * _window(side, h, m).reshape(-1, *(1,) * (found.ndim - 1))
+                found = (found + np.roll(found[::-1], 1, axis=0))[: m // 2 + 1]
+            values = np.moveaxis(found, 0, axis)
+        return np.ascontiguousarray(np.real(values), np.float64)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Circle:
+    """One axis of a release: its waves, and which of them are kept.
+
+    Attributes:
+        side: where values lie.
+        bandwidth: h.
+        hidden: lambda_0 ... lambda_J of the kernel of the release.
+        nodes: on the circle.
+    """
+
+    side: Side
+    bandwidth: float
+    hidden: Array
+    nodes: int
+
+    @property
+    def last(self) -> int:
+        """The highest frequency that is kept."""
+        return int(np.flatnonzero(self.hidden >= _LEAST_MULTIPLIER)[-1])
+
+    def folded(self, values: Array, noise: Array) -> tuple[Array, Array, npt.NDArray[np.int64]]:
+        """Return the waves of the domain along the first axis, their noise, and their numbers.
+
+        Args:
+            values: cosines of j = 0 ... J on the circle, then sines.
+            noise: their variances.
+        """
+        last, waves = self.last, self.hidden.size
+        if self.side.closed:
+            rows = np.r_[: last + 1, waves : waves + last]
+            return values[rows], noise[rows], np.r_[: last + 1, 1 : last + 1]
+        rest = (1,) * (values.ndim - 1)
+        scale, window = (
+            self.hidden.reshape(-1, *rest),
+            _window(self.side, self.bandwidth, self.nodes),
+        )
+        seen = on_circle(np.concatenate([scale, scale[1:]]) * values, waves - 1, self.nodes)
+        seen *= window.reshape(-1, *rest)
+        found = np.fft.rfft(seen, axis=0).real[: last + 1] / (scale[: last + 1] * self.nodes)
+        blurred = np.fft.fft(window) / self.nodes
+        parts = scale**2 * noise[:waves]
+        variances = _blurred(parts, blurred, last)
+        k = np.arange(1, waves)
+        for j in range(min(_PAIRED, last + 1)):
+            paired = (blurred[j - k] * blurred[(j + k) % self.nodes]).real
+            variances[j] += 2 * np.tensordot(paired, parts[1:], axes=(0, 0))
+        variances = np.maximum(variances, 0.0) / scale[: last + 1] ** 2
+        return found, variances, np.arange(last + 1)
+
+    def whole(self, values: Means, noise: Array) -> tuple[Means, Array, npt.NDArray[np.int64]]:
+        """Return the means of e^(-i w x) along the first axis, what lies far beyond an end cut."""
+        last, waves = self.last, self.hidden.size
+        rest = (1,) * (values.ndim - 1)
+        scale, cosines = self.hidden.reshape(-1, *rest), values[:waves]
+        rows = np.arange(last + 1), np.arange(-last, 0)
+        numbers = np.concatenate(rows)
+        variances = noise[:waves].copy()
+        variances[1:] += noise[waves:]
+        positive, negative = cosines.astype(np.complex128), cosines[1:].astype(np.complex128)
+        positive[1:] -= 1j * values[waves:]
+        negative += 1j * values[waves:]
+        if self.side.closed:
+            found = np.concatenate([positive[: last + 1], negative[:last][::-1]])
+            return found, variances[np.abs(numbers)], numbers
+        terms = np.zeros((self.nodes, *values.shape[1:]), np.complex128)
+        terms[:waves] = scale * positive
+        terms[-waves + 1 :] = (scale[1:] * negative)[::-1]
+        window = _window(self.side, self.bandwidth, self.nodes)
+        seen = np.fft.ifft(terms, axis=0) * window.reshape(-1, *rest)
+        scale = scale[np.abs(numbers)]
+        found = np.fft.fft(seen, axis=0)[numbers] / scale
+        blurred = np.fft.fft(window) / self.nodes
+        spread_out = _blurred(self.hidden.reshape(-1, *rest) ** 2 * variances, blurred, last)
+        return found, np.maximum(spread_out[np.abs(numbers)], 0.0) / scale**2, numbers
+
+
+def _circles(waves: Waves) -> list[_Circle]:
+    nodes = circle_nodes(waves.sides, waves.bandwidths)
+    return [
+        _Circle(side, float(h), multipliers(side.period, highest, float(h)), m)
+        for side, h, highest, m in zip(
+            waves.sides, waves.bandwidths, waves.highest, nodes, strict=True
+        )
+    ]
+
+
+def _blurred(parts: Array, blurred: ComplexArray, last: int) -> Array:
+    """Return sum_k S_k |W_(j - k)|^2 for j = 0 ... last: the noise that a window carries to j."""
+    m, rest = blurred.size, (1,) * (parts.ndim - 1)
+    around = np.zeros((m, *parts.shape[1:]))
+    around[: len(parts)] = parts
+    around[-len(parts) + 1 :] = parts[:0:-1]
+    moved = np.fft.rfft(around, axis=0) * np.fft.rfft(np.abs(blurred) ** 2).reshape(-1, *rest)
+    return np.fft.irfft(moved, m, axis=0)[: last + 1]
+
+
+def on_circle(values: Array, sines: int, m: int) -> Array:
+    """Return c_0 + 2 sum of cosines and sines at the nodes of a circle.
+
+    Args:
+        values: of the cosines of j = 0, 1, ..., and then of the sines of j = 1, 2, ...
+        sines: how many of them are sines.
+        m: nodes.
+    """
+    first, rest = np.split(values, [len(values) - sines])
+    terms = np.zeros((m // 2 + 1, *values.shape[1:]), np.complex128)
+    # Waves too fast for the nodes are those of which nothing is drawn.
+    first, rest = first[: len(terms)], rest[: len(terms) - 1]
+    terms[: len(first)] = first
+    terms[1 : len(rest) + 1] -= 1j * rest
+    return m * np.fft.irfft(terms, m, axis=0)
+
+
+def _whole_on_circle(values: Means, m: int) -> ComplexArray:
+    """Return the sum of c_j e^(i w_j x) at the nodes of a circle."""
+    last = min(len(values) // 2, m // 2 - 1)
+    terms = np.zeros((m, *values.shape[1:]), np.complex128)
+    terms[: last + 1], terms[-last:] = values[: last + 1], values[-last:]
+    return m * np.fft.ifft(terms, axis=0)
+
+
+def _window(side: Side, h: float, m: int) -> Array:
+    """Return 1 on the interval and where kernels of its values reach, falling to 0 beyond."""
+    length, period = float(side.length), side.period
+    place = period / m * np.arange(m)
+    beyond = np.where(place <= length, 0.0, np.minimum(place - length, period - place))
+    taper = min(_TAPER * h, (period - length) / 2 - _REACH * h)
+    if not taper > 0:
+        return np.ones(m)
+    share = np.clip((beyond - _REACH * h) / taper, 0.0, 1.0)
+    return np.asarray((1 + np.cos(math.pi * share)) / 2)
+
+
+def _even(least: float) -> int:
+    """Return 2^a or 3 2^a, at least this."""
+    power = 1 << math.ceil(math.log2(least))
+    return power * 3 // 4 if power * 3 // 4 >= least else power

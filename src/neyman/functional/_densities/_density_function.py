@@ -1,0 +1,238 @@
+"""A released density as it is read best: what people are handed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar, Final, Self, TypeAlias, cast, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.arguments import check_type, whole
+from neyman.errors import InvalidParameter
+from neyman.functional._abstract import FORMAT, NoisyCount, Released
+from neyman.functional._arguments import check_level, each, number, numbers
+from neyman.functional._densities._band import Band, check_band_kind, curve_band
+from neyman.functional._densities._field import ReleasedField
+from neyman.functional._densities._function import ReleasedFunction
+from neyman.functional._densities._proper import ProperDensity, Table
+from neyman.functional._densities._reading import Reading, reading_of
+from neyman.functional._densities._released import OutsideCounts
+from neyman.numerics import Array, Real, text
+from neyman.overriding import override
+
+__all__ = ["DensityFunction"]
+
+Raw: TypeAlias = ReleasedFunction | ReleasedField
+
+_MOST_KEPT: Final = 64
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DensityFunction(ProperDensity):
+    """A private density, read as well as its release allows. All that it does is post-processing.
+
+    The release tells how large the noise of each wave is, and so which share of it is worth
+    keeping: the one of least estimated error. What is kept is replaced by the nearest function that
+    is nowhere negative and has integral 1. Values may be anywhere in the domain: an end where the
+    density is not 0 is no jump.
+
+    The methods are those of SciPy's distributions, of the one density that was read. Of several
+    coordinates `marginal` gives that of one.
+
+    Attributes:
+        raw: the kernel estimate as it was released, at the least bandwidth, which may be negative.
+        bandwidth: of the Gaussian kernel that it is read by, on a box one for each side; None, as
+            it is handed over, for the shares of least estimated error.
+
+    Error: an estimate of the records' density. Its noise is that of the release; `band` says how
+        far off it may be.
+    """
+
+    kind: ClassVar[str] = "density_function"
+    statistics: ClassVar[tuple[str, ...]] = (
+        *ReleasedFunction.statistics,
+        *ReleasedField.statistics,
+    )
+    version: ClassVar[int] = 1
+
+    raw: Raw
+    bandwidth: tuple[Fraction, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse bandwidths that the release does not hold.
+
+        Raises:
+            InvalidParameter: if one is below a half of the release's, or too large for its side.
+        """
+        check_type("raw", self.raw, Raw, "functional.function(release), which makes it")
+        if self.bandwidth is None:
+            return
+        reach = [(low / 2, high) for low, high in self.raw.reach]
+        for h, (low, high) in zip(self.bandwidth, reach, strict=True):
+            if not low <= h <= high:
+                raise InvalidParameter(
+                    f"bandwidth must be in [{float(low):.6g}, {float(high):.6g}], from half of "
+                    f"that of the release; got {text(h)}"
+                )
+
+    @classmethod
+    @override
+    def of_release(cls, release: Released) -> Self:
+        kind = ReleasedFunction if release.query["statistic"] == "density" else ReleasedField
+        return cls(kind.of_release(release))
+
+    @classmethod
+    @override
+    def of_record(cls, record: Mapping[str, object]) -> Self:
+        raw = cast("Mapping[str, object]", record["raw"])
+        kind = ReleasedFunction if raw["kind"] == ReleasedFunction.kind else ReleasedField
+        written = cast("list[object] | None", record["bandwidth"])
+        found = None if written is None else tuple(number(h) for h in written)
+        return cls(kind.of_record(raw), found)
+
+    @override
+    def to_json(self) -> dict[str, object]:
+        return {
+            "format": FORMAT,
+            "version": self.version,
+            "kind": self.kind,
+            "bandwidth": None if self.bandwidth is None else [text(h) for h in self.bandwidth],
+            "raw": self.raw.to_json(),
+        }
+
+    # -- what it is ---------------------------------------------------------------------------
+
+    @property
+    @override
+    def table(self) -> Table:
+        return _table(self)
+
+    @property
+    @override
+    def noisy_count(self) -> NoisyCount:
+        return self.raw.noisy_count
+
+    @property
+    def count(self) -> float:
+        """The number of records: the public one, or the released one, which has noise."""
+        return self.raw.count
+
+    @property
+    def count_sd(self) -> float:
+        """Standard deviation of the noise of `count`."""
+        return self.raw.count_sd
+
+    @property
+    def outside(self) -> OutsideCounts | tuple[()]:
+        """How many records lie below the domain, above it and nowhere, where they were counted.
+
+        The density is that of those inside.
+        """
+        return self.raw.outside
+
+    @property
+    def reading(self) -> Reading:
+        """Which share of each wave is kept, and by which estimates.
+
+        Raises:
+            InvalidParameter: if the released number of records is not positive.
+        """
+        return reading_of(self.raw)
+
+    @property
+    def shares(self) -> Array:
+        """The share of each wave that is kept."""
+        if self.bandwidth is None:
+            return self.reading.shares
+        own = self.raw.waves.bandwidths
+        return self.reading.smoothed(
+            [float(h / low) for h, low in zip(self.bandwidth, own, strict=True)]
+        )
+
+    # -- other readings -----------------------------------------------------------------------
+
+    def smooth(self, bandwidth: Real | Sequence[Real]) -> Self:
+        """Return the same release read by a Gaussian kernel of a bandwidth: free.
+
+        Args:
+            bandwidth: in the units of the values, on a box one for each side.
+
+        Raises:
+            InvalidParameter: if one is below half of that of the release, or too large for its
+                side.
+        """
+        return replace(self, bandwidth=each("bandwidth", bandwidth, len(self.sides)))
+
+    @override
+    def marginal(self, axis: int) -> ProperDensity:
+        """Return the density of one coordinate, read from its own waves.
+
+        Raises:
+            InvalidParameter: if there is no such axis.
+        """
+        if isinstance(self.raw, ReleasedFunction):
+            whole("axis", axis, 0, 0)
+            return self
+        found = self.raw.marginal(axis)
+        return DensityFunction(found, None if self.bandwidth is None else (self.bandwidth[axis],))
+
+    def plane(self, first: int, second: int) -> "DensityFunction":
+        """Return the density of two of three coordinates, read from its own waves.
+
+        Raises:
+            InvalidParameter: if there are no two such axes, in this order.
+        """
+        if isinstance(self.raw, ReleasedFunction):
+            raise InvalidParameter(
+                "plane must be that of a density of several coordinates; this one has 1"
+            )
+        found = self.raw.plane(first, second)
+        widths = self.bandwidth
+        return DensityFunction(found, None if widths is None else (widths[first], widths[second]))
+
+    # -- how far off it is --------------------------------------------------------------------
+
+    def band(self, level: float, kind: str = "density") -> Band:
+        """Return a band that holds everywhere at once, ends included, of one coordinate.
+
+        Args:
+            level: in (0, 1).
+            kind: "density", for the density that the records were drawn from. It is read with more
+                waves than the density itself, so that what they leave out is small beside the
+                width; "total", for what the reading is expected to be, with noise and sampling,
+                but without what it leaves out; "noise", for what it would be without noise.
+
+        Raises:
+            InvalidParameter: if the level is outside (0, 1), the kind is another word, there are
+                several coordinates, or the released number of records is not positive.
+
+        Error: an estimate, for shares are chosen from the release. Coverage of "density" was
+            measured (docs/howto/density.md); features that n records do not show are in no band.
+        """
+        share, known = check_level(level), check_band_kind(kind, ("density", "total", "noise"))
+        self._require_one("band")
+        return curve_band(
+            self.reading,
+            self.shares,
+            self,
+            share,
+            known,
+            count_variance=self.raw.count_variance,
+            unit_records=self.raw.unit_records,
+        )
+
+    def noise_sd(self, x: npt.ArrayLike) -> Array:
+        """Return the standard deviation of the noise of the reading at each x, of one coordinate.
+
+        Before the nearest density is taken, which brings it nearer to the truth.
+        """
+        found = self.band(0.5, "noise")
+        return np.interp(numbers("x", x), found.x, (found.upper - found.lower) / (2 * found.width))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _table(function: DensityFunction) -> Table:
+    return function.reading.proper(function.shares)

@@ -1,0 +1,256 @@
+"""How a released density is read best: which share of each wave is kept, by its estimated error.
+
+A kernel of some bandwidth is one way to keep less of the waves in which noise is the larger part.
+Three ways are chosen here by the same estimate of the error of the whole curve,
+
+    R(l) = sum_j m_j [(l^2 - 2 l) t_j + l^2 (b_j - t_j / n + a v_j)]
+    t_j  = u_j (|c_j|^2 - b_j - v_j) n / (n - 1),      a = 1 / max(1, 1 + sum_j m_j t_j)
+
+and the mean of their shares is taken: the Gaussian kernel; exp(-|h w|^(2p) / 2), p = 1, 2, 4 or 8;
+and the best of all shares that do not grow with the frequency. One counts exp(-n R / 16): nearly
+alike where the release cannot tell which is best, and the best alone where it can. c_j is the noisy
+mean of a wave, v_j the variance of its noise, b_j that of one record's wave over n: where u_j = a =
+1, R is unbiased, up to a constant, for the integrated squared error. u_j leaves out frequencies
+that are noise alone. The noise counts where the density is only, for elsewhere the nearest density
+is 0: a is that share.
+
+In a plane or in space a kernel can be longer in some direction. The covariance of the density as
+it is first read gives that shape: along the axes, or askew where the release is not folded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.functional._densities._coefficients import Coefficients
+from neyman.functional._densities._proper import Table, TabulatedDensity, nearest_density
+from neyman.functional._densities._released import ReleasedDensity
+from neyman.numerics import Array
+
+__all__ = ["Reading", "reading_of", "round_reading_of"]
+
+_MOST_KEPT: Final = 64
+# Powers of the frequency in the exponent, and how many bandwidths are tried.
+_POWERS: Final = (1, 2, 4, 8)
+_BANDWIDTHS: Final = 80
+# Waves whose frequencies differ by less, relatively, are tried together.
+_SHELL: Final = 0.01
+_ROUNDING: Final = 1e-12
+# How far estimated errors may be apart, times n, for both readings to count.
+_TEMPERATURE: Final = 16.0
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """The share of each wave that is kept.
+
+    Attributes:
+        coefficients: what the release says of the waves.
+        shape: the covariance of the kernels that were tried, up to a factor, in the bandwidths of
+            the release.
+        signal: t, the estimated squared means.
+        variance: b - t / n + a v, what a wave adds to the error where it is kept whole.
+        bandwidth: of the Gaussian kernel of least estimated error, in those of the release.
+        shares: l, of each wave; 1 for the constant one.
+    """
+
+    coefficients: Coefficients = field(repr=False)
+    shape: Array = field(repr=False)
+    signal: Array = field(repr=False)
+    variance: Array = field(repr=False)
+    bandwidth: float
+    shares: Array = field(repr=False)
+
+    @classmethod
+    def of(cls, coefficients: Coefficients, shape: Array) -> Self:
+        """Choose the shares of the waves of a release among kernels of one shape."""
+        c, n = coefficients, coefficients.count
+        constant = np.zeros(c.values.shape)
+        constant.flat[0] = 1.0
+        # Twice a wave's frequency says what its variance is, where it is told.
+        told = c.told(c.sampling(constant))
+        told.flat[0] = 1.0
+        sampling = c.sampling(told)
+        square = np.asarray(np.abs(c.values), np.float64) ** 2
+        signal = c.told(sampling) * (square - sampling - c.noise) * (n / (n - 1))
+        lies = 1 / max(1.0, 1 + float((c.weight * signal).sum()))
+        variance = sampling - signal / n + lies * c.noise
+        waves = _Waves.of(c, shape, signal, variance)
+        factor, gaussian = waves.best_power((1,))
+        _, power = waves.best_power(_POWERS)
+        kept = (gaussian, power, waves.falling())
+        risks = np.array([waves.risk(one) for one in kept])
+        trust = np.exp(-(risks - risks.min()) * n / _TEMPERATURE)
+        shares = sum(by * one for by, one in zip(trust / trust.sum(), kept, strict=True))
+        return cls(c, shape, signal, variance, factor, waves.whole(np.asarray(shares)))
+
+    @property
+    def risk(self) -> float:
+        """R, the estimated error of these shares, up to the integral of the squared density."""
+        shares = self.shares
+        rest = (shares * shares - 2 * shares) * self.signal + shares * shares * self.variance
+        return (float((self.coefficients.weight * rest).sum()) - 1) / self.coefficients.volume
+
+    @property
+    def unresolved(self) -> bool:
+        """Whether waves as short as the release can show are kept: there may be shorter ones."""
+        used = self.coefficients.weight > 0
+        lengths = self.coefficients.lengths(np.eye(len(self.coefficients.sides)))[used]
+        return bool(self.shares[used][np.argmax(lengths)] > 0.5)
+
+    def smoothed(self, factors: Sequence[float]) -> Array:
+        """Return the shares of a Gaussian kernel of so many bandwidths of the release."""
+        lengths = self.coefficients.lengths(np.diag(np.square(factors)))
+        with np.errstate(under="ignore"):
+            found = np.exp(-(lengths**2) / 2)
+        return np.where(self.coefficients.weight > 0, found, lengths == 0)
+
+    def proper(self, shares: Array) -> Table:
+        """Return the density nearest to the sum of these shares of the waves."""
+        return nearest_density(self.coefficients.sides, self.coefficients.on_places(shares))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waves:
+    """The waves that are not hidden, from low frequencies to high ones.
+
+    Attributes:
+        places: which they are.
+        lengths: their frequencies.
+        weight: m.
+        signal: t.
+        square: t + b - t / n + a v.
+    """
+
+    places: tuple[npt.NDArray[np.int64], ...]
+    lengths: Array
+    weight: Array
+    signal: Array
+    square: Array
+    all: npt.NDArray[Any]
+
+    @classmethod
+    def of(cls, c: Coefficients, shape: Array, signal: Array, variance: Array) -> Self:
+        """Sort them by their frequencies, as kernels of a shape see them."""
+        lengths = c.lengths(shape)
+        found = np.nonzero(c.weight > 0)
+        order = np.argsort(lengths[found], kind="stable")
+        places = tuple(axis[order] for axis in found)
+        one = np.zeros(c.values.shape)
+        one.flat[0] = 1.0
+        both = (signal + variance)[places]
+        return cls(places, lengths[places], c.weight[places], signal[places], both, one)
+
+    def whole(self, shares: Array) -> Array:
+        """Return what belongs to these waves beside 1 for the constant one and 0 for the hidden."""
+        found = self.all.copy()
+        found[self.places] = shares
+        return found
+
+    def risk(self, shares: Array) -> float:
+        """Return R of these shares, times the volume."""
+        return float(self.weight @ (shares * shares * self.square - 2 * shares * self.signal))
+
+    def best_power(self, powers: tuple[int, ...]) -> tuple[float, Array]:
+        """Return the bandwidth and the shares of least R among kernels of these powers."""
+        shortest = float(self.lengths[0])
+        shells = np.floor(np.log(self.lengths / shortest) / _SHELL)
+        first = np.flatnonzero(np.diff(shells, prepend=-1.0))
+        middle = np.sqrt(
+            self.lengths[first] * self.lengths[np.append(first[1:], self.lengths.size) - 1]
+        )
+        signal, square = (
+            np.add.reduceat(self.weight * part, first) for part in (self.signal, self.square)
+        )
+        factors = np.geomspace(0.5, max(np.pi / shortest, 1.0), _BANDWIDTHS)
+        least, found = np.inf, (1.0, 1)
+        for power in powers:
+            rows = _kernels(np.multiply.outer(factors, middle), power)
+            risks = rows**2 @ square - 2 * (rows @ signal)
+            k = int(np.argmin(risks))
+            if risks[k] < least:
+                least, found = float(risks[k]), (float(factors[k]), power)
+        factor, power = found
+        return factor, _kernels(factor * self.lengths, power)
+
+    def falling(self) -> Array:
+        """Return the shares of least R among all in [0, 1] that do not grow with the frequency.
+
+        Source: Beran (2000), "REACT scatterplot smoothers: superefficiency through basis economy".
+        """
+        from scipy.optimize import isotonic_regression  # pyright: ignore[reportMissingTypeStubs]
+
+        square = np.maximum(self.square, _ROUNDING * float(self.square.max(initial=1e-300)))
+        best = self.signal / square
+        fitted: Any = isotonic_regression(best, weights=self.weight * square, increasing=False)
+        return np.clip(np.asarray(fitted.x, np.float64), 0.0, 1.0)
+
+
+def _kernels(scaled: Array, power: int) -> Array:
+    with np.errstate(under="ignore", over="ignore"):
+        return np.exp(-(scaled ** (2 * power)) / 2)
+
+
+def reading_of(released: ReleasedDensity[Any]) -> Reading:
+    """Return the best reading of a release, whatever bandwidth it is read with.
+
+    Raises:
+        InvalidParameter: if the released number of records is not positive.
+    """
+    return _best(released.smooth([low for low, _ in released.reach]))
+
+
+def round_reading_of(released: ReleasedDensity[Any]) -> Reading:
+    """Return the best reading by kernels that are alike on all sides, in bandwidths of the release.
+
+    Raises:
+        InvalidParameter: if the released number of records is not positive.
+    """
+    return _round(released.smooth([low for low, _ in released.reach]))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _round(released: ReleasedDensity[Any]) -> Reading:
+    return Reading.of(Coefficients.of(released, folded=True), np.eye(len(released.waves.sides)))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _best(released: ReleasedDensity[Any]) -> Reading:
+    first = _round(released)
+    d = len(released.waves.sides)
+    if d == 1:
+        return first
+    shape = _covariance(first.proper(first.shares), first.coefficients.bandwidths)
+    found = [first, Reading.of(first.coefficients, np.diag(np.diag(shape)))]
+    if np.count_nonzero(shape) > d:
+        found.append(Reading.of(Coefficients.of(released, folded=False), shape))
+    return min(found, key=lambda reading: reading.risk)
+
+
+def _covariance(table: Table, bandwidths: tuple[float, ...]) -> Array:
+    """Return the covariance of a density, scaled so that its determinant is 1.
+
+    In bandwidths; around a circle there is none, and 1 stands in its place.
+    """
+    density = TabulatedDensity(table)
+    d, masses = len(bandwidths), density.masses()
+    lines = [k for k in range(d) if not density.sides[k].closed]
+    found = np.eye(d)
+    axes = [axis / h for axis, h in zip(density.axes, bandwidths, strict=True)]
+    grids = np.meshgrid(*axes, indexing="ij", sparse=True)
+    means = [float((masses * grid).sum()) for grid in grids]
+    for i in lines:
+        for j in lines:
+            moved = (grids[i] - means[i]) * (grids[j] - means[j])
+            found[i, j] = float((masses * moved).sum())
+    closed = [k for k in range(d) if density.sides[k].closed]
+    scale = float(np.linalg.det(found[np.ix_(lines, lines)])) ** (1 / max(len(lines), 1))
+    found /= scale
+    found[closed, closed] = 1.0
+    return found
