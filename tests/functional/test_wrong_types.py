@@ -107,7 +107,6 @@ CALLS = [
         **DENSITY,
     ),
     call(functional.pilot_bandwidth, domain=DOMAIN, records=5),
-    call(functional.regression_pilot, domain=DOMAIN, records=5),
     call(functional.select_bandwidth, function=F),
     call(
         functional.survival,

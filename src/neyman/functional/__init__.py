@@ -35,7 +35,6 @@ from neyman.functional._records import (
     read_functions,
     save,
 )
-from neyman.functional._regressions._pairs import regression_pilot
 from neyman.functional._regressions._regression import regression, regression_of
 from neyman.functional._regressions._regression_curve import RegressionCurve
 from neyman.functional._regressions._regression_fit import RegressionFit
@@ -96,7 +95,6 @@ __all__ = [
     "read_functions",
     "regression",
     "regression_of",
-    "regression_pilot",
     "save",
     "select_bandwidth",
     "simulate_grid",

@@ -8,6 +8,7 @@ from typing import ClassVar, cast, final
 
 import numpy as np
 
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import number
 from neyman.numerics import Array, Real, exact, text
@@ -105,10 +106,11 @@ class Cumulative(Target):
 @final
 @dataclass(frozen=True, slots=True)
 class Scales(Target):
-    """The curve read with 1, 2, 4 or 8 times the bandwidth of the release, whichever is best.
+    """The curve read with 1, 2, 4, ... times the bandwidth of the release, whichever is best.
 
-    The noise has the mean of the covariances that are best at each of the four, so whichever is
-    read has at most twice the noise of a release made for it alone; measured on an interval:
+    The noise has the mean of the covariances that are best at each of the scales. Of four,
+    whichever is read has at most twice the noise of a release made for it alone; measured on an
+    interval:
 
         read with                    1      2      4      8      16 times the bandwidth
         noise, times the least       1.4    1.1    1.1    1.3    1.8
@@ -117,10 +119,23 @@ class Scales(Target):
     In 2 dimensions it is 1.6, 1.25, 1.2, 1.5, 2.6 against 1, 1.5, 2.9, 5.7, 11; in 3, 1.7, 1.4,
     1.35, 1.6, 3.4 against 1, 1.9, 4.9, 13, 38.
 
-        q_j = sum_k exp(-(w_j h)^2 (k^2 - 1) / 2) k^d,   k = 1, 2, 4, 8
+        q_j = sum_k exp(-(w_j h)^2 (k^2 - 1) / 2) k^d,   k = 1, 2, 4, ..., 2^(number - 1)
+
+    Attributes:
+        number: how many scales, from 1 to 12.
     """
 
     kind: ClassVar[str] = "scales"
+
+    number: int = 4
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of scales.
+
+        Raises:
+            InvalidParameter: if it is no whole number from 1 to 12.
+        """
+        _ = whole("number", self.number, 1, 12)
 
     @override
     def weights(self, frequencies: Array, bandwidth: float) -> Array:
@@ -130,8 +145,13 @@ class Scales(Target):
     def radial(self, scaled: Array, dimensions: int) -> Array:
         half = scaled**2 / 2
         with np.errstate(under="ignore"):
-            scales = (k**dimensions * np.exp(-half * (k * k - 1)) for k in (1, 2, 4, 8))
-            return np.asarray(sum(scales))
+            each = (2**power for power in range(self.number))
+            return np.asarray(sum(k**dimensions * np.exp(-half * (k * k - 1)) for k in each))
+
+    @override
+    def record(self) -> dict[str, object]:
+        found: dict[str, object] = {"kind": self.kind}
+        return found if self.number == 4 else found | {"number": self.number}
 
 
 @final
@@ -184,6 +204,8 @@ def target_of(record: Mapping[str, object]) -> Target:
     """
     if record["kind"] == Weights.kind:
         return Weights(*(number(q) for q in cast("list[object]", record["first"])))
+    if record["kind"] == Scales.kind and "number" in record:
+        return Scales(cast("int", record["number"]))
     for target in (Density(), Cumulative(), Scales()):
         if record == target.record():
             return target

@@ -257,22 +257,20 @@ def deblurred(table: Table, counts: ComplexArray) -> Array:
 
 
 def _least_risk(table: Table, counts: ComplexArray) -> float:
-    """Return the bandwidth of least estimated error of the density of x.
+    """Return the bandwidth of least estimated error of the sums themselves, at every wave alike.
 
         R(h) = sum_j (l_j^2 - 2 l_j) t_j + l_j^2 v_j,   t_j = u_j (c_j^2 - v_j),
-        v_j = s_j^2 + n/2,   u_j = sum_{k >= j} exp(g_k) / sum_k exp(g_k),
-        g_k = sum_{i <= k} (c_i^2 / v_i - 2) / 2
+        u_j = sum_{k >= j} exp(g_k) / sum_k exp(g_k),   g_k = sum_{i <= k} (c_i^2 / v_i - 2) / 2
 
     c_j are the real parts, which are the cosines of the interval, so that an end is no jump; of a
-    circle both parts. s_j is the deviation of their noise, and u_j says how surely there is more
+    circle both parts. v_j is the variance of their noise, and u_j says how surely there is more
     than noise at the frequency of j or above.
 
     Source: as for `functional.select_bandwidth`.
     """
-    n = max(float(counts[0].real), 1.0)
     parts = 2 if table.closed else 1
     power = np.abs(counts[1:]) ** 2 if table.closed else counts[1:].real ** 2
-    noise = parts * ((table.deviations[0] / table.shares[1:]) ** 2 + n / 2)
+    noise = parts * (table.deviations[0] / table.shares[1:]) ** 2
     evidence = np.cumsum(np.concatenate([[0.0], parts * (power / noise - 2) / 2]))
     chances = np.exp(evidence - evidence.max())
     sure = np.cumsum(chances[:0:-1])[::-1] / chances.sum()
