@@ -107,6 +107,7 @@ CALLS = [
         **DENSITY,
     ),
     call(functional.pilot_bandwidth, domain=DOMAIN, records=5),
+    call(functional.Octaves, number=5),
     call(functional.select_bandwidth, function=F),
     call(
         functional.survival,

@@ -5,7 +5,14 @@ from neyman.functional._arrays import Units
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Box, Circle, Domain, Interval, Side
 from neyman.functional._bases._field_basis import FieldBasis
-from neyman.functional._bases._target import Cumulative, Density, Scales, Target, Weights
+from neyman.functional._bases._target import (
+    Cumulative,
+    Density,
+    Octaves,
+    Scales,
+    Target,
+    Weights,
+)
 from neyman.functional._densities._band import Band
 from neyman.functional._densities._bandwidth import pilot_bandwidth, select_bandwidth
 from neyman.functional._densities._density import Risk, density, density_of, normal_risk
@@ -61,6 +68,7 @@ __all__ = [
     "Matern",
     "MaternPath",
     "NoisyCount",
+    "Octaves",
     "ProjectedDensity",
     "RegressionCurve",
     "RegressionFit",

@@ -14,7 +14,7 @@ from neyman.functional._arguments import number
 from neyman.numerics import Array, Real, exact, text
 from neyman.overriding import override
 
-__all__ = ["Cumulative", "Density", "Scales", "Target", "Weights", "target_of"]
+__all__ = ["Cumulative", "Density", "Octaves", "Scales", "Target", "Weights", "target_of"]
 
 
 class Target(ABC):
@@ -106,11 +106,10 @@ class Cumulative(Target):
 @final
 @dataclass(frozen=True, slots=True)
 class Scales(Target):
-    """The curve read with 1, 2, 4, ... times the bandwidth of the release, whichever is best.
+    """The curve read with 1, 2, 4 or 8 times the bandwidth of the release, whichever is best.
 
-    The noise has the mean of the covariances that are best at each of the scales. Of four,
-    whichever is read has at most twice the noise of a release made for it alone; measured on an
-    interval:
+    The noise has the mean of the covariances that are best at each of the four, so whichever is
+    read has at most twice the noise of a release made for it alone; measured on an interval:
 
         read with                    1      2      4      8      16 times the bandwidth
         noise, times the least       1.4    1.1    1.1    1.3    1.8
@@ -119,15 +118,36 @@ class Scales(Target):
     In 2 dimensions it is 1.6, 1.25, 1.2, 1.5, 2.6 against 1, 1.5, 2.9, 5.7, 11; in 3, 1.7, 1.4,
     1.35, 1.6, 3.4 against 1, 1.9, 4.9, 13, 38.
 
-        q_j = sum_k exp(-(w_j h)^2 (k^2 - 1) / 2) k^d,   k = 1, 2, 4, ..., 2^(number - 1)
+        q_j = sum_k exp(-(w_j h)^2 (k^2 - 1) / 2) k^d,   k = 1, 2, 4, 8
+    """
+
+    kind: ClassVar[str] = "scales"
+
+    @override
+    def weights(self, frequencies: Array, bandwidth: float) -> Array:
+        return self.radial(frequencies * bandwidth, 1)
+
+    @override
+    def radial(self, scaled: Array, dimensions: int) -> Array:
+        return _shared(scaled, dimensions, 4)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Octaves(Target):
+    """`Scales` of another number: the curve read with 1, 2, 4, ..., 2^(number - 1) times h.
+
+    The noise has the mean of the covariances that are best at each, so whichever is read has at
+    most that number times the variance of the noise of a release made for it alone. More than four
+    are for curves that may be nearly straight.
 
     Attributes:
         number: how many scales, from 1 to 12.
     """
 
-    kind: ClassVar[str] = "scales"
+    kind: ClassVar[str] = "octaves"
 
-    number: int = 4
+    number: int
 
     def __post_init__(self) -> None:
         """Refuse what is no number of scales.
@@ -143,15 +163,19 @@ class Scales(Target):
 
     @override
     def radial(self, scaled: Array, dimensions: int) -> Array:
-        half = scaled**2 / 2
-        with np.errstate(under="ignore"):
-            each = (2**power for power in range(self.number))
-            return np.asarray(sum(k**dimensions * np.exp(-half * (k * k - 1)) for k in each))
+        return _shared(scaled, dimensions, self.number)
 
     @override
     def record(self) -> dict[str, object]:
-        found: dict[str, object] = {"kind": self.kind}
-        return found if self.number == 4 else found | {"number": self.number}
+        return {"kind": self.kind, "number": self.number}
+
+
+def _shared(scaled: Array, dimensions: int, number: int) -> Array:
+    """Return the weights of so many scales, each twice the one before."""
+    half = scaled**2 / 2
+    with np.errstate(under="ignore"):
+        each = (2**power for power in range(number))
+        return np.asarray(sum(k**dimensions * np.exp(-half * (k * k - 1)) for k in each))
 
 
 @final
@@ -204,8 +228,8 @@ def target_of(record: Mapping[str, object]) -> Target:
     """
     if record["kind"] == Weights.kind:
         return Weights(*(number(q) for q in cast("list[object]", record["first"])))
-    if record["kind"] == Scales.kind and "number" in record:
-        return Scales(cast("int", record["number"]))
+    if record["kind"] == Octaves.kind:
+        return Octaves(cast("int", record["number"]))
     for target in (Density(), Cumulative(), Scales()):
         if record == target.record():
             return target

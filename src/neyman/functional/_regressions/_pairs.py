@@ -16,7 +16,7 @@ from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Interval, Side, side_of
 from neyman.functional._bases._features import lag_products, whole_sums
 from neyman.functional._bases._symmetric_waves import eighth_norms, eighth_products
-from neyman.functional._bases._target import Scales, Target, target_of
+from neyman.functional._bases._target import Octaves, Scales, Target, target_of
 from neyman.nodes import Nodes
 from neyman.numerics import ULP, Array, Real, exact, text
 from neyman.sensitivity import Neighbors, Sensitivity
@@ -40,7 +40,7 @@ def started_at(
     """Return the bandwidth of a release and what its errors weigh.
 
         h = length max(0.72 records^(-1/2), 1/256),   at most a tenth of the length,
-        Scales(number),   h 2^(number - 1) about a third of the length
+        Octaves(number),   h 2^(number - 1) about a third of the length
 
     A curve of few records is nearly straight, and is read from few waves; every scale up to the
     domain has its share of the budget, for none is known to be the curve's. Nothing finer than a
@@ -64,7 +64,7 @@ def started_at(
     found = math.ceil(Fraction(share) * domain.length / unit) * unit
     found = min(found, domain.largest_bandwidth)
     scales = math.ceil(math.log2(_WIDEST * float(domain.length / found)))
-    return found, Scales(max(scales, 1)) if target is None else target
+    return found, Octaves(max(scales, 1)) if target is None else target
 
 
 @final

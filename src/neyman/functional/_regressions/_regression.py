@@ -74,7 +74,7 @@ def regression(
             at most a tenth of the length, and every scale up to a third of it has a share of the
             budget, so that a nearly straight curve costs little more than a line would.
         target: what errors weigh; by default `Scales()`, for most curves are smoother than h, and
-            with `records` as many scales as there are up to a third of the length.
+            with `records` `Octaves(number)`, up to a third of the length.
         units: whose each record is, and how many of one unit count. Under add_remove only.
 
     Raises:
