@@ -29,7 +29,9 @@ _LEAST_CHANCE: Final = 0.01
 _COUNTED: Final = 3.0
 # Nor is one nearby below so many.
 _BEYOND: Final = 4.0
-# And it is small if, with twice its noise, it is below this share of an even one.
+# Nearby is a quarter of the length-scale, but at least this share of the domain.
+_NEARBY: Final = 1 / 32
+# And a number nearby is small if, with twice its noise, it is below this share of an even one.
 _SPARSE: Final = 0.05
 _SHAPES: Final = {0: "a constant", 1: "a line", 3: "a cubic"}
 
@@ -182,8 +184,8 @@ class GaussianProcess(Smoother):
     def known(self, table: Table, sums: Sums) -> npt.NDArray[np.bool_]:
         """Return where the curve is read: everywhere but where the release shows nobody.
 
-        There the number of records within a quarter of the length-scale is below four deviations
-        of its noise, and with two of them below a twentieth of an even one.
+        There the number of records within a quarter of the length-scale, or a 32nd of the domain,
+        is below four deviations of its noise, and with two of them below a 20th of an even one.
 
         Raises:
             InvalidParameter: if the number of all records cannot be told from its noise.
@@ -195,7 +197,7 @@ class GaussianProcess(Smoother):
                 f"{noise:.3g}, so it cannot be told from 0 and there is no curve; spend more"
             )
         masses = deblurred(table, sums.counts)
-        reach = max(int(self.window / 2 / table.step), 1)
+        reach = int(max(self.window / 2, table.places[-1] * _NEARBY) / table.step)
         number = _moving(table, masses, reach)
         even = _moving(table, table.weights * masses.sum() / table.weights.sum(), reach)
         h, most = float(table.channels.bandwidth), float(table.channels.domain.largest_bandwidth)
