@@ -28,7 +28,7 @@ CURVES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], tuple[float, float]]
     ),
 }
 # Records, mu, releases of ours and samples of the simple fits.
-CELLS = ((300, 0.25, 24, 100), (300, 1.0, 12, 100), (1000, 0.25, 12, 60), (10_000, 0.25, 4, 20))
+CELLS = ((300, 0.25, 80, 100), (300, 1.0, 12, 100), (1000, 0.25, 12, 60), (10_000, 0.25, 4, 20))
 BINS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 DEGREES = (1, 3, 5, 7)
 RIDGES = (0.03, 0.1, 0.3, 1.0)
