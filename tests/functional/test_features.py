@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neyman.functional import Basis, Circle, Cumulative, Density, Interval, Scales, Weights
+from neyman.functional import Basis, Circle, Cumulative, Density, Interval, Octaves, Scales, Weights
 from neyman.functional._bases._features import MOST_RECORDS, feature_sensitivity, feature_sums
 from neyman.functional._bases._symmetric_waves import cosines
 
@@ -15,6 +15,7 @@ BASES = {
     "circle": Basis(Circle(24), Fraction(1), Density(), True),
     "cumulative": Basis(Interval(0, 1, outside="drop"), Fraction(1, 25), Cumulative(), True),
     "weights": Basis(Circle(1), Fraction(1, 20), Weights(1, 5, 100), True),
+    "octaves": Basis(Interval(0, 1, outside="clip"), Fraction(1, 25), Octaves(4), True),
     "scales": Basis(Interval(0, 1, outside="clip"), Fraction(1, 25), Scales(), True),
     "uncounted": Basis(Interval(0, 1, outside="clip"), Fraction(1, 20), Density(), False),
     "uncounted circle": Basis(Circle(24), Fraction(1), Cumulative(), False),

@@ -94,7 +94,7 @@ def test_records_in_a_corner_of_a_wide_domain(bandwidth):
     assert fit.noise_sd(60.0) > 4 * fit.noise_sd(0.0)
 
 
-def test_what_the_release_leaves_open_is_refused():
+def test_fewer_records_than_three_deviations_of_their_noise_are_refused():
     rng = np.random.default_rng(3)
     x, y = rng.random(300), rng.choice([-1.0, 1.0], 300)
     curve = curve_of(x, y, mu=0.05, domain=UNIT, response=BOUNDS, bandwidth=0.02)

@@ -108,7 +108,7 @@ CALLS = [
         **DENSITY,
     ),
     call(functional.pilot_bandwidth, domain=DOMAIN, records=5),
-    call(functional.regression_pilot, domain=DOMAIN, records=5),
+    call(functional.Octaves, number=5),
     call(functional.select_bandwidth, function=K),
     call(
         functional.survival,

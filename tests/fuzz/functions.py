@@ -8,7 +8,7 @@ from typing import Any
 
 from neyman import functional, publish
 from neyman.aggregate import Aggregate
-from neyman.functional import Box, Circle, Cumulative, Density, Interval, Scales, Weights
+from neyman.functional import Box, Circle, Cumulative, Density, Interval, Octaves, Scales, Weights
 from neyman.tables import Bounds, Keys, Table
 
 __all__ = ["FUNCTIONS", "SIDES", "TARGETS", "function", "side"]
@@ -16,6 +16,7 @@ __all__ = ["FUNCTIONS", "SIDES", "TARGETS", "function", "side"]
 TARGETS = {
     "density": Density(),
     "cumulative": Cumulative(),
+    "octaves": Octaves(6),
     "scales": Scales(),
     "weights": Weights(2, 1, 3),
 }
@@ -127,7 +128,7 @@ def function(draw: Random, columns: list[str], by: Any) -> Any:
             "columns": (one, two),
             "over": (over, (draw.choice(SIDES), 0, 8)),
             "bandwidth": (bandwidth, 0.8),
-            "target": draw.choice(["density", "scales"]),
+            "target": draw.choice(["density", "octaves", "scales"]),
         },
         "survival": {"columns": (one, two), "horizon": 9, "bandwidth": bandwidth},
         "regression": {

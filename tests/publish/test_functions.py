@@ -320,8 +320,7 @@ def test_a_spec_publishes_maps_and_regressions(spec, capsys):
         density(people, ["x", "days"], domain=box, bandwidth=(12, 2))
     )
     drop = Interval(-60, 180, outside="drop")
-    pilot = functional.regression_pilot(drop, 3_000)
-    same = regression(people, x="x", y="days", domain=drop, bandwidth=pilot)
+    same = regression(people, x="x", y="days", domain=drop, records=3_000)
     assert said(curve.aggregate) == said(same)
 
 
@@ -330,7 +329,7 @@ def test_a_spec_publishes_maps_and_regressions(spec, capsys):
     [
         ("bandwidth = [12, 2]", "bandwidth = 2", "bandwidth holds 1 for 2 columns"),
         ("{ period = 24 }]", "{ periods = 24 }]", r"query 'map'.domain\[1\].periods: .*period"),
-        ("records = 3_000\n", "", "a regression needs bandwidth, or records"),
+        ("records = 3_000\n", "", "a regression needs records"),
         ('y = "days"\n', "", "query 'days-by-x'.y: is missing; a regression needs"),
         ('y = "days"\n', 'y = "days"\nby = "x"\n', "has by = 'x', and the key sets are none"),
         ('y = "days"\n', 'y = "days"\n', r"write \[columns.days\]"),

@@ -5,7 +5,14 @@ from neyman.functional._arrays import Units
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Box, Circle, Domain, Interval, Side
 from neyman.functional._bases._field_basis import FieldBasis
-from neyman.functional._bases._target import Cumulative, Density, Scales, Target, Weights
+from neyman.functional._bases._target import (
+    Cumulative,
+    Density,
+    Octaves,
+    Scales,
+    Target,
+    Weights,
+)
 from neyman.functional._densities._band import Band
 from neyman.functional._densities._bandwidth import pilot_bandwidth, select_bandwidth
 from neyman.functional._densities._density import Risk, density, density_of, normal_risk
@@ -36,7 +43,6 @@ from neyman.functional._records import (
     read_functions,
     save,
 )
-from neyman.functional._regressions._pairs import regression_pilot
 from neyman.functional._regressions._regression import regression, regression_of
 from neyman.functional._regressions._regression_curve import RegressionCurve
 from neyman.functional._regressions._regression_fit import RegressionFit
@@ -64,6 +70,7 @@ __all__ = [
     "Matern",
     "MaternPath",
     "NoisyCount",
+    "Octaves",
     "OutsideCounts",
     "ProperDensity",
     "RegressionCurve",
@@ -100,7 +107,6 @@ __all__ = [
     "read_functions",
     "regression",
     "regression_of",
-    "regression_pilot",
     "save",
     "select_bandwidth",
     "simulate_grid",

@@ -13,7 +13,6 @@ from neyman.functional import (
     density_of,
     quantiles_of,
     regression_of,
-    regression_pilot,
     survival_of,
 )
 from neyman.functional._bases._domain import Outside
@@ -136,8 +135,8 @@ def regression(
         y: the column of responses. A row where either is NULL or NaN counts for nothing.
         domain: where x lies; by default between the bounds that the table declares for it.
         bandwidth: as for `functional.regression`; either this or `records`.
-        records: in place of a bandwidth: about how many rows count, a public guess, from which a
-            small one follows.
+        records: in place of a bandwidth: about how many rows count, a public guess, as for
+            `functional.regression`.
         response: the bounds of y; by default those that the table declares for it.
         target: as for `functional.regression`.
         by: declared groups, each with a function of its own; noise grows with the rows of one
@@ -159,20 +158,14 @@ def regression(
     """
     _refuse_replaced(neighbors)
     lies = bounded_domain(table, x) if domain is None else domain
-    least = _least(lies, bandwidth, records)
     between = bounded_domain(table, y) if response is None else response
-    counted = table.countable(x, y, by=by)
-    return regression_of(counted, domain=lies, bandwidth=least, response=between, target=target)
-
-
-def _least(domain: Side, bandwidth: Real | None, records: int | None) -> Real:
-    if bandwidth is not None and records is None:
-        return bandwidth
-    if bandwidth is None and records is not None:
-        return regression_pilot(domain, records)
-    raise InvalidParameter(
-        "a regression needs bandwidth= or records=, one of the two; write records=, a public guess "
-        "of how many rows count, and a small bandwidth follows from it"
+    return regression_of(
+        table.countable(x, y, by=by),
+        domain=lies,
+        response=between,
+        bandwidth=bandwidth,
+        records=records,
+        target=target,
     )
 
 

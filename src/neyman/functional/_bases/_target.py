@@ -8,12 +8,13 @@ from typing import ClassVar, cast, final
 
 import numpy as np
 
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import number
 from neyman.numerics import Array, Real, exact, text
 from neyman.overriding import override
 
-__all__ = ["Cumulative", "Density", "Scales", "Target", "Weights", "target_of"]
+__all__ = ["Cumulative", "Density", "Octaves", "Scales", "Target", "Weights", "target_of"]
 
 
 class Target(ABC):
@@ -128,10 +129,53 @@ class Scales(Target):
 
     @override
     def radial(self, scaled: Array, dimensions: int) -> Array:
-        half = scaled**2 / 2
-        with np.errstate(under="ignore"):
-            scales = (k**dimensions * np.exp(-half * (k * k - 1)) for k in (1, 2, 4, 8))
-            return np.asarray(sum(scales))
+        return _shared(scaled, dimensions, 4)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Octaves(Target):
+    """`Scales` of another number: the curve read with 1, 2, 4, ..., 2^(number - 1) times h.
+
+    The noise has the mean of the covariances that are best at each, so whichever is read has at
+    most that number times the variance of the noise of a release made for it alone. More than four
+    are for curves that may be nearly straight.
+
+    Attributes:
+        number: how many scales, from 1 to 12.
+    """
+
+    kind: ClassVar[str] = "octaves"
+
+    number: int
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of scales.
+
+        Raises:
+            InvalidParameter: if it is no whole number from 1 to 12.
+        """
+        _ = whole("number", self.number, 1, 12)
+
+    @override
+    def weights(self, frequencies: Array, bandwidth: float) -> Array:
+        return self.radial(frequencies * bandwidth, 1)
+
+    @override
+    def radial(self, scaled: Array, dimensions: int) -> Array:
+        return _shared(scaled, dimensions, self.number)
+
+    @override
+    def record(self) -> dict[str, object]:
+        return {"kind": self.kind, "number": self.number}
+
+
+def _shared(scaled: Array, dimensions: int, number: int) -> Array:
+    """Return the weights of so many scales, each twice the one before."""
+    half = scaled**2 / 2
+    with np.errstate(under="ignore"):
+        each = (2**power for power in range(number))
+        return np.asarray(sum(k**dimensions * np.exp(-half * (k * k - 1)) for k in each))
 
 
 @final
@@ -184,6 +228,8 @@ def target_of(record: Mapping[str, object]) -> Target:
     """
     if record["kind"] == Weights.kind:
         return Weights(*(number(q) for q in cast("list[object]", record["first"])))
+    if record["kind"] == Octaves.kind:
+        return Octaves(cast("int", record["number"]))
     for target in (Density(), Cumulative(), Scales()):
         if record == target.record():
             return target

@@ -1,4 +1,4 @@
-"""Whitened sums of responses, what a smooth curve adds to them, and how likely a curve is."""
+"""Whitened sums of responses, and what a smooth curve adds to them."""
 
 import math
 from typing import Final, NamedTuple, Self
@@ -6,11 +6,10 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from neyman.functional._regressions._roots import measured, products, whitened
 from neyman.functional._regressions._smoother import Sums, Table
 from neyman.numerics import Array, ComplexArray
 
-__all__ = ["RESIDUALS", "VARIANCES", "Model", "chances_of", "spectrum"]
+__all__ = ["DEGREES", "Model", "polynomial_variances", "spectrum"]
 
 # Waves whose signal can be no more than this share of their noise are not looked at.
 _USELESS: Final = 0.05
@@ -23,8 +22,10 @@ _BY_CHANCE: Final = 8.0
 _LEAST_SHARE: Final = 0.1
 # Waves of the kernel end here over its length-scale: the powers beyond are below 1e-17.
 _END: Final = 8.9
-VARIANCES: Final = np.array([0.01, 0.03, 0.1, 0.3, 1.0])
-RESIDUALS: Final = np.array([0.003, 0.01, 0.03, 0.1, 0.3, 1.0])
+# Degrees of the polynomial that a curve is about; on a circle a constant alone.
+DEGREES: Final = (0, 1, 3)
+# Of the coefficients of Legendre's polynomials of degree 1, 2, 3: lines run from bound to bound.
+_VARIANCES: Final = np.array([1 / 3, 0.1, 0.1])
 
 
 class Model(NamedTuple):
@@ -37,6 +38,7 @@ class Model(NamedTuple):
         data: shape (k,), of responses less `center` each.
         scale: what the sums were multiplied by, shape (k,).
         moved: by exp(-i u x) of the kernel's circle, for the first of its u; shape (k, waves).
+        bent: by Legendre's polynomials of degree 1, 2, 3, shape (3, k); none on a circle.
         sampling: covariance of the sums for residuals of variance 1.
         center: in units of B.
         circle: how many nodes the kernel's circle has.
@@ -47,6 +49,7 @@ class Model(NamedTuple):
     data: Array
     scale: Array
     moved: ComplexArray
+    bent: Array
     sampling: Array
     center: float
     circle: int
@@ -77,11 +80,13 @@ class Model(NamedTuple):
         sampling = np.concatenate([both.real, -both.imag[:, 1:]], axis=1)
         sampling *= scale[:, None]
         sampling *= scale
+        bent = [table.waves_of(masses * bend)[:used] for bend in table.polynomials]
         data = table.parts(sums.responses[:used] - center * sums.counts[:used])
         return cls(
             data * scale,
             scale,
             moved * scale[:, None],
+            np.array([table.parts(one) * scale for one in bent]).reshape(-1, scale.size),
             sampling,
             center,
             circle,
@@ -93,6 +98,11 @@ class Model(NamedTuple):
     def totals(self) -> Array:
         """What a response of 1 everywhere adds, shape (k,)."""
         return self.moved[:, 0].real
+
+    def polynomial(self, degree: int) -> Array:
+        """Return the covariance for the terms of a polynomial above its constant."""
+        bent = self.bent[:degree]
+        return (bent.T * polynomial_variances(degree)) @ bent
 
     @property
     def fixed(self) -> Array:
@@ -132,6 +142,11 @@ class Model(NamedTuple):
         return np.concatenate([np.cos(angles), np.sin(angles[1:])]) * self.scale[:, None]
 
 
+def polynomial_variances(degree: int) -> Array:
+    """Return variances of coefficients of Legendre's polynomials from 1 to this degree."""
+    return _VARIANCES[:degree]
+
+
 def spectrum(table: Table, length_scale: float) -> Array:
     """Return the powers of the kernel on a circle, twice as long where the domain is none."""
     turns = 1 if table.closed else 2
@@ -166,63 +181,3 @@ def _products(
     below = transform[(others - own[:, None]) % transform.size]
     above = transform[(others + own[:, None]) % transform.size]
     return np.concatenate([(below + above) / 2, (below[1:] - above[1:]) / 2j])
-
-
-def chances_of(table: Table, sums: Sums, masses: Array, level: float) -> tuple[Array, Array]:
-    """Return length-scales, and the chances of each with each pair of variances, of sum 1.
-
-        log p = -(z' V^-1 z + log det V) / 2,   z the whitened sums, V their covariance
-
-    Length-scales are 1.5 h 2^(k/2), up to two thirds of an interval or a quarter of a circle; all
-    of the grid are alike before. Curves of few waves change V by a matrix of low rank, so that all
-    their variances are read from the few waves.
-    """
-    largest = table.period / (4 if table.closed else 3)
-    least = min(1.5 * float(table.channels.bandwidth), largest)
-    scales = least * 2 ** (np.arange(math.floor(2 * math.log2(largest / least)) + 1) / 2)
-    model = Model.of(table, sums, masses, level, least)
-    weights = [model.weights(model.powers(float(scale))) for scale in scales]
-    narrow = [weight.size < model.data.size for weight in weights]
-    most = max((w.size for w, few in zip(weights, narrow, strict=True) if few), default=0)
-    bases = [model.fixed + residual * model.sampling for residual in RESIDUALS]
-    found = np.empty((scales.size, VARIANCES.size, RESIDUALS.size))
-    for i in np.flatnonzero(np.logical_not(narrow)):
-        factor = model.columns[:, : weights[i].size] * weights[i]
-        signal = VARIANCES[:, None, None] * (products(factor))
-        for k, base in enumerate(bases):
-            logarithm, square = measured(base + signal, model.data)
-            found[i, :, k] = -0.5 * (square + logarithm)
-    for k, base in enumerate(bases):
-        rest = _Without.of(base, model.data, model.columns[:, :most])
-        for i in np.flatnonzero(narrow):
-            found[i, :, k] = rest.likelihoods(weights[i])
-    chances = np.exp(found - found.max())
-    return scales, chances / chances.sum()
-
-
-class _Without(NamedTuple):
-    """Sums without a curve: -2 log p of them, and what waves of a curve are to them."""
-
-    alone: float
-    told: Array
-    products: Array
-
-    @classmethod
-    def of(cls, base: Array, data: Array, columns: Array) -> Self:
-        root, white = whitened(base, np.concatenate([columns.T, data[None]]))
-        found = products(white)
-        alone = float(found[-1, -1]) + 2 * float(np.log(np.diag(root)).sum())
-        return cls(alone, found[-1, :-1], found[:-1, :-1])
-
-    def likelihoods(self, weights: Array) -> Array:
-        """Return log p for curves of covariance v F F', for all v; F the columns, weighted.
-
-        det(B + v F F') = det B det(1 + v G' G),   G = B^-1/2 F
-        """
-        few = weights.size
-        each = np.arange(few)
-        inner = VARIANCES[:, None, None] * (self.products[:few, :few] * np.outer(weights, weights))
-        inner[:, each, each] += 1.0
-        told = np.sqrt(VARIANCES)[:, None] * (self.told[:few] * weights)
-        logarithm, square = measured(inner, told)
-        return -0.5 * (self.alone - square + logarithm)

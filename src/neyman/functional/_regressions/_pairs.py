@@ -9,54 +9,63 @@ from typing import Final, Self, cast, final
 import numpy as np
 
 from neyman.aggregate import IntArray
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import number
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Interval, Side, side_of
 from neyman.functional._bases._features import lag_products, whole_sums
 from neyman.functional._bases._symmetric_waves import eighth_norms, eighth_products
-from neyman.functional._bases._target import Target, target_of
-from neyman.functional._densities._bandwidth import pilot_bandwidth
+from neyman.functional._bases._target import Octaves, Scales, Target, target_of
 from neyman.nodes import Nodes
-from neyman.numerics import Array, text
+from neyman.numerics import Array, Real, exact, text
 from neyman.numerics import Interval as Bounds
 from neyman.sensitivity import Neighbors, Sensitivity
 
-__all__ = ["COUNTED", "PairChannels", "pair_sensitivity", "pair_sums", "regression_pilot"]
+__all__ = ["COUNTED", "PairChannels", "pair_sensitivity", "pair_sums", "started_at"]
 
 # a, the weight of a record in the first channel. Both have features a times coarser, for those are
 # multiplied by responses of as many steps.
 COUNTED: Final = 1 << 8
 _MOST_BANDWIDTHS: Final = 256
+# Of a length: the bandwidth that one record would be released at; the widest scale, at least.
+_PILOT: Final = 0.72
+_WIDEST: Final = 0.3
 # Entries of coarse features, rounded twice, differ from real ones by at most half of this.
 _ROUNDED: Final = 1 + 2.0**-7
 
 
-def regression_pilot(domain: Side, records: int) -> Fraction:
-    """Return a small bandwidth to release a regression curve at, from a public guess of its size.
+def started_at(
+    domain: Side, bandwidth: Real | None, records: int | None, target: Target | None
+) -> tuple[Fraction, Target]:
+    """Return the bandwidth of a release and what its errors weigh.
 
-        max(pilot_bandwidth(domain, records), length / 256)
+        h = length max(0.72 records^(-1/2), 1/256),   at most a tenth of the length,
+        Octaves(number),   h 2^(number - 1) about a third of the length
 
-    A quotient of two noisy curves shows nothing finer, however many records there are.
-
-    >>> from neyman.functional import Interval
-    >>> [float(regression_pilot(Interval(0, 5000, outside="drop"), n)) for n in (1000, 300_000)]
-    [41.6, 19.6]
-
-    Args:
-        domain: where x lies.
-        records: about how many there are, as for `pilot_bandwidth`.
+    A curve of few records is nearly straight, and is read from few waves; every scale up to the
+    domain has its share of the budget, for none is known to be the curve's. Nothing finer than a
+    256th is seen in a quotient of two noisy sums.
 
     Raises:
-        InvalidParameter: if `records` is no whole number from 1 to 2^53.
+        InvalidParameter: if bandwidth and records are both given or neither is, or `records` is
+            no whole number from 1 to 2^53.
     """
-    found = pilot_bandwidth(domain, records)
-    least = domain.length / _MOST_BANDWIDTHS
-    if found >= least:
-        return found
-    # Three digits, as of the other, and upwards.
-    unit = Fraction(10) ** (math.floor(math.log10(least)) - 2)
-    return math.ceil(least / unit) * unit
+    if bandwidth is not None and records is None:
+        return exact(bandwidth, "bandwidth"), Scales() if target is None else target
+    if bandwidth is not None or records is None:
+        raise InvalidParameter(
+            "a regression needs bandwidth= or records=, one of the two; write records=, a public "
+            "guess of how many there are, or bandwidth=, the least that shall be read"
+        )
+    number = whole("records", records, 1, 2**53)
+    share = min(max(_PILOT / math.sqrt(number), 1 / _MOST_BANDWIDTHS), 0.1)
+    # Three digits, upwards.
+    unit = Fraction(10) ** (math.floor(math.log10(share * float(domain.length))) - 2)
+    found = math.ceil(Fraction(share) * domain.length / unit) * unit
+    found = min(found, domain.largest_bandwidth)
+    scales = math.ceil(math.log2(_WIDEST * float(domain.length / found)))
+    return found, Octaves(max(scales, 1)) if target is None else target
 
 
 @final
@@ -98,8 +107,8 @@ class PairChannels:
         if self.bandwidth < least:
             raise InvalidParameter(
                 f"bandwidth={text(self.bandwidth)} was asked for on a domain of length "
-                f"{text(self.domain.length)}; write at least {float(least):.6g}, or "
-                "functional.regression_pilot(domain, records)"
+                f"{text(self.domain.length)}; write at least {float(least):.6g}, or records=, a "
+                "public guess of how many there are"
             )
         _ = self.counts
 

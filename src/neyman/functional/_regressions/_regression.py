@@ -11,11 +11,16 @@ from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords, Units
 from neyman.functional._bases._domain import Interval, Side, check_side
 from neyman.functional._bases._features import clamped
-from neyman.functional._bases._target import Scales, Target
+from neyman.functional._bases._target import Target
 from neyman.functional._channels import ChannelReading
 from neyman.functional._question import question_of
-from neyman.functional._regressions._pairs import PairChannels, pair_sensitivity, pair_sums
-from neyman.numerics import Real, exact
+from neyman.functional._regressions._pairs import (
+    PairChannels,
+    pair_sensitivity,
+    pair_sums,
+    started_at,
+)
+from neyman.numerics import Real
 from neyman.sensitivity import Neighbors
 
 __all__ = ["regression", "regression_of"]
@@ -29,11 +34,12 @@ def regression(
     y: npt.NDArray[np.generic],
     *,
     domain: Side,
-    bandwidth: Real,
     response: Interval,
     neighbors: Neighbors,
     unit: str,
     name: str,
+    bandwidth: Real | None = None,
+    records: int | None = None,
     target: Target | None = None,
     units: Units | None = None,
 ) -> Aggregate:
@@ -53,7 +59,6 @@ def regression(
             raise an error: a record with a NaN, or at no place of the domain or of the response,
             counts for nothing.
         domain: where x lies: `Interval(lower, upper, outside=...)` or `Circle(period)`.
-        bandwidth: h, in the units of x. Public; the least that can be read: see `regression_pilot`.
         response: the public bounds of y, `Interval(lower, upper, outside="clip")`. Noise is
             proportional to their distance; what is clipped bends the curve.
         neighbors: "add_remove", where the number of records is private and released along, or
@@ -61,7 +66,15 @@ def regression(
         unit: who is protected, in the words of the ledger; each record is one's, unless `units`
             says otherwise.
         name: stands for these records in the ledger: other records need another name.
-        target: what errors weigh; `Scales()` by default, for most curves are smoother than h.
+        bandwidth: h, in the units of x. Public; the least that can be read. Either this or
+        records: about how many records there are, a public guess. The release starts at
+
+                h = length max(0.72 records^(-1/2), 1/256),
+
+            at most a tenth of the length, and every scale up to a third of it has a share of the
+            budget, so that a nearly straight curve costs little more than a line would.
+        target: what errors weigh; by default `Scales()`, for most curves are smoother than h, and
+            with `records` `Octaves(number)`, up to a third of the length.
         units: whose each record is, and how many of one unit count. Under add_remove only.
 
     Raises:
@@ -72,26 +85,28 @@ def regression(
     Source: Hall, Rinaldo and Wasserman, *Differential privacy for functions and functional data*,
         JMLR 2013, for the noise; Nadaraya (1964) and Watson (1964) for the quotient.
     """
-    records = ArrayRecords.of(
+    arrays = ArrayRecords.of(
         ("x", x), ("y", y), name=name, unit=unit, neighbors=neighbors, units=units
     )
     if x.shape != y.shape:
         raise InvalidParameter("x and y of two shapes were given; write one of each for a record")
     return regression_of(
-        records,
+        arrays,
         domain=domain,
-        bandwidth=bandwidth,
         response=response,
+        bandwidth=bandwidth,
+        records=records,
         target=target,
     )
 
 
 def regression_of(
-    records: Countable,
+    countable: Countable,
     *,
     domain: Side,
-    bandwidth: Real,
     response: Interval,
+    bandwidth: Real | None = None,
+    records: int | None = None,
     target: Target | None = None,
 ) -> Aggregate:
     """Ask for the regression curve of whatever can be counted at public nodes.
@@ -99,10 +114,11 @@ def regression_of(
     As `regression`, of records that say themselves who is protected: arrays, or columns of a table.
 
     Args:
-        records: private, with two numbers each, x and y.
+        countable: private records, with two numbers each, x and y.
         domain: as for `regression`.
-        bandwidth: as for `regression`.
         response: as for `regression`.
+        bandwidth: as for `regression`.
+        records: as for `regression`.
         target: as for `regression`.
 
     Raises:
@@ -111,13 +127,8 @@ def regression_of(
     check_side(domain)
     instead = 'the bounds of y, Interval(lower, upper, outside="clip")'
     check_type("response", response, Interval, instead)
-    channels = PairChannels(
-        domain,
-        exact(bandwidth, "bandwidth"),
-        response,
-        Scales() if target is None else target,
-        records.records is None,
-    )
+    least, weighed = started_at(domain, bandwidth, records, target)
+    channels = PairChannels(domain, least, response, weighed, countable.records is None)
     axes, k = channels.axes, channels.steps
 
     def sums(counts: IntArray) -> IntArray:
@@ -125,7 +136,7 @@ def regression_of(
         return pair_sums(channels, table.sum(axis=2), table @ np.arange(-k, k + 1))
 
     return question_of(
-        records,
+        countable,
         {
             "statistic": "regression",
             "channels": channels.record(),
@@ -133,7 +144,7 @@ def regression_of(
         },
         rule=channels,
         axes=axes,
-        one=pair_sensitivity(channels, records.neighbors),
+        one=pair_sensitivity(channels, countable.neighbors),
         size=channels.size,
         reading=ChannelReading((("count", channels.counts), ("response", channels.responses))),
         sums=sums,

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, final
+from functools import lru_cache
+from typing import ClassVar, Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +13,16 @@ from neyman.functional._abstract import NoisyCount
 from neyman.functional._channels import ReleasedChannels
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._regressions._pairs import PairChannels
+from neyman.functional._regressions._processes import GaussianProcess
 from neyman.functional._regressions._regression_fit import RegressionFit
 from neyman.functional._regressions._smoother import Sums, Table
-from neyman.functional._regressions._smoothers import GaussianProcess, NadarayaWatson, Ridge
+from neyman.functional._regressions._smoothers import NadarayaWatson, Ridge
 from neyman.numerics import Array, Real, exact, text
 from neyman.overriding import override
 
 __all__ = ["RegressionCurve"]
+
+_MOST_KEPT: Final = 8
 
 
 @final
@@ -41,7 +45,7 @@ class RegressionCurve(ReleasedChannels[PairChannels]):
         return PairChannels.of_record(record)
 
     def __call__(self, x: npt.ArrayLike) -> Array:
-        """Return `gaussian_process()` at each x. Keep that fit where many calls follow."""
+        """Return `gaussian_process()` at each x."""
         return self.gaussian_process()(x)
 
     @property
@@ -59,22 +63,23 @@ class RegressionCurve(ReleasedChannels[PairChannels]):
         return self.density.noisy_count
 
     def gaussian_process(self) -> RegressionFit:
-        """Return the curve read by the Gaussian process that is likeliest, given the release.
+        """Return the curve read as a Gaussian process about a constant, a line or a cubic.
 
-        Length-scale, variance of the curve and variance of the responses about it are those of
-        the largest marginal likelihood of the noisy sums, whose noise is known. No choice is left.
-        Records are where the noisy counts have them, no more blurred than the noise asks for.
+        Degree, length-scale, variance of the process and variance of the responses are weighed by
+        the marginal likelihood of the noisy sums, whose noise is known, and the curve is the mean
+        over them. No choice is left. Records are where the noisy counts have them, no more blurred
+        than the noise asks for. Where little is known of the curve `noise_sd` is large; it is NaN
+        only where the release shows that nobody is. The fit is kept: a further call costs nothing.
 
         Raises:
-            InvalidParameter: if the number of records can nowhere be told from its noise, or the
-                release leaves the curve open everywhere by more than a sixteenth of the distance
-                of the bounds.
+            InvalidParameter: if the number of records is private and within three deviations of
+                its noise.
 
         Error: an estimate. `noise_sd` of it has noise, drawing and smoothing in it.
-        Source: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, ch. 5.
+        Source: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, ch. 5, and
+            2.7 for the polynomials.
         """
-        table, sums = self._read()
-        return RegressionFit.of(table, sums, GaussianProcess.likeliest(table, sums))
+        return _likeliest(self)
 
     def nadaraya_watson(self, bandwidth: Real) -> RegressionFit:
         """Return the mean of responses in a moving window, the quotient of two kernel sums.
@@ -86,7 +91,7 @@ class RegressionCurve(ReleasedChannels[PairChannels]):
             InvalidParameter: if it is below that of the release, or too large for the domain.
         """
         h = self._within(bandwidth, float(self.channels.domain.largest_bandwidth))
-        return RegressionFit.of(*self._read(), NadarayaWatson(h))
+        return RegressionFit.of(*_sums_of(self), NadarayaWatson(h))
 
     def ridge(self, bandwidth: Real, regularization: Real) -> RegressionFit:
         """Return kernel ridge regression: argmin sum (y_i - c - f(x_i))^2 + r ||f||_H^2.
@@ -109,17 +114,7 @@ class RegressionCurve(ReleasedChannels[PairChannels]):
                 f"regularization={text(r)} is not positive; write about the variance of the "
                 "responses over that of the curve, or more for the noise"
             )
-        return RegressionFit.of(*self._read(), Ridge(h, float(r)))
-
-    def _read(self) -> tuple[Table, Sums]:
-        count = self.density.count
-        if count <= 0:
-            raise InvalidParameter(
-                f"the released number of records is {count:.6g}, so there is no curve: the noise "
-                "is larger than the data; spend more"
-            )
-        table = Table.of(self.channels, self.stddev, self.unit_records)
-        return table, table.sums(np.array(self.integers, dtype=np.float64), self.records)
+        return RegressionFit.of(*_sums_of(self), Ridge(h, float(r)))
 
     def _within(self, bandwidth: Real, most: float) -> float:
         asked, least = exact(bandwidth, "bandwidth"), self.channels.bandwidth
@@ -129,3 +124,21 @@ class RegressionCurve(ReleasedChannels[PairChannels]):
                 f"one in [{float(least):.6g}, {most:.6g}]"
             )
         return float(asked)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _likeliest(curve: RegressionCurve) -> RegressionFit:
+    """Return the fit of `gaussian_process`, whose arrays cannot be written to."""
+    table, sums = _sums_of(curve)
+    return RegressionFit.of(table, sums, GaussianProcess.likeliest(table, sums))
+
+
+def _sums_of(curve: RegressionCurve) -> tuple[Table, Sums]:
+    count = curve.density.count
+    if count <= 0:
+        raise InvalidParameter(
+            f"the released number of records is {count:.6g}, so there is no curve: the noise "
+            "is larger than the data; spend more"
+        )
+    table = Table.of(curve.channels, curve.stddev, curve.unit_records)
+    return table, table.sums(np.array(curve.integers, dtype=np.float64), curve.records)

@@ -13,8 +13,8 @@ from neyman.functional._arguments import check_level
 from neyman.functional._bases._basis import Basis
 from neyman.functional._densities._band import Band, BandKind, check_band_kind
 from neyman.functional._generator import Generator, check_generator
-from neyman.functional._regressions._smoother import Smoother, Sums, Table
-from neyman.functional._regressions._smoothers import GaussianProcess
+from neyman.functional._regressions._processes import GaussianProcess
+from neyman.functional._regressions._smoother import Smoother, Sums, Table, deblurred
 from neyman.numerics import Array, ComplexArray
 
 __all__ = ["RegressionFit"]
@@ -25,9 +25,9 @@ __all__ = ["RegressionFit"]
 class RegressionFit(Displayed):
     """A curve of mean responses, linear between public nodes.
 
-    Where fewer records are in the window than four deviations of the noise of their number, as
-    released, the curve is NaN: nothing is known there; a Gaussian process is NaN, too, where the
-    release leaves too much of it open. `stretches` are the rest.
+    Where fewer records are in the window of a moving mean or a ridge than four deviations of the
+    noise of their number, as released, the curve is NaN: nothing is known there. A Gaussian process
+    is NaN only where the release shows that hardly anybody is. `stretches` are the rest.
 
     Attributes:
         smoother: how it was read, with all that was chosen.
@@ -52,9 +52,7 @@ class RegressionFit(Displayed):
         Raises:
             InvalidParameter: if no number of records can be told from its noise.
         """
-        pilot = float(table.channels.bandwidth)
-        most = float(table.channels.domain.largest_bandwidth)
-        known = table.has_records(sums, min(max(smoother.window, pilot), most))
+        known = smoother.known(table, sums)
         if not known.any():
             raise InvalidParameter(
                 "the number of records can nowhere be told from its noise, so there is no curve; "
@@ -62,13 +60,6 @@ class RegressionFit(Displayed):
             )
         channels = table.channels
         values, deviations = smoother.read(table, sums)
-        known &= ~np.isnan(values)
-        if not known.any():
-            raise InvalidParameter(
-                "the release leaves the curve open everywhere by more than a sixteenth of the "
-                "distance of the bounds of the response; spend more, write narrower bounds, or "
-                "read nadaraya_watson(bandwidth) with its noise_sd"
-            )
         values = np.where(known, channels.middle + channels.half * values, np.nan)
         deviations = np.where(known, channels.half * deviations, np.nan)
         for array in (known, values, deviations):
@@ -185,7 +176,7 @@ class RegressionFit(Displayed):
         """Return how far simulated readings are from what they should show, a row each."""
         table, sums = self.table, self.sums
         process = GaussianProcess.likeliest(table, sums)
-        masses = table.masses(sums.counts)
+        masses = deblurred(table, sums.counts)
         people = max(round(float(masses.sum())), 1)
         shares = masses / masses.sum()
         found = np.empty((repetitions, masses.size))

@@ -14,22 +14,28 @@ __all__ = ["measured", "products", "whitened"]
 _BLOCK: Final = 48
 
 
-def measured(matrices: Array, vectors: Array) -> tuple[Array, Array]:
-    """Return log det V and z' V^-1 z of matrices of at least 1, by one root of both.
+def measured(matrices: Array, rows: Array) -> tuple[Array, Array]:
+    """Return log det V and Z V^-1 Z' of matrices of at least 1, by one root of both.
 
-    The root of V bordered by z has V^-1/2 z as its border.
+    The root of V bordered by the rows Z has Z V^-1/2 as its border.
 
     Args:
         matrices: V, shape (number, k, k); their lower triangles are read.
-        vectors: z, shape (number, k) or (k,).
+        rows: Z, shape (number, few, k) or (few, k).
+
+    Returns:
+        Shapes (number,) and (number, few, few).
     """
-    size = matrices.shape[-1]
-    bordered = _padded(matrices, size + 1)
-    bordered[:, size, :size] = vectors
-    bordered[:, size, size] += 2 * np.sum(vectors**2, axis=-1)
+    size, few = matrices.shape[-1], rows.shape[-2]
+    bordered = _padded(matrices, size + few)
+    border = slice(size, size + few)
+    bordered[:, border, :size] = rows
+    own: npt.NDArray[np.int64] = np.arange(size, size + few, dtype=np.int64)
+    bordered[:, own, own] += 2 * np.sum(rows**2, axis=(-2, -1))[..., None]
     _root(bordered)
     diagonal = np.diagonal(bordered, axis1=1, axis2=2)[:, :size]
-    return 2 * np.log(diagonal).sum(axis=1), np.sum(bordered[:, size, :size] ** 2, axis=1)
+    white = bordered[:, border, :size]
+    return 2 * np.log(diagonal).sum(axis=1), white @ white.swapaxes(1, 2)
 
 
 def whitened(matrix: Array, rows: Array) -> tuple[Array, Array]:

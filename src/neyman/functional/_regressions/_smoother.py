@@ -96,13 +96,21 @@ class Table:
         responses = self.channels.responses.transform(second)
         return Sums(counts, responses * (COUNTED / self.channels.steps))
 
+    @property
+    def polynomials(self) -> Array:
+        """Legendre's polynomials of degree 1, 2, 3 at the nodes, (3, nodes); on a circle none."""
+        if self.closed:
+            return np.empty((0, self.places.size))
+        u = self.places * (4 / self.period) - 1
+        return np.array([u, (3 * u**2 - 1) / 2, (5 * u**3 - 3 * u) / 2])
+
     def values(self, sums: ComplexArray, bandwidth: float) -> Array:
         """Return the sum of kernels at the nodes, their tails beyond both ends folded back."""
         return self._folded(self._circle(sums, bandwidth), bandwidth)
 
-    def masses(self, counts: ComplexArray) -> Array:
+    def masses(self, counts: ComplexArray, bandwidth: float) -> Array:
         """Return records at each node: the nearest non-negative, of the released number."""
-        h = float(self.channels.bandwidth)
+        h = bandwidth
         circle, inside = self._circle(counts, h), self._inside(h)
         found = np.zeros(self.size)
         total = max(float(counts[0].real), 1.0)
@@ -182,6 +190,12 @@ class Smoother(ABC):
     def words(self) -> str:
         """What was chosen, for the title of a picture."""
 
+    def known(self, table: Table, sums: Sums) -> npt.NDArray[np.bool_]:
+        """Return where the number of records in the window is told from its noise."""
+        pilot = float(table.channels.bandwidth)
+        most = float(table.channels.domain.largest_bandwidth)
+        return table.has_records(sums, min(max(self.window, pilot), most))
+
     @abstractmethod
     def values(self, table: Table, sums: Sums) -> Array:
         """Return the curve at the nodes."""
@@ -207,16 +221,16 @@ def deblurred(table: Table, counts: ComplexArray) -> Array:
 
         chi^2 = sum_j r_j^2 |sum_g n_g exp(-i w_j x_g) - c_j|^2 / s^2 <= 2 J + 1
 
-    From the masses of a density blurred by the bandwidth, by projected gradients with momentum,
-    until that holds: so that nothing is sharpened that noise alone may have made. Responses are
-    not blurred, and their quotient by blurred masses is off by far more than the noise where
-    records are many and the domain is wide.
+    From the masses of a density blurred as much as its noise asks for, by projected gradients with
+    momentum, until that holds: so that nothing is sharpened that noise alone may have made.
+    Responses are not blurred, and their quotient by blurred masses is off by far more than the
+    noise where records are many and the domain is wide.
 
     Error: an estimate; after 400 steps what does not fit is left.
     Source: Beck and Teboulle, *A fast iterative shrinkage-thresholding algorithm*, SIAM Journal on
         Imaging Sciences 2009; Morozov (1966) for where to stop.
     """
-    found = table.masses(counts)
+    found = table.masses(counts, _least_risk(table, counts))
     precision = (table.shares / table.deviations[0]) ** 2
     if not table.channels.counted:
         # The public number of records has no noise: as exact as the best told of the others.
@@ -240,3 +254,29 @@ def deblurred(table: Table, counts: ComplexArray) -> Array:
         ahead = new + (momentum - 1) / after * (new - found)
         found, momentum = new, after
     return found
+
+
+def _least_risk(table: Table, counts: ComplexArray) -> float:
+    """Return the bandwidth of least estimated error of the sums themselves, at every wave alike.
+
+        R(h) = sum_j (l_j^2 - 2 l_j) t_j + l_j^2 v_j,   t_j = u_j (c_j^2 - v_j),
+        u_j = sum_{k >= j} exp(g_k) / sum_k exp(g_k),   g_k = sum_{i <= k} (c_i^2 / v_i - 2) / 2
+
+    c_j are the real parts, which are the cosines of the interval, so that an end is no jump; of a
+    circle both parts. v_j is the variance of their noise, and u_j says how surely there is more
+    than noise at the frequency of j or above.
+
+    Source: as for `functional.select_bandwidth`.
+    """
+    parts = 2 if table.closed else 1
+    power = np.abs(counts[1:]) ** 2 if table.closed else counts[1:].real ** 2
+    noise = parts * (table.deviations[0] / table.shares[1:]) ** 2
+    evidence = np.cumsum(np.concatenate([[0.0], parts * (power / noise - 2) / 2]))
+    chances = np.exp(evidence - evidence.max())
+    sure = np.cumsum(chances[:0:-1])[::-1] / chances.sum()
+    signal = sure * (power - noise)
+    least = float(table.channels.bandwidth)
+    doublings = math.log2(float(table.channels.domain.largest_bandwidth) / least)
+    tried = least * 2 ** (np.arange(math.floor(4 * doublings) + 1) / 4)
+    kept = np.exp(-0.5 * np.multiply.outer(tried, table.frequencies[1:]) ** 2)
+    return float(tried[np.argmin((kept**2 - 2 * kept) @ signal + kept**2 @ noise)])

@@ -154,8 +154,8 @@ records = "FILL IN: about how many rows there are, known in public"
     def _one_bandwidth(self) -> Self:
         if (self.bandwidth is None) == (self.records is None):
             raise ValueError(
-                "a regression needs bandwidth, or records, a public guess of how many there are, "
-                "from which a small one follows; give one of the two"
+                "a regression needs records, a public guess of how many there are; or bandwidth, "
+                "the least that shall be read; give one of the two"
             )
         return self
 

@@ -1,0 +1,264 @@
+"""Curves read from released sums as Gaussian processes about polynomials."""
+
+# scipy carries no types of its own.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.errors import InvalidParameter
+from neyman.functional._generator import Generator
+from neyman.functional._regressions._likelihoods import RESIDUALS, VARIANCES, Chances
+from neyman.functional._regressions._model import Model, polynomial_variances, spectrum
+from neyman.functional._regressions._roots import products, whitened
+from neyman.functional._regressions._smoother import Smoother, Sums, Table, deblurred
+from neyman.numerics import Array
+from neyman.overriding import override
+
+__all__ = ["GaussianProcess", "Process"]
+
+_LEVEL: Final = 0.25
+# Processes of a smaller chance than this are left out.
+_LEAST_CHANCE: Final = 0.01
+# The number of all records is not told from 0 below so many deviations of its noise.
+_COUNTED: Final = 3.0
+# Nor is one nearby below so many.
+_BEYOND: Final = 4.0
+# Nearby is a quarter of the length-scale, but at least this share of the domain.
+_NEARBY: Final = 1 / 32
+# And a number nearby is small if, with twice its noise, it is below this share of an even one.
+_SPARSE: Final = 0.05
+_SHAPES: Final = {0: "a constant", 1: "a line", 3: "a cubic"}
+
+
+class Process(NamedTuple):
+    """A Gaussian process about a polynomial, and how responses are about it.
+
+        m = polynomial + f,   f of covariance  variance exp(-(d / length_scale)^2 / 2)
+        sums of responses = sum_i (m(x_i) + e_i) phi(x_i) + noise,   e_i of variance `residual`
+
+    Without noise it is kernel ridge regression with r = residual / variance. All variances in
+    units of B^2, B half the distance of the bounds.
+
+    Attributes:
+        degree: of the polynomial: 0, 1 or 3.
+        length_scale: of f.
+        variance: of f.
+        residual: of responses about the curve.
+    """
+
+    degree: int
+    length_scale: float
+    variance: float
+    residual: float
+
+    def guesses(self, table: Table, model: Model, data: Array) -> Array:
+        """Return the best guesses, less the center, given whitened sums; shape (number, nodes)."""
+        from scipy.linalg import solve_triangular
+
+        root, white = whitened(self._covariance(model), data)
+        solved = np.asarray(solve_triangular(root, white.T, lower=True, trans=1)).T
+        found = self.variance * model.correlated(model.powers(self.length_scale), solved)
+        found += (solved @ model.totals)[:, None]
+        bends = (solved @ model.bent[: self.degree].T) * polynomial_variances(self.degree)
+        return found + bends @ table.polynomials[: self.degree]
+
+    def read(self, table: Table, model: Model) -> tuple[Array, Array]:
+        """Return the best guess, less the center, and the variance that is left of the curve."""
+        both = np.concatenate([self._shared(table, model).T, model.data[None]])
+        white = whitened(self._covariance(model), both)[1]
+        known = np.einsum("ij,ij->i", white[:-1], white[:-1])
+        bends = polynomial_variances(self.degree) @ table.polynomials[: self.degree] ** 2
+        left = np.maximum(1.0 + self.variance + bends - known, 0.0)
+        return white[:-1] @ white[-1], left
+
+    def conditioned(
+        self, table: Table, model: Model, masses: Array, generator: Generator, number: int
+    ) -> Array:
+        """Return curves of this process, given the released sums; shape (number, nodes).
+
+        Source: Journel and Huijbregts, *Mining geostatistics*, 1978 (conditioning by kriging).
+        """
+        nodes = table.places.size
+        powers = spectrum(table, self.length_scale)
+        size = 2 * powers.size - 2
+        waves = np.fft.rfft(generator.standard_normal((number, size)))
+        waves *= np.sqrt(self.variance * size * powers)
+        curves = np.fft.irfft(waves, size)[:, :nodes] + generator.standard_normal((number, 1))
+        bends = generator.standard_normal((number, self.degree))
+        bends *= np.sqrt(polynomial_variances(self.degree))
+        curves += bends @ table.polynomials[: self.degree]
+        rest = generator.standard_normal((number, nodes))
+        rest *= np.sqrt(self.residual * masses)
+        data = (curves * masses + rest) @ model.waves(table).T
+        data += generator.standard_normal((number, model.data.size))
+        missed = self.guesses(table, model, model.data - data)
+        return np.clip(model.center + curves + missed, -1.0, 1.0)
+
+    def _covariance(self, model: Model) -> Array:
+        """Return the covariance of the whitened sums."""
+        weights = model.weights(model.powers(self.length_scale))
+        total = model.fixed + self.residual * model.sampling + model.polynomial(self.degree)
+        return total + self.variance * products(model.columns[:, : weights.size] * weights)
+
+    def _shared(self, table: Table, model: Model) -> Array:
+        """Return covariances of the whitened sums with the curve, shape (k, nodes)."""
+        shared = self.variance * model.correlated(model.powers(self.length_scale))
+        # The constant has variance 1.
+        shared += model.totals[:, None]
+        bends = model.bent[: self.degree].T * polynomial_variances(self.degree)
+        return shared + bends @ table.polynomials[: self.degree]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GaussianProcess(Smoother):
+    """The best linear guess of a curve from sums of known noise, over several Gaussian processes.
+
+    The curve is a constant, a line or a cubic, and a Gaussian process of some length-scale about
+    it: the mean of the guesses of all, by their chances.
+
+    Attributes:
+        processes: one for each degree and length-scale that has a chance.
+        chances: of these, of sum 1.
+        level: mean square of the curve, which the noise of the counts is multiplied by.
+    """
+
+    processes: tuple[Process, ...]
+    chances: tuple[float, ...]
+    level: float
+
+    @classmethod
+    def likeliest(cls, table: Table, sums: Sums) -> Self:
+        """Return the processes that the released sums make most likely.
+
+        Of each degree and length-scale the means of both variances: where noise hides the
+        residuals, their likeliest variance would be far too small. Twice, for the noise of the
+        counts is known when the curve is.
+        """
+        masses = deblurred(table, sums.counts)
+        first = cls._given(table, sums, masses, _LEVEL)
+        level = float(masses @ first.given(table, sums, masses) ** 2 / masses.sum())
+        return cls._given(table, sums, masses, level)
+
+    @classmethod
+    def _given(cls, table: Table, sums: Sums, masses: Array, level: float) -> Self:
+        degrees, scales, chances = Chances.of(table, sums, masses, level)
+        total = chances.sum(axis=(2, 3))
+        kept = total >= min(_LEAST_CHANCE, float(total.max()))
+        processes: list[Process] = []
+        for degree, length in zip(*np.nonzero(kept), strict=True):
+            given = chances[degree, length] / total[degree, length]
+            variance = float(given.sum(axis=1) @ VARIANCES)
+            residual = float(given.sum(axis=0) @ RESIDUALS)
+            found = Process(degrees[int(degree)], float(scales[length]), variance, residual)
+            processes.append(found)
+        shares = total[kept] / total[kept].sum()
+        return cls(tuple(processes), tuple(shares.tolist()), level)
+
+    @property
+    def likely(self) -> Process:
+        """The process of the largest chance."""
+        return self.processes[int(np.argmax(self.chances))]
+
+    @property
+    @override
+    def window(self) -> float:
+        return self.likely.length_scale / 2
+
+    @property
+    @override
+    def words(self) -> str:
+        degree, length_scale = self.likely[:2]
+        return (
+            f"a Gaussian process about {_SHAPES[degree]}, length-scale {length_scale:.3g} from the "
+            "release"
+        )
+
+    @override
+    def known(self, table: Table, sums: Sums) -> npt.NDArray[np.bool_]:
+        """Return where the curve is read: everywhere but where the release shows nobody.
+
+        There the number of records within a quarter of the length-scale, or a 32nd of the domain,
+        is below four deviations of its noise, and with two of them below a 20th of an even one.
+
+        Raises:
+            InvalidParameter: if the number of all records cannot be told from its noise.
+        """
+        count, noise = float(sums.counts[0].real), table.deviations[0] / float(table.shares[0])
+        if table.channels.counted and count < _COUNTED * noise:
+            raise InvalidParameter(
+                f"the released number of records is {count:.6g} with noise of standard deviation "
+                f"{noise:.3g}, so it cannot be told from 0 and there is no curve; spend more"
+            )
+        masses = deblurred(table, sums.counts)
+        reach = int(max(self.window / 2, table.places[-1] * _NEARBY) / table.step)
+        number = _moving(table, masses, reach)
+        even = _moving(table, table.weights * masses.sum() / table.weights.sum(), reach)
+        h, most = float(table.channels.bandwidth), float(table.channels.domain.largest_bandwidth)
+        wide = min(max(self.window, h), most)
+        spread = table.deviations[0] * float(table.sd(table.rows(wide)).max()) * reach * table.step
+        told = (number >= _BEYOND * spread) & table.has_records(sums, wide)
+        return told | (number + 2 * spread >= _SPARSE * even)
+
+    @override
+    def values(self, table: Table, sums: Sums) -> Array:
+        return self.given(table, sums, deblurred(table, sums.counts))
+
+    @override
+    def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:
+        """Return the curve and its deviation given the release: noise, drawing and smoothing."""
+        model = self._model(table, sums, deblurred(table, sums.counts))
+        read = [process.read(table, model) for process in self.processes]
+        guesses, left = (np.array(part) for part in zip(*read, strict=True))
+        mean = self.chances @ guesses
+        left += (guesses - mean) ** 2
+        return np.clip(model.center + mean, -1.0, 1.0), np.sqrt(self.chances @ left)
+
+    def draws(
+        self, table: Table, sums: Sums, generator: Generator, number: int
+    ) -> Iterator[tuple[Array, float]]:
+        """Yield curves drawn given the released sums, each with its variance of residuals.
+
+        Degree, length-scale and variances are drawn by their likelihood first. Then a curve of the
+        process and sums of it are drawn, and what the fit to these sums misses of that curve is
+        added to the fit to the released ones.
+        """
+        masses = deblurred(table, sums.counts)
+        degrees, scales, chances = Chances.of(table, sums, masses, self.level)
+        drawn = generator.multinomial(number, chances.ravel()).reshape(chances.shape)
+        model = Model.of(table, sums, masses, self.level, float(scales.min()))
+        for degree, length, variance, residual in zip(*np.nonzero(drawn), strict=True):
+            process = Process(
+                degrees[int(degree)],
+                float(scales[length]),
+                float(VARIANCES[variance]),
+                float(RESIDUALS[residual]),
+            )
+            times = int(drawn[degree, length, variance, residual])
+            for curve in process.conditioned(table, model, masses, generator, times):
+                yield curve, process.residual
+
+    def given(self, table: Table, sums: Sums, masses: Array) -> Array:
+        """Return the curve within the bounds, given where records are."""
+        model = self._model(table, sums, masses)
+        guesses = [p.guesses(table, model, model.data[None])[0] for p in self.processes]
+        return np.clip(model.center + self.chances @ np.array(guesses), -1.0, 1.0)
+
+    def _model(self, table: Table, sums: Sums, masses: Array) -> Model:
+        shortest = min(process.length_scale for process in self.processes)
+        return Model.of(table, sums, masses, self.level, shortest)
+
+
+def _moving(table: Table, masses: Array, reach: int) -> Array:
+    """Return the records at most `reach` nodes from each."""
+    circle = np.zeros(table.size)
+    circle[: masses.size] = masses
+    below = np.concatenate([[0.0], np.cumsum(np.tile(circle, 3))])
+    at = table.size + np.arange(masses.size)
+    return below[at + reach + 1] - below[at - reach]
