@@ -189,12 +189,12 @@ class Basis(WaveBasis, AbstractBasis):
         found = feature_sensitivity(self.inside, neighbors)
         if (b := self.outside) == 0:
             return found
-        squared = found.l2_squared
+        squared = found.l2_squared or Fraction(0)
         if neighbors == "replace_one":
             norms, _ = self.inside.norms()
             squared = max(squared, Fraction(int(norms.max()) + b * b), Fraction(2 * b * b))
         return replace(
-            found, l2_squared=squared, coordinates=self.size, largest=max(found.largest, b)
+            found, l2_squared=squared, coordinates=self.size, largest=max(found.largest or 0, b)
         )
 
     @property
