@@ -85,7 +85,7 @@ def test_every_command_and_option_is_completed_in_every_shell(capsys):
         (["neyman", "rel"], ["release"]),
         (["neyman", "ledger", "ch"], ["check"]),
         (["neyman", "release", "--re"], ["--report", "--records"]),
-        (["neyman", "density", "x", "--outside", ""], ["clip", "drop"]),
+        (["neyman", "density", "x", "--outside", ""], ["count", "clip", "drop"]),
         (["neyman", "completion", "z"], ["zsh"]),
     ],
 )

@@ -170,8 +170,8 @@ class Interval(Side):
         _check_doubles(self.length, max(abs(self.lower), abs(self.upper)))
         if type(outside) is not str or outside not in get_args(Outside):
             raise InvalidParameter(
-                f"outside must say what becomes of values outside; {given('outside', outside)}. "
-                'Write "count" (count them apart), "clip" (move them to the nearer end) or "drop" '
+                f"outside must say what becomes of values outside; {given('outside', outside)}; "
+                'write "count" (count them apart), "clip" (move them to the nearer end) or "drop" '
                 "(leave them out). They are never refused: an error would show that one is there"
             )
 
