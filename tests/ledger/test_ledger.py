@@ -519,7 +519,7 @@ def test_a_curve_that_cannot_be_read_back_is_refused_before_it_is_charged(opened
         def parameters(self):
             return {}
 
-        def outer_gaussian(self, *, tight=False):
+        def outer_gaussian(self, *, tight=False):  # noqa: ARG002
             return Fraction(1, 100)
 
     pair = Stranger()
