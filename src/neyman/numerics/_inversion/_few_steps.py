@@ -20,6 +20,8 @@ __all__ = ["FewSteps"]
 
 # Up to so many steps, or so many that hit on the average.
 _MOST_STEPS, _MOST_HITS, _FEW = 3000, 4.0, 20
+# Hits on the average below which lines of the whole law are long.
+_RARELY = 0.5
 # Means beyond lie off the grids.
 _FARTHEST = 16.0
 # Relative widths that are worth no other line: of a few values, and of a curve's.
@@ -48,6 +50,11 @@ class FewSteps:
         if q.far > _FARTHEST or (count > _FEW and q.moved * count > _MOST_HITS):
             return None
         return cls(q, int(count))
+
+    @property
+    def rarely_hit(self) -> bool:
+        """Whether a record is in hardly any of the steps: then no short line settles it."""
+        return self.q.moved * self.count < _RARELY
 
     def _one(self, t: Array) -> Array:
         """Return log delta of a single step, about."""

@@ -141,10 +141,11 @@ class ContourTails:
     def _by_lines(self, sketch: Sketch, t: Array, enough: Array | None) -> Bracket:
         """Bracket the logarithm by short lines, the largest step, and any lines, in this order."""
         few = self.few
-        found = self._laid(sketch, t, enough, math.inf if few is None else SHORT)
         if few is None:
-            return found
-        lower, upper = found
+            return self._laid(sketch, t, enough, math.inf)
+        lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
+        if not few.rarely_hit:
+            lower, upper = self._laid(sketch, t, enough, SHORT)
         loose = ~(upper - lower <= _NARROW)
         if enough is not None:
             loose &= upper > enough
@@ -206,7 +207,8 @@ class ContourTails:
         """
         few, places = self.few, np.arange(log_tail.size)
         found = Bracket(np.full(log_tail.shape, -np.inf), np.full(log_tail.shape, np.inf))
-        self._find(found, log_tail, places, math.inf if few is None else SHORT)
+        if few is None or not few.rarely_hit:
+            self._find(found, log_tail, places, math.inf if few is None else SHORT)
         if few is not None:
             lower, upper = found
             loose = (upper > 0) & ~(upper * (1 - _NARROW) <= lower)
