@@ -9,7 +9,7 @@ import pytest
 from neyman import functional
 from neyman.errors import InvalidParameter
 from neyman.functional import Box, Circle, DensityFunction, Interval, TabulatedDensity
-from neyman.functional._densities._proper import Table, nearest_masses
+from neyman.functional._densities._nearest import Table, nearest_masses
 
 
 def test_the_projection_is_the_nearest_vector():

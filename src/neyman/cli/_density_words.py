@@ -59,7 +59,7 @@ def text(f: DensityFunction, release: Release, options: argparse.Namespace) -> s
     heads = [name.replace("_", " ") for name in list(found)[1:]]
     lines = [
         head(options),
-        f"records {f.count:.0f}, noise {f.raw.count_sd:.1f}",
+        f"records {f.count:.0f}, noise {f.count_sd:.1f}",
         *_outside(f),
         "",
         f"{shortened(options.column, 14):>14} " + " ".join(f"{name:>12}" for name in heads),

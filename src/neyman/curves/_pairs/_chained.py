@@ -202,7 +202,7 @@ class ChainedPair(Pair):
         lower, upper = (np.full(goal.shape, end) for end in known)
         points, open_ = {pair: points_of(pair) for pair, _ in self.links}, np.arange(goal.size)
         for _ in range(_ROUNDS):
-            tables = {pair: Tangents.of((found,)) for pair, found in points.items()}
+            tables = {pair: Tangents.of(found) for pair, found in points.items()}
             links = [(tables[pair], n) for pair, n in self.links]
             found = prove(links, open_)
             lower[open_] = np.maximum(lower[open_], found.lower)

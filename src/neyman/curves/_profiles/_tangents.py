@@ -133,34 +133,28 @@ def _hull(loss: Array, delta: Array) -> npt.NDArray[np.intp]:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Tangents:
-    """The convex hull of points of some profiles, and its lines.
+    """The convex hull of points of a profile, and its lines.
 
     Attributes:
-        points: of each profile.
         loss: the corners', increasing.
         delta: there.
-        owner: of which profile each corner is.
         size: of the lines, increasing, from 0 to 1; a corner has lines of many sizes.
         touched: where each line touches.
         edge: sizes of the lines between neighbouring corners, increasing, from 0 to 1.
         power: about what tpr is there.
     """
 
-    points: tuple[Points, ...]
     loss: Array
     delta: Array
-    owner: npt.NDArray[np.intp]
     size: Array
     touched: Array
     edge: Array
     power: Array
 
     @classmethod
-    def of(cls, points: Sequence[Points]) -> "Tangents":
-        """Return the tangents of the least of some profiles."""
-        loss = np.concatenate([each.loss for each in points])
-        delta = np.concatenate([each.delta for each in points])
-        owner = np.repeat(np.arange(len(points)), [each.loss.size for each in points])
+    def of(cls, points: Points) -> "Tangents":
+        """Return the tangents of a profile."""
+        loss, delta = points.loss, points.delta
         order = np.lexsort((delta, loss))
         order = order[np.append(True, np.diff(np.expm1(loss[order])) > 0)]
         order = order[_hull(loss[order], delta[order])]
@@ -171,15 +165,11 @@ class Tangents:
         edge = np.concatenate(([0.0], slope[::-1], [1.0]))
         power = np.concatenate((delta[-1:], power[::-1], [1.0]))
         size, touched = _path(loss, slope)
-        return cls(tuple(points), loss, delta, owner[order], size, touched, edge, power)
+        return cls(loss, delta, size, touched, edge, power)
 
     def loss_at(self, size: Array) -> Array:
         """Return where the line of a size touches."""
         return np.interp(size, self.size, self.touched)
-
-    def size_at(self, loss: Array) -> Array:
-        """Return the size of a line that touches at a loss."""
-        return np.interp(-loss, -self.touched, self.size)
 
     def power_at(self, size: Array) -> Array:
         """Return about tpr."""
@@ -189,10 +179,6 @@ class Tangents:
         """Return about delta."""
         with np.errstate(over="ignore"):
             return np.interp(np.expm1(loss), np.expm1(self.loss), self.delta)
-
-    def sides(self, loss: Array) -> npt.NDArray[np.intp]:
-        """Return the corner before each loss."""
-        return np.clip(np.searchsorted(self.loss, loss, side="right") - 1, 0, self.loss.size - 2)
 
 
 def _path(loss: Array, slope: Array) -> tuple[Array, Array]:

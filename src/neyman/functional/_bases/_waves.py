@@ -19,6 +19,7 @@ __all__ = [
     "WaveBasis",
     "Waves",
     "circle_nodes",
+    "even_nodes",
     "gathered",
     "multipliers",
     "parts_of",
@@ -187,13 +188,17 @@ def circle_nodes(sides: Sequence[Side], bandwidths: Sequence[Fraction | float]) 
     found: list[int] = []
     for side, h in zip(sides, bandwidths, strict=True):
         least = max(float(fewest), per_bandwidth * side.period / float(h))
-        power = 1 << math.ceil(math.log2(least))
-        smaller = len(sides) > 1 and power * 3 // 4 >= least
-        found.append(power * 3 // 4 if smaller else power)
+        found.append(even_nodes(least) if len(sides) > 1 else 1 << math.ceil(math.log2(least)))
     # Half of them, or on a circle all, are nodes of values.
     if len(sides) > 1 and max(found) > MOST_NODES:
         raise ArithmeticError("more nodes on an axis than sums of doubles are exact for")
     return tuple(found)
+
+
+def even_nodes(least: float) -> int:
+    """Return 2^a or 3 2^a, the smallest of them that is at least this."""
+    power = 1 << math.ceil(math.log2(least))
+    return power * 3 // 4 if power * 3 // 4 >= least else power
 
 
 def _outer(factors: Iterable[Array]) -> Array:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.functional._bases._domain import Side
-from neyman.functional._bases._waves import Waves, circle_nodes, multipliers, spread
+from neyman.functional._bases._waves import Waves, circle_nodes, even_nodes, multipliers, spread
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.numerics import Array, ComplexArray
 
@@ -202,7 +202,7 @@ class Coefficients:
         ):
             rows = np.moveaxis(drawn, axis, 0).reshape(len(frequencies), -1)
             highest = float(np.abs(frequencies[rows.any(axis=1)]).max())
-            found.append(_even(max(fewest, each * highest * side.period / (2 * math.pi * h))))
+            found.append(even_nodes(max(fewest, each * highest * side.period / (2 * math.pi * h))))
         return tuple(found)
 
     def on_places(self, shares: Array) -> Array:
@@ -362,9 +362,3 @@ def _window(side: Side, h: float, m: int) -> Array:
         return np.ones(m)
     share = np.clip((beyond - _REACH * h) / taper, 0.0, 1.0)
     return np.asarray((1 + np.cos(math.pi * share)) / 2)
-
-
-def _even(least: float) -> int:
-    """Return 2^a or 3 2^a, at least this."""
-    power = 1 << math.ceil(math.log2(least))
-    return power * 3 // 4 if power * 3 // 4 >= least else power

@@ -16,7 +16,8 @@ from neyman.functional._arguments import check_level, each, number, numbers
 from neyman.functional._densities._band import Band, check_band_kind, curve_band
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
-from neyman.functional._densities._proper import ProperDensity, Table
+from neyman.functional._densities._nearest import Table
+from neyman.functional._densities._proper import ProperDensity
 from neyman.functional._densities._reading import Reading, reading_of
 from neyman.functional._densities._released import OutsideCounts
 from neyman.numerics import Array, Real, text

@@ -100,12 +100,9 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
         products, last = self.transform, self.waves.highest[0] + 1
         found = products[:last].astype(np.complex128)
         found.imag[1:] = -products[last:]
-        return Series(self.side.period, found * self.kernel / self.side.period)
-
-    @property
-    def kernel(self) -> Array:
-        """The multipliers of the kernel as read, of j = 0 ... J."""
-        return multipliers(self.side.period, self.waves.highest[0], float(self.bandwidth))
+        period = self.side.period
+        kernel = multipliers(period, self.waves.highest[0], float(self.bandwidth))
+        return Series(period, found * kernel / period)
 
     @property
     @override

@@ -3,8 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar, Final, Self, TypeAlias, cast, final
 
@@ -18,11 +17,12 @@ from neyman.functional._arguments import each, numbers
 from neyman.functional._bases._domain import Side, side_of
 from neyman.functional._bases._features import MOST_RECORDS
 from neyman.functional._bases._fixed_point import contracted
+from neyman.functional._densities._nearest import Table
 from neyman.functional._generator import Generator, check_generator
 from neyman.numerics import Array, Real
 from neyman.overriding import override
 
-__all__ = ["ProperDensity", "Table", "TabulatedDensity", "nearest_density", "nearest_masses"]
+__all__ = ["ProperDensity", "TabulatedDensity"]
 
 _MOST_DRAWS: Final = 1 << 32
 _VERSION: Final = 1
@@ -30,44 +30,6 @@ _VERSION: Final = 1
 _POINTS: Final = 4
 
 _Places: TypeAlias = npt.NDArray[np.int64]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A density at places of each side, both ends included.
-
-    Attributes:
-        sides: where values lie, one for each coordinate.
-        steps: between places, on each side.
-        values: at the places, one axis a side; read-only.
-    """
-
-    sides: tuple[Side, ...]
-    steps: tuple[float, ...]
-    values: Array = field(repr=False)
-
-    def __post_init__(self) -> None:
-        """Keep the values as they are.
-
-        Raises:
-            ValueError: if they are not of as many axes as there are sides, from end to end.
-        """
-        lengths = [float(side.length) for side in self.sides]
-        off = [
-            abs(step * (number - 1) - length) > 1e-9 * length
-            for length, step, number in zip(lengths, self.steps, self.values.shape, strict=True)
-        ]
-        if not off or any(off) or not np.isfinite(self.values).all():
-            raise ValueError("no lattice of these sides")
-        self.values.setflags(write=False)
-
-    @cached_property
-    def below(self) -> Array:
-        """The distribution function of one coordinate at its places, from 0 to 1."""
-        cells = self.steps[0] * (self.values[:-1] + self.values[1:]) / 2
-        below = np.concatenate([[0.0], np.cumsum(cells)])
-        return below / below[-1]
 
 
 class ProperDensity(Function):
@@ -439,46 +401,6 @@ class TabulatedDensity(ProperDensity):
             "steps": [step.hex() for step in self.steps],
             "values": self.values.tolist(),
         }
-
-
-def nearest_density(sides: Sequence[Side], values: Array) -> Table:
-    """Return the non-negative density of integral 1 that is nearest to values at places.
-
-    In the mean square over the domain, where a place at an end of an interval stands for half of
-    what another does.
-    """
-    steps = tuple(
-        float(side.length) / (number - 1) for side, number in zip(sides, values.shape, strict=True)
-    )
-    # On a circle of twice an interval's length every place has the same weight.
-    around = values
-    for axis, side in enumerate(sides):
-        part = np.moveaxis(around, axis, 0)
-        part = part[:-1] if side.closed else np.concatenate([part, part[-2:0:-1]])
-        around = np.moveaxis(part, 0, axis)
-    total = math.prod(
-        (1 if side.closed else 2) / step for side, step in zip(sides, steps, strict=True)
-    )
-    found = nearest_masses(around.ravel(), total).reshape(around.shape)
-    for axis, (side, number) in enumerate(zip(sides, values.shape, strict=True)):
-        part = np.moveaxis(found, axis, 0)
-        part = np.concatenate([part, part[:1]]) if side.closed else part[:number]
-        found = np.moveaxis(part, 0, axis)
-    return Table(tuple(sides), steps, np.ascontiguousarray(found))
-
-
-def nearest_masses(values: Array, total: float) -> Array:
-    """Return the non-negative vector of sum `total` nearest to `values`: max(v - t, 0).
-
-    In the mean square never farther from any such vector than `values` was.
-
-    Source: Held, Wolfe and Crowder, *Validation of subgradient optimization*, Mathematical
-        Programming 1974 (the threshold after sorting).
-    """
-    ordered = np.sort(values)[::-1]
-    excess = (np.cumsum(ordered) - total) / np.arange(1, ordered.size + 1)
-    last = int(np.flatnonzero(ordered > excess)[-1])
-    return np.maximum(values - excess[last], 0.0)
 
 
 def _within(side: Side, places: Array, lower: float, upper: float) -> Array:

@@ -27,7 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.functional._densities._coefficients import Coefficients
-from neyman.functional._densities._proper import Table, TabulatedDensity, nearest_density
+from neyman.functional._densities._nearest import Table, nearest_density
+from neyman.functional._densities._proper import TabulatedDensity
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.numerics import Array
 
@@ -95,13 +96,6 @@ class Reading:
         shares = self.shares
         rest = (shares * shares - 2 * shares) * self.signal + shares * shares * self.variance
         return (float((self.coefficients.weight * rest).sum()) - 1) / self.coefficients.volume
-
-    @property
-    def unresolved(self) -> bool:
-        """Whether waves as short as the release can show are kept: there may be shorter ones."""
-        used = self.coefficients.weight > 0
-        lengths = self.coefficients.lengths(np.eye(len(self.coefficients.sides)))[used]
-        return bool(self.shares[used][np.argmax(lengths)] > 0.5)
 
     def smoothed(self, factors: Sequence[float]) -> Array:
         """Return the shares of a Gaussian kernel of so many bandwidths of the release."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.functional._bases._waves import multipliers
-from neyman.functional._densities._proper import nearest_masses
+from neyman.functional._densities._nearest import nearest_masses
 from neyman.functional._regressions._pairs import COUNTED, PairChannels
 from neyman.numerics import Array, ComplexArray
 
