@@ -175,7 +175,7 @@ def test_the_faces_change_only_on_purpose():
         "translated"
     )
     plots = (
-        "density heatmap privacy_loss profile quantiles regression released renyi survival to_svg "
+        "density effects heatmap privacy_loss profile quantiles regression released renyi survival to_svg "
         "tradeoff"
     )
     assert sorted(neyman.report.__all__) == sorted(report.split())

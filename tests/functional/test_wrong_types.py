@@ -71,6 +71,16 @@ REGRESSION = {
     "neighbors": "add_remove",
     **WORDS,
 }
+ADDITIVE = {
+    "domains": [DOMAIN, DOMAIN],
+    "response": Interval(-1, 1, outside="clip"),
+    "neighbors": "add_remove",
+    **WORDS,
+}
+PLACES = np.column_stack([VALUES, VALUES])
+A = functional.function(
+    answer(functional.additive_regression(PLACES, VALUES, degree=2, **ADDITIVE))
+)
 C = functional.function(answer(functional.regression(VALUES, VALUES, **REGRESSION)))
 FIT = C.gaussian_process()
 BOX = {"domain": Box(DOMAIN, DOMAIN), "bandwidth": (0.2, 0.2)}
@@ -107,6 +117,22 @@ CALLS = [
         units=None,
         **DENSITY,
     ),
+    call(
+        functional.additive_regression,
+        "units=None",
+        "unit=text",
+        "name=text",
+        "interactions=[]",
+        x=PLACES,
+        y=VALUES,
+        degree=2,
+        interactions=[(0, 1)],
+        units=None,
+        **ADDITIVE,
+    ),
+    call(A, x=[0.0, 0.0]),
+    call(A.noise_sd, x=[0.0, 0.0]),
+    call(A.effect(0), x=[0.0]),
     call(functional.pilot_bandwidth, domain=DOMAIN, records=5),
     call(functional.Octaves, number=5),
     call(functional.select_bandwidth, function=K),
@@ -296,6 +322,7 @@ def test_every_public_callable_is_in_the_table():
     made += (functional.RegressionCurve, functional.RegressionFit)
     made += (functional.FieldBasis, functional.ReleasedField, functional.DensityFunction)
     made += (functional.OutsideCounts,)
+    made += (functional.AdditiveCurve, functional.AdditiveTerms, functional.Effect)
     made += (functional.Box, functional.NoisyCount)
     # What publish asks on behalf of tables is no user's call.
     rooms = {"density_of", "survival_of", "regression_of", "quantiles_of"}

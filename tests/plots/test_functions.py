@@ -10,6 +10,8 @@ import neyman as ny
 from neyman import plots
 from neyman.errors import InvalidParameter
 from neyman.functional import (
+    AdditiveCurve,
+    AdditiveTerms,
     Basis,
     Box,
     Circle,
@@ -47,6 +49,25 @@ def test_a_density_is_drawn_with_both_its_bands():
     (axes,) = plots.density(f, truth=lambda x: 0 * x + 0.1).axes
     assert set(axes.lines[1].get_ydata()) == {0.1}
     assert axes.figure.legends[0].get_texts()[-1].get_text() == "true (public data)"
+
+
+def test_what_each_feature_adds_is_drawn_with_its_intervals():
+    side = Interval(-1, 1, outside="clip")
+    terms = AdditiveTerms((side,) * 4, side, 2, ((0, 1),), "replace_one")
+    integers = terms.sums([*np.random.default_rng(1).uniform(-1, 1, (5, 400))])
+    curve = AdditiveCurve(terms, tuple(integers.tolist()), 2.0**20, 400, 1)
+    axes = plots.effects(curve, level=0.9, labels=["a", "b", "c", "d"], response="score").axes
+    assert [one.get_xlabel() for one in axes] == ["a", "b", "c", "d"]
+    assert [one.get_ylabel() for one in axes] == ["score", "", "", "score"]
+    assert [text.get_text() for text in axes[0].figure.legends[0].get_texts()] == [
+        "90 % interval at each place",
+        "private effect",
+    ]
+    for effect, one in zip(curve.effects[:4], axes, strict=True):
+        x, y = one.lines[0].get_data()
+        np.testing.assert_array_equal(y, effect(x))
+    with pytest.raises(InvalidParameter, match="labels must be 4"):
+        plots.effects(curve, labels=["a"])
 
 
 def test_a_survival_curve_is_drawn_up_to_where_it_is_known():

@@ -43,11 +43,15 @@ from neyman.functional._records import (
     read_functions,
     save,
 )
+from neyman.functional._regressions._additive import AdditiveTerms, additive_regression
+from neyman.functional._regressions._additive_curve import AdditiveCurve, Effect
 from neyman.functional._regressions._regression import regression, regression_of
 from neyman.functional._regressions._regression_curve import RegressionCurve
 from neyman.functional._regressions._regression_fit import RegressionFit
 
 __all__ = [
+    "AdditiveCurve",
+    "AdditiveTerms",
     "Band",
     "Basis",
     "Box",
@@ -56,6 +60,7 @@ __all__ = [
     "Density",
     "DensityFunction",
     "Domain",
+    "Effect",
     "FieldBasis",
     "Function",
     "Functions",
@@ -87,6 +92,7 @@ __all__ = [
     "Target",
     "Units",
     "Weights",
+    "additive_regression",
     "curve_mean",
     "density",
     "density_at",

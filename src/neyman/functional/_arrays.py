@@ -164,13 +164,13 @@ class ArrayRecords:
     def counter(self, axes: Sequence[Nodes]) -> Counter:
         """Return what counts them."""
 
-        def count() -> IntArray:
-            # Side by side and not stacked: columns have types of their own.
-            kept = [c if self.units is None else self.units.kept(c) for c in self.columns]
-            return histogram(axes, kept)
-
         most = None if self.units is None else self.units.max_values
-        return Counter(digest(axes, most), count)
+        return Counter(digest(axes, most), lambda: histogram(axes, self.kept()))
+
+    def kept(self) -> list[npt.NDArray[np.generic]]:
+        """Return the values that count of each column; private."""
+        # Side by side and not stacked: columns have types of their own.
+        return [c if self.units is None else self.units.kept(c) for c in self.columns]
 
 
 def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[np.generic]:

@@ -21,6 +21,7 @@ from neyman.functional._densities._proper import TabulatedDensity
 from neyman.functional._functions import Functions, parts_of
 from neyman.functional._gaussian_processes._interpolant import Interpolant
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
+from neyman.functional._regressions._additive_curve import AdditiveCurve
 from neyman.functional._regressions._regression_curve import RegressionCurve
 
 __all__ = [
@@ -41,6 +42,7 @@ _KINDS: Final[tuple[type[Function], ...]] = (
     ReleasedField,
     SurvivalCurve,
     RegressionCurve,
+    AdditiveCurve,
     Interpolant,
     TabulatedDensity,
 )

@@ -1,12 +1,14 @@
 """Released functions: a summary and a small picture; never their coefficients."""
 
 from collections.abc import Callable, Iterator
+from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from neyman.errors import NeymanError
 from neyman.functional import (
+    AdditiveCurve,
     Band,
     DensityFunction,
     Function,
@@ -119,10 +121,30 @@ def _regression(shown: Function, level: float, labels: Labels) -> Iterator[str]:
             return
 
 
+def _effects(shown: Function, level: float, labels: Labels) -> Iterator[str]:
+    match shown:
+        case AdditiveCurve():
+            wide = NormalDist().inv_cdf((1 + level) / 2)
+            for effect in shown.effects:
+                axis, *others = effect.features
+                if others:
+                    continue
+                x, y = effect.grid(_POINTS)
+                reach = wide * effect.noise_sd(x)
+                yield curve(x, y, (y - reach, y + reach), labels=(f"feature {axis}", labels.y))
+            yield quiet(
+                f"What each feature adds to the mean response, with {100 * level:g} % intervals at "
+                "each place: an estimate."
+            )
+        case _:
+            return
+
+
 _DRAWN: Final[dict[type[Function], Callable[[Function, float, Labels], Iterator[str]]]] = {
     DensityFunction: _density,
     SurvivalCurve: _survival,
     RegressionCurve: _regression,
+    AdditiveCurve: _effects,
 }
 
 

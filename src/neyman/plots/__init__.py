@@ -4,7 +4,7 @@ from neyman.plots._svg import to_svg  # first: it says which extra is missing
 
 from neyman.plots._curves import tradeoff  # isort: skip
 from neyman.plots._fields import heatmap  # isort: skip
-from neyman.plots._functions import density, regression, survival  # isort: skip
+from neyman.plots._functions import density, effects, regression, survival  # isort: skip
 from neyman.plots._losses import privacy_loss  # isort: skip
 from neyman.plots._quantiles import quantiles  # isort: skip
 from neyman.plots._releases import released  # isort: skip
@@ -12,6 +12,7 @@ from neyman.plots._views import profile, renyi  # isort: skip
 
 __all__ = [
     "density",
+    "effects",
     "heatmap",
     "privacy_loss",
     "profile",

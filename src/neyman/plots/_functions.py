@@ -3,7 +3,8 @@
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
@@ -13,12 +14,14 @@ from matplotlib.figure import Figure
 from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional import (
+    AdditiveCurve,
     Band,
     DensityFunction,
     Generator,
     RegressionFit,
     SurvivalCurve,
 )
+from neyman.functional._arguments import check_level
 from neyman.functional._generator import public_generator
 from neyman.numerics import Array
 from neyman.plots._axes import number_axis
@@ -29,6 +32,7 @@ __all__ = [
     "draw_density",
     "draw_regression",
     "draw_survival",
+    "effects",
     "regression",
     "survival",
 ]
@@ -37,6 +41,8 @@ Truth: TypeAlias = Callable[[Array], Array] | None
 
 # A picture in a page has no more points than this across.
 _MOST_POINTS = 700
+# Panels of one row, and points of each.
+_ACROSS, _PANEL_POINTS = 3, 200
 
 
 @plain
@@ -136,6 +142,54 @@ def regression(
     axes = clean(picture.add_subplot())
     draw_regression(axes, total, noise, level, truth, labels=labels)
     axes.set_title(f"read by {fit.smoother.words}", color=INK, fontsize=9, loc="left")
+    legend(picture)
+    return picture
+
+
+@plain
+def effects(
+    curve: AdditiveCurve,
+    *,
+    level: float = 0.95,
+    labels: Sequence[str] | None = None,
+    response: str = "mean response",
+) -> Figure:
+    """Draw what each feature adds to the mean response, with intervals at each place.
+
+    Interactions are not drawn: call `curve.effect(k, l)` at places.
+
+    Args:
+        curve: a released sum of curves.
+        level: of the intervals, each for its place alone; estimates.
+        labels: what the features are; numbers from 0 by default.
+        response: what the response is.
+
+    Raises:
+        InvalidParameter: if there are not as many labels as features.
+    """
+    instead = "a sum of curves: functional.function(release, functional.AdditiveCurve)"
+    check_type("curve", curve, AdditiveCurve, instead)
+    alone = [effect for effect in curve.effects if len(effect.features) == 1]
+    names = [f"feature {k}" for k in range(len(alone))] if labels is None else list(labels)
+    if len(names) != len(alone):
+        raise InvalidParameter(f"labels must be {len(alone)}, one a feature; got {len(names)}")
+    across = min(len(alone), _ACROSS)
+    down = -(-len(alone) // across)
+    picture = figure(max(2.6 * across, 3.6), 2.6 * down)
+    shared: Axes | None = None
+    for place, (effect, name) in enumerate(zip(alone, names, strict=True)):
+        axes = clean(picture.add_subplot(down, across, place + 1, sharey=shared))
+        shared = axes if shared is None else shared
+        x, y = effect.grid(_PANEL_POINTS)
+        reach = NormalDist().inv_cdf((1 + check_level(level)) / 2) * effect.noise_sd(x)
+        label = f"{100 * level:g} % interval at each place"
+        axes.fill_between(x, y - reach, y + reach, color=ACCENT, alpha=0.3, lw=0, label=label)
+        axes.plot(x, y, color=ACCENT, linewidth=1.6, label="private effect")
+        axes.set_xlim(float(x[0]), float(x[-1]))
+        axes.set_xlabel(words(name), color=INK)
+        if place % across == 0:
+            axes.set_ylabel(words(response), color=INK)
+        _numbered(axes)
     legend(picture)
     return picture
 

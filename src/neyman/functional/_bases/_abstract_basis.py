@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Protocol, final
 
 from neyman.aggregate import Columns, IntArray, Noise
 from neyman.nodes import Nodes
@@ -62,12 +62,22 @@ class AbstractBasis(ABC):
         """Return the public record, JSON-able."""
 
 
+class Labelled(Protocol):
+    """What integers are coefficients of."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def label_names(self) -> tuple[str, ...]: ...
+    def labels(self) -> Columns: ...
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class CoefficientReading:
     """The noisy integers as they are, each by what it is a coefficient of, group by group."""
 
-    basis: AbstractBasis
+    basis: Labelled
 
     @property
     def names(self) -> tuple[str, ...]:
