@@ -175,8 +175,8 @@ def test_the_faces_change_only_on_purpose():
         "translated"
     )
     plots = (
-        "density effects heatmap privacy_loss profile quantiles regression released renyi survival to_svg "
-        "tradeoff"
+        "density effects heatmap privacy_loss profile quantiles regression released renyi survival "
+        "to_svg tradeoff"
     )
     assert sorted(neyman.report.__all__) == sorted(report.split())
     assert sorted(neyman.plots.__all__) == sorted(plots.split())

@@ -10,7 +10,7 @@ from typing import Final, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import Columns, Countable, Counter, IntArray
+from neyman.aggregate import Columns, Countable, Counter
 from neyman.arguments import check_name, check_type, whole
 from neyman.digests import digest
 from neyman.errors import InvalidParameter
@@ -163,7 +163,6 @@ class ArrayRecords:
 
     def counter(self, axes: Sequence[Nodes]) -> Counter:
         """Return what counts them."""
-
         most = None if self.units is None else self.units.max_values
         return Counter(digest(axes, most), lambda: histogram(axes, self.kept()))
 
