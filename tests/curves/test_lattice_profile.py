@@ -80,3 +80,25 @@ def test_wide_brackets_compose_to_brackets(noise, reach, times):
         found, true = composed(pair, times, reach, noise).log_delta(at), exact.log_delta_bracket(at)
         assert np.all(found.lower <= true.upper)
         assert np.all(true.lower <= found.upper)
+
+
+@pytest.mark.parametrize("lean", [1e-12, 1e-6, 1e-3, 0.03])
+def test_a_profile_that_is_known_less_well_on_one_side_of_0_has_a_law_of_mass_1(lean):
+    """The upper bound right of 0 begins above the chord over 0, and is no convex function."""
+    pair = gdp(1).remove
+
+    def both(losses):
+        found = pair.log_delta_bracket(losses), pair.swap().log_delta_bracket(-losses)
+        high = found[0].upper + lean * np.exp(-((5 * losses) ** 2))
+        return Bracket(found[0].lower, np.minimum(high, 0.0)), found[1]
+
+    found = sampled_atoms(both, Fraction(1, 100), 40.0, (-690.0, -690.0))
+    whole = np.exp(found.outer.log_p)
+    assert (
+        float(np.sum(whole * (1 + np.minimum(found.outer.relative_error, 1)))) < 1 + 2 * lean + 1e-9
+    )
+    at = np.linspace(0, 3, 7)
+    bounds = LatticeSum((Part(atom_source(found.outer), atom_source(found.inner), 1),)).profile(1)
+    bounds, exact = bounds.log_delta(at), pair.log_delta_bracket(at)
+    assert np.all(bounds.upper >= exact.lower)
+    assert np.all(bounds.upper <= exact.upper + 2 * lean + 1e-3)

@@ -40,8 +40,9 @@ _MOST_POINTS, _MOST_PASSES = 2**21, 100
 # A mass below it, in logarithms, is none.
 _LEAST_LOG = -1e5
 _NONE, _NOTHING = Interval.exactly(-np.inf), Interval.exactly(0.0)
-# How much the value at x = 1 is put below a chord, so that it is seen to be below.
-_BELOW = 1e-14
+# How much the value at x = 1 is put below a chord, so that it is seen to be below; and how much
+# upper bounds are raised before.
+_BELOW, _RAISED = 1e-14, 1e-13
 _SHARES = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
 
@@ -233,8 +234,12 @@ def _outer(index: npt.NDArray[np.int64], step: Fraction, d: Interval) -> _Masses
         drop = masses.concave & (at != 0)
         drop[0] = drop[-1] = False
         if masses.concave[zero]:
-            break
-        if not np.any(drop):
+            # All others are raised, so that the chord lies above an upper bound and can be cut.
+            bound = min(float(_chord(at, step, log_d, zero).upper), float(log_d[zero]))
+            log_d = _flattened(at, step, log_d + _RAISED, zero)
+            if log_d[zero] < bound:
+                break
+        elif not np.any(drop):
             return masses
         at, log_d = at[~drop], log_d[~drop]
         zero = int(np.searchsorted(at, 0))
@@ -297,15 +302,19 @@ def _inner(
 
 def _flattened(at: npt.NDArray[np.int64], step: Fraction, log_d: Array, zero: int) -> Array:
     """Return the values with the one at x = 1 lowered to the chord of its neighbours, or below."""
+    lowered = log_d.copy()
+    # Below the chord by what rounding may make of a change of slope.
+    lowered[zero] = min(float(_chord(at, step, log_d, zero).lower), float(log_d[zero])) - _BELOW
+    return lowered
+
+
+def _chord(at: npt.NDArray[np.int64], step: Fraction, log_d: Array, zero: int) -> Interval:
+    """Return the log of the chord at x = 1 between the neighbours of that point."""
     gaps = _sizes(np.abs(at[[zero - 1, zero + 1]]), step)
     down, up = -expm1(-gaps.at(np.asarray(0))), expm1(gaps.at(np.asarray(1)))
     before, after = (exp(Interval.exactly(log_d[zero + k])) for k in (-1, 1))
     # The profile at the left neighbour is its excess and the floor, 1 - x = `down`.
-    value = (after * down + (before + down) * up) / (up + down)
-    lowered = log_d.copy()
-    # Below the chord by what rounding may make of a change of slope.
-    lowered[zero] = min(float(log(value).lower), float(log_d[zero])) - _BELOW
-    return lowered
+    return log((after * down + (before + down) * up) / (up + down))
 
 
 def _covered(

@@ -42,9 +42,9 @@ class Ladder:
         rungs: list[tuple[float, Contour]] = []
         served = 0
         for group, line, found in ContourTails(law, DELTA).thresholds(targets):
-            middle = float(np.mean(found.lower + found.upper)) / 2
-            if not np.isfinite(middle):
+            if not np.isfinite([found.lower, found.upper]).all():
                 return None
+            middle = float(np.mean(found.lower + found.upper)) / 2
             rungs.append((middle, line.tail(DELTA)))
             served += group.size
         if served < _LEVELS:
