@@ -24,7 +24,7 @@ from neyman.functional import (
     regression,
     survival,
 )
-from neyman.functional._lifetimes._survival import TwoChannels
+from neyman.functional._lifetimes._survival import Exits
 from neyman.publish import quantiles
 from neyman.tables import open_table
 
@@ -62,7 +62,7 @@ def test_a_survival_curve_is_drawn_up_to_where_it_is_known():
     )
     columns = question.reading.columns(question.compute(), ny.Gaussian(scale=1), 0.9)
     curve = SurvivalCurve(
-        TwoChannels(Fraction(10), Fraction(1, 2), True), tuple(columns["coefficient"]), 1.0, None, 1
+        Exits(Fraction(10), Fraction(1, 2), True), tuple(columns["coefficient"]), 1.0, None, 1
     )
     (axes,) = plots.survival(
         curve, generator=np.random.default_rng(1), level=0.9, repetitions=20
