@@ -592,13 +592,13 @@ def test_no_neighbour_moves_the_integers_of_three_causes_further_than_stated(nei
     assert max(int(np.max(np.abs(move))) for move in moves) <= question.sensitivity.largest
 
 
-def test_noise_does_not_grow_with_the_number_of_causes():
-    for neighbors, most in (("add_remove", 1.0), ("replace_one", 1.1)):
-        one, many = (
-            ask(np.ones(3), np.ones(3), neighbors=neighbors, causes=causes).sensitivity.l2_squared
-            for causes in (1, 9)
-        )
-        assert 1 <= many / one <= most
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_noise_does_not_grow_with_the_number_of_causes(neighbors):
+    one, many = (
+        ask(np.ones(3), np.ones(3), neighbors=neighbors, causes=causes).sensitivity.l2_squared
+        for causes in (1, 9)
+    )
+    assert 1 <= many / one <= 1.0001
 
 
 def test_groups_are_compared_by_one_cause_and_records_keep_how_many_there_are(causes):
