@@ -134,8 +134,10 @@ def _errors(
 def everywhere(curve: SurvivalCurve) -> tuple[np.ndarray, np.ndarray]:
     """Return the curve on all of the horizon, where it is shown and where it is not."""
     from neyman.functional._lifetimes._product_limit import survival_of
+    from neyman.functional._lifetimes._survival_curve import _read
 
-    return curve._nodes, survival_of(curve._counts(curve._empty()))
+    found = survival_of(_read(curve).hazards)
+    return np.linspace(0, float(curve.channels.horizon), found.size), found
 
 
 def bands(repetitions: int = 200, simulated: int = 80) -> Section:

@@ -24,7 +24,7 @@ query = functional.survival(
     years,
     died,
     horizon=10,
-    bandwidth=0.25,
+    bandwidth=0.2,
     neighbors="add_remove",
     unit="one patient",
     name="kidney transplants",
@@ -39,6 +39,7 @@ print(f"shown until year {until:.2f}, where {float(curve.at_risk(until)):.0f} ar
 print("alive after 1, 3, 5 years", curve([1, 3, 5]).round(3))
 print("truly", kaplan_meier(np.array([1, 3, 5])).round(3), f"greatest error anywhere {error:.3f}")
 print(f"a tenth have died by year {curve.quantile(0.1):.2f}")
+print("95 % for that year:", *np.round(curve.quantile_interval(0.1, 0.95, "total"), 2))
 
 picture = plots.survival(
     curve, generator=np.random.default_rng(1), repetitions=100, truth=kaplan_meier

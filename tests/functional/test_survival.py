@@ -280,3 +280,335 @@ def test_unusable_declarations_are_refused(changed, words):
     given |= DECLARED | changed
     with pytest.raises(InvalidParameter, match=words):
         functional.survival(**given)
+
+
+# -- the tail, and what noise is smoothed by ---------------------------------------------------
+
+
+def study(seed, number=700):
+    """Draw lives whose hazards rise and fall, followed up for up to ten years: few stay."""
+    rng = np.random.default_rng(seed)
+    lives = 8 * rng.weibull(1.3, number) * np.exp(0.5 * rng.normal(size=number))
+    follow_up = rng.uniform(0.4, 10.6, number)
+    return np.minimum(lives, follow_up), lives <= follow_up
+
+
+def binned(times, observed, *, bins, mu, generator, at):
+    """Return the life table of noisy counts in bins: events, censored, and those beyond."""
+    ends, inside = np.linspace(0, 10, bins + 1), times <= 10
+    events, censored = (
+        np.maximum(np.histogram(times[which], ends)[0] + generator.normal(size=bins) / mu, 0)
+        for which in (observed & inside, ~observed & inside)
+    )
+    beyond = max(np.sum(times > 10) + generator.normal() / mu, 0)
+    at_risk = np.cumsum(np.append(events + censored, beyond)[::-1])[::-1][:-1]
+    hazard = np.clip(events / np.maximum(at_risk - censored / 2, 1e-9), 0, 1)
+    return np.interp(at, ends, np.append(1, np.cumprod(1 - hazard)))
+
+
+def test_up_to_its_end_it_errs_less_than_the_best_bins():
+    """Means of 16 releases, root mean square and greatest error; the twin has 40 bins."""
+    at, numbers = np.linspace(0, 10, 161), (6, 8, 12, 16, 24, 40)
+    ours, bins = [], {number: [] for number in numbers}
+    for seed in range(16):
+        data = study(seed)
+        exact, rng = kaplan_meier(*data, at), np.random.default_rng(seed)
+        curve = curve_of(*data, mu=1, seed=seed, bandwidth=0.2)
+        shown = at <= curve.until
+
+        def errors(found, exact=exact, shown=shown):
+            apart = np.abs(found - exact[shown])
+            return np.sqrt(np.mean(apart**2)), apart.max()
+
+        ours.append(errors(curve(at[shown])))
+        for number in numbers:
+            found = binned(*data, bins=number, mu=1, generator=rng, at=at[shown])
+            bins[number].append(errors(found))
+    means = np.array([np.mean(found, axis=0) for found in bins.values()])
+    assert (np.mean(ours, axis=0) < means.min(axis=0)).all()
+    assert (np.mean(ours, axis=0) < 0.75 * means[-1]).all()
+
+
+def test_it_is_read_once(trial, monkeypatch):
+    from neyman.functional._lifetimes import _survival_curve
+
+    made, read = [], _survival_curve.life_table
+    monkeypatch.setattr(_survival_curve, "life_table", lambda *a: made.append(a) or read(*a))
+    curve = curve_of(*trial, mu=1, seed=77)
+    for t in (1.0, 2.0, curve.until):
+        assert curve(t) <= 1
+        assert curve.at_risk(t) > 0
+        _ = curve.interval(t, 0.9, "total")
+    assert len(made) == 1
+
+
+# -- hazards, quantiles, means, and how far they may be off ------------------------------------
+
+
+def test_the_cumulative_hazard_is_that_of_the_curve(trial):
+    curve, t = curve_of(*trial, mu=1), np.linspace(0, 9, 19)
+    np.testing.assert_allclose(np.exp(-curve.cumulative_hazard(t)), curve(t), rtol=1e-12)
+    low, high = curve.interval(t, 0.9, "total", of="cumulative_hazard")
+    below, above = curve.interval(t, 0.9, "total")
+    np.testing.assert_allclose([np.exp(-high), np.exp(-low)], [below, above], atol=2e-4)
+    band = curve.band(0.9, "noise", generator=np.random.default_rng(1), of="cumulative_hazard")
+    assert (band.lower >= 0).all()
+    assert (band.lower <= band.estimate).all()
+    assert (band.estimate <= band.upper).all()
+    # All hazards are 1/6 in truth.
+    assert float(curve.cumulative_hazard(6.0)) == pytest.approx(1, abs=0.15)
+
+
+def test_intervals_widen_with_the_level_and_with_sampling(trial):
+    curve = curve_of(*trial, mu=1)
+    t = np.linspace(1, 8, 8)
+    widths = [
+        np.subtract(*reversed(curve.interval(t, level, kind)))
+        for level, kind in ((0.5, "noise"), (0.95, "noise"), (0.95, "total"))
+    ]
+    assert (np.diff(widths, axis=0) > 0).all()
+    low, high = curve.restricted_mean_interval(8, 0.95, "total")
+    assert low < curve.restricted_mean(8) < high
+    assert 0.1 < high - low < 1
+    with pytest.raises(InvalidParameter, match="of must name"):
+        curve.interval(1.0, 0.9, "noise", of="median")
+    with pytest.raises(InvalidParameter, match="too few are at risk"):
+        curve_of(np.minimum(trial[0], 5), trial[1], mu=1).interval(9.0, 0.9, "noise")
+
+
+def test_an_interval_of_the_median_has_ends_where_the_band_of_the_curve_crosses_it(trial):
+    curve = curve_of(*trial, mu=1)
+    low, high = curve.quantile_interval(0.5, 0.95, "total")
+    assert low < curve.median < high
+    ends = [float(side) for side in curve.interval([low, high], 0.95, "total")[0:1][0]]
+    assert ends[0] == pytest.approx(0.5, abs=0.005)
+    # A share that is not reached before the end has no upper end.
+    low, high = curve.quantile_interval([0.3, 0.81], 0.95, "total")
+    assert high[1] == np.inf
+    assert (low <= high).all()
+
+
+def covered(number, mu, runs, first=0):
+    """Return how often total intervals hold: band, S(3), median; and those for noise alone."""
+    found = np.zeros(4, int)
+    for seed in range(first, first + runs):
+        rng = np.random.default_rng(seed)
+        lives, follow_up = rng.exponential(6, number), rng.uniform(2, 14, number)
+        data = np.minimum(lives, follow_up), lives <= follow_up
+        curve = curve_of(*data, mu=mu, seed=seed, bandwidth=0.2)
+        band = curve.band(0.95, "total", generator=rng, repetitions=200)
+        exact, median = np.exp(-band.x / 6), 6 * np.log(2)
+        found[0] += bool(((band.lower <= exact) & (exact <= band.upper)).all())
+        low, high = curve.interval(3.0, 0.95, "total")
+        found[1] += bool(low <= np.exp(-0.5) <= high)
+        low, high = curve.quantile_interval(0.5, 0.95, "total")
+        found[2] += bool(low <= median <= high)
+        low, high = curve.interval(3.0, 0.95, "noise")
+        found[3] += bool(low <= kaplan_meier(*data, [3.0])[0] <= high)
+    return found
+
+
+def test_total_intervals_hold_and_those_for_noise_alone_do_not_hold_the_population():
+    """Of 30 at 95 %: fewer than 24 hold with probability 1e-4. The twin holds far less often."""
+    assert (covered(300, 1, 30) >= 24).all()
+    held = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        lives, follow_up = rng.exponential(6, 300), rng.uniform(2, 14, 300)
+        curve = curve_of(np.minimum(lives, follow_up), lives <= follow_up, mu=1, seed=seed)
+        low, high = curve.interval(3.0, 0.95, "noise")
+        held += bool(low <= np.exp(-0.5) <= high)
+    assert held < 20
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("number", "mu"), [(150, 1), (300, 0.5), (800, 0.5), (3000, 0.25)])
+def test_every_interval_holds_as_often_as_it_says(number, mu):
+    """Of 300 at 95 %: fewer than 270 hold with probability 1e-4; seeded."""
+    assert (covered(number, mu, 300) >= 270).all()
+
+
+# -- groups ------------------------------------------------------------------------------------
+
+
+def groups(seed, *, number, mu, ratio=1.0, neighbors="add_remove"):
+    """Release the curves of two groups that are followed up for different times."""
+    rng, found = np.random.default_rng(seed), []
+    for place, (mean, ends) in enumerate(((6, (2, 14)), (6 / ratio, (1, 12)))):
+        lives, follow_up = rng.exponential(mean, number), rng.uniform(*ends, number)
+        data = np.minimum(lives, follow_up), lives <= follow_up
+        found.append(
+            curve_of(*data, mu=mu, seed=2 * seed + place, bandwidth=0.2, neighbors=neighbors)
+        )
+    return found
+
+
+def test_the_log_rank_test_is_that_of_mantel_without_noise():
+    curves = groups(3, number=400, mu=None, ratio=1.4)
+    rng = np.random.default_rng(3)
+    data = []
+    for mean, ends in ((6, (2, 14)), (6 / 1.4, (1, 12))):
+        lives, follow_up = rng.exponential(mean, 400), rng.uniform(*ends, 400)
+        data.append((np.minimum(lives, follow_up), lives <= follow_up))
+    excess = variance = 0.0
+    for t in np.sort(np.concatenate([times[seen & (times < 9.9)] for times, seen in data])):
+        first, second = (np.sum(times >= t) for times, _ in data)
+        share = first / (first + second)
+        excess += (t in data[0][0]) - share
+        variance += share * (1 - share)
+    found = functional.logrank(*curves)
+    assert found.statistic == pytest.approx(excess**2 / variance, rel=0.1)
+    assert found.excess[0] == pytest.approx(excess, abs=1.5)
+    assert sum(found.excess) == pytest.approx(0, abs=1e-6)
+    assert found.degrees == 1
+    assert "2 groups" in found.of
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_groups_of_equal_hazards_are_told_apart_as_seldom_as_it_says(neighbors):
+    """Of 60 pairs at 5 %, more than 10 are rejected with probability 1e-4.
+
+    Their mean is above 1.75, that of a chi-squared law being 1, as seldom. The broken twin, whose
+    variance lacks the noise, has a mean that is far above.
+    """
+    tests = [
+        functional.logrank(*groups(seed, number=200, mu=0.1, neighbors=neighbors))
+        for seed in range(60)
+    ]
+    assert sum(test.pvalue < 0.05 for test in tests) <= 10
+    assert np.mean([test.statistic for test in tests]) < 1.75
+    # About 130 events of each group: the variance without noise is a quarter of all.
+    assert np.mean([test.excess[0] ** 2 / 65 for test in tests]) > 2
+
+
+def test_groups_of_other_hazards_are_told_apart():
+    """One has twice the hazard of the other; 300 each at mu = 1 leave hardly a doubt."""
+    rejected = [functional.logrank(*groups(s, number=300, mu=1, ratio=2)).pvalue for s in range(5)]
+    assert max(rejected) < 0.01
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("number", "mu"), [(75, 0.5), (150, 0.25), (700, 1), (1500, 0.25)])
+def test_the_size_of_the_log_rank_test(number, mu):
+    """Of 600 pairs at 5 %, more than 52 are rejected with probability 1e-4."""
+    found = [functional.logrank(*groups(s, number=number, mu=mu)).pvalue for s in range(600)]
+    assert 12 <= sum(p < 0.05 for p in found) <= 52
+
+
+def test_a_third_group_is_one_more_degree_and_curves_that_cannot_be_compared_are_refused(trial):
+    first, second = groups(1, number=400, mu=1)
+    third = curve_of(*trial, mu=1, bandwidth=0.2)
+    assert functional.logrank(first, second, third).degrees == 2
+    for other in (first, curve_of(*trial, mu=1, horizon=9)):
+        with pytest.raises(InvalidParameter, match="disjoint people"):
+            functional.logrank(first, other)
+
+
+# -- several causes ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def causes():
+    """Draw lives that end by one of two causes, of hazards 1/8 and 1/16, some of them cut short."""
+    rng = np.random.default_rng(5)
+    lives = np.array([rng.exponential(8, 1500), rng.exponential(16, 1500)])
+    follow_up = rng.uniform(2, 14, 1500)
+    cause = np.where(lives.min(axis=0) <= follow_up, 1 + lives.argmin(axis=0), 0)
+    return np.minimum(lives.min(axis=0), follow_up), cause
+
+
+def aalen_johansen(times, cause, which, at):
+    """Return the cumulative incidence from its definition."""
+    found = []
+    for t in at:
+        left, total = 1.0, 0.0
+        for u in np.unique(times[(cause > 0) & (times <= t)]):
+            here, risk = times == u, np.sum(times >= u)
+            total += left * np.sum(here & (cause == which)) / risk
+            left *= 1 - np.sum(here & (cause > 0)) / risk
+        found.append(total)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_without_noise_incidences_are_those_of_aalen_and_johansen(causes, neighbors):
+    curve = curve_of(*causes, mu=None, causes=2, neighbors=neighbors)
+    at = np.linspace(0, 9.5, 30)
+    for which in (1, 2):
+        exact = aalen_johansen(*causes, which, at)
+        np.testing.assert_allclose(curve.cumulative_incidence(at, which), exact, atol=0.005)
+    # The broken twin takes the other cause for a censoring.
+    times, cause = causes
+    alone = curve_of(times, cause == 1, mu=None, neighbors=neighbors)
+    assert np.max(1 - alone(at) - aalen_johansen(*causes, 1, at)) > 0.08
+
+
+def test_incidences_and_survival_add_to_one_whatever_the_noise(causes):
+    for mu in (0.1, 1):
+        curve = curve_of(*causes, mu=mu, causes=2)
+        t = np.linspace(0, curve.until, 50)
+        parts = [curve.cumulative_incidence(t, cause) for cause in (1, 2)]
+        np.testing.assert_allclose(curve(t) + sum(parts), 1, atol=1e-12)
+        assert all((np.diff(part) >= 0).all() for part in parts)
+
+
+def test_a_band_of_an_incidence_holds_it():
+    """Of 25 at 95 %: fewer than 19 hold with probability 2e-4."""
+    held, at = 0, np.linspace(0, 8, 30)
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        lives = np.array([rng.exponential(8, 500), rng.exponential(16, 500)])
+        ends = rng.uniform(2, 14, 500)
+        cause = np.where(lives.min(axis=0) <= ends, 1 + lives.argmin(axis=0), 0)
+        curve = curve_of(
+            np.minimum(lives.min(axis=0), ends), cause, mu=1, seed=seed, causes=2, bandwidth=0.2
+        )
+        band = curve.band(
+            0.95, "total", generator=rng, repetitions=200, of="cumulative_incidence", cause=2
+        )
+        exact = (1 - np.exp(-at * 3 / 16)) / 3
+        low, high = (np.interp(at, band.x, side) for side in (band.lower, band.upper))
+        held += bool(((low <= exact + 1e-9) & (exact <= high + 1e-9))[at <= curve.until].all())
+    assert held >= 19
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_no_neighbour_moves_the_integers_of_three_causes_further_than_stated(neighbors):
+    """Every pair of records on a few times, by each cause or none; the bound is attained."""
+    places = [0.0, 0.3, 5.0, 9.99, 10.0, 11.0, -1.0, np.nan]
+    records = [*itertools.product(places, [0, 1, 2, 3, 7, -1, np.nan])]
+
+    def compute(t, e):
+        return ask(np.array([t]), np.array([e]), neighbors=neighbors, causes=3)
+
+    question = compute(1.0, 1.0)
+    sums = [compute(float(t), float(e)).compute() for t, e in records]
+    if neighbors == "add_remove":
+        moves = sums
+    else:
+        moves = [a - b for a, b in itertools.combinations(sums, 2)]
+    squares = [sum(int(x) ** 2 for x in move) for move in moves]
+    assert max(squares) <= question.sensitivity.l2_squared <= max(squares) * 1.0001
+    assert max(int(np.max(np.abs(move))) for move in moves) <= question.sensitivity.largest
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_noise_does_not_grow_with_the_number_of_causes(neighbors):
+    one, many = (
+        ask(np.ones(3), np.ones(3), neighbors=neighbors, causes=causes).sensitivity.l2_squared
+        for causes in (1, 9)
+    )
+    assert 1 <= many / one <= 1.0001
+
+
+def test_groups_are_compared_by_one_cause_and_records_keep_how_many_there_are(causes):
+    times, cause = causes
+    half = np.arange(times.size) % 2 == 0
+    first, second = (curve_of(times[g], cause[g], mu=1, causes=2) for g in (half, ~half))
+    assert functional.logrank(first, second, cause=2).pvalue > 1e-4
+    assert functional.read(json.loads(json.dumps(first.to_json()))) == first
+    for wrong in (0, 3):
+        with pytest.raises(InvalidParameter, match="cause"):
+            first.cumulative_incidence(1.0, wrong)
+    with pytest.raises(InvalidParameter, match="causes"):
+        ask(times, cause, causes=17)

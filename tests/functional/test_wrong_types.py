@@ -62,6 +62,9 @@ K = F.raw
 S = functional.function(
     answer(functional.survival(np.abs(VALUES), np.ones(40, bool), **SURVIVAL | {"horizon": 1}))
 )
+OTHERS = functional.function(
+    answer(functional.survival(np.abs(VALUES) / 2, np.ones(40, bool), **SURVIVAL | {"horizon": 1}))
+)
 THROUGH = functional.function(answer(functional.density_at(VALUES, POINTS, **AT)))
 P = F
 REGRESSION = {
@@ -252,6 +255,12 @@ CALLS = [
     call(S.__call__, t=[0.0, 0.1]),
     call(S.quantile, q=[0.1, 0.5]),
     call(S.restricted_mean, t=0.1),
+    call(S.cumulative_hazard, t=[0.0, 0.1]),
+    call(S.cumulative_incidence, t=[0.0, 0.1], cause=1),
+    call(S.interval, t=[0.0, 0.1], level=0.9, kind="total", of="survival", cause=1),
+    call(S.quantile_interval, q=[0.1, 0.5], level=0.9, kind="total"),
+    call(S.restricted_mean_interval, t=0.1, level=0.9, kind="noise"),
+    call(functional.logrank, first=S, second=OTHERS, cause=1),
     call(S.at_risk, t=POINTS),
     call(S.at_risk_sd, t=POINTS),
     call(S.band, level=0.9, kind="total", generator=draws(), repetitions=3),
@@ -321,8 +330,8 @@ def test_every_public_callable_is_in_the_table():
     made += (functional.SurvivalCurve, functional.Interpolant, functional.TabulatedDensity)
     made += (functional.RegressionCurve, functional.RegressionFit)
     made += (functional.FieldBasis, functional.ReleasedField, functional.DensityFunction)
-    made += (functional.OutsideCounts,)
     made += (functional.AdditiveCurve, functional.AdditiveTerms, functional.Effect)
+    made += (functional.OutsideCounts, functional.LogRank)
     made += (functional.Box, functional.NoisyCount)
     # What publish asks on behalf of tables is no user's call.
     rooms = {"density_of", "survival_of", "regression_of", "quantiles_of"}

@@ -26,7 +26,7 @@ from neyman.functional import (
     regression,
     survival,
 )
-from neyman.functional._lifetimes._survival import TwoChannels
+from neyman.functional._lifetimes._survival import Exits
 from neyman.publish import quantiles
 from neyman.tables import open_table
 
@@ -83,13 +83,13 @@ def test_a_survival_curve_is_drawn_up_to_where_it_is_known():
     )
     columns = question.reading.columns(question.compute(), ny.Gaussian(scale=1), 0.9)
     curve = SurvivalCurve(
-        TwoChannels(Fraction(10), Fraction(1, 2), True), tuple(columns["coefficient"]), 1.0, None, 1
+        Exits(Fraction(10), Fraction(1, 2), True), tuple(columns["coefficient"]), 1.0, None, 1
     )
     (axes,) = plots.survival(
         curve, generator=np.random.default_rng(1), level=0.9, repetitions=20
     ).axes
-    # A band for sampling holds too seldom, and is not drawn.
     assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == [
+        "noise and sampling, 90 % band of the whole curve",
         "noise, 90 % band of the whole curve",
         "private survival",
     ]
@@ -97,6 +97,9 @@ def test_a_survival_curve_is_drawn_up_to_where_it_is_known():
     np.testing.assert_array_equal(y, curve(x))
     assert x[-1] == curve.until == axes.get_xlim()[1]
     assert y[-1] == pytest.approx(0.6, abs=0.02)
+    (axes,) = plots.survival(curve, of="cumulative_hazard").axes
+    assert axes.get_ylabel() == "cumulative hazard"
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), curve.cumulative_hazard(x))
 
 
 def test_a_regression_curve_is_drawn_where_it_is_known():

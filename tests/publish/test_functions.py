@@ -23,8 +23,17 @@ VALUES = np.concatenate(
 PEOPLE = RANDOM.integers(0, 400, VALUES.size)
 TIMES = np.concatenate([RANDOM.exponential(6, VALUES.size - 6), [math.nan, -1, 10, 10, 99, 99]])
 EVENTS = RANDOM.integers(0, 2, VALUES.size) == 1
+# None, one of three causes, or a number that is none.
+CAUSES = PEOPLE % 5
 DATA = pa.table(
-    {"x": VALUES, "who": PEOPLE, "days": TIMES, "died": EVENTS, "name": ["a"] * VALUES.size}
+    {
+        "x": VALUES,
+        "who": PEOPLE,
+        "days": TIMES,
+        "died": EVENTS,
+        "cause": CAUSES,
+        "name": ["a"] * VALUES.size,
+    }
 )
 DECLARED = {"neighbors": "add_remove", "unit": "one row", "name": "people"}
 
@@ -56,6 +65,15 @@ def test_a_density_is_that_of_the_array(domain):
 def test_a_survival_curve_is_that_of_the_arrays():
     of_table = survival(table(), duration="days", observed="died", horizon=10, bandwidth=0.1)
     of_array = functional.survival(TIMES, EVENTS, horizon=10, bandwidth=0.1, **DECLARED)
+    assert (of_table.compute() == of_array.compute()).all()
+    assert of_table.sensitivity == of_array.sensitivity
+
+
+def test_a_survival_curve_of_several_causes_is_that_of_the_arrays():
+    of_table = survival(
+        table(), duration="days", observed="cause", horizon=10, bandwidth=0.1, causes=3
+    )
+    of_array = functional.survival(TIMES, CAUSES, horizon=10, bandwidth=0.1, causes=3, **DECLARED)
     assert (of_table.compute() == of_array.compute()).all()
     assert of_table.sensitivity == of_array.sensitivity
 

@@ -31,6 +31,7 @@ from neyman.functional._gaussian_processes._machine import kernel_machine, machi
 from neyman.functional._gaussian_processes._matern_path import MaternPath
 from neyman.functional._gaussian_processes._simulated import simulate_grid
 from neyman.functional._generator import Generator
+from neyman.functional._lifetimes._logrank import LogRank, logrank
 from neyman.functional._lifetimes._survival import survival, survival_of
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve
 from neyman.functional._quantiles._quantiles import quantiles, quantiles_of
@@ -70,6 +71,7 @@ __all__ = [
     "Interpolant",
     "Interval",
     "Kernel",
+    "LogRank",
     "Logistic",
     "Loss",
     "Matern",
@@ -103,6 +105,7 @@ __all__ = [
     "kernel_machine",
     "load",
     "load_functions",
+    "logrank",
     "machine_norm",
     "mean_norm",
     "normal_risk",

@@ -22,13 +22,12 @@ class Bands(NamedTuple):
 
     Attributes:
         noise: for the curve of these records without noise.
-        total: with the drawing of independent records as well, for the population; None of a
-            survival curve, whose band for sampling leaves out the smoothing and holds too seldom.
+        total: with the drawing of independent records as well, for the population.
         fit: the reading that a regression was drawn by.
     """
 
     noise: Band
-    total: Band | None
+    total: Band
     fit: RegressionFit | None
 
 
@@ -50,9 +49,8 @@ def bands_of(curve: SurvivalCurve | RegressionCurve, level: float) -> Bands:
     def band(kind: BandKind) -> Band:
         return read.band(level, kind, generator=public_generator(), repetitions=_REPETITIONS)
 
-    if isinstance(read, SurvivalCurve):
-        return Bands(band("noise"), None, None)
-    return Bands(band("noise"), band("total"), read)
+    fit = None if isinstance(read, SurvivalCurve) else read
+    return Bands(band("noise"), band("total"), fit)
 
 
 def independent_records(query: Mapping[str, object]) -> bool:

@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import NormalDist
 from typing import TypeAlias
 
@@ -23,6 +24,7 @@ from neyman.functional import (
 )
 from neyman.functional._arguments import check_level
 from neyman.functional._generator import public_generator
+from neyman.functional._lifetimes._survival_curve import LifeView
 from neyman.numerics import Array
 from neyman.plots._axes import number_axis
 from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure, legend, plain, words
@@ -80,29 +82,31 @@ def survival(
     repetitions: int = 300,
     truth: Callable[[Array], Array] | None = None,
     label: str = "time",
+    of: LifeView = "survival",
+    cause: int = 1,
 ) -> Figure:
-    """Draw a released survival curve with a band for its noise.
-
-    No band for sampling is drawn: it leaves out the smoothing, and held the whole curve in 80 to 89
-    of 100 simulations that it should have held in 95.
+    """Draw a released survival curve with two bands: for its noise, and for noise and sampling.
 
     Args:
         curve: drawn up to `until`.
-        generator: for the band, which is simulated; by default one of a fixed, public seed. It
+        generator: for the bands, which are simulated; by default one of a fixed, public seed. It
             draws no privacy noise: what it simulates is read off the release, and is public.
-        level: that the band covers the whole curve with, at once; an estimate.
-        repetitions: simulated releases.
+        level: that each band covers the whole curve with, at once; both are estimates.
+        repetitions: simulated errors for each.
         truth: the curve without noise, drawn beside. Only for data that are public anyway.
         label: what the times are.
+        of: "survival"; or "cumulative_hazard" or "cumulative_incidence" of the same release.
+        cause: of the incidence.
     """
     instead = "a survival curve: functional.function(release, functional.SurvivalCurve)"
     check_type("curve", curve, SurvivalCurve, instead)
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
-    source = public_generator() if generator is None else generator
-    noise = curve.band(level, "noise", generator=source, repetitions=repetitions)
+    total, noise = _simulated(
+        partial(curve.band, of=of, cause=cause), generator, level, repetitions
+    )
     picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
-    draw_survival(axes, noise, level, truth, label=label)
+    draw_survival(axes, total, noise, level, truth, label=label, of=of)
     legend(picture)
     return picture
 
@@ -137,7 +141,7 @@ def regression(
         raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
     check_type("fit", fit, RegressionFit, "a reading such as curve.gaussian_process()")
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
-    total, noise = _simulated(fit, generator, level, repetitions)
+    total, noise = _simulated(fit.band, generator, level, repetitions)
     picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
     draw_regression(axes, total, noise, level, truth, labels=labels)
@@ -218,13 +222,22 @@ def draw_density(
 
 
 def draw_survival(
-    axes: Axes, noise: Band, level: float, truth: Truth = None, *, label: str
+    axes: Axes,
+    total: Band | None,
+    noise: Band,
+    level: float,
+    truth: Truth = None,
+    *,
+    label: str,
+    of: LifeView = "survival",
 ) -> None:
-    """Draw a survival curve with its band."""
-    _draw(axes, "private survival", None, noise, level, truth)
-    axes.set(xlim=(0, float(noise.x[-1])), ylim=(0, 1))
+    """Draw a survival curve, or another of its release, with its bands."""
+    named = of.replace("_", " ")
+    _draw(axes, f"private {named}", total, noise, level, truth)
+    most = 1.0 if of != "cumulative_hazard" else float(noise.upper.max())
+    axes.set(xlim=(0, float(noise.x[-1])), ylim=(0, most))
     axes.set_xlabel(words(label), color=INK)
-    axes.set_ylabel("share without the event", color=INK)
+    axes.set_ylabel("share without the event" if of == "survival" else named, color=INK)
     _numbered(axes)
 
 
@@ -252,15 +265,15 @@ def _numbered(axes: Axes) -> None:
 
 
 def _simulated(
-    read: RegressionFit,
+    band: Callable[..., Band],
     generator: Generator | None,
     level: float,
     repetitions: int,
 ) -> tuple[Band, Band]:
     """Return the bands for noise and sampling, and for noise, one after the other."""
     source = public_generator() if generator is None else generator
-    total = read.band(level, "total", generator=source, repetitions=repetitions)
-    return total, read.band(level, "noise", generator=source, repetitions=repetitions)
+    total = band(level, "total", generator=source, repetitions=repetitions)
+    return total, band(level, "noise", generator=source, repetitions=repetitions)
 
 
 def _draw(

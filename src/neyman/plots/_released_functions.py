@@ -91,9 +91,9 @@ def _density(axes: Axes, found: Function, shown: Presented) -> None:
 def _survival(axes: Axes, curve: Function, shown: Presented) -> None:
     match curve:
         case SurvivalCurve():
-            _, noise = _bands(curve, shown.release)
+            total, noise = _bands(curve, shown.release)
             label = _named(shown, 0, "time")
-            draw_survival(axes, noise, shown.release.confidence, label=label)
+            draw_survival(axes, total, noise, shown.release.confidence, label=label)
         case _:
             raise _other(curve)
 

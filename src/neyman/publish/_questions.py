@@ -80,6 +80,7 @@ def survival(
     observed: str,
     horizon: Real,
     bandwidth: Real,
+    causes: int = 1,
     by: Keys | None = None,
     neighbors: Neighbors = "add_remove",
 ) -> Aggregate:
@@ -89,9 +90,11 @@ def survival(
         table: from `open_table`.
         duration: the column of times from entry to event or censoring.
         observed: the column that says whether the time ended with the event: true, or a number of
-            at least 1/2, where it did. A row where either is NULL or NaN counts for nothing.
+            at least 1/2, where it did; of several causes 0, or the number of the cause from 1 on.
+            A row where either is NULL or NaN counts for nothing.
         horizon: as for `functional.survival`.
         bandwidth: as for `functional.survival`.
+        causes: as for `functional.survival`.
         by: declared groups, each with a function of its own; noise grows with the rows of one
             unit that count, and not with the number of groups.
         neighbors: "add_remove", the relation of all questions of a table.
@@ -111,7 +114,7 @@ def survival(
     _refuse_replaced(neighbors)
     # The durations twice: where they are, and whether they lie beyond the horizon.
     records = table.countable(duration, duration, observed, by=by)
-    return survival_of(records, horizon=horizon, bandwidth=bandwidth)
+    return survival_of(records, horizon=horizon, bandwidth=bandwidth, causes=causes)
 
 
 def regression(

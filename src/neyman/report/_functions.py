@@ -151,7 +151,7 @@ def _regression(curve: Function, release: Release) -> Columns | None:
 def _ends(bands: Bands, places: Array, release: Release) -> Columns:
     """Return the ends of the bands at some places; that for sampling where it holds."""
     kinds = {"": bands.noise}
-    if bands.total is not None and independent_records(release.query):
+    if independent_records(release.query):
         kinds["total_"] = bands.total
     return {
         f"{kind}{end}": _at(band, places, curve)

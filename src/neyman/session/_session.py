@@ -217,15 +217,24 @@ class Session(Displayed):
         return self._of(found)
 
     def survival(
-        self, duration: str, observed: str, *, horizon: Real, bandwidth: Real, by: By = None
+        self,
+        duration: str,
+        observed: str,
+        *,
+        horizon: Real,
+        bandwidth: Real,
+        causes: int = 1,
+        by: By = None,
     ) -> Question:
         """Ask for the survival curve: how many have had no event after each time.
 
         Args:
             duration: the column of times from entry to event or censoring.
-            observed: the column that says whether the time ended with the event.
+            observed: the column that says whether the time ended with the event; of several causes
+                0, or the number of the cause from 1 on.
             horizon: the last time of interest.
             bandwidth: the least that shall be read, in the units of the times.
+            causes: how many causes an event can have.
             by: declared groups.
         """
         from neyman.publish import survival
@@ -236,6 +245,7 @@ class Session(Displayed):
             observed=observed,
             horizon=horizon,
             bandwidth=bandwidth,
+            causes=causes,
             by=declared_groups(by),
         )
         return self._of(found)

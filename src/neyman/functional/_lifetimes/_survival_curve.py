@@ -1,52 +1,62 @@
-"""A released survival curve: the product limit of two released counts."""
+"""A released survival curve: the product limit of released counts."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from functools import lru_cache
+from statistics import NormalDist
+from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import whole
+from neyman.arguments import given, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import NoisyCount
 from neyman.functional._arguments import check_level, number, numbers
-from neyman.functional._bases._basis import Basis
 from neyman.functional._channels import ReleasedChannels
 from neyman.functional._densities._band import Band, BandKind, check_band_kind
 from neyman.functional._generator import Generator, check_generator
+from neyman.functional._lifetimes._life_table import CELLS, LifeTable, life_table, unsmoothed
 from neyman.functional._lifetimes._product_limit import (
-    Counts,
-    EmptyShares,
-    at_risk_sd,
-    counts_of,
-    empty_shares,
-    nodes_of,
+    Errors,
+    Hazards,
+    hazards_of,
+    incidence,
+    log_survival,
     survival_of,
 )
-from neyman.functional._lifetimes._survival import TwoChannels
-from neyman.numerics import Array, ComplexArray, Real, exact
+from neyman.functional._lifetimes._survival import Exits
+from neyman.numerics import Array, Real, exact
 from neyman.overriding import override
 
-__all__ = ["SurvivalCurve"]
+__all__ = ["LifeView", "SurvivalCurve", "tables_of"]
 
-# The curve is shown while the number at risk is at least so many standard deviations of its noise.
-_SIGNIFICANT = 3.0
-_MOST_POINTS = 1 << 26
+LifeView: TypeAlias = Literal["survival", "cumulative_hazard", "cumulative_incidence"]
+_VIEWS: Final[tuple[LifeView, ...]] = ("survival", "cumulative_hazard", "cumulative_incidence")
+
+# The curve is shown while the number at risk is at least so many standard deviations of its error.
+_SIGNIFICANT: Final = 5.0
+_MOST_POINTS: Final = 1 << 26
+_MOST_KEPT: Final = 64
+# An error of a curve that does not vary.
+_STILL: Final = 1e-12
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class SurvivalCurve(ReleasedChannels[TwoChannels]):
+class SurvivalCurve(ReleasedChannels[Exits]):
     """The private Kaplan-Meier curve, to be read as often as one likes.
 
         S(t) = prod_{s <= t} (1 - dN(s) / Y(s)),   Y(s) = n - N(s-) - C(s-)
 
-    N and C are the released counts, made monotone (isotonic regression, which is never farther
-    from the truth), n the number of records. Everything here is post-processing of the integers.
+    N and C are the counts that the release leaves most likely: its noise is known, and hazards are
+    taken to vary smoothly, as smoothly as the release itself says, so that the fewer are at risk
+    the more is smoothed. Everything here is post-processing of the integers. What is read is
+    computed once.
 
-    The curve ends at `until`: from there on the number at risk cannot be told from its noise.
+    The curve ends at `until`: from there on the number at risk is less than five standard
+    deviations of its error.
     """
 
     kind: ClassVar[str] = "survival"
@@ -56,11 +66,12 @@ class SurvivalCurve(ReleasedChannels[TwoChannels]):
 
     @classmethod
     @override
-    def channels_of(cls, record: Mapping[str, object]) -> TwoChannels:
+    def channels_of(cls, record: Mapping[str, object]) -> Exits:
         horizon, bandwidth = (number(record[name]) for name in ("horizon", "bandwidth"))
-        return TwoChannels(horizon, bandwidth, record["counted"] is True)
+        causes = whole("causes", cast("int", record.get("causes", 1)), 1, 2**62)
+        return Exits(horizon, bandwidth, record["counted"] is True, causes)
 
-    # -- views --------------------------------------------------------------------------------
+    # -- curves -------------------------------------------------------------------------------
 
     def __call__(self, t: npt.ArrayLike) -> Array:
         """Return S(t), in [0, 1] and non-increasing, at each t in [0, until]; shape of t.
@@ -68,15 +79,38 @@ class SurvivalCurve(ReleasedChannels[TwoChannels]):
         Raises:
             InvalidParameter: if a time is outside.
         """
-        times = numbers("t", t)
-        nodes, survival = self._shown()
-        until = float(nodes[-1])
-        if not ((times >= 0) & (times <= until)).all():
-            raise InvalidParameter(
-                f"the curve was asked for at a t outside [0, {until:g}], from where on too few are "
-                "at risk to be told from the noise; write times in it"
-            )
-        return np.interp(times, nodes, survival)
+        found = _found(self)
+        return np.interp(self._shown(t), found.times, found.survival)
+
+    def cumulative_hazard(self, t: npt.ArrayLike) -> Array:
+        """Return H(t) = -log S(t) at each t in [0, until]; infinite where nobody is left.
+
+        Raises:
+            InvalidParameter: if a time is outside.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log(self(t)))
+
+    def cumulative_incidence(self, t: npt.ArrayLike, cause: int = 1) -> Array:
+        """Return the share that has had the event by one cause up to t, the others competing.
+
+            F(t) = sum_{s <= t} S(s-) dN_cause(s) / Y(s)
+
+        Those of all causes and S(t) add to 1.
+
+        Args:
+            t: times in [0, until].
+            cause: its number, from 1 on.
+
+        Raises:
+            InvalidParameter: if a time is outside, or there is no such cause.
+
+        Source: Aalen and Johansen (1978), "An empirical transition matrix for non-homogeneous
+            Markov chains based on censored observations".
+        """
+        times = _found(self).times
+        errors = _errors(self, "cumulative_incidence", self._cause(cause))
+        return np.interp(self._shown(t), times, errors.values[: times.size])
 
     @property
     @override
@@ -85,10 +119,12 @@ class SurvivalCurve(ReleasedChannels[TwoChannels]):
             return NoisyCount(self.records, 0.0)
         return NoisyCount(float(self.at_risk(0.0)), float(self.at_risk_sd(0.0)))
 
+    # -- numbers ------------------------------------------------------------------------------
+
     @property
     def until(self) -> float:
-        """The last node of time before Y falls below three standard deviations of its noise."""
-        return float(self._shown()[0][-1])
+        """The time up to which the number at risk can be told from its error."""
+        return float(_found(self).times[-1])
 
     def grid(self, points: int) -> tuple[Array, Array]:
         """Return `points` equally spaced times from 0 to `until`, and S there.
@@ -103,82 +139,164 @@ class SurvivalCurve(ReleasedChannels[TwoChannels]):
     def quantile(self, q: npt.ArrayLike) -> Array:
         """Return the first time by which a share q has had the event, for each q in (0, 1).
 
-        Infinite if that is after `until`. quantile(0.5) is the median survival time.
+        Infinite if that is after `until`.
 
         Raises:
             InvalidParameter: if a q is outside (0, 1).
         """
-        asked = numbers("q", q)
-        if not ((asked > 0) & (asked < 1)).all():
-            raise InvalidParameter("q outside (0, 1) was asked for; write 0.5 for the median")
-        nodes, survival = self._shown()
-        first = np.searchsorted(-survival, asked - 1, side="left")
-        return np.asarray(np.append(nodes, math.inf)[first])
+        found = _found(self)
+        return _first_at(found.times, found.survival, 1 - _shares(q))
+
+    @property
+    def median(self) -> float:
+        """The median survival time: the first time by which half have had the event."""
+        return float(self.quantile(0.5))
 
     def restricted_mean(self, t: Real) -> float:
         """Return the mean time lived up to t, the integral of S from 0 to t."""
-        end = float(exact(t, "t"))
-        nodes = np.append(self._nodes[self._nodes < end], end)
+        end, times = float(exact(t, "t")), _found(self).times
+        nodes = np.append(times[times < end], end)
         return float(np.trapezoid(self(nodes), nodes))
 
+    def restricted_mean_interval(
+        self, t: Real, level: float, kind: BandKind
+    ) -> tuple[float, float]:
+        """Return an interval for the mean time lived up to t.
+
+        Raises:
+            InvalidParameter: if the time is outside [0, until], the level outside (0, 1), or the
+                kind is another word.
+
+        Error: an estimate, as `interval`.
+        """
+        middle, end = self.restricted_mean(t), float(exact(t, "t"))
+        width = NormalDist().inv_cdf((1 + check_level(level)) / 2)
+        times, survival = _found(self).times, _found(self).survival
+        # The area that each time stands for; d S = -S d H.
+        moves = np.gradient(np.minimum(times, end)) * survival
+        covariance = self._covariance(_errors(self, "survival", 0), check_band_kind(kind))
+        spread = math.sqrt(max(float(moves @ covariance @ moves), 0.0))
+        return max(middle - width * spread, 0.0), min(middle + width * spread, end)
+
     def at_risk(self, t: npt.ArrayLike) -> Array:
-        """Return Y(t), released, at each t in [0, horizon]; may fall below 0 for its noise."""
-        return np.interp(self._times(t), self._nodes, self._counts(self._empty()).at_risk)
+        """Return Y(t), as the release leaves it, at each t in [0, horizon]."""
+        return np.interp(self._times(t), self._ends, _read(self).table.at_risk)
 
     def at_risk_sd(self, t: npt.ArrayLike) -> Array:
-        """Return the standard deviation of the noise of Y(t), before it is made monotone."""
-        return self.stddev * at_risk_sd(self.channels, self._times(t))
+        """Return the standard deviation of the error of Y(t), of noise and smoothing."""
+        variance = _read(self).table.at_risk_variance
+        return np.interp(self._times(t), self._ends, np.sqrt(variance))
 
-    def band(
-        self, level: float, kind: BandKind, *, generator: Generator, repetitions: int = 500
-    ) -> Band:
-        """Return a band for the whole curve, from simulated releases of the released curve.
+    # -- how far they may be off --------------------------------------------------------------
 
-            sup over [0, until] of |S* - S| / sd(S*),  S* a curve of new records and new noise
+    def interval(
+        self,
+        t: npt.ArrayLike,
+        level: float,
+        kind: BandKind,
+        *,
+        of: LifeView = "survival",
+        cause: int = 1,
+    ) -> tuple[Array, Array]:
+        """Return an interval for the curve at each time by itself, in [0, until].
 
         Args:
+            t: times; of several each has an interval of its own. `band` holds at all of them.
             level: in (0, 1).
             kind: "noise", for the curve of these records without noise; or "total", where records
                 are drawn anew, too, for the survival of the population.
-            generator: for the simulation; public, its seed need not be secret.
-            repetitions: simulated releases.
+            of: "survival", "cumulative_hazard" or "cumulative_incidence".
+            cause: of the incidence, its number.
+
+        Returns:
+            Both ends, of the shape of t.
 
         Raises:
-            InvalidParameter: if the level is outside (0, 1), the kind is another word, or fewer
-                than 2 releases are to be simulated.
+            InvalidParameter: if a time is outside, the level is outside (0, 1), or kind, of or
+                cause is none that there is.
 
-        Error: an estimate, by parametric bootstrap.
+        Error: an estimate: errors are taken to be normal, those of S on the scale of log S.
         """
-        share, sampling = check_level(level), check_band_kind(kind) == "total"
+        width = NormalDist().inv_cdf((1 + check_level(level)) / 2)
+        times, at = _found(self).times, self._shown(t)
+        band = self._between(_check_view(of), self._cause(cause), check_band_kind(kind), width)
+        return np.interp(at, times, band.lower), np.interp(at, times, band.upper)
+
+    def quantile_interval(
+        self, q: npt.ArrayLike, level: float, kind: BandKind
+    ) -> tuple[Array, Array]:
+        """Return an interval for the time by which a share q has had the event.
+
+        It is of the times at which `interval` holds 1 - q. An upper end that is after `until` is
+        infinite. quantile_interval(0.5, 0.95, "total") is of the median.
+
+        Args:
+            q: shares in (0, 1).
+            level: in (0, 1), of each by itself.
+            kind: as for `interval`.
+
+        Raises:
+            InvalidParameter: if a q or the level is outside (0, 1), or the kind is another word.
+
+        Error: an estimate, as `interval`.
+        Source: Brookmeyer and Crowley (1982), "A confidence interval for the median survival time".
+        """
+        levels, times = 1 - _shares(q), _found(self).times
+        lower, upper = self.interval(times, level, kind)
+        # An interval goes on for as long as one of a later time holds the share.
+        above = np.maximum.accumulate(upper[::-1])[::-1]
+        below = np.minimum.accumulate(lower)
+        return _first_at(times, below, levels), _first_at(times, above, levels)
+
+    def band(
+        self,
+        level: float,
+        kind: BandKind,
+        *,
+        generator: Generator,
+        repetitions: int = 500,
+        of: LifeView = "survival",
+        cause: int = 1,
+    ) -> Band:
+        """Return a band for the whole curve: its width is simulated from the errors of `interval`.
+
+            sup over [0, until] of |error| / sd(error),  of -log S or of the incidence
+
+        Args:
+            level: in (0, 1).
+            kind: as for `interval`.
+            generator: for the simulation; public, its seed need not be secret.
+            repetitions: simulated errors.
+            of: as for `interval`.
+            cause: as for `interval`.
+
+        Raises:
+            InvalidParameter: if the level is outside (0, 1), kind, of or cause is none that there
+                is, or fewer than 2 errors are to be simulated.
+
+        Error: an estimate.
+        """
+        share, sort = check_level(level), check_band_kind(kind)
+        view, which = _check_view(of), self._cause(cause)
         check_generator(generator)
-        times = whole("repetitions", repetitions, 2, 10**6)
-        nodes, shown = self._shown()
-        shares = self._empty()
-        people, masses = self._people(self._counts(shares))
-        # As many units as there are at least, all records of each alike.
-        r = self.unit_records
-        units = max(round(people / r), 1)
-        found = [
-            self._simulated(
-                r * generator.multinomial(units, masses) if sampling else people * masses,
-                generator,
-                shares,
-            )[: nodes.size]
-            for _ in range(times)
-        ]
-        moves = np.array(found) - shown
-        spread = np.sqrt(np.mean(moves**2, axis=0))
-        # Before the first event nothing varies.
-        scale = np.maximum(spread, 1e-12)
-        width = float(np.quantile(np.max(np.abs(moves) / scale, axis=1), share))
-        lower, upper = shown - width * spread, shown + width * spread
-        return Band((nodes,), shown, np.maximum(lower, 0.0), np.minimum(upper, 1.0), width)
+        many = whole("repetitions", repetitions, 2, 10**6)
+        covariance = self._covariance(_errors(self, view, which), sort)
+        spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        varies = spread > _STILL
+        if not varies.any():
+            return self._between(view, which, sort, 0.0)
+        unit = covariance[np.ix_(varies, varies)] / np.outer(spread[varies], spread[varies])
+        values, vectors = np.linalg.eigh(unit)
+        roots = vectors * np.sqrt(np.maximum(values, 0.0))
+        drawn = np.abs(generator.standard_normal((many, len(values))) @ roots.T)
+        return self._between(view, which, sort, float(np.quantile(drawn.max(axis=1), share)))
 
     # -- how ----------------------------------------------------------------------------------
 
     @property
-    def _nodes(self) -> Array:
-        return nodes_of(self.channels.events)
+    def _ends(self) -> Array:
+        """The ends of the cells."""
+        return np.linspace(0.0, float(self.channels.horizon), CELLS + 1)
 
     def _times(self, t: npt.ArrayLike) -> Array:
         times, end = numbers("t", t), float(self.channels.horizon)
@@ -186,58 +304,107 @@ class SurvivalCurve(ReleasedChannels[TwoChannels]):
             raise InvalidParameter(f"t outside [0, {end:g}] was asked for; write times in it")
         return times
 
-    def _empty(self) -> EmptyShares:
-        return empty_shares(self.channels)
-
-    def _shown(self) -> tuple[Array, Array]:
-        """Return the nodes up to `until`, and S there."""
-        counts, nodes = self._counts(self._empty()), self._nodes
-        few = np.flatnonzero(counts.at_risk < _SIGNIFICANT * self.at_risk_sd(nodes))
-        count = int(few[0]) if few.size else nodes.size
-        if count < 2:
+    def _shown(self, t: npt.ArrayLike) -> Array:
+        times, until = numbers("t", t), self.until
+        if not ((times >= 0) & (times <= until)).all():
             raise InvalidParameter(
-                "the number at risk cannot be told from its noise at the very start, so there is "
-                "no curve; spend more"
+                f"the curve was asked for at a t outside [0, {until:g}], from where on too few are "
+                "at risk to be told from the noise; write times in it"
             )
-        return nodes[:count], survival_of(counts)[:count]
+        return times
 
-    def _counts(self, shares: EmptyShares) -> Counts:
-        bases = self.channels.events, self.channels.censored
-        integers = np.array(self.integers, dtype=np.float64)
-        parts = np.split(integers, [bases[0].size])
-        sums = [basis.transform(part) for basis, part in zip(bases, parts, strict=True)]
-        return counts_of(self.channels, self.records, sums[0], sums[1], shares)
+    def _cause(self, cause: int) -> int:
+        return whole("cause", cause, 1, self.channels.causes) - 1
 
-    def _people(self, counts: Counts) -> tuple[int, Array]:
-        """Return the number of records, and their shares at the nodes of both channels."""
-        masses = [np.diff(part, prepend=0.0) for part in (counts.events, counts.censored)]
-        # Whoever is at risk at the horizon is censored there.
-        masses[1][-1] += max(float(counts.at_risk[-1]), 0.0)
-        both = np.concatenate(masses)
-        return max(round(float(both.sum())), 1), both / both.sum()
+    def _covariance(self, errors: Errors, kind: BandKind) -> Array:
+        """Return that of the errors at the times that are shown."""
+        # Of equal records of one unit as many units fewer are drawn.
+        drawn = self.unit_records * errors.sampling if kind == "total" else 0.0
+        count = _found(self).times.size
+        return (errors.noise + drawn)[:count, :count]
 
-    def _simulated(
-        self, drawn: npt.NDArray[Any], generator: Generator, shares: EmptyShares
-    ) -> Array:
-        """Return S of a new release of so many records at the nodes of both channels."""
-        people = round(float(drawn.sum()))
-        sums = [
-            _sums(basis, part) + basis.transform(self._noise(generator, basis))
-            for basis, part in zip(
-                (self.channels.events, self.channels.censored),
-                np.split(drawn.astype(np.float64), 2),
-                strict=True,
-            )
-        ]
-        records = None if self.records is None else people
-        return survival_of(counts_of(self.channels, records, sums[0], sums[1], shares))
-
-    def _noise(self, generator: Generator, basis: Basis) -> Array:
-        return self.stddev * generator.standard_normal(basis.size)
+    def _between(self, of: LifeView, cause: int, kind: BandKind, width: float) -> Band:
+        """Return a curve between two others, so many standard deviations apart."""
+        errors, times = _errors(self, of, cause), _found(self).times
+        spread = np.sqrt(np.maximum(np.diag(self._covariance(errors, kind)), 0.0))
+        values = errors.values[: times.size]
+        lower, upper = np.maximum(values - width * spread, 0.0), values + width * spread
+        if of == "survival":
+            values, lower, upper = np.exp(-values), np.exp(-upper), np.exp(-lower)
+        if of == "cumulative_incidence":
+            upper = np.minimum(upper, 1.0)
+        return Band((times,), values, lower, upper, width)
 
 
-def _sums(basis: Basis, counts: Array) -> ComplexArray:
-    """Return the sums over records at the nodes, without noise."""
-    padded = np.zeros(basis.circle_nodes)
-    padded[: counts.size] = counts
-    return np.fft.rfft(padded)[: basis.highest + 1]
+class _Found(NamedTuple):
+    """What is read of a release, once: `times` are those that the curve is shown at."""
+
+    table: LifeTable
+    hazards: Hazards
+    times: Array
+    survival: Array
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _read(curve: SurvivalCurve) -> _Found:
+    table = life_table(curve.channels, curve.integers, curve.stddev, curve.records)
+    few = np.flatnonzero(table.at_risk < _SIGNIFICANT * np.sqrt(table.at_risk_variance))
+    count = int(few[0]) if few.size else CELLS + 1
+    hazards = hazards_of(table)
+    times = np.linspace(0.0, float(curve.channels.horizon), CELLS + 1)[:count]
+    return _Found(table, hazards, times, survival_of(hazards)[:count])
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _errors(curve: SurvivalCurve, of: LifeView, cause: int) -> Errors:
+    hazards = _found(curve).hazards
+    return incidence(hazards, cause) if of == "cumulative_incidence" else log_survival(hazards)
+
+
+def _check_view(of: object) -> LifeView:
+    for known in _VIEWS:
+        if type(of) is str and of == known:
+            return known
+    raise InvalidParameter(
+        f"of must name a curve of a survival release; {given('of', of)}; write "
+        '"survival", "cumulative_hazard" or "cumulative_incidence"'
+    )
+
+
+def _found(curve: SurvivalCurve) -> _Found:
+    found = _read(curve)
+    if found.times.size < 2:
+        raise InvalidParameter(
+            "the number at risk cannot be told from its noise at the very start, so there is no "
+            "curve; spend more"
+        )
+    return found
+
+
+def tables_of(curve: SurvivalCurve) -> tuple[LifeTable, LifeTable, Array]:
+    """Return the table of a curve, that without smoothing, and the times it is known for.
+
+    Raises:
+        InvalidParameter: if there is no curve.
+    """
+    found = _found(curve)
+    kept = curve.channels, curve.integers, curve.stddev, curve.records
+    return found.table, unsmoothed(*kept, found.table), found.times
+
+
+def _shares(q: npt.ArrayLike) -> Array:
+    asked = numbers("q", q)
+    if not ((asked > 0) & (asked < 1)).all():
+        raise InvalidParameter("q outside (0, 1) was asked for; write 0.5 for the median")
+    return asked
+
+
+def _first_at(times: Array, falling: Array, levels: Array) -> Array:
+    """Return the first times at which a falling curve is at the levels; infinite if none is."""
+    after = np.searchsorted(-falling, -levels, side="left")
+    last = len(times) - 1
+    before, at = np.clip(after - 1, 0, last), np.minimum(after, last)
+    drop = falling[before] - falling[at]
+    share = np.divide(falling[before] - levels, drop, out=np.ones_like(drop), where=drop > 0)
+    reached = times[before] + np.minimum(share, 1.0) * (times[at] - times[before])
+    return np.where(after > last, math.inf, np.where(after == 0, times[0], reached))

@@ -106,6 +106,8 @@ bandwidth = "FILL IN: the least that shall be read, in the units of the times"
     """The last time of interest."""
     bandwidth: Positive
     """The least that shall be read, in the units of the times."""
+    causes: Count = 1
+    """How many causes an event can have: observed is then 0, or the number of the cause."""
 
     @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
@@ -115,6 +117,7 @@ bandwidth = "FILL IN: the least that shall be read, in the units of the times"
             observed=self.observed,
             horizon=self.horizon,
             bandwidth=self.bandwidth,
+            causes=self.causes,
             by=declared(by, self.statistic),
         )
 
