@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["Report", "Section", "clocked", "interleave", "verdict", "write"]
+__all__ = ["Report", "Section", "clocked", "here", "interleave", "verdict", "write"]
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -28,6 +28,8 @@ class Section:
     columns: Sequence[str]
     rows: Sequence[Sequence[str | float]]
     verdicts: Sequence[str]
+    measured: str = ""
+    """When and on which machine, where that is not the report's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,37 +70,53 @@ def clocked(
     }
 
 
-def write(name: str, report: Report) -> str:
-    """Write results/<name>.json and .md with date, machine and versions; return the latter."""
+def write(name: str, report: Report, folder: Path = RESULTS) -> str:
+    """Write <name>.json and .md with date, machine and versions; return the latter."""
     setting = {
-        "date": datetime.now(UTC).date().isoformat(),
+        "date": _today(),
         "machine": _machine(),
         "python": platform.python_version(),
-        "versions": {package: version(package) for package in report.packages},
+        "versions": {package: _version(package) for package in report.packages},
     }
-    RESULTS.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     content = json.dumps(setting | asdict(report), indent=1) + "\n"
-    (RESULTS / f"{name}.json").write_text(content)
-    page = _page(report, setting)
-    (RESULTS / f"{name}.md").write_text(page)
+    (folder / f"{name}.json").write_text(content)
+    page = _page(report)
+    (folder / f"{name}.md").write_text(page)
     return page
 
 
-def _page(report: Report, setting: Mapping[str, object]) -> str:
-    versions = ", ".join(f"{package} {version(package)}" for package in report.packages)
-    lines = [
-        f"# {report.title}",
-        "",
-        f"{setting['date']}; {setting['machine']}; Python {setting['python']}; {versions}.",
-        "",
-        *_lines(report),
-    ]
+def here(packages: Sequence[str]) -> str:
+    """Return the date, the machine and the versions, as a line."""
+    versions = ", ".join(f"{package} {_version(package)}" for package in packages)
+    return f"{_today()}; {_machine()}; Python {platform.python_version()}; {versions}."
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "from its source"
+
+
+def _page(report: Report) -> str:
+    own = report.measured or here(report.packages)
+    lines = [f"# {report.title}", "", own, "", *_lines(report)]
     for section in report.sections:
-        lines += ["", f"## {section.title}", "", *_lines(section)]
+        lines += ["", f"## {section.title}", ""]
+        if section.measured not in ("", own):
+            lines += [section.measured, ""]
+        lines += _lines(section)
     return "\n".join([*lines, ""])
 
 
 def _lines(section: Section) -> list[str]:
+    if not section.columns:
+        return []
     table = [section.columns, ["---"] * len(section.columns)]
     table += [[c if isinstance(c, str) else f"{c:.3g}" for c in row] for row in section.rows]
     return [

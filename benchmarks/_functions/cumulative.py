@@ -6,7 +6,7 @@ import numpy as np
 
 import neyman as ny
 from benchmarks import Section, verdict
-from benchmarks._functions.pipeline import Answer, Pipeline, answer
+from benchmarks._functions.pipeline import Answer, Pipeline, answer, simulated
 from neyman import functional
 
 __all__ = ["section"]
@@ -51,11 +51,12 @@ def spectral(cells: int, repetitions: int) -> list[float]:
     question, edges = pipeline.ask(np.full(100_000, 0.5)), np.arange(1, cells + 1) / cells
     # As good as without noise.
     kind = functional.ReleasedFunction
-    calm = functional.function(answer(question, ny.Gaussian(scale=1)), kind)
+    random = np.random.default_rng(5)
+    calm = functional.function(answer(question, ny.Gaussian(scale=1), random), kind)
     exact, sums = calm.count * calm.cdf(edges), question.compute()
     found: list[float] = []
     for _ in range(repetitions):
-        noisy = pipeline.noise.add_noise(sums)
+        noisy = simulated(sums, pipeline.noise, random)
         columns = question.reading.columns(noisy, pipeline.noise, 0.95)
         f = functional.function(Answer(question.query, columns), kind)
         found.append(float(np.abs(f.count * f.cdf(edges) - exact).max()))

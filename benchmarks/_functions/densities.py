@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 from scipy.special import ndtr
 
-__all__ = ["BIMODAL", "CLAW", "DENSITIES", "NARROW", "NORMAL", "SKEW", "Mixture", "kernel_risk"]
+__all__ = ["NORMAL", "Mixture", "kernel_risk"]
 
 
 @final
@@ -57,8 +57,3 @@ def kernel_risk(density: Mixture, bandwidth: float, count: int) -> float:
 
 
 NORMAL = Mixture("normal", [(1.0, 0.0, 1.0)])
-BIMODAL = Mixture("bimodal", [(0.5, -1.5, 0.5), (0.5, 1.5, 0.5)])
-SKEW = Mixture("skew", [(0.2, 0.0, 1.0), (0.2, 0.5, 2 / 3), (0.6, 13 / 12, 5 / 9)])
-CLAW = Mixture("claw", [(0.5, 0.0, 1.0), *((0.1, k / 2 - 1, 0.1) for k in range(5))])
-NARROW = Mixture("narrow", [(0.7, 0.0, 1.0), (0.3, 1.0, 0.1)])
-DENSITIES = (NORMAL, BIMODAL, SKEW, CLAW, NARROW)

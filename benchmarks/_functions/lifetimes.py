@@ -118,8 +118,9 @@ def _errors(
 ) -> Iterator[tuple[float, float, float, float]]:
     question = ask(times, seen, horizon, relation, horizon / BANDWIDTHS)
     noise = ny.Gaussian.calibrate(question.sensitivity, mu=mu)
+    random = np.random.default_rng(9)
     for _ in range(repetitions):
-        curve = functional.function(answer(question, noise), SurvivalCurve)
+        curve = functional.function(answer(question, noise, random), SurvivalCurve)
         nodes, whole = everywhere(curve)
         apart = np.abs(whole - kaplan_meier(times, seen, nodes))
         shown = apart[nodes <= curve.until]
@@ -169,8 +170,8 @@ def _held(
         lives, follow_up = random.exponential(6, count), random.uniform(2, 14, count)
         question = ask(np.minimum(lives, follow_up), lives <= follow_up, 10, relation, 0.1)
         noise = ny.Gaussian.calibrate(question.sensitivity, mu=mu)
-        curve = functional.function(answer(question, noise), SurvivalCurve)
-        calm = functional.function(answer(question, ny.Gaussian(scale=1)), SurvivalCurve)
+        curve = functional.function(answer(question, noise, random), SurvivalCurve)
+        calm = functional.function(answer(question, ny.Gaussian(scale=1), random), SurvivalCurve)
         nodes, exact = everywhere(calm)
         wide, narrow = (
             curve.band(0.95, kind, generator=random, repetitions=simulated)

@@ -1,8 +1,13 @@
-"""Releases without a ledger, so that they can be repeated thousands of times."""
+"""Releases without a ledger, so that they can be repeated thousands of times.
+
+Nothing here is private. The integers are those of the library, and noise is added to them that a
+seed repeats: the Gaussian rounded to the nearest integer, which has the law of the library's own.
+So python-flint is not needed, and a table is the same when it is made again.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +17,7 @@ from neyman import functional
 from neyman.aggregate import Aggregate
 from neyman.numerics import Real
 
-__all__ = ["DOMAIN", "Answer", "Pipeline", "answer", "kernel_estimate"]
+__all__ = ["DOMAIN", "Answer", "Pipeline", "answer", "kernel_estimate", "simulated"]
 
 DOMAIN = functional.Interval(-4, 4, outside="clip")
 
@@ -25,10 +30,15 @@ class Answer:
     columns: Mapping[str, Sequence[object]]
 
 
-def answer(question: Aggregate, noise: ny.Gaussian) -> Answer:
-    """Compute the exact sums, and add the mechanism's own noise from the system's source."""
-    noisy = noise.add_noise(question.compute())
+def answer(question: Aggregate, noise: ny.Gaussian, random: np.random.Generator) -> Answer:
+    """Compute the exact sums, and add noise of the mechanism's law."""
+    noisy = simulated(question.compute(), noise, random)
     return Answer(question.query, question.reading.columns(noisy, noise, 0.95))
+
+
+def simulated(sums: np.ndarray, noise: ny.Gaussian, random: np.random.Generator) -> np.ndarray:
+    """Add noise that a seed repeats."""
+    return np.rint(sums + noise.stddev * random.standard_normal(len(sums))).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,7 @@ class Pipeline:
     neighbors: str = "add_remove"
     target: functional.Target | None = None
     records: int | None = None
+    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
     def ask(self, values: np.ndarray) -> Aggregate:
         """Ask for a density."""
@@ -62,7 +73,7 @@ class Pipeline:
 
     def __call__(self, values: np.ndarray) -> functional.DensityFunction:
         """Release."""
-        made = answer(self.ask(values), self.noise)
+        made = answer(self.ask(values), self.noise, self.random)
         return functional.function(made, functional.DensityFunction)
 
 

@@ -128,10 +128,10 @@ def _scores(
         chosen = random.permutation(len(data))
         train, test = data[chosen[:count]], data[chosen[count:][:50_000]]
         histograms = [_histogram(train, test, mu, s, random) for s in _shapes(data.shape[1])]
-        yield _density(train, test, mu), histograms
+        yield _density(train, test, mu, random), histograms
 
 
-def _density(train: np.ndarray, test: np.ndarray, mu: float) -> float:
+def _density(train: np.ndarray, test: np.ndarray, mu: float, random: np.random.Generator) -> float:
     dimension = train.shape[1]
     domain = SIDE if dimension == 1 else functional.Box(*[SIDE] * dimension)
     question = functional.density(
@@ -143,7 +143,7 @@ def _density(train: np.ndarray, test: np.ndarray, mu: float) -> float:
         name="x",
     )
     noise = ny.Gaussian.calibrate(question.sensitivity, mu=mu)
-    density = functional.function(answer(question, noise), functional.DensityFunction)
+    density = functional.function(answer(question, noise, random), functional.DensityFunction)
     points = 8192 if dimension == 1 else 256
     middles = (np.arange(points) + 0.5) / points
     axes = np.meshgrid(*[middles] * dimension, indexing="ij")

@@ -102,7 +102,9 @@ def _ours(name: str, n: int, mu: float, runs: int) -> Iterator[tuple[float, floa
             name="x and y",
         )
         noise = ny.Gaussian.calibrate(question.sensitivity, mu=mu)
-        fit = functional.function(answer(question, noise), RegressionCurve).gaussian_process()
+        fit = functional.function(
+            answer(question, noise, random), RegressionCurve
+        ).gaussian_process()
         found, spread = fit(AT), fit.noise_sd(AT)
         apart = np.abs(np.nan_to_num(found) - truth)
         inside = apart <= 1.96 * np.nan_to_num(spread)

@@ -16,6 +16,7 @@ from neyman.functional._arguments import check_level, each, number, numbers
 from neyman.functional._densities._band import Band, check_band_kind, curve_band
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
+from neyman.functional._densities._intervals import mean_interval, quantile_interval
 from neyman.functional._densities._nearest import Table
 from neyman.functional._densities._proper import ProperDensity
 from neyman.functional._densities._reading import Reading, reading_of
@@ -224,6 +225,57 @@ class DensityFunction(ProperDensity):
             count_variance=self.raw.count_variance,
             unit_records=self.raw.unit_records,
         )
+
+    def mean_interval(self, level: float, kind: str = "total") -> tuple[float, float]:
+        """Return an interval for the mean, of one coordinate on an interval.
+
+        Args:
+            level: in (0, 1).
+            kind: "total", for the mean of what the records in the domain are drawn from; "noise",
+                for the mean of these records.
+
+        Returns:
+            Both ends, in the domain; `mean()` is between them.
+
+        Raises:
+            InvalidParameter: if the level is outside (0, 1), the kind is another word, there are
+                several coordinates, the side is a circle, or the released number of records is not
+                positive.
+
+        Error: an estimate, of a sum that is nearly Gaussian (docs/howto/density.md).
+        """
+        share, known = check_level(level), check_band_kind(kind, ("total", "noise"))
+        self._require_line("mean_interval")
+        return mean_interval(self._least, self, share, sampling=known == "total")
+
+    def quantile_interval(
+        self, q: npt.ArrayLike, level: float, kind: str = "total"
+    ) -> tuple[Array, Array]:
+        """Return an interval for the quantile of each q, of one coordinate on an interval.
+
+        Args:
+            q: shares in [0, 1].
+            level: in (0, 1), of each interval alone.
+            kind: as of `mean_interval`.
+
+        Returns:
+            Both ends, of the shape of q; `ppf(q)` is between them.
+
+        Raises:
+            InvalidParameter: if a q is outside [0, 1], or as `mean_interval`.
+
+        Error: an estimate, as `mean_interval`.
+        """
+        share, known = check_level(level), check_band_kind(kind, ("total", "noise"))
+        self._require_line("quantile_interval")
+        told, sampling = self.reading.bandwidth, known == "total"
+        return quantile_interval(
+            self._least, self, numbers("q", q), share, sampling=sampling, told=told
+        )
+
+    @property
+    def _least(self) -> ReleasedFunction:
+        return cast("ReleasedFunction", self.raw.smooth([low for low, _ in self.raw.reach]))
 
     def noise_sd(self, x: npt.ArrayLike) -> Array:
         """Return the standard deviation of the noise of the reading at each x, of one coordinate.
