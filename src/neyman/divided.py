@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from neyman.aggregate import COMPANION, Aggregate, Companion
 from neyman.curves import TradeOff
-from neyman.errors import InvalidParameter
+from neyman.errors import InvalidParameter, SensitivityMismatch
 from neyman.ledger import Groups
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real, exact, text
@@ -42,7 +42,7 @@ class Part(NamedTuple):
     def size(self, groups: Groups) -> int:
         """Return how many integers are stored of it."""
         unknown = self.aggregate.unknown
-        own = self.aggregate.size if unknown is None else unknown.width * len(groups[0])
+        own = self.aggregate.kept if unknown is None else unknown.width * len(groups[0])
         return own + self.beside_size
 
     @property
@@ -67,8 +67,15 @@ class Part(NamedTuple):
         Raises:
             InvalidTable: if functions of the user's could run in the place of the engine's own.
             InvalidParameter: if the confidence is outside.
+            SensitivityMismatch: if a question in rounds is given other noise than Gaussian.
             MissingExtra, BrokenRandomness: if noise cannot be drawn.
         """
+        if self.aggregate.adaptive is not None and not self.noise.normal:
+            raise SensitivityMismatch(
+                "a question in rounds, each chosen by the answers before, needs Gaussian noise, "
+                f"which composes so; {self.noise.describe()['mechanism']} noise was given. Write "
+                "Gaussian.calibrate(question.sensitivity, mu=...)"
+            )
         # One statement is run; that of a companion does all that the other does.
         (self.aggregate if self.companion is None else self.companion[0]).check()
         self.noise.half_width(confidence)

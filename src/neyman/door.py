@@ -277,7 +277,7 @@ def _drawn(part: Part) -> tuple[IntArray, tuple[KeyText, ...] | None]:
         return np.concatenate([noisy[ordered].reshape(-1), last]), keys
     integers = cast("IntArray", found)
     _require_sound(integers, (aggregate.size,))
-    return np.concatenate([noise.add_noise(integers), last]), None
+    return np.concatenate([aggregate.noised(integers, noise), last]), None
 
 
 def _computed(part: Part) -> tuple[IntArray | FoundGroups, IntArray]:

@@ -23,6 +23,8 @@ _NASTY = (
     *(0.0, -0.0, 1.0, -1.0, 0.5, 2.5, 9.0, 10.0, -9.0, 5e-324, 1e308, -1e308),
     *(np.inf, -np.inf, np.nan, 2.0**53, 2.0**63, 1e-7),
 )
+# More than are searched for: the integers are then those that noise is added to.
+_NINE = [k / 8 for k in range(9)]
 _IDS = ("a", "b", "é", "e\u0301", "1", "01", "")
 
 
@@ -97,7 +99,7 @@ def _regression(data: ArrayData, neighbors: str, most: int, *, over: Any, h: Any
 def _quantiles(data: ArrayData, neighbors: str, most: int, *, grid: Any) -> Any:  # noqa: ARG001
     given = _given("add_remove", data, most)
     del given["neighbors"]
-    return functional.quantiles(data.arrays()[0], [0.5], lower=0, upper=9, grid=grid, **given)
+    return functional.quantiles(data.arrays()[0], _NINE, lower=0, upper=9, grid=grid, **given)
 
 
 def _density_at(data: ArrayData, neighbors: str, most: int, *, h: Any) -> Any:  # noqa: ARG001

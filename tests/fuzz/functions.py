@@ -21,6 +21,8 @@ TARGETS = {
     "weights": Weights(2, 1, 3),
 }
 SIDES = ("clip", "drop", "circle")
+# More quantiles than are searched for: the integers are then those that noise is added to.
+_NINE = tuple(k / 8 for k in range(9))
 
 
 def side(kind: str, lower: int, upper: int) -> Any:
@@ -122,7 +124,11 @@ def function(draw: Random, columns: list[str], by: Any) -> Any:
         }
         return name, tuple(of_cells[name].items())
     given = {
-        "quantiles": {"column": one, "bounds": (-1, 9, 0.5), "shares": (0.1, 0.5)},
+        "quantiles": {
+            "column": one,
+            "bounds": (-1, 9, 0.5),
+            "shares": _NINE,
+        },
         "density": {"column": one, "over": over, "bandwidth": bandwidth, "target": target},
         "field": {
             "columns": (one, two),

@@ -77,7 +77,7 @@ def read_exactly(question, noise):
     from neyman.publish._numbers import numbers_in
 
     width = question.compute().size
-    columns = question.reading.columns(question.compute(), noise, 0.95)
+    columns = question.exactly(question.compute(), noise, 0.95)
     assert width == question.size
     return [(name, seen.half_width) for name, _, seen in numbers_in(columns)]
 
@@ -173,13 +173,18 @@ def test_a_column_of_two_values_keeps_its_mean_on_its_coarse_grid(share):
 
 
 def test_quantiles_of_public_rows_are_those_of_the_answer():
+    from neyman.publish._numbers import numbers_in
+
     question = quantiles(table(), "income", [0.1, 0.5, 0.9, 0.99])
-    noise = noise_of(question)
+    noise, exact = noise_of(question), question.compute()
     seen = preview(question, noise, records=N, like=PUBLIC).numbers
-    for number, (name, half) in zip(seen, read_exactly(question, noise), strict=True):
-        assert number.name == name
-        assert half / 1.5 - 0.01 <= number.half_width <= 1.5 * half + 0.01
+    runs = [question.reading.columns(question.noised(exact, noise), noise, 0.95) for _ in range(25)]
+    widths = [[number.half_width for _, _, number in numbers_in(columns)] for columns in runs]
+    # The median of 25 draws is within a third of its law's, but for one in 10^4.
+    for number, half in zip(seen, np.median(widths, axis=0), strict=True):
+        assert half / 2 - 0.01 <= number.half_width <= 2 * half + 0.01
         assert list(number.cases) == ["spread evenly", "typical", "at worst", "like"]
+    assert preview(question, noise, records=N, like=PUBLIC).numbers == seen
 
 
 def test_groups_have_the_shares_of_public_rows_and_limits_take_rows_off():

@@ -5,7 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import cast, final
 
 from neyman.aggregate._imagined import Imagined
-from neyman.aggregate._readings import Columns, IntArray, KeyText, Reading
+from neyman.aggregate._readings import (
+    Adaptive,
+    Columns,
+    DrawnNoise,
+    IntArray,
+    KeyText,
+    Noise,
+    Reading,
+)
 from neyman.arguments import check_type
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter, InvalidTable
@@ -131,6 +139,8 @@ class Aggregate(Displayed):
         imagined: rows that stand for the private ones in previews. Public, for no private row has
             a part in it.
         compute: runs the query; returns an int64 vector of length `size`.
+        adaptive: the rounds in which noisy sums of the integers are asked for; None where noise is
+            added to the integers themselves.
         companion: tells what limits and bounds did to the answer, where a unit can have several
             rows.
         check: looks once more, before the charge, whether the query can be run as it was built: an
@@ -148,6 +158,7 @@ class Aggregate(Displayed):
     sql: Callable[[], str] | None = field(default=None, repr=False)
     unknown: UnknownGroups | None = field(default=None, repr=False)
     imagined: Imagined | None = field(default=None, repr=False)
+    adaptive: Adaptive | None = field(default=None, repr=False)
     companion: Companion | None = field(default=None, repr=False)
     check: Callable[[], None] = field(default=lambda: None, repr=False)
 
@@ -167,6 +178,33 @@ class Aggregate(Displayed):
             f"Aggregate({printable(self.query.get('statistic'))}, unit={self.unit!r}, "
             f"sensitivity={self.sensitivity!r}, size={self.size})"
         )
+
+    @property
+    def kept(self) -> int:
+        """How many integers are kept of an answer of declared groups."""
+        if self.adaptive is None:
+            return self.size
+        return self.size // self.adaptive.nodes * self.adaptive.size
+
+    def noised(self, integers: IntArray, noise: DrawnNoise) -> IntArray:
+        """Return what is kept of exact integers, with noise.
+
+        Args:
+            integers: one answer's, or those of several, one after the other along the first axis.
+            noise: the mechanism.
+        """
+        if self.adaptive is None:
+            return noise.add_noise(integers)
+        made = self.adaptive.drawn(integers.reshape(-1), noise)
+        return made.reshape(*integers.shape[:-1], -1)
+
+    def exactly(self, integers: IntArray, noise: Noise, confidence: float) -> Columns:
+        """Return the columns of exact integers, read as if noise had happened to be 0.
+
+        NOT private: for rows that are made up or public.
+        """
+        kept = integers if self.adaptive is None else self.adaptive.expected(integers, noise)
+        return self.reading.columns(kept, noise, confidence)
 
     @property
     def count_weight(self) -> int | None:

@@ -11,7 +11,9 @@ import numpy.typing as npt
 __all__ = [
     "COMPANION",
     "PARTS",
+    "Adaptive",
     "Columns",
+    "DrawnNoise",
     "IntArray",
     "KeyText",
     "Noise",
@@ -65,6 +67,50 @@ class Noise(Protocol):
 
         P is any fixed orthogonal projection of this rank.
         """
+        ...
+
+
+class DrawnNoise(Protocol):
+    """Noise that is drawn here."""
+
+    @property
+    def stddev(self) -> float:
+        """As of a `Noise`."""
+        ...
+
+    def add_noise(self, values: IntArray) -> IntArray:
+        """Return values plus independent noise."""
+        ...
+
+
+class Adaptive(Protocol):
+    """Rounds of sums of the exact integers, each chosen by the noisy answers to those before.
+
+    The sensitivity of the question bounds the squared norms of all rounds together, whatever they
+    ask for: that of each round is fixed beforehand. Gaussian noise alone composes so.
+    """
+
+    @property
+    def nodes(self) -> int:
+        """How many exact integers a group has."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many integers are kept of a group: what was asked for, and the noisy answers."""
+        ...
+
+    def drawn(self, exact: IntArray, noise: DrawnNoise) -> IntArray:
+        """Return what is kept of all rounds, with noise.
+
+        Args:
+            exact: int64, group by group.
+            noise: that is added in each round.
+        """
+        ...
+
+    def expected(self, exact: IntArray, noise: Noise) -> IntArray:
+        """Return what would be kept were each draw 0. NOT private: for rows that are public."""
         ...
 
 

@@ -8,6 +8,7 @@ from typing import Final, Protocol, final
 import numpy as np
 
 from neyman.aggregate import (
+    Adaptive,
     Aggregate,
     Countable,
     Counted,
@@ -57,6 +58,7 @@ def question_of(
     reading: NamedReading,
     sums: Callable[[IntArray], IntArray],
     ends: bool = True,
+    adaptive: Adaptive | None = None,
 ) -> Aggregate:
     """Return the question, not yet computed.
 
@@ -70,6 +72,7 @@ def question_of(
         reading: how they are read.
         sums: from counts, shape (groups, places), to integers, shape (groups, size).
         ends: whether a value that is moved to the end of an axis counts otherwise than it is.
+        adaptive: the rounds in which sums of the integers are asked for, where there are such.
 
     Raises:
         InvalidParameter: if there are more than 2^24 integers.
@@ -101,6 +104,7 @@ def question_of(
         size=size * groups,
         reading=reading,
         compute=lambda: made(counter.count()),
+        adaptive=adaptive,
         keys=repeated(records.keys, reading.rows),
         # Where the number of records is public, groups of other sizes would not be read rightly.
         companion=None if companion is None else companion.after(made),

@@ -148,7 +148,7 @@ def _refuse_other_rows(questions: Sequence[Aggregate], public: Table) -> None:
 
 
 def _exact(question: Aggregate) -> Columns:
-    return question.reading.columns(question.compute(), NOISELESS, 0.5)
+    return question.exactly(question.compute(), NOISELESS, 0.5)
 
 
 def _compared(keys: Columns, answers: Sequence[Columns]) -> Columns:

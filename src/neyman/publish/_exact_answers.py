@@ -76,8 +76,8 @@ def _columns(question: Aggregate, found: FoundGroups) -> Columns:
 def read(
     question: Aggregate, integers: IntArray, keys: Columns, noise: Noise, confidence: float
 ) -> dict[Place, Number]:
-    """Read integers as the answer would be."""
-    return numbers_of(question.reading.columns(integers, noise, confidence), keys)
+    """Read exact integers as the answer would be."""
+    return numbers_of(question.exactly(integers, noise, confidence), keys)
 
 
 # No unit has so many rows.

@@ -20,12 +20,15 @@ from neyman.functional import (
     function,
 )
 from neyman.mechanisms import Mechanism
+from neyman.numerics import ndtri
 from neyman.publish._numbers import Number, numbers_in
 from neyman.publish._stand_ins import BEST, LIKE, SPREAD, TYPICAL, WORST, Group, StandIns
 from neyman.released import RecordedQuestion
 
 __all__ = ["ExpectedNoise", "ExpectedNumber", "expected_numbers", "widths_of"]
 
+_RUNS: Final = 9
+_GOLDEN: Final = (math.sqrt(5) - 1) / 2
 # What a plan can rest on, from the first of these that there is; never on the best case, for rows
 # are worse than that in 99 of 100 public columns.
 _PLANNED: Final = (LIKE, SPREAD, TYPICAL)
@@ -184,7 +187,9 @@ def widths_of(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> 
     numbers = _FUNCTIONS.get(RecordedQuestion.of(query).statistic)
 
     def read(integers: IntArray) -> Iterable[tuple[str, Number]]:
-        columns = aggregate.reading.columns(integers, mechanism, confidence)
+        if aggregate.adaptive is not None:
+            return _typical(aggregate, mechanism, confidence, integers)
+        columns = aggregate.exactly(integers, mechanism, confidence)
         if numbers is None:
             return ((name, number) for name, _, number in numbers_in(columns))
         # Of one group, which is made up.
@@ -197,6 +202,39 @@ def widths_of(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> 
         return found.items()
 
     return read
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _PublicDraws:
+    """Normal draws that anybody can repeat: of made-up and public rows a preview never changes.
+
+    The k-th is Phi^-1 of the fraction of k^2 times the golden ratio.
+    """
+
+    stddev: float
+    first: int
+
+    def add_noise(self, values: IntArray) -> IntArray:
+        """Return values with noise. NOT private."""
+        places = np.arange(self.first, self.first + values.size, dtype=np.float64)
+        share = np.modf(places**2 * _GOLDEN)[0].reshape(values.shape)
+        return values + np.rint(self.stddev * ndtri(share)).astype(np.int64)
+
+
+def _typical(
+    aggregate: Aggregate, mechanism: Mechanism, confidence: float, integers: IntArray
+) -> list[tuple[str, Number]]:
+    """Return numbers of median width: the noise decides where rounds ask, and so the widths."""
+    runs: list[list[tuple[str, Number]]] = []
+    for run in range(_RUNS):
+        kept = aggregate.noised(integers, _PublicDraws(mechanism.stddev, 1 + 1000 * run))
+        columns = aggregate.reading.columns(kept, mechanism, confidence)
+        runs.append([(name, number) for name, _, number in numbers_in(columns)])
+    return [
+        sorted(same, key=lambda one: one[1].half_width)[_RUNS // 2]
+        for same in zip(*runs, strict=True)
+    ]
 
 
 def _noise_of(width: Number, hidden: Number | None) -> ExpectedNoise:

@@ -297,7 +297,7 @@ def preview_of(rows: StandIns, part: Part, confidence: float) -> Preview:
         mechanism=mechanism.describe(),
         curve=part.curve,
         groups=rows.answered,
-        integers=aggregate.size,
+        integers=aggregate.kept,
         beside=part.beside_size,
         confidence=confidence,
         numbers=expected_numbers(rows, mechanism, confidence),

@@ -132,7 +132,7 @@ def rehearsed(asked: QueryOnTable, runs: int, limits: Sequence[int]) -> list[Reh
     noise = asked.drawn_noise(question)
     integers, keys, own = counted(question)
     kept, moved = share_kept(asked, own), share_moved(asked, question, own)
-    if "coefficient" in question.reading.columns(integers, noise, _CONFIDENCE):
+    if "coefficient" in question.exactly(integers, noise, _CONFIDENCE):
         return _function(asked, question, noise, integers, kept=kept, moved=moved)
     return _Answer.of(asked, question, noise, integers, keys).rows(
         runs, limits, kept=kept, moved=moved
@@ -191,7 +191,7 @@ class _Answer:
             noise=noise,
             integers=integers,
             keys=keys,
-            limited=numbers_of(question.reading.columns(integers, NOISELESS, _CONFIDENCE), keys),
+            limited=numbers_of(question.exactly(integers, NOISELESS, _CONFIDENCE), keys),
             bounded=bounded,
             truth=truth,
             wide=wide,
@@ -257,11 +257,12 @@ class _Answer:
         cells = max(len(self.limited), 1)
         fewer = min(_MOST_READ // cells, _MOST_DRAWN // max(self.integers.size, 1))
         runs = min(runs, max(fewer, _FEWEST_RUNS))
-        noisy = self.noise.add_noise(np.tile(self.integers, (runs, 1)))
+        noisy = self.question.noised(np.tile(self.integers, (runs, 1)), self.noise)
         shown, rows = self._groups_shown(noisy), len(groups_of(self.keys))
         counts: dict[Place, list[int]] = {}
         for drawn, seen in zip(noisy, shown, strict=True):
-            answer = read(self.question, drawn, self.keys, self.noise, _CONFIDENCE)
+            columns = self.question.reading.columns(drawn, self.noise, _CONFIDENCE)
+            answer = numbers_of(columns, self.keys)
             for i, (place, number) in enumerate(answer.items()):
                 truth = self.truth.get(place)
                 if truth is None or not seen[i % rows * len(seen) // rows]:
@@ -302,7 +303,7 @@ class _Coverage:
 
 def _exact(question: Aggregate) -> dict[Place, Number]:
     integers, keys, _ = counted(replace(question, companion=None))
-    return numbers_of(question.reading.columns(integers, NOISELESS, _CONFIDENCE), keys)
+    return numbers_of(question.exactly(integers, NOISELESS, _CONFIDENCE), keys)
 
 
 def _value(numbers: Mapping[Place, Number], place: Place) -> float | None:

@@ -150,7 +150,7 @@ class Session(Displayed):
     def quantiles(
         self, column: str, probabilities: Sequence[Real] = (0.25, 0.5, 0.75), by: By = None
     ) -> Question:
-        """Ask for quantiles of a column, as many as wanted for the price of one."""
+        """Ask for quantiles of a column; of up to eight, the fewer the less noise each has."""
         from neyman.publish import quantiles
 
         return self._of(quantiles(self.table, column, probabilities, by=declared_groups(by)))

@@ -66,8 +66,8 @@ def _add_quantiles(commands: Any) -> None:
         module="_question",
         usage="neyman quantiles FILE --column NAME --bounds NAME=LOW:HIGH --unit COLUMN "
         "--max-rows K [--by COLUMN=VALUE,VALUE] --mu M --ledger PLACE --id ID [options]",
-        told="publish quantiles of a column, as many as wanted for the price of one",
-        description="Publish quantiles of a column, as many as wanted for the price of one; the "
+        told="publish quantiles of a column",
+        description="Publish quantiles of a column; the fewer, the less noise each has. The "
         f"median and the quartiles by default. {_FREE}",
         examples=[
             f"quantiles visits.parquet --column minutes --bounds minutes=0:240 {_WHO} {_PAID} "

@@ -178,7 +178,7 @@ records = "FILL IN: about how many rows there are, known in public"
 
 @final
 class QuantilesOf(Query):
-    """Quantiles of a column, as many as wanted for the price of one."""
+    """Quantiles of a column: up to eight are searched for, of more all counts are released."""
 
     sentence: ClassVar[str] = (
         "quantiles need a column and a list of probabilities, such as [0.25, 0.5, 0.75]"
