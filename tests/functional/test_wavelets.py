@@ -192,6 +192,24 @@ def test_a_circle_has_no_first_place():
     assert (found[0][0] != 0).sum() > 50
 
 
+@pytest.mark.parametrize("side", [Interval(0, 1, outside="drop"), Circle(1)])
+def test_records_between_nodes_count(side):
+    """A peak narrower than any step: the kernels of all records are one value, which varies not."""
+    x = np.linspace(0, 1, 2**14 + 1)
+    table = nearest_density((side,), np.exp(-(((x - 0.37123) / 0.0005) ** 2) / 2))
+    c = waves_of(np.ones(129), np.full(129, 1e-12), side, 0.01)
+    curve = wavelets._Curve.of(c, table)
+    _, octaves = wavelets._octaves(curve.phasors.size)
+    for filters, _ in octaves:
+        nodes = 4 * (filters.size - 1)
+        kernel = wavelets._on_nodes(filters, nodes)
+        most = float((kernel**2).max()) / curve.count
+        found = curve._sampling(kernel)
+        assert np.isfinite(found).all()
+        # At most where the kernel is steepest, between two nodes, or meets its mirror image.
+        assert found.max() < 0.3 * most
+
+
 def test_a_chosen_bandwidth_is_read_by_its_kernel_alone(released):
     values = drawn(COMB, 20_000, np.random.default_rng(1))
     raw = released(values, bandwidth=Fraction(1, 50), target=Scales())

@@ -110,17 +110,18 @@ class Reading:
         """Return the density as it is handed over.
 
         Of one coordinate it is the mean of two curves: that of these shares, and the wavelets that
-        are more than chance. Each counts exp(-n R / 16), as among the shares, but all of the noise
-        is in R: a wavelet is where the density is.
+        are more than chance. Each counts exp(-n R / 16), as among the shares; a, in the R of the
+        shares, is the part of the domain in which the density by them is not 0.
         """
         c, n = self.coefficients, self.coefficients.count
         table = self.proper(self.shares)
         if len(c.sides) > 1:
             return table
-        variance = self.variance + (1 - _lies(c, self.signal)) * c.noise
-        square = self.shares**2 * (self.signal + variance) - 2 * self.shares * self.signal
-        kept, risk = kept_wavelets(c, self.shares, variance, table)
-        apart = (risk - float((c.weight * square).sum())) * n / _TEMPERATURE
+        without = self.variance - _lies(c, self.signal) * c.noise
+        kept, risk = kept_wavelets(c, self.shares, without + c.noise, table)
+        variance = without + float(np.mean(table.values > 0)) * c.noise
+        own = self.shares**2 * (self.signal + variance) - 2 * self.shares * self.signal
+        apart = (risk - float((c.weight * own).sum())) * n / _TEMPERATURE
         trust = 1 / (1 + np.exp(min(apart, _FAR)))
         means = trust * kept + (1 - trust) * self.shares * np.real(c.values)
         told = np.asarray(means != 0, np.float64)

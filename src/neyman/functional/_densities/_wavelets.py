@@ -171,12 +171,14 @@ class _Curve:
         Of an interval the nodes go on beyond its upper end, where all is mirrored.
         """
         (side,), nodes = self.density.sides, kernel.size
-        known = self.density.values
-        ends = (nodes if side.closed else nodes // 2) + 1
-        places = np.linspace(0.0, 1.0, ends)
-        masses = np.interp(places, np.linspace(0.0, 1.0, known.size), known)
-        masses = masses[:-1] if side.closed else np.concatenate([masses, masses[-2:0:-1]])
-        spectrum = np.fft.rfft(masses / masses.sum())
+        below, cells = self.density.below, nodes if side.closed else nodes // 2
+        # A node has what is nearer to it than to others, however narrow a peak may be.
+        edges = np.concatenate([[0.0], (np.arange(cells) + 0.5) / cells, [1.0]])
+        masses = np.diff(np.interp(edges, np.linspace(0.0, 1.0, below.size), below))
+        masses[0] += masses[-1] if side.closed else masses[0]
+        masses[-1] *= 2
+        masses = masses[:-1] if side.closed else np.concatenate([masses, masses[-2:0:-1]]) / 2
+        spectrum = np.fft.rfft(masses)
         square, mean = (
             np.fft.irfft(np.fft.rfft(weights) * spectrum, nodes) for weights in (kernel**2, kernel)
         )
