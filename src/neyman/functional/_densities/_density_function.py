@@ -37,9 +37,10 @@ class DensityFunction(ProperDensity):
     """A private density, read as well as its release allows. All that it does is post-processing.
 
     The release tells how large the noise of each wave is, and so which share of it is worth
-    keeping: the one of least estimated error. What is kept is replaced by the nearest function that
-    is nowhere negative and has integral 1. Values may be anywhere in the domain: an end where the
-    density is not 0 is no jump.
+    keeping: the one of least estimated error. Of one coordinate wavelets are kept besides, where
+    they are more than chance: narrow peaks beside wide ones. What is kept is replaced by the
+    nearest function that is nowhere negative and has integral 1. Values may be anywhere in the
+    domain: an end where the density is not 0 is no jump.
 
     The methods are those of SciPy's distributions, of the one density that was read. Of several
     coordinates `marginal` gives that of one.
@@ -146,7 +147,7 @@ class DensityFunction(ProperDensity):
 
     @property
     def shares(self) -> Array:
-        """The share of each wave that is kept."""
+        """The share of each wave that is kept, at all places alike."""
         if self.bandwidth is None:
             return self.reading.shares
         own = self.raw.waves.bandwidths
@@ -204,8 +205,9 @@ class DensityFunction(ProperDensity):
             level: in (0, 1).
             kind: "density", for the density that the records were drawn from. It is read with more
                 waves than the density itself, so that what they leave out is small beside the
-                width; "total", for what the reading is expected to be, with noise and sampling,
-                but without what it leaves out; "noise", for what it would be without noise.
+                width, and holds the density that is handed over; "total", for what the reading by
+                shares is expected to be, with noise and sampling, but without what it leaves out;
+                "noise", for what it would be without noise.
 
         Raises:
             InvalidParameter: if the level is outside (0, 1), the kind is another word, there are
@@ -288,4 +290,5 @@ class DensityFunction(ProperDensity):
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _table(function: DensityFunction) -> Table:
-    return function.reading.proper(function.shares)
+    reading = function.reading
+    return reading.best() if function.bandwidth is None else reading.proper(function.shares)

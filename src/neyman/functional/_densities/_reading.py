@@ -19,7 +19,7 @@ it is first read gives that shape: along the axes, or askew where the release is
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final, Self, final
 
@@ -30,6 +30,7 @@ from neyman.functional._densities._coefficients import Coefficients
 from neyman.functional._densities._nearest import Table, nearest_density
 from neyman.functional._densities._proper import TabulatedDensity
 from neyman.functional._densities._released import ReleasedDensity
+from neyman.functional._densities._wavelets import kept_wavelets
 from neyman.numerics import Array
 
 __all__ = ["Reading", "reading_of", "round_reading_of"]
@@ -43,6 +44,8 @@ _SHELL: Final = 0.01
 _ROUNDING: Final = 1e-12
 # How far estimated errors may be apart, times n, for both readings to count.
 _TEMPERATURE: Final = 16.0
+# Beyond it, a reading does not count.
+_FAR: Final = 100.0
 
 
 @final
@@ -57,7 +60,7 @@ class Reading:
         signal: t, the estimated squared means.
         variance: b - t / n + a v, what a wave adds to the error where it is kept whole.
         bandwidth: of the Gaussian kernel of least estimated error, in those of the release.
-        shares: l, of each wave; 1 for the constant one.
+        shares: l, of each wave, the same at all places; 1 for the constant one.
     """
 
     coefficients: Coefficients = field(repr=False)
@@ -79,8 +82,7 @@ class Reading:
         sampling = c.sampling(told)
         square = np.asarray(np.abs(c.values), np.float64) ** 2
         signal = c.told(sampling) * (square - sampling - c.noise) * (n / (n - 1))
-        lies = 1 / max(1.0, 1 + float((c.weight * signal).sum()))
-        variance = sampling - signal / n + lies * c.noise
+        variance = sampling - signal / n + _lies(c, signal) * c.noise
         waves = _Waves.of(c, shape, signal, variance)
         factor, gaussian = waves.best_power((1,))
         _, power = waves.best_power(_POWERS)
@@ -103,6 +105,27 @@ class Reading:
         with np.errstate(under="ignore"):
             found = np.exp(-(lengths**2) / 2)
         return np.where(self.coefficients.weight > 0, found, lengths == 0)
+
+    def best(self) -> Table:
+        """Return the density as it is handed over.
+
+        Of one coordinate it is the mean of two curves: that of these shares, and the wavelets that
+        are more than chance. Each counts exp(-n R / 16), as among the shares; a, in the R of the
+        shares, is the part of the domain in which the density by them is not 0.
+        """
+        c, n = self.coefficients, self.coefficients.count
+        table = self.proper(self.shares)
+        if len(c.sides) > 1:
+            return table
+        without = self.variance - _lies(c, self.signal) * c.noise
+        kept, risk = kept_wavelets(c, self.shares, without + c.noise, table)
+        variance = without + float(np.mean(table.values > 0)) * c.noise
+        own = self.shares**2 * (self.signal + variance) - 2 * self.shares * self.signal
+        apart = (risk - float((c.weight * own).sum())) * n / _TEMPERATURE
+        trust = 1 / (1 + np.exp(min(apart, _FAR)))
+        means = trust * kept + (1 - trust) * self.shares * np.real(c.values)
+        told = np.asarray(means != 0, np.float64)
+        return nearest_density(c.sides, replace(c, values=means).on_places(told))
 
     def proper(self, shares: Array) -> Table:
         """Return the density nearest to the sum of these shares of the waves."""
@@ -184,6 +207,11 @@ class _Waves:
         best = self.signal / square
         fitted: Any = isotonic_regression(best, weights=self.weight * square, increasing=False)
         return np.clip(np.asarray(fitted.x, np.float64), 0.0, 1.0)
+
+
+def _lies(c: Coefficients, signal: Array) -> float:
+    """Return a, the share of the noise that is where the density is."""
+    return 1 / max(1.0, 1 + float((c.weight * signal).sum()))
 
 
 def _kernels(scaled: Array, power: int) -> Array:
