@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false
 
 from collections.abc import Callable
+from textwrap import fill
 from typing import TypeAlias
 
 import numpy as np
@@ -37,6 +38,8 @@ Truth: TypeAlias = Callable[[Array], Array] | None
 
 # A picture in a page has no more points than this across.
 _MOST_POINTS = 700
+# Characters of a line of text within a picture.
+_LINE = 48
 
 
 @plain
@@ -159,6 +162,9 @@ def draw_density(
     _numbered(axes)
     read = "" if function.bandwidth is None else f", bandwidth {float(function.bandwidth[0]):.3g}"
     axes.set_ylabel(f"density{read}", color=INK)
+    if function.unresolved is not None:
+        why = fill(function.unresolved.partition(";")[0], _LINE)
+        axes.text(0.02, 0.98, why, transform=axes.transAxes, va="top", color=INK, fontsize=8)
     if label is not None:
         axes.set_xlabel(words(label), color=INK)
 
