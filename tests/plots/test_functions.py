@@ -70,6 +70,23 @@ def test_what_each_feature_adds_is_drawn_with_its_intervals():
         plots.effects(curve, labels=["a"])
 
 
+def test_a_picture_says_that_a_density_is_not_resolved():
+    """Values at 0 and 10 alone: the cosine of j is their mean, 1 or 0."""
+    basis = Basis(Interval(0, 10, outside="clip"), 1, Density(), True)
+    j = np.arange(basis.highest + 1)
+    integers = np.zeros(basis.size)
+    integers[: j.size] = 1000 * basis.amplitudes * (1 + np.cos(np.pi * j)) / 2
+    raw = ReleasedFunction(
+        basis, tuple(map(round, integers.tolist())), 2.0**20, None, 1, basis.bandwidth
+    )
+    f = DensityFunction(raw)
+    assert f.unresolved is not None
+    (axes,) = plots.density(f).axes
+    (said,) = [text.get_text().replace("\n", " ") for text in axes.texts]
+    assert f.unresolved.startswith(said)
+    assert said.startswith("not resolved: about 100 % of the values lie exactly at an end")
+
+
 def test_a_survival_curve_is_drawn_up_to_where_it_is_known():
     times = np.linspace(0, 20, 400)
     question = survival(

@@ -105,6 +105,26 @@ def test_the_rule_is_that_of_quantiles(tmp_path: Path):
         assert one.noisy_count.is_significant(0.99) is False
 
 
+@pytest.mark.parametrize("heaped", [True, False])
+def test_page_and_text_say_which_density_is_not_resolved(heaped, tmp_path: Path, capsys):
+    """Of six values, each of 600 rows; of a smooth column nothing is said."""
+    heaps = np.repeat([10.0, 20, 50, 90, 100, 140], 600)
+    rows = pa.table({"x": heaps if heaped else DATA["x"]})
+    pq.write_table(rows, tmp_path / "r.parquet")
+    spec = tmp_path / "s.toml"
+    spec.write_text(
+        '[data]\npath = "r.parquet"\n[unit]\nrows = true\n'
+        "[columns.x]\nlower = 0\nupper = 180\ngrid = 0.25\n"
+        '[budget]\nledger = "l"\nmu = 1\n'
+        '[[query]]\nentry = "a"\nstatistic = "density"\ncolumn = "x"\nbandwidth = 1\nmu = 1\n'
+    )
+    page = tmp_path / "p.html"
+    assert main(["release", str(spec), "--report", str(page)]) == 0
+    said = "ot resolved: the values are heaped on places"
+    assert (said in capsys.readouterr().out) == heaped
+    assert (said in page.read_text()) == heaped
+
+
 def test_text_page_and_json_say_it_alike(tmp_path: Path, capsys):
     rows = pa.table({"x": RANDOM.gamma(4, 9, 60), "ward": ["north"] * 60})
     pq.write_table(rows, tmp_path / "r.parquet")

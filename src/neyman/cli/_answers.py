@@ -21,9 +21,9 @@ def told(name: str, release: Release, batch: Sequence[str] = ()) -> str:
 
     if "coefficient" not in release.columns:
         return f"{printable(name)}\n{release.to_text(batch=batch)}"
-    read, hidden = read_off(release)
+    read, hidden, resolved = read_off(release)
     shown = [] if read is None else [text_of(read)]
-    notes = [*hidden, *release.limit_notes(batch)]
+    notes = [*hidden, *resolved, *release.limit_notes(batch)]
     lines = [printable(name), *shown, *map(printable, notes), _kept(release)]
     return "\n".join([*lines, release.to_text(rows=0)])
 

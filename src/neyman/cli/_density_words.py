@@ -61,6 +61,7 @@ def text(f: DensityFunction, release: Release, options: argparse.Namespace) -> s
         head(options),
         f"records {f.count:.0f}, noise {f.count_sd:.1f}",
         *_outside(f),
+        *([f.unresolved] if f.unresolved else []),
         "",
         f"{shortened(options.column, 14):>14} " + " ".join(f"{name:>12}" for name in heads),
     ]

@@ -93,6 +93,8 @@ def _density(shown: Function, level: float, labels: Labels) -> Iterator[str]:
                 f"{labels.x}: density, with a {100 * level:g} % band for the density itself, "
                 "everywhere at once: an estimate."
             )
+            if shown.unresolved is not None:
+                yield warning(shown.unresolved)
         case DensityFunction(sides=sides):
             yield facts({"Coordinates": len(sides)})
             if len(sides) == _PLANE:

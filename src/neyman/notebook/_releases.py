@@ -78,7 +78,7 @@ def _function(told: Presented) -> Iterator[str]:
             yield from parts(function(shown), shown.confidence, _labels(shown))
         except InvalidParameter as error:
             yield warning(str(error))
-    read, hidden = read_off(shown)
+    read, hidden, _ = read_off(shown)
     if read is not None:
         yield answer_html(function_table(told, first_rows(read)))
         yield more(read, "neyman.report.figures")

@@ -6,6 +6,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import NormalDist
+from textwrap import fill
 from typing import TypeAlias
 
 import numpy as np
@@ -45,6 +46,8 @@ Truth: TypeAlias = Callable[[Array], Array] | None
 _MOST_POINTS = 700
 # Panels of one row, and points of each.
 _ACROSS, _PANEL_POINTS = 3, 200
+# Characters of a line of text within a picture.
+_LINE = 48
 
 
 @plain
@@ -217,6 +220,9 @@ def draw_density(
     _numbered(axes)
     read = "" if function.bandwidth is None else f", bandwidth {float(function.bandwidth[0]):.3g}"
     axes.set_ylabel(f"density{read}", color=INK)
+    if function.unresolved is not None:
+        why = fill(function.unresolved.partition(";")[0], _LINE)
+        axes.text(0.02, 0.98, why, transform=axes.transAxes, va="top", color=INK, fontsize=8)
     if label is not None:
         axes.set_xlabel(words(label), color=INK)
 

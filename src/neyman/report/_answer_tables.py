@@ -132,7 +132,8 @@ def function_table(shown: Presented, read: Mapping[str, Sequence[object]]) -> An
     """
     columns = columns_of_function(shown, read)
     states: list[RowState] = [RowState.SHOWN] * len(columns[0].cells)
-    return _table(shown, title_of(shown), columns, states, ())
+    notes = tuple(f"{note[:1].upper()}{note[1:]}." for note in read_off(shown.release).notes)
+    return _table(shown, title_of(shown), columns, states, notes)
 
 
 def title_of(shown: Presented, side: Side | None = None) -> str:

@@ -34,10 +34,12 @@ class ReadOff(NamedTuple):
     Attributes:
         columns: a few numbers; None where there are none.
         hidden: why there are none, a sentence for each group that its noise hides.
+        notes: which densities the release does not resolve, and why; a sentence for each.
     """
 
     columns: Columns | None
     hidden: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def figures(release: Release) -> Columns | None:
@@ -61,25 +63,37 @@ def read_off(release: Release) -> ReadOff:
         return ReadOff(None)
     if not release.question.grouped:
         try:
-            return ReadOff(_read(read, function(release), release))
+            made = function(release)
+            return ReadOff(_read(read, made, release), notes=_notes(made))
         except InvalidParameter as error:
             return ReadOff(None, (str(error),))
     parts = functions(release)
     found: dict[str, list[object]] = {}
     hidden: list[str] = []
+    notes: list[str] = []
     for key, part in parts.items():
+        name = group_name(dict(zip(parts.columns, key, strict=True)))
         try:
             columns = _read(read, part, release)
         except InvalidParameter as error:
-            hidden.append(f"{group_name(dict(zip(parts.columns, key, strict=True)))}: {error}")
+            hidden.append(f"{name}: {error}")
             continue
+        notes += [f"{name}: {note}" for note in _notes(part)]
         if columns is None:
             continue
         length = len(next(iter(columns.values())))
         named = {name: [cell] * length for name, cell in zip(parts.columns, key, strict=True)}
         for name, column in (named | columns).items():
             found.setdefault(name, []).extend(column)
-    return ReadOff(cast("Columns", found) or None, tuple(hidden))
+    return ReadOff(cast("Columns", found) or None, tuple(hidden), tuple(notes))
+
+
+def _notes(made: Function) -> tuple[str, ...]:
+    match made:
+        case DensityFunction(unresolved=str(why)):
+            return (why,)
+        case _:
+            return ()
 
 
 def _read(read: Reader, made: Function, release: Release) -> Columns | None:

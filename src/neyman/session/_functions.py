@@ -158,7 +158,7 @@ class FunctionRelease(Displayed):
         """
         from neyman.report import read_off
 
-        read, hidden = read_off(self.release)
+        read, hidden, _ = read_off(self.release)
         if read is None:
             raise InvalidParameter(" ".join(hidden) or "this function has no table of values")
         return pandas_frame(read, {})

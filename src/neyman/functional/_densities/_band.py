@@ -3,21 +3,23 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Final, Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.arguments import given, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._fixed_point import contracted
 from neyman.functional._densities._coefficients import Coefficients, on_circle
-from neyman.functional._densities._proper import ProperDensity
+from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
 from neyman.functional._densities._reading import Reading
 from neyman.functional._densities._sampling import FieldSampling, Sampled, Spread, limits
 from neyman.functional._generator import Generator
 from neyman.numerics import Array
 
-__all__ = ["Band", "BandKind", "FieldNoise", "check_band_kind", "curve_band"]
+__all__ = ["Band", "BandKind", "FieldNoise", "check_band_kind", "curve_band", "noise_of"]
 
 BandKind: TypeAlias = Literal["noise", "total", "density"]
 # The band for the density keeps waves whole up to so many times the frequency of which a half is
@@ -78,6 +80,7 @@ def curve_band(
     *,
     count_variance: float,
     unit_records: int,
+    resolved: bool,
 ) -> Band:
     """Return a band for a curve, everywhere at once.
 
@@ -91,7 +94,13 @@ def curve_band(
 
     "density" reads with a flat top: every wave whole up to 1.5 times the frequency of which half is
     kept, then a raised cosine to 0 at twice that. What is left out is small beside the width, and a
-    record more or less, wherever it may be, is within it.
+    record more or less, wherever it may be, is within it. Values that are not resolved have no
+    density that the release shows. The band is then for their law as the waves of the release show
+    it, and for their law blurred by its kernel, and holds both.
+
+    Every band holds the density that is handed over. That is max(f - t, 0) of the sum f of the
+    waves, with t >= 0 such that its integral is 1, and so is what f would be without noise, with a
+    smaller t mostly: the lower curve is that of f - t, the upper one that of f.
 
     Args:
         reading: of the release.
@@ -101,36 +110,84 @@ def curve_band(
         kind: what the band is for.
         count_variance: of the noise of the number of records, relatively.
         unit_records: most records of one unit.
+        resolved: whether the release shows the density of its values.
 
     Source: Rice, *Mathematical analysis of random noise*, Bell System Technical Journal 1945;
         Davies, *Hypothesis testing when a nuisance parameter is present only under the
         alternative*, Biometrika 1977; Politis and Romano, *Multivariate density estimation with
         general flat-top kernels of infinite order*, Journal of Multivariate Analysis 1999.
     """
-    kept = _flat_top(reading, shares) if kind == "density" else shares
-    waves = _CurveWaves.of(reading.coefficients, kept)
+    records = reading.coefficients.count / unit_records
+    drawn = [density]
+    if not resolved:
+        drawn.append(TabulatedDensity(reading.proper(reading.smoothed([1]))))
+    if kind == "density":
+        kept = [(_flat_top(reading, shares), one) for one in drawn]
+        kept += [(reading.smoothed([1]), one) for one in drawn[1:]]
+    else:
+        kept = [(shares, one) for one in drawn[: 1 if kind == "noise" else None]]
+    bands = [
+        _one_band(
+            _CurveWaves.of(reading.coefficients, these),
+            density,
+            one,
+            level,
+            kind,
+            count_variance,
+            records,
+        )
+        for these, one in kept
+    ]
+    return reduce(_joined, bands)
+
+
+def _one_band(
+    waves: "_CurveWaves",
+    density: ProperDensity,
+    drawn: ProperDensity,
+    level: float,
+    kind: BandKind,
+    count_variance: float,
+    records: float,
+) -> Band:
+    """Return a band for what waves are expected to be, where records are drawn from a density."""
+    handed = np.maximum(density(waves.x), 0.0)
+    above = np.maximum(waves.estimate, handed)
     noise = waves.noise(count_variance)
     if kind == "noise":
         width = _width(waves.arc(noise), level)
         reach = width * np.sqrt(noise.value)
-        return Band(
-            (waves.x,), waves.estimate, waves.estimate - reach, waves.estimate + reach, width
-        )
-    sampling = waves.sampled(density, reading.coefficients.count / unit_records)
+        # What is taken off is as uncertain as the mean of the noise where anything is left.
+        lower = handed - np.hypot(reach, width * math.sqrt(waves.noise_of_mean(handed > 0)))
+        return Band((waves.x,), handed, np.maximum(lower, 0.0), above + reach, width)
+    sampling = waves.sampled(drawn, records)
     both = Spread(*(a + b for a, b in zip(noise, sampling.spread, strict=True)))
     width = _width(waves.arc(both), level)
-    if kind == "total":
-        ends = limits(waves.estimate, noise.value, sampling, width)
-        return Band((waves.x,), waves.estimate, *ends, width)
-    # One record more or less, wherever it may be, and where few are near the variance that the
-    # density would have were it larger.
-    one = waves.peak / sampling.records
-    reach = width * np.hypot(np.sqrt(both.value), one)
-    ends = limits(waves.estimate, noise.value, sampling, width)
-    lower = np.minimum(ends[0], waves.estimate - reach)
-    upper = np.maximum(ends[1], waves.estimate + reach)
-    middle = np.maximum(density(waves.x), 0.0)
-    return Band((waves.x,), middle, np.clip(lower, 0.0, middle), np.maximum(upper, middle), width)
+    least = waves.estimate if kind == "density" else handed
+    lower, _ = limits(least, noise.value, sampling, width)
+    _, upper = limits(above, noise.value, sampling, width)
+    if kind == "density":
+        # One record more or less, wherever it may be, and where few are near the variance that the
+        # density would have were it larger.
+        reach = width * np.hypot(np.sqrt(both.value), waves.peak / sampling.records)
+        lower, upper = np.minimum(lower, least - reach), np.maximum(upper, above + reach)
+    return Band((waves.x,), handed, np.clip(lower, 0.0, handed), upper, width)
+
+
+def noise_of(reading: Reading, shares: Array, count_variance: float) -> tuple[Array, Array]:
+    """Return places from end to end, and the variance of the noise of a reading there."""
+    waves = _CurveWaves.of(reading.coefficients, shares)
+    return waves.x, waves.noise(count_variance).value
+
+
+def _joined(first: Band, second: Band) -> Band:
+    """Return the band that holds two of them, at the places of the first."""
+    lower, upper = (np.interp(first.x, second.x, ends) for ends in (second.lower, second.upper))
+    return first._replace(
+        lower=np.minimum(first.lower, lower),
+        upper=np.maximum(first.upper, upper),
+        width=max(first.width, second.width),
+    )
 
 
 def _flat_top(reading: Reading, shares: Array) -> Array:
@@ -211,6 +268,17 @@ class _CurveWaves:
         slope = self._squares(parts * w * w, -1)
         slope += count_variance * np.gradient(self.estimate, self.step) ** 2
         return self._spread(value, slope)
+
+    def noise_of_mean(self, of: npt.NDArray[np.bool_]) -> float:
+        """Return the variance of the mean of the noise over some of the places."""
+        chosen = of[:-1] if self.closed else np.concatenate([of, of[-2:0:-1]])
+        waves = np.fft.rfft(chosen / max(np.count_nonzero(chosen), 1))
+        c = self.coefficients
+        parts = (c.weight * self.shares / c.volume) ** 2 * c.noise
+        cosines = parts.size // 2 + 1 if self.closed else parts.size
+        even, odd = parts[:cosines][: waves.size], parts[cosines:][: waves.size - 1]
+        found = even @ waves.real[: even.size] ** 2 + odd @ waves.imag[1 : odd.size + 1] ** 2
+        return float(found)
 
     def sampled(self, density: ProperDensity, records: float) -> Sampled:
         """Return the moments of the mean of the kernels of records with a density.

@@ -13,7 +13,7 @@ from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, NoisyCount, Released
 from neyman.functional._arguments import check_level, each, number, numbers
-from neyman.functional._densities._band import Band, check_band_kind, curve_band
+from neyman.functional._densities._band import Band, check_band_kind, curve_band, noise_of
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._intervals import mean_interval, quantile_interval
@@ -21,6 +21,7 @@ from neyman.functional._densities._nearest import Table
 from neyman.functional._densities._proper import ProperDensity
 from neyman.functional._densities._reading import Reading, reading_of
 from neyman.functional._densities._released import OutsideCounts
+from neyman.functional._densities._unresolved import unresolved
 from neyman.numerics import Array, Real, text
 from neyman.overriding import override
 
@@ -108,6 +109,10 @@ class DensityFunction(ProperDensity):
 
     # -- what it is ---------------------------------------------------------------------------
 
+    def __repr__(self) -> str:
+        found = f"{type(self).__name__}({self.raw!r}, bandwidth={self.bandwidth!r})"
+        return found if self.unresolved is None else f"{found}  # {self.unresolved}"
+
     @property
     @override
     def table(self) -> Table:
@@ -154,6 +159,19 @@ class DensityFunction(ProperDensity):
         return self.reading.smoothed(
             [float(h / low) for h, low in zip(self.bandwidth, own, strict=True)]
         )
+
+    @property
+    def unresolved(self) -> str | None:
+        """Why the release does not show the density of its values, in a sentence; None if it does.
+
+        They are heaped on places, or clipped at an end, or the domain is too wide: then more is
+        worth keeping of the fastest waves than a density would have. Read smoother, by `smooth`, it
+        is what that shows. Of several coordinates, and where the released number of records is not
+        positive, None.
+        """
+        if len(self.raw.waves.sides) > 1 or self.count <= 0:
+            return None
+        return unresolved(self.reading, self.shares, self.table)
 
     # -- other readings -----------------------------------------------------------------------
 
@@ -226,6 +244,7 @@ class DensityFunction(ProperDensity):
             known,
             count_variance=self.raw.count_variance,
             unit_records=self.raw.unit_records,
+            resolved=self.unresolved is None,
         )
 
     def mean_interval(self, level: float, kind: str = "total") -> tuple[float, float]:
@@ -284,8 +303,9 @@ class DensityFunction(ProperDensity):
 
         Before the nearest density is taken, which brings it nearer to the truth.
         """
-        found = self.band(0.5, "noise")
-        return np.interp(numbers("x", x), found.x, (found.upper - found.lower) / (2 * found.width))
+        self._require_one("noise_sd")
+        places, variance = noise_of(self.reading, self.shares, self.raw.count_variance)
+        return np.interp(numbers("x", x), places, np.sqrt(variance))
 
 
 @lru_cache(maxsize=_MOST_KEPT)
