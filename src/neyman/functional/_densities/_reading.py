@@ -87,7 +87,12 @@ class Reading:
         if not c.folded:
             domain = math.prod(float(side.length) for side in c.sides)
             lies = max(lies, _LEAST_OF_NOISE * domain / c.volume)
-        variance = sampling - signal / n + lies * c.noise
+        return cls.chosen(c, shape, signal, sampling - signal / n + lies * c.noise)
+
+    @classmethod
+    def chosen(cls, c: Coefficients, shape: Array, signal: Array, variance: Array) -> Self:
+        """Choose the shares of least R of what is so large, and adds so much to the error."""
+        n = c.count
         waves = _Waves.of(c, shape, signal, variance)
         factor, gaussian = waves.best_power((1,))
         _, power = waves.best_power(_POWERS)

@@ -36,7 +36,7 @@ def fitted_shape(waves: Coefficients, *, askew: bool) -> Array:
         waves: what a release says of the waves of its circles; not folded.
         askew: whether it may lie askew to the axes; else it is diagonal.
     """
-    from scipy.optimize import minimize  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+    from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
     d = len(waves.sides)
     turns, squares, weights = _told(waves)
@@ -55,9 +55,9 @@ def fitted_shape(waves: Coefficients, *, askew: bool) -> Array:
     first, last, number = _STARTS
     starts = np.multiply.outer(np.geomspace(first, last, number), np.eye(d)[rows])
     start = min(starts, key=lambda entries: misfit(entries)[0])
-    fitted: Any = minimize(misfit, start, jac=True, method="BFGS")
+    solver: Any = optimize
     root = np.zeros((d, d))
-    root[rows] = fitted.x
+    root[rows] = solver.minimize(misfit, start, jac=True, method="BFGS").x
     return _scaled(root @ root.T)
 
 
