@@ -193,9 +193,9 @@ def test_other_things_than_densities_of_one_release_are_refused(grouped, release
             GroupedDensity(wrong)
     with pytest.raises(InvalidParameter, match="two groups"):
         density.difference(("small",), ("small",), 0.9)
-    with pytest.raises(InvalidParameter, match="no group"):
+    with pytest.raises(InvalidParameter, match="must be a group"):
         density.conditional(("huge",))
-    with pytest.raises(InvalidParameter, match="no group"):
+    with pytest.raises(InvalidParameter, match="must be a group"):
         density.pdf("small", 0.0)
     with pytest.raises(InvalidParameter, match="level"):
         density.difference(("small",), ("large",), 1.5)

@@ -8,7 +8,7 @@ from typing import Final, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import check_type, whole
+from neyman.arguments import check_type, given, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import check_level, numbers
 from neyman.functional._bases._domain import Side
@@ -105,7 +105,7 @@ class GroupedDensity:
         Raises:
             InvalidParameter: if there is no such group, or its number of records is not positive.
         """
-        _ = self.curves[key]
+        _ = self._group("key", key)
         return _conditional(self, key)
 
     def marginal(self) -> DensityFunction:
@@ -177,16 +177,26 @@ class GroupedDensity:
         Error: an estimate, as `DensityFunction.band` of the kind "density" is.
         """
         share = check_level(level)
-        found = [self.curves[key] for key in (first, second)]
+        found = [self._group("first", first), self._group("second", second)]
         if first == second:
             raise InvalidParameter(
-                f"a difference must be of two groups; {first!r} was given twice; write another"
+                "first and second must be two groups; the same was given twice; write another"
             )
         one, other = (
             Compared(f.reading, f.shares, f, f.raw.count_variance, f.raw.unit_records)
             for f in found
         )
         return difference_band(one, other, share)
+
+    def _group(self, name: str, key: Key) -> DensityFunction:
+        """Return the function of a group as read alone, or refuse what is none."""
+        if not isinstance(key, tuple) or key not in self.curves:  # pyright: ignore[reportUnnecessaryIsInstance]
+            some = ", ".join(map(repr, list(self.curves)[:3]))
+            raise InvalidParameter(
+                f"{name} must be a group of this density, a tuple of "
+                f"{', '.join(self.curves.columns)}; {given(name, key)}; write one such as {some}"
+            )
+        return self.curves[key]
 
     @property
     def releases(self) -> dict[Key, ReleasedFunction]:
