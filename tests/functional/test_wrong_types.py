@@ -86,6 +86,9 @@ A = functional.function(
 )
 C = functional.function(answer(functional.regression(VALUES, VALUES, **REGRESSION)))
 FIT = C.gaussian_process()
+MANY = functional.function(answer(functional.density(np.tile(VALUES, 50), **DENSITY)))
+CURVES = functional.Functions(("ward",), {("north",): MANY, ("south",): MANY})
+JOINT = functional.GroupedDensity(CURVES)
 BOX = {"domain": Box(DOMAIN, DOMAIN), "bandwidth": (0.2, 0.2)}
 G = functional.function(answer(functional.density(np.ones((9, 2)), **DENSITY | BOX)))
 R = G.raw
@@ -274,6 +277,12 @@ CALLS = [
     call(FIT.noise_sd, x=POINTS),
     call(FIT.band, level=0.9, kind="noise", generator=draws(), repetitions=3),
     call(plots.regression, "generator=None", fit=FIT, generator=draws(), level=0.9, repetitions=3),
+    call(functional.GroupedDensity, curves=CURVES),
+    call(JOINT.conditional, key=("north",)),
+    call(JOINT.pdf, key=("north",), x=POINTS),
+    call(JOINT.probabilities_at, x=POINTS),
+    call(JOINT.rvs, size=3, generator=draws()),
+    call(JOINT.difference, first=("north",), second=("south",), level=0.9),
     call(P.ppf, q=[0.1, 0.5]),
     call(P.rvs, size=3, generator=draws()),
     call(R.__call__, x=[POINTS]),

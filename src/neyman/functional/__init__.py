@@ -19,6 +19,7 @@ from neyman.functional._densities._density import Risk, density, density_of, nor
 from neyman.functional._densities._density_function import DensityFunction
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
+from neyman.functional._densities._grouped import GroupedDensity
 from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
 from neyman.functional._densities._released import OutsideCounts, ReleasedDensity
 from neyman.functional._functions import Functions
@@ -66,6 +67,7 @@ __all__ = [
     "Function",
     "Functions",
     "Generator",
+    "GroupedDensity",
     "Hinge",
     "Huber",
     "Interpolant",

@@ -19,7 +19,16 @@ from neyman.functional._densities._sampling import FieldSampling, Sampled, Sprea
 from neyman.functional._generator import Generator
 from neyman.numerics import Array
 
-__all__ = ["Band", "BandKind", "FieldNoise", "check_band_kind", "curve_band", "noise_of"]
+__all__ = [
+    "Band",
+    "BandKind",
+    "Compared",
+    "FieldNoise",
+    "check_band_kind",
+    "curve_band",
+    "difference_band",
+    "noise_of",
+]
 
 BandKind: TypeAlias = Literal["noise", "total", "density"]
 # The band for the density keeps waves whole up to so many times the frequency of which a half is
@@ -433,3 +442,44 @@ class FieldNoise:
             sd = sd.take(rows, axis=k)
             tables.append(table[rows])
         return sd, tables
+
+
+class Compared(NamedTuple):
+    """A release of a curve as it is read, for the band of its difference to another.
+
+    Attributes:
+        reading: of the release.
+        shares: of each wave that are kept.
+        density: as read with them.
+        count_variance: of the noise of the number of records, relatively.
+        unit_records: most records of one unit.
+    """
+
+    reading: Reading
+    shares: Array
+    density: ProperDensity
+    count_variance: float
+    unit_records: int
+
+
+def difference_band(first: Compared, second: Compared, level: float) -> Band:
+    """Return a band for the difference of the densities of two groups of disjoint people.
+
+    Both are read with the waves that the "density" band of either has, so that what they leave out
+    of a difference is small beside the width. Their errors are independent: variances add.
+    """
+    both = first, second
+    kept = np.maximum(*(_flat_top(one.reading, one.shares) for one in both))
+    waves = [_CurveWaves.of(one.reading.coefficients, kept) for one in both]
+    total, alone = np.zeros((3, waves[0].estimate.size)), 0.0
+    for one, wave in zip(both, waves, strict=True):
+        sampling = wave.sampled(one.density, one.reading.coefficients.count / one.unit_records)
+        total += np.array(wave.noise(one.count_variance)) + np.array(sampling.spread)
+        alone += (wave.peak / sampling.records) ** 2
+    spread = Spread(*total)
+    width = _width(waves[0].arc(spread), level)
+    reach = width * np.sqrt(spread.value + alone)
+    middle = waves[0].estimate - waves[1].estimate
+    found = first.density(waves[0].x) - second.density(waves[0].x)
+    lower, upper = np.minimum(middle - reach, found), np.maximum(middle + reach, found)
+    return Band((waves[0].x,), found, lower, upper, width)

@@ -166,7 +166,7 @@ class Coefficients:
             found = np.moveaxis(found, 0, axis)
         return np.clip(found, 0.0, 1.0) / self.count
 
-    def told(self, sampling: Array) -> Array:
+    def told(self, sampling: Array, shape: Array) -> Array:
         """Return u, how surely there is more than noise at a wave's frequency or at a higher one.
 
         The sum of the Akaike weights of the models in which no wave of lower frequency is without
@@ -174,9 +174,10 @@ class Coefficients:
 
         Args:
             sampling: b, as `sampling` returns it.
+            shape: of the kernels that order the frequencies, as for `lengths`.
         """
         used = self.weight > 0
-        order = np.argsort(self.lengths(np.eye(len(self.sides)))[used], kind="stable")
+        order = np.argsort(self.lengths(shape)[used], kind="stable")
         alone = np.maximum(sampling[used], _LEAST_SAMPLING / self.count) + self.noise[used]
         gains = ((np.abs(self.values[used]) ** 2 / alone - 2) / 2)[order]
         evidence = np.cumsum([0.0, *gains])
@@ -207,6 +208,34 @@ class Coefficients:
 
     def on_places(self, shares: Array) -> Array:
         """Return the sum of these shares of the waves, at places of each side from end to end."""
+        values: Means = self._around(shares)
+        for axis, side in enumerate(self.sides):
+            found = np.moveaxis(values, axis, 0)
+            last = len(found) // 2
+            if side.closed:
+                found = np.concatenate([found, found[:1]])
+            elif self.folded:
+                found = found[: last + 1]
+            else:
+                found = (found + np.roll(found[::-1], 1, axis=0))[: last + 1]
+            values = np.moveaxis(found, 0, axis)
+        return np.ascontiguousarray(np.real(values), np.float64)
+
+    def beyond(self, shares: Array) -> float:
+        """Return the integral of the square of what waves that are not folded have beyond an end.
+
+        `on_places` folds it back, where it is as much of an error as what is missing inside.
+        """
+        values = np.real(self._around(shares)) ** 2
+        cells = [side.period / m for side, m in zip(self.sides, values.shape, strict=True)]
+        inside = values
+        for axis, side in enumerate(self.sides):
+            last = len(np.moveaxis(inside, axis, 0)) // (1 if side.closed else 2)
+            inside = np.moveaxis(np.moveaxis(inside, axis, 0)[: last + 1], 0, axis)
+        return float(values.sum() - inside.sum()) * math.prod(cells)
+
+    def _around(self, shares: Array) -> Means:
+        """Return the sum of shares of the waves on the circles; not folded, cut off far away."""
         drawn = self.drawn(shares)
         values: Means = drawn * self.values / self.volume
         for axis, (side, h, m) in enumerate(
@@ -218,15 +247,9 @@ class Coefficients:
                 found: Means = on_circle(np.asarray(np.real(first), np.float64), sines, m)
             else:
                 found = _whole_on_circle(first, m)
-            if side.closed:
-                found = np.concatenate([found, found[:1]])
-            elif self.folded:
-                found = found[: m // 2 + 1]
-            else:
                 found = found * _window(side, h, m).reshape(-1, *(1,) * (found.ndim - 1))
-                found = (found + np.roll(found[::-1], 1, axis=0))[: m // 2 + 1]
             values = np.moveaxis(found, 0, axis)
-        return np.ascontiguousarray(np.real(values), np.float64)
+        return values
 
 
 @final

@@ -14,10 +14,11 @@ mean of a wave, v_j the variance of its noise, b_j that of one record's wave ove
 that are noise alone. The noise counts where the density is only, for elsewhere the nearest density
 is 0: a is that share.
 
-In a plane or in space a kernel can be longer in some direction. The covariance of the density as
-it is first read gives that shape: along the axes, or askew where the release is not folded.
+In a plane or in space a kernel can be longer in some direction: along the axes, or askew where the
+release is not folded (`_shape`).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -28,8 +29,8 @@ import numpy.typing as npt
 
 from neyman.functional._densities._coefficients import Coefficients
 from neyman.functional._densities._nearest import Table, nearest_density
-from neyman.functional._densities._proper import TabulatedDensity
 from neyman.functional._densities._released import ReleasedDensity
+from neyman.functional._densities._shape import fitted_shape, half_as_long
 from neyman.functional._densities._wavelets import kept_wavelets
 from neyman.numerics import Array
 
@@ -46,6 +47,9 @@ _ROUNDING: Final = 1e-12
 _TEMPERATURE: Final = 16.0
 # Beyond it, a reading does not count.
 _FAR: Final = 100.0
+# Of the noise over the domain, what counts at least for kernels that lie askew: they can be so
+# narrow that the sum of what is estimated is uncertain by more than the noise where the density is.
+_LEAST_OF_NOISE: Final = 0.4
 
 
 @final
@@ -77,12 +81,17 @@ class Reading:
         constant = np.zeros(c.values.shape)
         constant.flat[0] = 1.0
         # Twice a wave's frequency says what its variance is, where it is told.
-        told = c.told(c.sampling(constant))
+        told = c.told(c.sampling(constant), shape)
         told.flat[0] = 1.0
         sampling = c.sampling(told)
         square = np.asarray(np.abs(c.values), np.float64) ** 2
-        signal = c.told(sampling) * (square - sampling - c.noise) * (n / (n - 1))
-        variance = sampling - signal / n + _lies(c, signal) * c.noise
+        signal = c.told(sampling, shape) * (square - sampling - c.noise) * (n / (n - 1))
+        return cls.chosen(c, shape, signal, sampling - signal / n + _lies(c, signal) * c.noise)
+
+    @classmethod
+    def chosen(cls, c: Coefficients, shape: Array, signal: Array, variance: Array) -> Self:
+        """Choose the shares of least R of what is so large, and adds so much to the error."""
+        n = c.count
         waves = _Waves.of(c, shape, signal, variance)
         factor, gaussian = waves.best_power((1,))
         _, power = waves.best_power(_POWERS)
@@ -211,7 +220,11 @@ class _Waves:
 
 def _lies(c: Coefficients, signal: Array) -> float:
     """Return a, the share of the noise that is where the density is."""
-    return 1 / max(1.0, 1 + float((c.weight * signal).sum()))
+    share = 1 / max(1.0, 1 + float((c.weight * signal).sum()))
+    if c.folded:
+        return share
+    domain = math.prod(float(side.length) for side in c.sides)
+    return max(share, _LEAST_OF_NOISE * domain / c.volume)
 
 
 def _kernels(scaled: Array, power: int) -> Array:
@@ -248,31 +261,9 @@ def _best(released: ReleasedDensity[Any]) -> Reading:
     d = len(released.waves.sides)
     if d == 1:
         return first
-    shape = _covariance(first.proper(first.shares), first.coefficients.bandwidths)
-    found = [first, Reading.of(first.coefficients, np.diag(np.diag(shape)))]
-    if np.count_nonzero(shape) > d:
-        found.append(Reading.of(Coefficients.of(released, folded=False), shape))
+    whole = Coefficients.of(released, folded=False)
+    along, askew = (fitted_shape(whole, askew=free) for free in (False, True))
+    found = [Reading.of(whole, shape) for shape in (askew, half_as_long(askew))]
+    slanted = min(found, key=lambda reading: reading.risk + whole.beyond(reading.shares))
+    found = [first, Reading.of(first.coefficients, along), slanted]
     return min(found, key=lambda reading: reading.risk)
-
-
-def _covariance(table: Table, bandwidths: tuple[float, ...]) -> Array:
-    """Return the covariance of a density, scaled so that its determinant is 1.
-
-    In bandwidths; around a circle there is none, and 1 stands in its place.
-    """
-    density = TabulatedDensity(table)
-    d, masses = len(bandwidths), density.masses()
-    lines = [k for k in range(d) if not density.sides[k].closed]
-    found = np.eye(d)
-    axes = [axis / h for axis, h in zip(density.axes, bandwidths, strict=True)]
-    grids = np.meshgrid(*axes, indexing="ij", sparse=True)
-    means = [float((masses * grid).sum()) for grid in grids]
-    for i in lines:
-        for j in lines:
-            moved = (grids[i] - means[i]) * (grids[j] - means[j])
-            found[i, j] = float((masses * moved).sum())
-    closed = [k for k in range(d) if density.sides[k].closed]
-    scale = float(np.linalg.det(found[np.ix_(lines, lines)])) ** (1 / max(len(lines), 1))
-    found /= scale
-    found[closed, closed] = 1.0
-    return found
