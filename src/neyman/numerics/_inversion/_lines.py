@@ -69,7 +69,7 @@ class Line:
                 known, weight, Disc(np.zeros((), np.complex128), exp(self.off).upper)
             )
         weight, rest = weight / denominator, self.nodes
-        base = based(Interval.exactly(self.base), self.step)
+        base = based(Interval.exactly([self.base]), self.step)
         if self.removed is not None:
             rest = self.removed.rest(self.nodes)
             weight = weight * self.removed.left - self.removed.line / denominator
@@ -223,8 +223,7 @@ def chernoff(law: LossSum, functional: Functional, points: Array, t: Array) -> A
 def ceiling(nodes: SumNodes, functional: Functional, c: float, t: Array) -> Array:
     """Return the same by one point, of nodes that are prepared for it."""
     at = np.asarray([c])
-    real = nodes.real(at)
-    constant = Interval.within(real.value, 0.0, real.error) + functional.log_chernoff(at)
+    constant = functional.log_chernoff(at) + nodes.most(at)
     bound = constant - (Interval.exactly(at) - functional.shift) * t
     return np.fmin(0.0, bound.upper)
 
