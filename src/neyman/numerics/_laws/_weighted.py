@@ -258,9 +258,10 @@ def turned_at(
 def waves(u: Array, loss: Disc, tilted: Disc) -> Disc:
     """Return the sums of tilted e^(iul), Im l >= 0, for equally spaced u from 0; rows for laws.
 
-    e^(i (a + bw) hl) is a product of a + b factors e^(ihl) and e^(iwhl), none above 1 in modulus,
-    and a product of two short matrices serves all heights. Each factor is within 12 units, and
-    within |l| h times 3 units and the loss's share; together within the e^sum - 1 of these.
+    e^(i (a + bw) hl) is a product of e^(iahl) and e^(ibwhl), so that a product of two short
+    matrices serves all heights. Both are products of a factor for each binary digit of a and of b,
+    none above 1 in modulus. A factor is within 12 units, and within 3 units of its exponent and the
+    loss's share; together within the e^sum - 1 of these.
     """
     width = math.isqrt(u.size - 1) + 1
     height = -(-u.size // width)
@@ -268,11 +269,11 @@ def waves(u: Array, loss: Disc, tilted: Disc) -> Disc:
     if abs(u[-1] - step * (u.size - 1)) > 1e-9 * (step + abs(u[-1])):
         raise ValueError("heights must be equally spaced from 0")
     first = tilted.value
-    inner = _powers(np.ones(first.shape), np.exp(1j * loss.value * step), width)
-    outer = _powers(first, np.exp(1j * loss.value * (step * width)), height)
+    inner = _turned(np.ones(first.shape), 1j * loss.value * step, width)
+    outer = _turned(first, 1j * loss.value * (step * width), height)
     found, units = matmul_in_blocks(outer.transpose(1, 0, 2), inner.transpose(1, 2, 0))
     size, off = np.abs(first), np.abs(loss.value) * (3 * 2.0**-53) + loss.error
-    flat = _FACTOR * (width + height)
+    flat = _FACTOR * (1 + (width - 1).bit_length() + (height - 1).bit_length())
     most = flat + float(u[-1]) * float(np.max(off, initial=0.0))
     with np.errstate(over="ignore"):
         grown = float(np.expm1(most)) / most
@@ -288,6 +289,21 @@ def _powers(first: Numbers, factor: Numbers, many: int) -> ComplexArray:
     found[0] = first
     for k in range(1, many):
         np.multiply(found[k - 1], factor, out=found[k])
+    return found
+
+
+def _turned(first: Numbers, exponent: ComplexArray, many: int) -> ComplexArray:
+    """Return so many of first, first e^z, first e^2z, ... along a new axis.
+
+    Each by a factor e^(2^j z) for each binary digit of its number, so that errors hardly add up.
+    """
+    found = np.empty((many, *first.shape), dtype=np.complex128)
+    found[0] = first
+    done = 1
+    while done < many:
+        more = min(done, many - done)
+        np.multiply(found[:more], np.exp(exponent * done), out=found[done : done + more])
+        done += more
     return found
 
 
