@@ -37,7 +37,7 @@ def complex_expm1(z: ComplexArray) -> ComplexArray:
 
 def complex_sinh(z: ComplexArray) -> ComplexArray:
     """Return sinh z = sinh x cos y + i cosh x sin y, z = x + iy, by one exponential of iy."""
-    turn = np.exp(1j * z.imag)
+    turn: ComplexArray = np.exp(1j * z.imag)
     turn.real *= np.sinh(z.real)
     turn.imag *= np.cosh(z.real)
     return turn

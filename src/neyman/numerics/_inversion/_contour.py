@@ -243,7 +243,7 @@ class Contour:
             c,
             Waves.of(weight, step),
             base,
-            Interval.exactly([c]) - functional.shift,
+            Interval.exactly(np.asarray([c])) - functional.shift,
             exp(log_rest) / step,
             Bounds.of(line, np.append(points[0], functional.shift), values - base),
         )

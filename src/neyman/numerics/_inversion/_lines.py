@@ -69,7 +69,7 @@ class Line:
                 known, weight, Disc(np.zeros((), np.complex128), exp(self.off).upper)
             )
         weight, rest = weight / denominator, self.nodes
-        base = based(Interval.exactly([self.base]), self.step)
+        base = based(Interval.exactly(np.asarray([self.base])), self.step)
         if self.removed is not None:
             rest = self.removed.rest(self.nodes)
             weight = weight * self.removed.left - self.removed.line / denominator
