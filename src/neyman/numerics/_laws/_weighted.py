@@ -24,12 +24,12 @@ from neyman.numerics._complex import (
 from neyman.numerics._disc import Disc, matmul_in_blocks
 from neyman.numerics._laws._loss_law import RealCumulant
 
-__all__ = ["LOST", "PointRows", "WeightedLosses", "logged", "waves"]
+__all__ = ["LOST", "TILT", "PointRows", "WeightedLosses", "logged", "waves"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
-# What log(1 + r) is off by, relatively, and a product with it.
-_LOSS, _TILT = 2.0**-49, 2.0**-48
+# What log(1 + r) is off by, relatively, and a product with it, or a sum with such a product.
+_LOSS, TILT = 2.0**-49, 2.0**-48
 # The weights that stand for themselves are e^log_weight within this.
 _EXPONENT = np.asarray(2.0**-50)
 # What log(1 + r) - r is off by where the logarithm is: it loses a digit from |r| = 1/2 on.
@@ -93,7 +93,7 @@ class WeightedLosses:
                 curved = Disc.where(far, grown, curved * self.weight).sum()
                 lifted = np.where(far, grown.value.real, lifted)
             rise = (lifted - self.weight) @ self.loss
-            found = _with(curved + self.drift * c, wrong + np.abs(c * rise) * _TILT)
+            found = _with(curved + self.drift * c, wrong + np.abs(c * rise) * TILT)
             total, drift = 1 + found.value.real, self.drift.value.real
             slope = (rise + drift) / total
             curvature = (lifted @ (self.loss * self.loss)) / total - slope * slope
@@ -114,7 +114,7 @@ class WeightedLosses:
         # Of y (e^y - 1) and of |y|.
         moved = risen.value.real @ weighted * c + np.abs(c) * np.sum(np.abs(weighted))
         found = risen.dot(self.weight) - self.mean * c
-        return _with(found, wrong + moved * _TILT).log1p().upper
+        return _with(found, wrong + moved * TILT).log1p().upper
 
     def sketch(self, c: Array) -> RealCumulant:
         """K at real c, about: within some units of E|cr| and of the sum for c = 0."""
@@ -224,7 +224,7 @@ class PointRows:
         columns = np.any(far, axis=0)
         far, loss, weight = far[:, columns], self.loss[:, columns], self.weight[columns]
         log_weight = Disc.of(self.log_weight[columns], _EXPONENT)
-        tilted = (Disc.within(s[0].real * loss, _TILT) + log_weight).exp()
+        tilted = (Disc.within(s[0].real * loss, TILT) + log_weight).exp()
         if not np.all(far):
             loss, weight = np.where(far, loss, 0.0), np.where(far, weight, 0.0)
             tilted = Disc.where(far, tilted, Disc.exactly(0.0))
