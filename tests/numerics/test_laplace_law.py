@@ -80,13 +80,12 @@ def test_the_decay_is_never_below_the_transform(law: LaplaceLaw, c: float) -> No
     """Nor the total variation of the density below u times its transform."""
     u = np.linspace(0, 30, 997) / law.epsilon / law.probability
     nodes = law.prepared(Span(c, c, float(u[-1])))
-    value, error = (one[1:] for one in nodes.line(c, u))
+    (value, error), (share, wrong) = ([one[1:] for one in disc] for disc in nodes.parted(c, u))
     u = u[1:]
     size = value.real - nodes.real(np.asarray([c])).value
     bound = nodes.decay(c, u, 1.0)
     assert np.all(np.diff(bound) <= 1e-12)
     assert np.all(size - error <= bound)
-    share, wrong = nodes.density(c, u, value, error)
     _, variation = nodes.shares(c)
     assert np.all(np.abs(share) * np.exp(size) - wrong <= variation / u)
     # It is no idle bound.

@@ -19,7 +19,9 @@ from neyman.numerics._complex import (
     ComplexArray,
     Numbers,
     complex_expm1,
+    complex_log,
     complex_log1p,
+    complex_sinh,
     expm1_minus,
     log1p_minus,
 )
@@ -242,7 +244,7 @@ class Disc:
     @quiet
     def sinh(self) -> Self:
         """Return sinh z; within 8 units of itself. d moves it by cosh(Re z) (e^|d| - 1) at most."""
-        value = np.sinh(self.value)
+        value = complex_sinh(self.value) if np.iscomplexobj(self.value) else np.sinh(self.value)
         lost = _ZERO
         if self.error is not _ZERO:
             lost = np.cosh(self.value.real) * _growth(self.error)
@@ -250,12 +252,13 @@ class Disc:
 
     @quiet
     def log(self) -> Self:
-        """Return log z; the library's is within 8 units of itself and 4 of 1.
+        """Return log z; within 8 units of itself and 4 of 1.
 
         The principal one, or its neighbour where the disc crosses the negative axis. Where 0 is in
         the disc nothing is known; else log(1 + d/z) is within |d|/(|z| - |d|) of 0.
         """
-        return self._log(np.log(self.value), np.abs(self.value), 8, 4 * _UNIT)
+        known = complex_log(self.value) if np.iscomplexobj(self.value) else np.log(self.value)
+        return self._log(known, np.abs(self.value), 8, 4 * _UNIT)
 
     @quiet
     def log1p(self) -> Self:

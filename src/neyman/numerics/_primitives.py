@@ -8,7 +8,7 @@ worst error found. A function enters by a row.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias, final
 
 import numpy as np
@@ -82,6 +82,16 @@ class Primitive:
     falling: bool = False
     zero: float = math.nan
 
+    # What is the same in every call.
+    _relative: Array = field(init=False)
+    _absolute: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """One unit more, for what follows."""
+        units = 0.0 if callable(self.ulps) else self.ulps
+        object.__setattr__(self, "_relative", np.asarray((units + 1) * _UNIT))
+        object.__setattr__(self, "_absolute", np.asarray(self.absolute * _UNIT + 5e-324))
+
     @quiet
     def __call__(self, x: Operand) -> Interval:
         """Return what holds the function's value, or all its values on an interval."""
@@ -105,20 +115,19 @@ class Primitive:
         return x if math.isinf(most) else np.minimum(x, most)
 
     def _error(self, x: Array, y: Array) -> Array:
-        # One unit more, for what follows. An infinite value is off by nothing that matters.
-        error = np.minimum(np.abs(y), _MOST) * ((self._ulps(x) + 1) * _UNIT)
-        error = error + (self.absolute * _UNIT + 5e-324)
+        # An infinite value is off by nothing that matters.
+        share = (self.ulps(x) + 1) * _UNIT if callable(self.ulps) else self._relative
+        error = np.minimum(np.abs(y), _MOST) * share + self._absolute
         return error * (x != self.zero) if self.zero == self.zero else error
 
     def _end(self, y: Array, error: Array, side: int) -> Array:
         # What overflows is finite; what is infinite at an end of the domain is a pole.
+        least, most = self.values
         if side < 0:
-            return np.maximum(np.minimum(y, _MOST) - error, self.values[0])
-        y = np.maximum(y, _LEAST) if self.domain == _LINE else y
-        return np.minimum(y + error, self.values[1])
-
-    def _ulps(self, x: Array) -> Array | float:
-        return self.ulps(x) if callable(self.ulps) else self.ulps
+            low = np.minimum(y, _MOST) - error
+            return low if math.isinf(least) else np.maximum(low, least)
+        high = (np.maximum(y, _LEAST) if self.domain == _LINE else y) + error
+        return high if math.isinf(most) else np.minimum(high, most)
 
 
 def _tail(x: Array) -> Array:

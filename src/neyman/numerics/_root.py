@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._interval import Array, Interval
+from neyman.numerics._interval import Array, Interval, quiet
 
 __all__ = ["proved_root", "raised"]
 
@@ -67,7 +67,7 @@ def proved_root(
     Returns:
         t with f(t.lower) >= target >= f(t.upper); infinite where no proof was found.
     """
-    t, slope = _middle_root(middle, target, start, slope)
+    t, slope = _secants(middle, target, start, slope)
     found = bounds(t)
     slack = _OF_TARGET * (1 + np.abs(target)) + blur
     with np.errstate(invalid="ignore"):
@@ -88,17 +88,11 @@ def proved_root(
     return Interval(lower, upper)
 
 
-def _middle_root(
-    middle: Callable[[Array], Array], target: Array, start: Array, slope: Array
-) -> tuple[Array, Array]:
-    """Follow secants, and halve where they leave the ends found so far; the slope as well."""
-    with np.errstate(all="ignore"):
-        return _secants(middle, target, start, slope)
-
-
+@quiet
 def _secants(
     middle: Callable[[Array], Array], target: Array, start: Array, slope: Array
 ) -> tuple[Array, Array]:
+    """Follow secants, and halve where they leave the ends found so far; the slope as well."""
     unit = 1 / np.abs(slope)
     low, high = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)
     t, here, last = start, middle(start), np.inf

@@ -42,8 +42,8 @@ def gathered(parts: Iterable[tuple[Pair, int]]) -> Factors:
     kept: list[tuple[Pair, int]] = []
     for members in kinds.values():
         whole = _in_closed_form(members)
-        if whole is not None:
-            kept.append((whole, 1))
+        if whole is not None or len(members) == 1:
+            kept.append(members[0] if whole is None else (whole, 1))
             continue
         counts: Counter[Pair] = Counter()
         for pair, count in members:
@@ -69,11 +69,15 @@ def _in_closed_form(factors: Sequence[tuple[Pair, int]]) -> Pair | None:
 
 def in_order(factors: Iterable[tuple[Pair, int]]) -> Factors:
     """Return factors in the order of the normal form."""
-    return tuple(sorted(factors, key=_order))
+    kept = tuple(factors)
+    # What decides the order takes its time to write.
+    return kept if len(kept) == 1 else tuple(sorted(kept, key=_order))
 
 
 def put_in(longest: Factors, few: Factors) -> Factors:
     """Return one normal form of two."""
+    if not longest:
+        return few
     parts = list(longest)
     for pair, count in few:
         first = bisect_left(parts, pair.kind, key=lambda part: part[0].kind)

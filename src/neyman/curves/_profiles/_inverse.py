@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Bracket
+from neyman.numerics import Array, Bracket, Interval
+from neyman.numerics._primitives import log
 from neyman.numerics._root import proved_root
 
 __all__ = ["epsilon_of_profile"]
@@ -21,10 +22,9 @@ def epsilon_of_profile(log_delta: Callable[[Array], Bracket], delta: Array) -> B
     """
     flat = np.ravel(np.asarray(delta, dtype=np.float64))
     seen = log_delta(np.append(_PLACES, np.inf))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore"):
         target = np.log(flat)
-        slack = 2 * ULP * (1 + np.abs(target))
-        least, most = target - slack, np.where(flat > 0, target + slack, -np.inf)
+    least, most = log(Interval.decimal(flat))
     lower, upper = np.zeros(flat.shape), np.full(flat.shape, np.inf)
     for place, low, high in zip(_PLACES, *(side[:-1] for side in seen), strict=True):
         lower = np.where((low > most) & (lower <= place), place, lower)

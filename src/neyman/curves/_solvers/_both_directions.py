@@ -4,9 +4,6 @@ Where one pair is the other swapped, as for neighbours by adding and removing a 
 serves both at once, and otherwise the second direction is only asked where it may be larger.
 """
 
-from dataclasses import dataclass
-from typing import final
-
 import numpy as np
 
 from neyman.curves._algebra._composed import composed
@@ -86,12 +83,9 @@ def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
         return read(remove, view, at)
     if view in (BETA, TPR):
         return _hull(remove, add, view, at)
-    both = _at_once(remove, add)
-    if both is not None:
-        found = both.log_delta_bracket(at) if view is LOG_DELTA else both.epsilon_bracket(at)
-        if found is not None:
-            in_use().methods.add("contour")
-            return found
+    found = _at_once(remove, add, view, at)
+    if found is not None:
+        return found
     return (_log_delta if view is LOG_DELTA else _epsilon)(remove, add, at)
 
 
@@ -115,48 +109,29 @@ def _stated(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     )
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _BothProfile:
-    """The larger of two directions that share the nodes of their cumulant.
+def _at_once(remove: Pair, add: Pair, view: View, at: Array) -> Bracket | None:
+    """Bracket the larger loss of two directions that share the nodes of their cumulant.
 
-    Where the shared lines tell little nothing is said, and each direction is to be asked.
+    None where they do not, where another solver is asked for, and where the shared lines tell
+    little: then each direction is to be asked.
     """
-
-    ways: BothWays
-
-    def log_delta_bracket(self, epsilon: Array) -> Bracket | None:
-        """Bracket the larger log delta at epsilon >= 0."""
-        flat = np.ravel(epsilon)
-        if not flat.size or not np.all((flat >= 0) & np.isfinite(flat)):
-            return None
-        found = self.ways.log_delta(flat)
-        if found is None or not np.all(found.upper <= found.lower + _WIDE):
-            return None
-        lower, upper = np.minimum(found.lower, 0.0), np.minimum(found.upper, 0.0)
-        return Bracket(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))
-
-    def epsilon_bracket(self, delta: Array) -> Bracket | None:
-        """Bracket the smallest epsilon >= 0 at which the larger delta is at most this."""
-        flat = np.ravel(delta)
-        if not flat.size or not np.all((flat > 0) & (flat < 1)):
-            return None
-        found = self.ways.threshold(np.log(flat))
-        if found is None:
-            return None
-        lower, upper = np.maximum(found.lower, 0.0), np.maximum(found.upper, 0.0)
-        if not np.all(np.isfinite(upper) & (upper - lower <= _WIDE * (1 + upper))):
-            return None
-        return Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
-
-
-def _at_once(remove: Pair, add: Pair) -> _BothProfile | None:
-    """Return the views of both at once, where they share their work and the solver is the one."""
-    if not isinstance(in_use().solver, Auto | Contour) or add != remove.swap():
+    if not isinstance(in_use().solver, Auto | Contour) or add != remove.swap() or not at.size:
         return None
-    contour = contour_of(remove)
+    inside = (at >= 0) & np.isfinite(at) if view is LOG_DELTA else (at > 0) & (at < 1)
+    contour = contour_of(remove) if np.all(inside) else None
     ways = None if contour is None else BothWays.of(contour.law)
-    return None if ways is None else _BothProfile(ways)
+    if ways is None:
+        return None
+    flat = np.ravel(at)
+    found = ways.log_delta(flat) if view is LOG_DELTA else ways.threshold(np.log(flat))
+    if found is None:
+        return None
+    lower, upper = found.clip(*((-np.inf, 0.0) if view is LOG_DELTA else (0.0, np.inf)))
+    size = 1.0 if view is LOG_DELTA else 1 + upper
+    if not np.all((upper < np.inf) & (upper <= lower + _WIDE * size)):
+        return None
+    in_use().methods.add("contour")
+    return Bracket(lower.reshape(at.shape), upper.reshape(at.shape))
 
 
 def _log_delta(remove: Pair, add: Pair, epsilon: Array) -> Bracket:

@@ -158,13 +158,13 @@ class ContourProfile:
                     caught = _decreasing(line.tail(Q_ABOVE), found)
                     caught = self._finer(caught, ContourTails(self.law, Q_ABOVE), found)
                     _put(tpr, at, caught)
-                    _put(beta, at, _rest(caught))
+                    _put(beta, at, (1 - caught).clip(0.0, 1.0))
                 else:
                     back = Bracket(-found.upper, -found.lower)
                     missed = _decreasing(line.reversed().tail(P_ABOVE), back)
                     missed = self._finer(missed, ContourTails(self.law.reversed(), P_ABOVE), back)
                     _put(beta, at, missed)
-                    _put(tpr, at, _rest(missed))
+                    _put(tpr, at, (1 - missed).clip(0.0, 1.0))
         left = np.flatnonzero(alpha > 0.5)
         if left.size:
             rest = complement(alpha[left])
@@ -175,7 +175,7 @@ class ContourProfile:
                 _put(t, at, Bracket(-found.upper, -found.lower))
                 missed = _decreasing(line.tail(P_ABOVE), found)
                 _put(beta, at, missed)
-                _put(tpr, at, _rest(missed))
+                _put(tpr, at, (1 - missed).clip(0.0, 1.0))
         return BestTest(t, beta, tpr)
 
     @staticmethod
@@ -223,12 +223,6 @@ def _decreasing(contour: Contour, t: Bracket) -> Bracket:
         np.where(np.isfinite(t.upper), bounds.lower, 0.0),
         np.where(np.isfinite(t.lower), bounds.upper, 1.0),
     )
-
-
-def _rest(part: Bracket) -> Bracket:
-    """Return 1 - x, rounded outwards."""
-    lower, upper = np.nextafter(1 - part.upper, -1.0), np.nextafter(1 - part.lower, 2.0)
-    return Bracket(np.maximum(lower, 0.0), np.minimum(upper, 1.0))
 
 
 def loss_law(parts: Factors) -> LossSum | None:

@@ -5,6 +5,7 @@ serve both. One direction is bracketed; of the other no more is asked than that 
 Chernoff's bound or by the upper side of a line of its own (docs/theory/contour.md, 7).
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, final
@@ -175,8 +176,9 @@ class BothWays:
         """Lay a line for the first and, unless Chernoff's bound should do, for the second."""
         middle = float(np.min(t) + np.max(t)) / 2
         place, other = (way.sketch.at_threshold(middle) for way in (first, second))
-        plan = planned(first.tails.law, DELTA, place, t)
-        if plan is None or (plan.u.size > SHORT and first.tails.few is not None):
+        most = math.inf if first.tails.few is None else SHORT
+        plan = planned(first.tails.law, DELTA, place, t, most)
+        if plan is None:
             return None
         plan = plan.sparse() if t.size == 1 else plan
         tilt = np.asarray([other.c])

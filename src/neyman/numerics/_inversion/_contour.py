@@ -140,7 +140,7 @@ class Waves:
 
 def based(value: Interval, step: float) -> Interval:
     """Return b + log h/π."""
-    return value + (log(np.asarray(step)) - _LOG_PI)
+    return value + (log(np.asarray([step])) - _LOG_PI)
 
 
 def even_step(about: float) -> float:
@@ -179,19 +179,16 @@ class Bounds:
         """
         c, step = line
         # Each alias is e^-decay of the one before it: all together 1 / (e^decay - 1) of F(t).
-        decay = (Interval.exactly(np.maximum(points, c)) - np.minimum(points, c)) * (TWO_PI / step)
+        gap = Interval.exactly(np.maximum(points, c)) - np.minimum(points, c)
+        decay = gap * TWO_PI / step
         folded = (value - log(expm1(decay.lower).lower)).upper
         above, below = (np.where(side, folded, np.inf) for side in (points > c, points < c))
-        return cls(Interval.exactly(points) - c, np.stack((value.upper, above, below)))
+        logs = np.stack((value.upper, above, below))
+        return cls(Interval.exactly(points[:, None]) - c, logs[:, :, None])
 
     def at(self, t: Array) -> Array:
-        """Bound log F(t), and the logs of the sums of aliases k > 0 and k < 0, over the scale.
-
-        Which of the points bounds best need not be proved.
-        """
-        about = self.logs[:, :, None] - np.multiply.outer(self.gap.upper, t)
-        best = about.argmin(axis=1)
-        return (np.take_along_axis(self.logs, best, axis=1) - self.gap.at(best) * t).upper
+        """Bound log F(t), and the logs of the sums of aliases k > 0 and k < 0, over the scale."""
+        return (self.logs - self.gap * t).upper.min(axis=1)
 
 
 @final
@@ -246,7 +243,7 @@ class Contour:
             c,
             Waves.of(weight, step),
             base,
-            Interval.exactly(c) - functional.shift,
+            Interval.exactly(np.asarray([c])) - functional.shift,
             exp(log_rest) / step,
             Bounds.of(line, np.append(points[0], functional.shift), values - base),
         )
@@ -262,13 +259,12 @@ class Contour:
     @quiet
     def log_bracket(self, t: Array) -> Bracket:
         """Bracket the logarithm of the functional at thresholds t."""
-        most, *aliases = self.bounds.at(t)
-        above, below = exp(np.stack(aliases)).upper
-        lost = Interval.exactly(above) + below
+        most = self.bounds.at(t)
+        lost = exp(most[1:]).total(axis=0).upper
         total = self.waves.at(t)
         if self.steady is not None:
             total, lost = total + self.steady.scaled(t), lost * self.left
-        found = log(total - Interval(-self.rest.upper, (lost + self.rest).upper))
+        found = log(total - Interval(-self.rest.upper, (self.rest + lost).upper))
         # Where nothing is known of the sum it is nan.
         low = np.where(np.isnan(found.lower), -np.inf, found.lower)
-        return self.base - self.lift * t + Interval(low, np.fmin(found.upper, most))
+        return self.base - self.lift * t + Interval(low, np.fmin(found.upper, most[0]))

@@ -69,7 +69,7 @@ class Line:
                 known, weight, Disc(np.zeros((), np.complex128), exp(self.off).upper)
             )
         weight, rest = weight / denominator, self.nodes
-        base = based(Interval.exactly(self.base), self.step)
+        base = based(Interval.exactly(np.asarray([self.base])), self.step)
         if self.removed is not None:
             rest = self.removed.rest(self.nodes)
             weight = weight * self.removed.left - self.removed.line / denominator
@@ -144,14 +144,17 @@ def line_at(
         t: thresholds, near the saddle's.
         most: nodes; a line that takes more is not laid.
     """
-    plan = planned(law, functional, place, t)
-    if plan is None or plan.u.size > most:
-        return None
-    return laid(law, plan, prepared_sum(law, plan.span))
+    plan = planned(law, functional, place, t, most)
+    return None if plan is None else laid(law, plan, prepared_sum(law, plan.span))
 
 
-def planned(law: LossSum, functional: Functional, place: Place, t: Array) -> Plan | None:
-    """Choose the step and the end of a line, and the points that will bound its aliases."""
+def planned(
+    law: LossSum, functional: Functional, place: Place, t: Array, most: float = math.inf
+) -> Plan | None:
+    """Choose the step and the end of a line, and the points that will bound its aliases.
+
+    None where that takes more than `most` nodes.
+    """
     c, spread, near, top = place
     low, high = law.usable
     points = _others(functional, c, spread, (low, min(high, top)))
@@ -169,10 +172,16 @@ def planned(law: LossSum, functional: Functional, place: Place, t: Array) -> Pla
     points, step = points[part], even_step(2 * math.pi / period)
     steady = steady_part(law, near, c)
     decaying = near if steady is None else SteadyRest(steady, near)
-    cut, most = (_CUT, _MOST_NODES) if steady is None else (_STEADY_CUT, _STEADY_NODES)
-    heights = np.clip(_SHORTEST / spread * _LONGER ** np.arange(12.0), step, most * step)
-    heights[-1] = most * step
-    height = _height(decaying, functional, c, heights, log_size + math.log(math.pi) - cut)
+    cut, longest = (_CUT, _MOST_NODES) if steady is None else (_STEADY_CUT, _STEADY_NODES)
+    target = log_size + math.log(math.pi) - cut
+    # One height tells whether so many nodes will do; where to end is asked of many.
+    if most < longest and not _beyond(decaying, functional, c, np.asarray([most * step])) <= target:
+        return None
+    heights = np.clip(_SHORTEST / spread * _LONGER ** np.arange(12.0), step, longest * step)
+    heights[-1] = longest * step
+    height = _height(decaying, functional, c, heights, target)
+    if height > most * step:
+        return None
     u = step * np.arange(math.floor(height / step) + 1.0)
     return Plan(functional, c, step, u, points)
 
@@ -223,8 +232,7 @@ def chernoff(law: LossSum, functional: Functional, points: Array, t: Array) -> A
 def ceiling(nodes: SumNodes, functional: Functional, c: float, t: Array) -> Array:
     """Return the same by one point, of nodes that are prepared for it."""
     at = np.asarray([c])
-    real = nodes.real(at)
-    constant = Interval.within(real.value, 0.0, real.error) + functional.log_chernoff(at)
+    constant = functional.log_chernoff(at) + nodes.most(at)
     bound = constant - (Interval.exactly(at) - functional.shift) * t
     return np.fmin(0.0, bound.upper)
 

@@ -13,7 +13,9 @@ of e^K (without its last term for m = 1), and what remains is at most, with a_i 
 """
 
 import math
+import operator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import final
 
 import numpy as np
@@ -65,24 +67,29 @@ class Steady:
 
     def line(self, nodes: SumNodes, u: Array) -> tuple[Disc, Disc]:
         """Return K, and the part over e^K(c)."""
-        total = log = first = second = Disc.exactly(np.zeros(u.shape, dtype=np.complex128))
+        counts: list[float] = []
+        shares: list[Disc] = []
+        logs: list[Disc] = []
         for part, count, reversed_ in nodes.terms:
-            at = 1 - self.c if reversed_ else self.c
-            value = part.line(at, u)
-            x = part.density(at, u, *value)
+            value, x = part.parted(1 - self.c if reversed_ else self.c, u)
             value, x = (value.conj, x.conj) if reversed_ else (value, x)
-            y = x / (1 - x)
-            total = total + value * count
-            log = log + (-x).log1p() * count
-            first, second = first + y * count, second + y * y * count
+            counts.append(count)
+            logs.append(value * count)
+            shares.append(x)
+        total = reduce(operator.add, logs)
         if self.whole or self.negligible:
             lost = 0.0 if self.whole else math.exp(self.log_mass)
             return total, Disc(np.zeros_like(total.value), np.full(u.shape, lost))
+        lift = total - total.value[0].real
+        for x, count in zip(shares, counts, strict=True):
+            lift = lift + (-x).log1p() * count
+        odds = [x / (1 - x) for x in shares]
+        first = reduce(operator.add, map(operator.mul, odds, counts))
         factor = first + 1
         if self.order == 2:
-            factor = factor + (first * first - second) / 2
-        lift = (total + log - total.value[0].real).exp()
-        return total, lift * factor
+            squares = (y * y * count for y, count in zip(odds, counts, strict=True))
+            factor = factor + (first * first - reduce(operator.add, squares)) / 2
+        return total, lift.exp() * factor
 
     def pieces(self, base: float) -> tuple[tuple[Piece, ...], float] | None:
         """Compose the part exactly, or bound it where it is negligible; base is K(c)."""

@@ -242,19 +242,43 @@ class LaplaceNodes(LossNodes):
 
     @override
     def line(self, c: float, u: Array) -> Disc:
-        near = int(np.searchsorted(u, self.height, side="right"))
-        parts: list[Disc] = []
-        if near:
-            s = np.asarray(c + 1j * u[:near], dtype=np.complex128)
-            wrong = self._wrong(s, np.asarray([c]))
-            parts.append(self.points.line(c, u[:near], wrong))
+        near = self._summed(u)
+        s = np.asarray(c + 1j * u, dtype=np.complex128)
+        parts = [self._by_points(s[:near], u[:near])] if near else []
         if near < u.size:
-            s = np.asarray(c + 1j * u[near:], dtype=np.complex128)
-            parts.append((self.atoms(s) + self.law.density.transform(s)).log())
-        values, errors = zip(*parts, strict=True)
-        error = np.concatenate(errors)
-        # Where the transform is not followed nothing is known.
-        return Disc(np.concatenate(values), np.where(np.isnan(error), np.inf, error))
+            parts.append((self.atoms(s[near:]) + self.law.density.transform(s[near:])).log())
+        return _joined(parts)
+
+    @override
+    def parted(self, c: float, u: Array) -> tuple[Disc, Disc]:
+        near = self._summed(u)
+        few = min(int(np.searchsorted(u, self.law.density.near)), near)
+        s = np.asarray(c + 1j * u, dtype=np.complex128)
+        logs: list[Disc] = []
+        shares: list[Disc] = []
+        if near:
+            log = self._by_points(s[:near], u[:near])
+            logs.append(log)
+            inverse = (-log).exp()
+            if few:
+                shares.append(1 - self.atoms(s[:few]) * inverse.at(slice(few)))
+            if few < near:
+                rest = inverse.at(slice(few, None))
+                shares.append(self.law.density.transform(s[few:near]) * rest)
+        if near < u.size:
+            rest = self.law.density.transform(s[near:])
+            whole = self.atoms(s[near:]) + rest
+            logs.append(whole.log())
+            shares.append(rest / whole)
+        return _joined(logs), _joined(shares)
+
+    def _summed(self, u: Array) -> int:
+        """Return how many heights are summed over points; for the others there is a formula."""
+        return int(np.searchsorted(u, self.height, side="right"))
+
+    def _by_points(self, s: ComplexArray, u: Array) -> Disc:
+        c = float(s[0].real)
+        return self.points.line(c, u, self._wrong(s, np.asarray([c])))
 
     def atoms(self, s: ComplexArray | Array) -> Disc:
         """Return the transform of the atoms."""
@@ -264,18 +288,6 @@ class LaplaceNodes(LossNodes):
     @override
     def at(self, s: ComplexArray) -> ComplexArray:
         return self.points.at(s)
-
-    @override
-    def density(self, c: float, u: Array, value: ComplexArray, error: Array) -> Disc:
-        s = np.asarray(c + 1j * u, dtype=np.complex128)
-        inverse = (-Disc(value, error)).exp()
-        part, wrong = np.empty_like(value), np.empty(u.shape)
-        far = u >= self.law.density.near
-        if not np.all(far):
-            part[~far], wrong[~far] = 1 - self.atoms(s[~far]) * inverse.at(~far)
-        if np.any(far):
-            part[far], wrong[far] = self.law.density.transform(s[far]) * inverse.at(far)
-        return Disc(part, wrong)
 
     @override
     def shares(self, c: float) -> tuple[float, float]:
@@ -289,6 +301,13 @@ class LaplaceNodes(LossNodes):
     @override
     def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
         return np.full(u.shape, math.inf)
+
+
+def _joined(parts: list[Disc]) -> Disc:
+    values, errors = zip(*parts, strict=True)
+    error = np.concatenate(errors)
+    # Where the transform is not followed nothing is known.
+    return Disc(np.concatenate(values), np.where(np.isnan(error), np.inf, error))
 
 
 @lru_cache(maxsize=16)

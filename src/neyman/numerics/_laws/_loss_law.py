@@ -90,22 +90,9 @@ class LossNodes(ABC):
     def decay_integral(self, c: float, u: Array, count: float) -> Array:
         """Bound the logarithm of the integral of |e^(K(c + iv) - K(c))| dv/v over v >= u."""
 
-    def density(
-        self,
-        c: float,  # noqa: ARG002
-        u: Array,
-        value: ComplexArray,  # noqa: ARG002
-        error: Array,  # noqa: ARG002
-    ) -> Disc:
-        """Return the transform of what is not an atom, over e^K.
-
-        Args:
-            c: as for `line`.
-            u: as for `line`.
-            value: K there, by `line`.
-            error: of K.
-        """
-        return Disc(np.ones(u.shape, dtype=np.complex128), np.zeros(u.shape))
+    def parted(self, c: float, u: Array) -> tuple[Disc, Disc]:
+        """Return K by `line`, and the share that the transform of what is no atom has of e^K."""
+        return self.line(c, u), Disc(np.ones(u.shape, dtype=np.complex128), np.zeros(u.shape))
 
     def shares(self, c: float) -> tuple[float, float]:  # noqa: ARG002
         """Bound |e^K| of the atoms, and u times that of the rest, over e^K(c)."""

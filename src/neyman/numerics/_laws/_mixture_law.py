@@ -26,10 +26,7 @@ from neyman.numerics._disc import Disc, sum_units
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
 from neyman.numerics._laws._mixture_cells import HIGHEST, LOG_SQRT_2PI, Cells, Grid, first_step
 from neyman.numerics._laws._shifts import Rows, Shifts
-from neyman.numerics._laws._weighted import (
-    PointRows,
-    WeightedLosses,
-)
+from neyman.numerics._laws._weighted import TILT, PointRows, WeightedLosses
 from neyman.overriding import override
 
 __all__ = [
@@ -54,8 +51,8 @@ FINER = 1.15
 MOST = 300.0
 # Means of the tilted law, in deviations, and tilts that are still followed.
 _FARTHEST, _STEEPEST = 600.0, 1e6
-# What losses are off by, relatively, and what turned logarithms, angles and their exponentials are.
-_LOSS, _TURNED = 2.0**-49, 2.0**-46
+# What turned logarithms, angles and their exponentials are off by.
+_TURNED = 2.0**-46
 # A grid reaches so many deviations beyond the tilted mean.
 _WITHIN = 16.0
 SHIFTS = 1.6 ** -np.arange(5.0)
@@ -306,12 +303,11 @@ class MixtureNodes(LossNodes):
 
     def _rounded(self, c: float) -> float:
         """Bound the relative rounding of the tilted weights, the logarithms and the angles."""
-        far = max(self.law.p.far, self.law.q.far)
-        ends = np.asarray([0, -1])
+        far, points = max(self.law.p.far, self.law.q.far), self.points
         # Losses and exponents are largest at the ends.
-        tilts = Disc.within(self.points.loss[ends], _LOSS) * c + np.min(self.points.log_weight)
-        terms = (Disc.exactly(np.abs(self.z[ends])) + far) * far
-        return _TURNED + 2 * float(np.max(tilts.error) + np.max(terms.error))
+        loss, z = (max(abs(row[0]), abs(row[-1])) for row in (points.loss, self.z))
+        size = abs(c) * loss + abs(points.log_weight.min()) + (z + far) * far
+        return _TURNED + 2 * TILT * float(size)
 
     @override
     def decay(self, c: float, u: Array, count: float) -> Array:

@@ -1,7 +1,7 @@
 """A mixture of shifted unit normals against the standard one, on a grid and beside it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -19,11 +19,11 @@ class Shifts:
 
     means: tuple[float, ...]
     weights: tuple[float, ...]
+    far: float = field(init=False, repr=False, compare=False)  # the largest |t_j|
 
-    @property
-    def far(self) -> float:
-        """The largest |t_j|."""
-        return max(map(abs, self.means))
+    def __post_init__(self) -> None:
+        """It is asked for at every step."""
+        object.__setattr__(self, "far", max(map(abs, self.means)))
 
     @property
     def spread(self) -> float:

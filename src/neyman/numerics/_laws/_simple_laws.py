@@ -158,14 +158,8 @@ class AtomicLaw(LossLaw, LossNodes):
         return Split(self.points.log_weight[order], self.points.loss[order], None)
 
     @override
-    def density(
-        self,
-        c: float,  # noqa: ARG002
-        u: Array,
-        value: ComplexArray,  # noqa: ARG002
-        error: Array,  # noqa: ARG002
-    ) -> Disc:
-        return Disc(np.zeros(u.shape, dtype=np.complex128), np.zeros(u.shape))
+    def parted(self, c: float, u: Array) -> tuple[Disc, Disc]:
+        return self.line(c, u), Disc(np.zeros(u.shape, dtype=np.complex128), np.zeros(u.shape))
 
     @override
     def shares(self, c: float) -> tuple[float, float]:  # noqa: ARG002

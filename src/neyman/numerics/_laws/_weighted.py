@@ -24,12 +24,12 @@ from neyman.numerics._complex import (
 from neyman.numerics._disc import Disc, matmul_in_blocks
 from neyman.numerics._laws._loss_law import RealCumulant
 
-__all__ = ["LOST", "PointRows", "WeightedLosses", "logged", "waves"]
+__all__ = ["LOST", "TILT", "PointRows", "WeightedLosses", "logged", "waves"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
-# What log(1 + r) is off by, relatively, and a product with it.
-_LOSS, _TILT = 2.0**-49, 2.0**-48
+# What log(1 + r) is off by, relatively, and a product with it, or a sum with such a product.
+_LOSS, TILT = 2.0**-49, 2.0**-48
 # The weights that stand for themselves are e^log_weight within this.
 _EXPONENT = np.asarray(2.0**-50)
 # What log(1 + r) - r is off by where the logarithm is: it loses a digit from |r| = 1/2 on.
@@ -93,7 +93,7 @@ class WeightedLosses:
                 curved = Disc.where(far, grown, curved * self.weight).sum()
                 lifted = np.where(far, grown.value.real, lifted)
             rise = (lifted - self.weight) @ self.loss
-            found = _with(curved + self.drift * c, wrong + np.abs(c * rise) * _TILT)
+            found = _with(curved + self.drift * c, wrong + np.abs(c * rise) * TILT)
             total, drift = 1 + found.value.real, self.drift.value.real
             slope = (rise + drift) / total
             curvature = (lifted @ (self.loss * self.loss)) / total - slope * slope
@@ -114,7 +114,7 @@ class WeightedLosses:
         # Of y (e^y - 1) and of |y|.
         moved = risen.value.real @ weighted * c + np.abs(c) * np.sum(np.abs(weighted))
         found = risen.dot(self.weight) - self.mean * c
-        return _with(found, wrong + moved * _TILT).log1p().upper
+        return _with(found, wrong + moved * TILT).log1p().upper
 
     def sketch(self, c: Array) -> RealCumulant:
         """K at real c, about: within some units of E|cr| and of the sum for c = 0."""
@@ -224,7 +224,7 @@ class PointRows:
         columns = np.any(far, axis=0)
         far, loss, weight = far[:, columns], self.loss[:, columns], self.weight[columns]
         log_weight = Disc.of(self.log_weight[columns], _EXPONENT)
-        tilted = (Disc.within(s[0].real * loss, _TILT) + log_weight).exp()
+        tilted = (Disc.within(s[0].real * loss, TILT) + log_weight).exp()
         if not np.all(far):
             loss, weight = np.where(far, loss, 0.0), np.where(far, weight, 0.0)
             tilted = Disc.where(far, tilted, Disc.exactly(0.0))
@@ -258,9 +258,10 @@ def turned_at(
 def waves(u: Array, loss: Disc, tilted: Disc) -> Disc:
     """Return the sums of tilted e^(iul), Im l >= 0, for equally spaced u from 0; rows for laws.
 
-    e^(i (a + bw) hl) is a product of a + b factors e^(ihl) and e^(iwhl), none above 1 in modulus,
-    and a product of two short matrices serves all heights. Each factor is within 12 units, and
-    within |l| h times 3 units and the loss's share; together within the e^sum - 1 of these.
+    e^(i (a + bw) hl) is a product of e^(iahl) and e^(ibwhl), so that a product of two short
+    matrices serves all heights. Both are products of a factor for each binary digit of a and of b,
+    none above 1 in modulus. A factor is within 12 units, and within 3 units of its exponent and the
+    loss's share; together within the e^sum - 1 of these.
     """
     width = math.isqrt(u.size - 1) + 1
     height = -(-u.size // width)
@@ -268,11 +269,11 @@ def waves(u: Array, loss: Disc, tilted: Disc) -> Disc:
     if abs(u[-1] - step * (u.size - 1)) > 1e-9 * (step + abs(u[-1])):
         raise ValueError("heights must be equally spaced from 0")
     first = tilted.value
-    inner = _powers(np.ones(first.shape), np.exp(1j * loss.value * step), width)
-    outer = _powers(first, np.exp(1j * loss.value * (step * width)), height)
+    inner = _turned(np.ones(first.shape), 1j * loss.value * step, width)
+    outer = _turned(first, 1j * loss.value * (step * width), height)
     found, units = matmul_in_blocks(outer.transpose(1, 0, 2), inner.transpose(1, 2, 0))
     size, off = np.abs(first), np.abs(loss.value) * (3 * 2.0**-53) + loss.error
-    flat = _FACTOR * (width + height)
+    flat = _FACTOR * (1 + (width - 1).bit_length() + (height - 1).bit_length())
     most = flat + float(u[-1]) * float(np.max(off, initial=0.0))
     with np.errstate(over="ignore"):
         grown = float(np.expm1(most)) / most
@@ -288,6 +289,21 @@ def _powers(first: Numbers, factor: Numbers, many: int) -> ComplexArray:
     found[0] = first
     for k in range(1, many):
         np.multiply(found[k - 1], factor, out=found[k])
+    return found
+
+
+def _turned(first: Numbers, exponent: ComplexArray, many: int) -> ComplexArray:
+    """Return so many of first, first e^z, first e^2z, ... along a new axis.
+
+    Each by a factor e^(2^j z) for each binary digit of its number, so that errors hardly add up.
+    """
+    found = np.empty((many, *first.shape), dtype=np.complex128)
+    found[0] = first
+    done = 1
+    while done < many:
+        more = min(done, many - done)
+        np.multiply(found[:more], np.exp(exponent * done), out=found[done : done + more])
+        done += more
     return found
 
 
