@@ -17,7 +17,14 @@ from neyman.functional._bases._domain import Interval, Side, check_side, side_of
 from neyman.functional._bases._features import clamped, feature_sensitivity, whole_sums
 from neyman.functional._bases._symmetric_waves import eighth_features, eighth_norms, eighth_products
 from neyman.functional._bases._target import Target, target_of
-from neyman.functional._bases._waves import WaveBasis, Waves, circle_nodes, multipliers
+from neyman.functional._bases._waves import (
+    FINE,
+    Lattice,
+    WaveBasis,
+    Waves,
+    lattice_of,
+    multipliers,
+)
 from neyman.nodes import OUTSIDE, Nodes
 from neyman.numerics import Array, ComplexArray, text
 from neyman.overriding import override
@@ -29,7 +36,9 @@ __all__ = ["BITS", "Basis"]
 BITS: Final = 24
 # Waves whose multiplier is smaller than this are no part of the estimator.
 _SMALLEST_MULTIPLIER: Final = 1e-8
-_MOST_BANDWIDTHS: Final = 1024
+_SMALLEST_FINE: Final = 1e-2
+# At most 2^16 nodes, and a stretch of 96 bandwidths is empty.
+_MOST_BANDWIDTHS: Final = 8000
 # Rounding the features moves the norm of a column by less than 2^this.
 _SPARED: Final = 8
 
@@ -44,6 +53,8 @@ class Basis(WaveBasis, AbstractBasis):
 
     The estimator *is* this kernel: nothing about privacy rests on how near it is to a Gaussian
     (within 1e-7 of its peak). A value counts at the nearest of M public nodes, at most h/16 apart.
+    Of h below T / 1024 fewer waves are kept, J the first with lambda_J < 0.01, on a shorter circle
+    (`lattice_of`) with nodes h/8 apart, and the budget is divided as for h/2.
 
     The column of a node x holds, for each j, the integers nearest to 2^24 r_j cos w_j x and
     2^24 r_j sin w_j x, with r_0^2 + ... + r_J^2 = 1 and r_j^2 proportional to m_j lambda_j q_j
@@ -68,7 +79,7 @@ class Basis(WaveBasis, AbstractBasis):
         """Refuse a bandwidth that the domain cannot carry.
 
         Raises:
-            InvalidParameter: if it is below a 1024th of the length or above the largest, or one
+            InvalidParameter: if it is below an 8000th of the length or above the largest, or one
                 of the rest is of another class.
         """
         check_side(self.domain)
@@ -115,14 +126,25 @@ class Basis(WaveBasis, AbstractBasis):
         return Waves((self.domain,), self.bandwidths, self.amplitudes)
 
     @property
+    def lattice(self) -> Lattice:
+        """The circle and the nodes on it."""
+        return lattice_of(self.domain, self.bandwidth)
+
+    @property
     def period(self) -> float:
         """The length of the circle."""
-        return self.domain.period
+        return float(self.lattice.period)
+
+    @property
+    def fine(self) -> bool:
+        """Whether there are more than 1024 bandwidths."""
+        return self.bandwidth < FINE * self.domain.length
 
     @property
     def highest(self) -> int:
         """J, the highest frequency kept."""
-        reach = math.sqrt(-math.log(_SMALLEST_MULTIPLIER) / 2) / math.pi
+        least = _SMALLEST_FINE if self.fine else _SMALLEST_MULTIPLIER
+        reach = math.sqrt(-math.log(least) / 2) / math.pi
         return math.ceil(reach * self.period / float(self.bandwidth))
 
     @property
@@ -133,21 +155,21 @@ class Basis(WaveBasis, AbstractBasis):
     @property
     def circle_nodes(self) -> int:
         """M, a power of two: nodes on the whole circle."""
-        return circle_nodes((self.domain,), self.bandwidths)[0]
+        return self.lattice.nodes
 
     @property
     def nodes(self) -> int:
         """How many of them lie in the domain; they are the first."""
-        return self.circle_nodes if self.domain.closed else self.circle_nodes // 2 + 1
+        return self.lattice.steps + (not self.domain.closed)
 
     @property
     def amplitudes(self) -> Array:
         """The scale of the features of j = 0 ... J, shape (J + 1,); 0 at 0 if not released."""
-        j = self.highest
-        squares = 2 * multipliers(self.period, j, float(self.bandwidth))
+        j, h = self.highest, float(self.bandwidth / (2 if self.fine else 1))
+        squares = 2 * multipliers(self.period, j, h)
         squares[0] = 1.0 if self.counted else 0.0
         frequencies = 2 * math.pi / self.period * np.arange(j + 1, dtype=np.float64)
-        squares *= self.target.weights(frequencies, float(self.bandwidth))
+        squares *= self.target.weights(frequencies, h)
         return 2.0**BITS * np.sqrt(squares / squares.sum())
 
     @property
@@ -230,9 +252,12 @@ class Basis(WaveBasis, AbstractBasis):
 
     @override
     def record(self) -> dict[str, object]:
+        around = self.lattice.period
+        own = around == self.domain.length * (1 if self.domain.closed else 2)
         return {
             "domain": self.domain.record(),
             "bandwidth": text(self.bandwidth),
+            **({} if own else {"circle": text(around)}),
             "target": self.target.record(),
             "counted": self.counted,
         }

@@ -79,7 +79,7 @@ class Side(Domain):
     @property
     @abstractmethod
     def period(self) -> float:
-        """The length of the circle that the domain lies on."""
+        """The length of the circle whose cosines are those of the domain."""
 
     @property
     @abstractmethod

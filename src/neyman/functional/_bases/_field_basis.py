@@ -166,7 +166,8 @@ class FieldBasis(WaveBasis, AbstractBasis):
     def lattice(self) -> IntArray:
         """2^6 a_j as integers; 0 for what is not released."""
         d = self.dimensions
-        squares = self.parts * product_multipliers(self.sides, self.highest, self.bandwidth)
+        periods = [side.period for side in self.sides]
+        squares = self.parts * product_multipliers(periods, self.highest, self.bandwidth)
         squares *= self.target.radial(self._scaled, d)
         squares[~self.kept] = 0.0
         if not self.counted:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
-from typing import Final, TypeVar, final
+from typing import Final, NamedTuple, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,14 @@ from neyman.functional._bases._fixed_point import MOST_NODES
 from neyman.numerics import Array
 
 __all__ = [
+    "FINE",
+    "Lattice",
     "WaveBasis",
     "Waves",
     "circle_nodes",
     "even_nodes",
     "gathered",
+    "lattice_of",
     "multipliers",
     "parts_of",
     "product_multipliers",
@@ -29,6 +32,10 @@ __all__ = [
 
 # In so many dimensions: the fewest nodes on a circle, and how many a bandwidth.
 _NODES: Final = {1: (256, 16), 2: (32, 8), 3: (32, 4)}
+# Bandwidths finer than this share of a line or circle have so many nodes each, and so many of them
+# are left empty after an interval.
+FINE: Final = Fraction(1, 1024)
+_FINE_NODES, _FINE_PADDING = 8, 96
 
 _Number = TypeVar("_Number", bound=np.generic)
 
@@ -56,6 +63,38 @@ class WaveBasis(ABC):
     @abstractmethod
     def record(self) -> dict[str, object]:
         """Return the public record, JSON-able."""
+
+
+class Lattice(NamedTuple):
+    """The nodes of the circle that a side is bent to.
+
+    Attributes:
+        period: L, the length of the circle.
+        nodes: M, on all of it.
+        steps: how many of them long the domain is.
+    """
+
+    period: Fraction
+    nodes: int
+    steps: int
+
+
+def lattice_of(side: Side, bandwidth: Fraction) -> Lattice:
+    """Return the circle of a single side.
+
+    An interval of length T is followed by an empty stretch: of its own length, or, of bandwidths
+    h below T / 1024, of about 96 h, so that there are half as many waves. M is a power of two.
+    """
+    length = side.length
+    if bandwidth >= FINE * length:
+        (nodes,) = circle_nodes((side,), (bandwidth,))
+        return Lattice(
+            *((length, nodes, nodes) if side.closed else (2 * length, nodes, nodes // 2))
+        )
+    share = Fraction(1) if side.closed else length / (length + _FINE_PADDING * bandwidth)
+    nodes = 1 << math.ceil(math.log2(_FINE_NODES * length / (share * bandwidth)))
+    steps = math.floor(share * nodes)
+    return Lattice(length * nodes / steps, nodes, steps)
 
 
 @final
@@ -89,9 +128,25 @@ class Waves:
         return bool(self.amplitudes.flat[0] > 0)
 
     @property
+    def lattices(self) -> tuple[Lattice, ...]:
+        """The circle of each side."""
+        if len(self.sides) == 1:
+            return (lattice_of(self.sides[0], self.bandwidths[0]),)
+        nodes = circle_nodes(self.sides, self.bandwidths)
+        return tuple(
+            Lattice(Fraction(side.period), m, m if side.closed else m // 2)
+            for side, m in zip(self.sides, nodes, strict=True)
+        )
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """The length of the circle of each side."""
+        return tuple(float(one.period) for one in self.lattices)
+
+    @property
     def volume(self) -> float:
         """The length of the circle, or the volume of the torus."""
-        return math.prod(side.period for side in self.sides)
+        return math.prod(self.periods)
 
     @property
     def parts(self) -> Array:
@@ -110,7 +165,7 @@ class Waves:
 
     def multipliers(self, bandwidths: Sequence[Fraction | float]) -> Array:
         """Return the product of lambda_jk of a kernel of these bandwidths, for each wave."""
-        return product_multipliers(self.sides, self.highest, bandwidths)
+        return product_multipliers(self.periods, self.highest, bandwidths)
 
     def along(self, axes: tuple[int, ...]) -> "Waves":
         """Return those that vary along some of the axes alone."""
@@ -139,12 +194,12 @@ def multipliers(period: float, highest: int, bandwidth: float) -> Array:
 
 
 def product_multipliers(
-    sides: Sequence[Side], highest: Sequence[int], bandwidths: Sequence[Fraction | float]
+    periods: Sequence[float], highest: Sequence[int], bandwidths: Sequence[Fraction | float]
 ) -> Array:
     """Return the products of the multipliers of each side, shape (J_1 + 1, ..., J_d + 1)."""
     return _outer(
-        multipliers(side.period, j, float(h))
-        for side, j, h in zip(sides, highest, bandwidths, strict=True)
+        multipliers(period, j, float(h))
+        for period, j, h in zip(periods, highest, bandwidths, strict=True)
     )
 
 

@@ -7,7 +7,8 @@ from typing import Final, overload
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._domain import Domain, Side
-from neyman.functional._bases._target import Scales, Target
+from neyman.functional._bases._target import Octaves, Scales, Target
+from neyman.functional._bases._waves import FINE
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._reading import round_reading_of
@@ -18,6 +19,9 @@ __all__ = ["pilot_bandwidth", "select_bandwidth", "started_at"]
 _DOMAINS: Final = 'Interval(lower, upper, outside="clip"), Circle(period) or Box(side, side)'
 # Of a length, in so many dimensions: finer ones are better asked for by hand.
 _SMALLEST_PILOT: Final = {1: Fraction(1, 1000), 2: Fraction(1, 128), 3: Fraction(1, 24)}
+# From so many records on, a release starts so fine, and shares its noise among so many scales.
+_MANY: Final = 10_000
+_FINE_START, _FINE_SCALES = Fraction(1, 4000), 9
 
 
 def started_at(
@@ -29,9 +33,16 @@ def started_at(
 ) -> tuple[Real | Sequence[Real], Target | None]:
     """Return the bandwidth of a release and what its errors weigh; None for the domain's default.
 
-    Half of the pilot on a line or circle, and the pilot in a box, each as measured
-    (benchmarks/results/functions.md); `Scales()` shares the noise among what may be read. Of whole
-    numbers, where `heaped` says so of a side, not below 1: all that is finer is their heaps.
+    On a line or circle of length T, with n records, each as measured
+    (benchmarks/results/functions.md):
+
+        n < 10,000      half of the pilot, `Scales()`
+        n >= 10,000     T / 4000, `Octaves(9)`, or as above where another target is written
+
+    From there on a start that is far too fine costs next to nothing, and the domain may be far too
+    wide. It is n mu that counts, about 1,000, and 1/4 is a small mu. In a box the start is the
+    pilot. Of whole numbers, where `heaped` says so of a side, it is not below 1: all that is
+    finer is their heaps.
 
     Raises:
         InvalidParameter: if bandwidth and records are both given or neither is, or `records` is
@@ -52,6 +63,11 @@ def started_at(
         )
     weighed = Scales() if target is None else target
     pilots = _pilots(domain, records)
+    if len(pilots) == 1 and target is None and records >= _MANY:
+        length = domain.sides[0].length
+        fine = max(_FINE_START * length, Fraction(heaped[0]))
+        if fine < FINE * length:
+            return fine, Octaves(_FINE_SCALES)
     if len(pilots) == 1:
         pilots = (max(pilots[0] / 2, _rounded(_SMALLEST_PILOT[1] * domain.sides[0].length)),)
     found = tuple(

@@ -10,6 +10,10 @@ noise only, and half of the noise goes when that stretch is set to 0 first:
     W      1 on the domain and 5 h beyond, where kernels of values reach; then a Hann taper
     c_j    Re(transform of W g at j) / lambda_j,    kept where lambda_j >= 0.01
 
+Of fine bandwidths the circle of the release is shorter. The cosines of the domain are not among its
+waves, but W g is 0 where the rest of a circle of twice the length would be, and is transformed
+there.
+
 Kernels that lie askew to the axes of a plane do not commute with a reflection at an end: for them
 the whole transform of W g is kept, and what is read beyond an end is folded back afterwards.
 """
@@ -22,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.functional._bases._domain import Side
-from neyman.functional._bases._waves import Waves, circle_nodes, even_nodes, multipliers, spread
+from neyman.functional._bases._waves import Lattice, Waves, even_nodes, multipliers, spread
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.numerics import Array, ComplexArray
 
@@ -35,6 +39,8 @@ Means: TypeAlias = npt.NDArray[np.inexact[Any]]
 _REACH, _TAPER = 5, 10
 # What a multiplier below this has hidden is not divided back.
 _LEAST_MULTIPLIER: Final = 0.01
+# Where the waves of the release end at that: the window needs some beyond those that are kept.
+_LEAST_BETWEEN: Final = 0.02
 # Below it, the noise of a windowed cosine is not that of its neighbours.
 _PAIRED: Final = 8
 # Of the sampling variance of a wave, so that evidence stays finite.
@@ -247,7 +253,8 @@ class Coefficients:
                 found: Means = on_circle(np.asarray(np.real(first), np.float64), sines, m)
             else:
                 found = _whole_on_circle(first, m)
-                found = found * _window(side, h, m).reshape(-1, *(1,) * (found.ndim - 1))
+                window = _window(side, side.period, h, m)
+                found = found * window.reshape(-1, *(1,) * (found.ndim - 1))
             values = np.moveaxis(found, 0, axis)
         return values
 
@@ -260,19 +267,42 @@ class _Circle:
     Attributes:
         side: where values lie.
         bandwidth: h.
-        hidden: lambda_0 ... lambda_J of the kernel of the release.
-        nodes: on the circle.
+        blur: lambda_0 ... lambda_J of the kernel of the release.
+        hidden: the same at the waves of the domain.
+        lattice: the circle and its nodes.
     """
 
     side: Side
     bandwidth: float
+    blur: Array
     hidden: Array
-    nodes: int
+    lattice: Lattice
+
+    @property
+    def nodes(self) -> int:
+        """On the circle."""
+        return self.lattice.nodes
+
+    @property
+    def window(self) -> Array:
+        """W at its nodes."""
+        return _window(self.side, float(self.lattice.period), self.bandwidth, self.nodes)
+
+    @property
+    def _before(self) -> int:
+        """How many of its nodes are nearer to the lower end than to the upper, and below it."""
+        return (self.nodes - self.lattice.steps) // 2
 
     @property
     def last(self) -> int:
         """The highest frequency that is kept."""
-        return int(np.flatnonzero(self.hidden >= _LEAST_MULTIPLIER)[-1])
+        least = _LEAST_MULTIPLIER if self.side.closed or self.own else _LEAST_BETWEEN
+        return int(np.flatnonzero(self.hidden >= least)[-1])
+
+    @property
+    def own(self) -> bool:
+        """Whether the cosines of an interval are among the waves of its circle."""
+        return self.nodes == 2 * self.lattice.steps
 
     def folded(self, values: Array, noise: Array) -> tuple[Array, Array, npt.NDArray[np.int64]]:
         """Return the waves of the domain along the first axis, their noise, and their numbers.
@@ -281,31 +311,83 @@ class _Circle:
             values: cosines of j = 0 ... J on the circle, then sines.
             noise: their variances.
         """
-        last, waves = self.last, self.hidden.size
+        last, waves = self.last, self.blur.size
         if self.side.closed:
             rows = np.r_[: last + 1, waves : waves + last]
             return values[rows], noise[rows], np.r_[: last + 1, 1 : last + 1]
         rest = (1,) * (values.ndim - 1)
-        scale, window = (
-            self.hidden.reshape(-1, *rest),
-            _window(self.side, self.bandwidth, self.nodes),
-        )
+        scale, window = self.blur.reshape(-1, *rest), self.window
         seen = on_circle(np.concatenate([scale, scale[1:]]) * values, waves - 1, self.nodes)
         seen *= window.reshape(-1, *rest)
-        found = np.fft.rfft(seen, axis=0).real[: last + 1] / (scale[: last + 1] * self.nodes)
-        blurred = np.fft.fft(window) / self.nodes
+        kept = self.hidden[: last + 1].reshape(-1, *rest)
+        found = np.fft.rfft(self._opened(seen), axis=0).real[: last + 1] / (kept * self.nodes)
         parts = scale**2 * noise[:waves]
-        variances = _blurred(parts, blurred, last)
-        k = np.arange(1, waves)
-        for j in range(min(_PAIRED, last + 1)):
+        variances = self._carried(parts, window) if self.own else self._between(parts, window)
+        return found, np.maximum(variances, 0.0) / kept**2, np.arange(last + 1)
+
+    def _opened(self, seen: Array) -> Array:
+        """Return what is 0 far beyond the ends at the nodes of a circle of twice the length."""
+        if self.own:
+            return seen
+        steps, first = self.lattice.steps, self.nodes - self._before
+        found = np.zeros((2 * steps, *seen.shape[1:]))
+        found[:first], found[-self._before :] = seen[:first], seen[first:]
+        return found
+
+    def _carried(self, parts: Array, window: Array) -> Array:
+        """Return the noise of W g at the waves of the domain, which are waves of the circle."""
+        blurred = np.fft.fft(window) / self.nodes
+        found = _blurred(parts, blurred, self.last)
+        k = np.arange(1, len(parts))
+        for j in range(min(_PAIRED, self.last + 1)):
             paired = (blurred[j - k] * blurred[(j + k) % self.nodes]).real
-            variances[j] += 2 * np.tensordot(paired, parts[1:], axes=(0, 0))
-        variances = np.maximum(variances, 0.0) / scale[: last + 1] ** 2
-        return found, variances, np.arange(last + 1)
+            found[j] += 2 * np.tensordot(paired, parts[1:], axes=(0, 0))
+        return found
+
+    def _transformed(self, turns: Array) -> Array:
+        """Return the transform of W around the middle, at frequencies in those of the circle.
+
+        W is a box with ends in the middle of the tapers, blurred by an arch of a cosine.
+        """
+        w = turns * (2 * math.pi / float(self.lattice.period))
+        taper = _TAPER * self.bandwidth
+        box = float(self.side.length) + 2 * _REACH * self.bandwidth + taper
+        arch = np.sinc(w * taper / (2 * math.pi) - 0.5) + np.sinc(w * taper / (2 * math.pi) + 0.5)
+        return (
+            box
+            * np.sinc(w * box / (2 * math.pi))
+            * arch
+            * (math.pi / 4)
+            / float(self.lattice.period)
+        )
+
+    def _between(self, parts: Array, window: Array) -> Array:
+        """Return the noise of W g at waves w_j of the domain that are none of the circle's.
+
+        The noise of g has the covariance r(t) = sum_k S_k exp(i w_k t) at a lag t, and that of W g
+        at w_j the variance sum_k S_k |W(w_j - w_k)|^2 + ..., the transform of r times the sum of
+        W(x) W(x + t) over x.
+        """
+        m, steps = self.nodes, self.lattice.steps
+        lags = np.arange(-m, m)
+        line = np.roll(window, self._before)
+        overlap = np.fft.irfft(np.abs(np.fft.rfft(line, 2 * m)) ** 2, 2 * m)
+        terms = np.zeros(m // 2 + 1)
+        terms[: parts.size] = parts
+        covariance = overlap[lags] * np.fft.irfft(terms, m)[lags % m]
+        folded = np.bincount(lags % (2 * steps), covariance, 2 * steps)
+        found = np.fft.rfft(folded).real[: self.last + 1] / m
+        k = np.arange(1, parts.size, dtype=np.float64)
+        for j in range(min(_PAIRED, self.last + 1)):
+            own = j * m / (2 * steps)
+            # The middle turns both by e^(-i w T / 2), together by e^(-i w_j T), which is 1 or -1.
+            paired = (-1) ** j * self._transformed(own - k) * self._transformed(own + k)
+            found[j] += 2 * float(paired @ parts[1:])
+        return found
 
     def whole(self, values: Means, noise: Array) -> tuple[Means, Array, npt.NDArray[np.int64]]:
         """Return the means of e^(-i w x) along the first axis, what lies far beyond an end cut."""
-        last, waves = self.last, self.hidden.size
+        last, waves = self.last, self.blur.size
         rest = (1,) * (values.ndim - 1)
         scale, cosines = self.hidden.reshape(-1, *rest), values[:waves]
         rows = np.arange(last + 1), np.arange(-last, 0)
@@ -321,7 +403,7 @@ class _Circle:
         terms = np.zeros((self.nodes, *values.shape[1:]), np.complex128)
         terms[:waves] = scale * positive
         terms[-waves + 1 :] = (scale[1:] * negative)[::-1]
-        window = _window(self.side, self.bandwidth, self.nodes)
+        window = self.window
         seen = np.fft.ifft(terms, axis=0) * window.reshape(-1, *rest)
         scale = scale[np.abs(numbers)]
         found = np.fft.fft(seen, axis=0)[numbers] / scale
@@ -331,13 +413,15 @@ class _Circle:
 
 
 def _circles(waves: Waves) -> list[_Circle]:
-    nodes = circle_nodes(waves.sides, waves.bandwidths)
-    return [
-        _Circle(side, float(h), multipliers(side.period, highest, float(h)), m)
-        for side, h, highest, m in zip(
-            waves.sides, waves.bandwidths, waves.highest, nodes, strict=True
-        )
-    ]
+    found: list[_Circle] = []
+    for side, width, highest, lattice in zip(
+        waves.sides, waves.bandwidths, waves.highest, waves.lattices, strict=True
+    ):
+        h, period = float(width), float(lattice.period)
+        own = highest if period == side.period else 2 * highest
+        blur = multipliers(period, highest, h)
+        found.append(_Circle(side, h, blur, multipliers(side.period, own, h), lattice))
+    return found
 
 
 def _blurred(parts: Array, blurred: ComplexArray, last: int) -> Array:
@@ -375,9 +459,9 @@ def _whole_on_circle(values: Means, m: int) -> ComplexArray:
     return m * np.fft.ifft(terms, axis=0)
 
 
-def _window(side: Side, h: float, m: int) -> Array:
+def _window(side: Side, period: float, h: float, m: int) -> Array:
     """Return 1 on the interval and where kernels of its values reach, falling to 0 beyond."""
-    length, period = float(side.length), side.period
+    length = float(side.length)
     place = period / m * np.arange(m)
     beyond = np.where(place <= length, 0.0, np.minimum(place - length, period - place))
     taper = min(_TAPER * h, (period - length) / 2 - _REACH * h)

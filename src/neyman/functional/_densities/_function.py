@@ -35,6 +35,11 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
         """Where values lie."""
         return self.waves.sides[0]
 
+    @property
+    def period(self) -> float:
+        """The length of the circle that it was released on."""
+        return self.waves.periods[0]
+
     def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array:
         """Return f, or a derivative of it, at each x; shape of x.
 
@@ -84,13 +89,13 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
     @override
     def noise_sd(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array:
         own, common = self.noise_parts(whole("derivative", derivative, 0, 8))
-        level = (1 / self.side.period if derivative == 0 else 0.0) - self(x, derivative=derivative)
+        level = (1 / self.period if derivative == 0 else 0.0) - self(x, derivative=derivative)
         return np.asarray(np.sqrt(own + common * level**2))
 
     def noise_parts(self, derivative: int) -> tuple[float, float]:
         """Return the variance of the waves at a point, and the relative variance of the count."""
         noise = self.noise_spectrum
-        step = 2 * math.pi / self.side.period
+        step = 2 * math.pi / self.period
         frequencies = np.arange(noise.size, dtype=np.float64) * step
         return float((noise * frequencies ** (2 * derivative))[1:].sum()), self.count_variance
 
@@ -100,7 +105,7 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
         products, last = self.transform, self.waves.highest[0] + 1
         found = products[:last].astype(np.complex128)
         found.imag[1:] = -products[last:]
-        period = self.side.period
+        period = self.period
         kernel = multipliers(period, self.waves.highest[0], float(self.bandwidth))
         return Series(period, found * kernel / period)
 

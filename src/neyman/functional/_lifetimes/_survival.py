@@ -15,6 +15,7 @@ from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Interval
 from neyman.functional._bases._features import clamped, feature_sensitivity, whole_sums
 from neyman.functional._bases._target import Cumulative
+from neyman.functional._bases._waves import FINE
 from neyman.functional._channels import ChannelReading
 from neyman.functional._question import question_of
 from neyman.nodes import Nodes, beyond
@@ -69,6 +70,11 @@ class Exits:
         return *self.bases[0].axes, beyond(float(self.horizon)), status
 
     def _basis(self, *, counted: bool) -> Basis:
+        if self.bandwidth < FINE * self.horizon:
+            raise InvalidParameter(
+                f"bandwidth must be at least a 1024th of the horizon; got {text(self.bandwidth)}. "
+                f"Write {float(FINE * self.horizon):.6g} or more"
+            )
         domain = Interval(0, self.horizon, outside="clip")
         return Basis(domain, self.bandwidth, Cumulative(), counted)
 
