@@ -190,18 +190,19 @@ class _Curve:
 def _octaves(cosines: int) -> tuple[Array, list[tuple[ComplexArray, float]]]:
     """Return the filter of the waves below all octaves, and each octave's with its wavelets."""
     taps = np.array(_TAPS) / math.sqrt(2)
-    mirrored = taps[::-1] * (-1.0) ** np.arange(taps.size)
+    pair = np.stack([taps, taps[::-1] * (-1.0) ** np.arange(taps.size)], axis=1)
     turn = np.exp(-1j * math.pi * np.arange(cosines) / max(cosines - 1, 1))
     low, number = np.ones(cosines, np.complex128), float(cosines - 1)
     found: list[tuple[ComplexArray, float]] = []
     while number > _FEWEST:
         kept = math.ceil(_BEYOND * number) + 1
         low, turn = low[:kept], turn[:kept]
-        found.append((low * np.polyval(mirrored[::-1], turn), number))
-        low, turn, number = low * np.polyval(taps[::-1], turn), turn**2, number / 2
-    return np.pad(np.abs(low), (0, cosines - low.size)), found
+        lower, higher = (np.vander(turn, taps.size, increasing=True) @ pair).T
+        found.append((low * higher, number))
+        low, turn, number = low * lower, turn**2, number / 2
+    return np.concatenate([np.abs(low), np.zeros(cosines - low.size)]), found
 
 
 def _on_nodes(terms: ComplexArray, nodes: int) -> Array:
     """Return c_0 + 2 sum of the real parts of c_j e^(i w_j x) at the nodes of the circle."""
-    return nodes * np.fft.irfft(np.pad(terms, (0, nodes // 2 + 1 - terms.size)), nodes)
+    return nodes * np.fft.irfft(terms, nodes)
