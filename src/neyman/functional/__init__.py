@@ -19,6 +19,7 @@ from neyman.functional._densities._density import Risk, density, density_of, nor
 from neyman.functional._densities._density_function import DensityFunction
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
+from neyman.functional._densities._masses import MassFunction, masses
 from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
 from neyman.functional._densities._released import OutsideCounts, ReleasedDensity
 from neyman.functional._functions import Functions
@@ -67,6 +68,7 @@ __all__ = [
     "Kernel",
     "Logistic",
     "Loss",
+    "MassFunction",
     "Matern",
     "MaternPath",
     "NoisyCount",
@@ -98,6 +100,7 @@ __all__ = [
     "load",
     "load_functions",
     "machine_norm",
+    "masses",
     "mean_norm",
     "normal_risk",
     "pilot_bandwidth",
