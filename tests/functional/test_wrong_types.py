@@ -98,6 +98,11 @@ ROWS = ny.open_table(
     bounds={"x": ny.Bounds(-2, 2, 1)},
     name="x",
 )
+COUNTS = SimpleNamespace(
+    query={"statistic": "count", "keys": {"columns": ["x"]}},
+    columns={"x": [0, 1, 2, 3], "count": [9, 5, 3, 1], "stddev": [1.0] * 4},
+)
+M = functional.masses(COUNTS)
 BY_GROUP = answer_by(publish.density(ROWS, "x", bandwidth=0.2, by=ny.Keys({"g": ["a", "b"]})))
 
 
@@ -229,6 +234,12 @@ CALLS = [
         units=None,
         **WORDS,
     ),
+    call(functional.masses, release=COUNTS),
+    call(M.__call__, x=POINTS),
+    call(M.cdf, x=POINTS),
+    call(M.ppf, q=[0.1, 0.5]),
+    call(M.rvs, size=3, generator=draws()),
+    call(M.band, level=0.9, kind="total"),
     call(functional.functions, release=BY_GROUP, kind=functional.Function),
     call(functional.read_functions, record=functional.functions(BY_GROUP).to_json()),
     call(functional.function, release=RELEASE, kind=functional.Function),
@@ -340,7 +351,7 @@ def test_every_public_callable_is_in_the_table():
     made += (functional.RegressionCurve, functional.RegressionFit)
     made += (functional.FieldBasis, functional.ReleasedField, functional.DensityFunction)
     made += (functional.AdditiveCurve, functional.AdditiveTerms, functional.Effect)
-    made += (functional.OutsideCounts, functional.LogRank)
+    made += (functional.OutsideCounts, functional.LogRank, functional.MassFunction)
     made += (functional.Box, functional.NoisyCount)
     # What publish asks on behalf of tables is no user's call.
     rooms = {"density_of", "survival_of", "regression_of", "quantiles_of"}

@@ -123,6 +123,9 @@ def test_page_and_text_say_which_density_is_not_resolved(heaped, tmp_path: Path,
     said = "ot resolved: the values are heaped on places"
     assert (said in capsys.readouterr().out) == heaped
     assert (said in page.read_text()) == heaped
+    assert main(["release", str(spec), "--json"]) == 0
+    (record,) = json.loads(capsys.readouterr().out)
+    assert [said in one for one in record["unresolved"]] == [True] * heaped
 
 
 def test_text_page_and_json_say_it_alike(tmp_path: Path, capsys):

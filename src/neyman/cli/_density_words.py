@@ -45,6 +45,7 @@ def record(f: DensityFunction, release: Release) -> dict[str, object]:
         "release": release.to_json(),
         "replayed": release.replayed,
         "function": f.to_json(),
+        "unresolved": f.unresolved,
         "band": {
             "level": LEVEL,
             **{name: values.tolist() for name, values in _at(f, _PLACES).items()},

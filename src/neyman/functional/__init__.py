@@ -20,6 +20,7 @@ from neyman.functional._densities._density_function import DensityFunction
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._grouped import GroupedDensity
+from neyman.functional._densities._masses import MassFunction, masses
 from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
 from neyman.functional._densities._released import OutsideCounts, ReleasedDensity
 from neyman.functional._functions import Functions
@@ -76,6 +77,7 @@ __all__ = [
     "LogRank",
     "Logistic",
     "Loss",
+    "MassFunction",
     "Matern",
     "MaternPath",
     "NoisyCount",
@@ -109,6 +111,7 @@ __all__ = [
     "load_functions",
     "logrank",
     "machine_norm",
+    "masses",
     "mean_norm",
     "normal_risk",
     "pilot_bandwidth",

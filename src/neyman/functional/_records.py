@@ -17,6 +17,7 @@ from neyman.functional._abstract import Function, Released
 from neyman.functional._densities._density_function import DensityFunction
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
+from neyman.functional._densities._masses import MassFunction
 from neyman.functional._densities._proper import TabulatedDensity
 from neyman.functional._functions import Functions, parts_of
 from neyman.functional._gaussian_processes._interpolant import Interpolant
@@ -45,6 +46,7 @@ _KINDS: Final[tuple[type[Function], ...]] = (
     AdditiveCurve,
     Interpolant,
     TabulatedDensity,
+    MassFunction,
 )
 
 _RELEASE: Final = "what release(query, noise, ledger, entry=...) returned"

@@ -27,10 +27,11 @@ def records_of(publication: Publication) -> list[dict[str, object]]:
 
 
 def recorded(name: str, release: Release) -> dict[str, object]:
-    """Return a release for programs; of a function, with the groups that its noise hides."""
+    """Return a release for programs; of a function, with what it does not show, and why."""
     record: dict[str, object] = {"name": name, **release.to_json()}
     if "coefficient" in release.columns:
-        record["hidden"] = list(read_off(release).hidden)
+        read = read_off(release)
+        record |= {"hidden": list(read.hidden), "unresolved": list(read.notes)}
     return record
 
 
