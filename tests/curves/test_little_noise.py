@@ -36,6 +36,20 @@ def test_too_little_for_lines_is_still_finite(noise: float) -> None:
     assert run.delta(0.0, bracket=True).lower >= least * (1 - 1e-14)
 
 
+def test_few_steps_that_show_a_record_lose_what_one_of_them_shows() -> None:
+    run = dp_sgd(noise_multiplier=0.01, sampling_probability=0.01, steps=9)
+    seen = 1 - 0.99**9
+    lower, upper = run.delta([0.0, 1.0], bracket=True)
+    assert lower == pytest.approx(seen, rel=1e-9)
+    assert upper == pytest.approx(seen, rel=1e-9)
+    for size in (0.01, 0.2):
+        lower, upper = run.tpr(size, bracket=True)
+        assert lower <= seen + size * (1 - seen) <= upper
+        assert upper - lower < 0.02
+    lower, upper = (run @ laplace(0.01)).remove.delta(0.0, bracket=True)
+    assert seen * (1 - 1e-9) <= lower <= upper
+
+
 def test_views_of_loud_steps_hold_what_a_simulation_finds() -> None:
     run = poisson(gdp(10), 0.5) ** 2
     # Both records sampled or one: sampling shows, so the mean over the steps is nearly exact.

@@ -72,7 +72,7 @@ def composed(factors: Iterable[tuple[Pair, int]]) -> Pair:
             longest, inner = inner, longest
         parts.extend((part, times * count) for part, times in inner)
     few = gathered(parts)
-    if any(pair.neighbors for pair, _ in few):
+    if len(few) + len(longest) > 1 and any(pair.neighbors for pair, _ in few):
         check_relation([pair for pair, _ in (*few, *longest)], "compose", "composed")
     merged = folded(put_in(longest, few), few)
     if not merged:

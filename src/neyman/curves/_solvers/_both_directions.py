@@ -19,7 +19,7 @@ from neyman.curves._solvers._lattice import lattice_powers
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._solver import Auto, Contour, in_use
 from neyman.curves._solvers._statements import stands_beside, statement_bound, without_statements
-from neyman.curves._solvers._trivial import one_side
+from neyman.curves._solvers._trivial import one_side, trivial_bounds
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View, meet
 from neyman.numerics import Array, BothWays, Bracket, Interval, exp_outward
 from neyman.numerics._primitives import log
@@ -178,6 +178,12 @@ def _hull(remove: Pair, add: Pair, view: View, alpha: Array) -> Bracket:
     if touching is None:
         return _by_conjugate(remove, add, view, alpha)
     found = touching[0] if view is BETA else touching[1]
+    for pair in (remove, add):
+        if isinstance(pair, ProductPair) and not np.all(view.narrow(found, _CLOSE)):
+            for bound in trivial_bounds(pair.parts, TPR, alpha):
+                # One direction tells nothing of both from above.
+                power = one_side(TPR, TPR.vacuous(alpha), bound, above=False)
+                found = meet(found, view.of_power(power))
     for power in lattice_powers((remove, add), alpha):
         if np.all(view.narrow(found, max(effort.tolerance, _CLOSE))) or effort.late:
             break

@@ -1,6 +1,7 @@
 """What always holds of a composition: more than any factor loses, less than curves below it.
 
     f_1 ⊗ ... ⊗ f_n <= f_i                         each factor alone
+    power(1 - (1 - a)^n) >= 1 - Π (1 - power_i(a))   the test that rejects where one of theirs does
     f_i >= G_(mu_i)      for all i   =>   f >= G_mu,  mu^2 the sum
     |L_i| <= e_i         for all i   =>   f >= f_(e, 0),  e the sum
     f_i >= f_(0, d_i)    for some i  =>   f >= f_(0, d) ⊗ the rest,  1 - d the product of 1 - d_i
@@ -14,6 +15,8 @@ Source: Dong, Roth and Su (2022), section 3; the total variation of a sampled me
 from collections.abc import Iterator
 from fractions import Fraction
 
+import numpy as np
+
 from neyman.curves._algebra._factors import Factors, gathered
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._erased import erased
@@ -22,9 +25,11 @@ from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._pairs._randomized_response import RandomizedResponsePair
 from neyman.curves._pairs._sampled import sampling_of
 from neyman.curves._pairs._symmetrised import SymmetrisedPair
-from neyman.curves._solvers._view import View
+from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View
 from neyman.errors import NeymanError
-from neyman.numerics import Array, Bracket
+from neyman.numerics import Array, Bracket, Interval
+from neyman.numerics._interval import quiet
+from neyman.numerics._primitives import exp, expm1, log, log1p
 
 __all__ = ["chance_of_sample", "curves_below", "one_side", "trivial_bounds"]
 
@@ -33,6 +38,8 @@ _MOST_SQUARE, _MOST_LOSS = Fraction(2) ** 1000, Fraction(700)
 _LEAST_LOSS = Fraction(2) ** -500
 # Factors of which each is asked for itself.
 _MOST_ASKED = 16
+# Sizes of tests of which one is made of all of them.
+_SIZES = 10.0 ** -np.asarray([0.5, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144])
 
 
 def trivial_bounds(parts: Factors, view: View, at: Array) -> Iterator[Bracket]:
@@ -40,10 +47,41 @@ def trivial_bounds(parts: Factors, view: View, at: Array) -> Iterator[Bracket]:
     for pair in curves_below(parts):
         found = view.ask(pair, at)
         yield one_side(view, view.vacuous(at), found, above=True)
-    for pair, _ in parts[:_MOST_ASKED]:
-        # A class promises nothing from below, and a nested composition is asked elsewhere.
-        if pair.certified and pair.method == "closed form" and not pair.of_class:
-            yield one_side(view, view.vacuous(at), view.ask(pair, at), above=False)
+    # A class promises nothing from below, and a nested composition is asked elsewhere.
+    known = [
+        (pair, n)
+        for pair, n in parts[:_MOST_ASKED]
+        if pair.certified and pair.method == "closed form" and not pair.of_class
+    ]
+    for pair, _ in known:
+        yield one_side(view, view.vacuous(at), view.ask(pair, at), above=False)
+    if known:
+        yield one_side(view, view.vacuous(at), _any_of_theirs(known, view, at), above=False)
+
+
+@quiet
+def _any_of_theirs(parts: list[tuple[Pair, int]], view: View, at: Array) -> Bracket:
+    """Bracket a view, vacuously above, by the test that rejects where one of all the tests does."""
+    total = sum(n for _, n in parts)
+
+    def power(size: Array) -> Interval:
+        rest = Interval.exactly(np.zeros(size.shape))
+        for pair, n in parts:
+            rest = rest + log1p(-Interval.exactly(pair.tpr_bracket(size).lower)) * n
+        return -expm1(rest)
+
+    if view not in (EPSILON, LOG_DELTA):
+        size = -expm1(log1p(-Interval.decimal(at)) / total)
+        found = view.of_power(power(np.clip(size.lower, 0.0, 1.0)))
+        return Bracket(np.where(at < 1, found.lower, 0.0), np.where(at < 1, found.upper, 1.0))
+    false, true = -expm1(log1p(-Interval.exactly(_SIZES)) * Fraction(total)), power(_SIZES)
+    here = Interval.decimal(at[..., None])
+    if view is LOG_DELTA:
+        told = log(true - exp(here) * false)
+    else:
+        told = log((true - here) / false).larger(0.0)
+    lower = told.lower.max(axis=-1, where=~np.isnan(told.lower), initial=-np.inf)
+    return Bracket(lower, view.vacuous(at).upper)
 
 
 def one_side(view: View, vacuous: Bracket, found: Bracket, *, above: bool) -> Bracket:

@@ -47,6 +47,8 @@ _UNIT = 2.0**-53
 _BLOCK = 2**15
 # So many terms are quicker summed as they stand.
 _FEW = 2**8
+# Of `Bounds`.
+_ROWS = np.arange(3)[:, None]
 
 
 @final
@@ -183,12 +185,16 @@ class Bounds:
         decay = gap * TWO_PI / step
         folded = (value - log(expm1(decay.lower).lower)).upper
         above, below = (np.where(side, folded, np.inf) for side in (points > c, points < c))
-        logs = np.stack((value.upper, above, below))
-        return cls(Interval.exactly(points[:, None]) - c, logs[:, :, None])
+        return cls(Interval.exactly(points) - c, np.stack((value.upper, above, below)))
 
     def at(self, t: Array) -> Array:
-        """Bound log F(t), and the logs of the sums of aliases k > 0 and k < 0, over the scale."""
-        return (self.logs - self.gap * t).upper.min(axis=1)
+        """Bound log F(t), and the logs of the sums of aliases k > 0 and k < 0, over the scale.
+
+        Which of the points bounds best need not be proved.
+        """
+        about = self.logs[:, :, None] - np.multiply.outer(self.gap.upper, t)
+        best = about.argmin(axis=1)
+        return (self.logs[_ROWS, best] - self.gap.at(best) * t).upper
 
 
 @final
