@@ -104,6 +104,10 @@ class Nodes:
         nodes[lost] = self.number
         return nodes
 
+    def spread(self, mean: float, stddev: float) -> tuple[float, float]:
+        """Return the mean and the deviation of values where the nodes are equally spaced."""
+        return mean, stddev
+
     def _clipped(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return distances from the start; of NaN NaN."""
         inside = np.clip(values, self.start, self.end)

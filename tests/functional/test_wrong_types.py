@@ -247,6 +247,7 @@ CALLS = [
     call(functional.simulate_grid, kernel=ROUGH, step=0.5, shape=(4,), generator=draws()),
     call(Interval, lower=0, upper=1, outside="clip"),
     call(Circle, period=1),
+    call(functional.Asinh, unit=1),
     call(Units, ids=np.arange(3), max_values=2),
     call(SquaredExponential, length_scale=1),
     call(Matern, smoothness=0.5, length_scale=1),
@@ -352,6 +353,7 @@ def test_every_public_callable_is_in_the_table():
     made += (functional.FieldBasis, functional.ReleasedField, functional.DensityFunction)
     made += (functional.AdditiveCurve, functional.AdditiveTerms, functional.Effect)
     made += (functional.OutsideCounts, functional.LogRank, functional.MassFunction)
+    made += (functional.ScaledInterval,)
     made += (functional.Box, functional.NoisyCount)
     # What publish asks on behalf of tables is no user's call.
     rooms = {"density_of", "survival_of", "regression_of", "quantiles_of"}

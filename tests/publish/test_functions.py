@@ -289,6 +289,13 @@ def test_a_column_of_whole_numbers_is_told_by_its_type():
     assert basis("y", records=300_000) != basis("x", records=300_000)
 
 
+def test_a_scale_is_refused_of_a_table():
+    """One statement counts at equally spaced places: arrays are compared with public edges."""
+    line = Interval(1, 10, outside="count").scaled(functional.Log())
+    with pytest.raises(InvalidParameter, match="without a scale, or functional.density"):
+        density(table(), "x", domain=line, records=3_000)
+
+
 def test_one_of_bandwidth_and_records_is_given():
     domain = Interval(-60, 180, outside="clip")
     with pytest.raises(InvalidParameter, match="neither bandwidth nor records was given"):

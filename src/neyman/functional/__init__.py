@@ -3,8 +3,9 @@
 from neyman.functional._abstract import Function, NoisyCount
 from neyman.functional._arrays import Units
 from neyman.functional._bases._basis import Basis
-from neyman.functional._bases._domain import Box, Circle, Domain, Interval, Side
+from neyman.functional._bases._domain import Box, Circle, Domain, Interval, ScaledInterval, Side
 from neyman.functional._bases._field_basis import FieldBasis
+from neyman.functional._bases._scale import Asinh, Log, Scale
 from neyman.functional._bases._target import (
     Cumulative,
     Density,
@@ -55,6 +56,7 @@ from neyman.functional._regressions._regression_fit import RegressionFit
 __all__ = [
     "AdditiveCurve",
     "AdditiveTerms",
+    "Asinh",
     "Band",
     "Basis",
     "Box",
@@ -74,6 +76,7 @@ __all__ = [
     "Interpolant",
     "Interval",
     "Kernel",
+    "Log",
     "LogRank",
     "Logistic",
     "Loss",
@@ -90,6 +93,8 @@ __all__ = [
     "ReleasedField",
     "ReleasedFunction",
     "Risk",
+    "Scale",
+    "ScaledInterval",
     "Scales",
     "Side",
     "SquaredExponential",

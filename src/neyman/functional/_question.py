@@ -141,7 +141,9 @@ class ImaginedCounts:
         """Divide records over the places; the numbers of one are independent of each other."""
         places = math.prod(axis.number for axis in self.axes)
         guessed = [
-            Between.of(name, *spreads[name], axis.start, axis.end) if name in spreads else TYPICAL
+            Between.of(name, *axis.spread(*spreads[name]), axis.start, axis.end)
+            if name in spreads
+            else TYPICAL
             for name, axis in zip(self.columns, self.axes, strict=True)
         ]
         typical = self._divided([TYPICAL] * len(self.axes))

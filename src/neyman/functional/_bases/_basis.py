@@ -13,7 +13,7 @@ from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import number
 from neyman.functional._bases._abstract_basis import AbstractBasis
-from neyman.functional._bases._domain import Interval, Side, check_side, side_of
+from neyman.functional._bases._domain import Interval, ScaledInterval, Side, side_of
 from neyman.functional._bases._features import clamped, feature_sensitivity, whole_sums
 from neyman.functional._bases._symmetric_waves import eighth_features, eighth_norms, eighth_products
 from neyman.functional._bases._target import Target, target_of
@@ -82,7 +82,9 @@ class Basis(WaveBasis, AbstractBasis):
             InvalidParameter: if it is below an 8000th of the length or above the largest, or one
                 of the rest is of another class.
         """
-        check_side(self.domain)
+        check_type(
+            "domain", self.domain, Side, 'Interval(lower, upper, outside="clip") or Circle(period)'
+        )
         check_type("bandwidth", self.bandwidth, Fraction | int, "an exact one, a Fraction")
         check_type(
             "target", self.target, Target, "Density(), Cumulative(), Scales() or Weights(...)"
@@ -99,12 +101,8 @@ class Basis(WaveBasis, AbstractBasis):
     @property
     def inside(self) -> "Basis":
         """The same without what is outside: values there count for nothing."""
-        match self.domain:
-            case Interval(outside="count"):
-                domain = Interval(self.domain.lower, self.domain.upper, outside="drop")
-                return replace(self, domain=domain)
-            case _:
-                return self
+        inner = self.domain.inner
+        return self if inner == self.domain else replace(self, domain=inner)
 
     @property
     @override
@@ -123,7 +121,7 @@ class Basis(WaveBasis, AbstractBasis):
     @property
     @override
     def waves(self) -> Waves:
-        return Waves((self.domain,), self.bandwidths, self.amplitudes)
+        return Waves((self.domain.line,), self.bandwidths, self.amplitudes)
 
     @property
     def lattice(self) -> Lattice:
@@ -176,11 +174,10 @@ class Basis(WaveBasis, AbstractBasis):
     @override
     def axes(self) -> tuple[Nodes]:
         step = self.period / self.circle_nodes
-        match self.domain:
-            case Interval(outside="count"):
-                return (self.domain.whole(step, self.nodes),)
-            case _:
-                return (self.domain.places(step, self.nodes),)
+        domain = self.domain
+        if self.outside and isinstance(domain, Interval | ScaledInterval):
+            return (domain.whole(step, self.nodes),)
+        return (domain.places(step, self.nodes),)
 
     def transform(self, integers: Array) -> ComplexArray:
         """Return the sums over records of exp(-i w_j x), noise included; 0 at 0 if not released."""

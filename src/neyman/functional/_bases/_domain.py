@@ -12,6 +12,12 @@ import numpy.typing as npt
 from neyman.arguments import check_type, given, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import number, numbers
+from neyman.functional._bases._scale import (
+    Scale,
+    ScaledNodes,
+    WholeScaledNodes,
+    scale_of,
+)
 from neyman.nodes import OUTSIDE, Nodes, WholeNodes
 from neyman.numerics import Array, Real, exact, text
 from neyman.overriding import override
@@ -22,6 +28,7 @@ __all__ = [
     "Domain",
     "Interval",
     "Outside",
+    "ScaledInterval",
     "Side",
     "check_side",
     "side_of",
@@ -98,6 +105,28 @@ class Side(Domain):
     @abstractmethod
     def places(self, step: float, number: int) -> Nodes:
         """Return the first `number` nodes at this step, and the rule for what is outside."""
+
+    @property
+    def inner(self) -> "Side":
+        """The same where values outside count for nothing, if they are counted apart."""
+        return self
+
+    @property
+    def line(self) -> "Side":
+        """Where its nodes are equally spaced: itself, if it has no scale."""
+        return self
+
+    def on_line(self, x: Array) -> Array:
+        """Return where points are on that line."""
+        return x
+
+    def off_line(self, u: Array) -> Array:
+        """Return the points at places of that line."""
+        return u
+
+    def slope(self, x: Array) -> Array:
+        """Return how much of the line there is at each point."""
+        return np.ones(np.shape(x))
 
     def located(self, points: npt.ArrayLike) -> Array:
         """Return distances of public points from the lower end, in [0, length].
@@ -220,6 +249,25 @@ class Interval(Side):
             dropped=self.outside == "drop",
         )
 
+    @property
+    @override
+    def inner(self) -> "Interval":
+        if self.outside != "count":
+            return self
+        return Interval(self.lower, self.upper, outside="drop")
+
+    def scaled(self, scale: Scale) -> "ScaledInterval":
+        """Return the same interval on a scale, such as `Log()` or `Asinh(unit)`.
+
+        >>> from neyman.functional import Log
+        >>> Interval(1, 1000, outside="drop").scaled(Log()).record()["scale"]
+        {'kind': 'log'}
+
+        Raises:
+            InvalidParameter: if it is none, or the interval is not on it.
+        """
+        return ScaledInterval(self, scale)
+
     def whole(self, step: float, number: int) -> WholeNodes:
         """Return the nodes of `places`, and three more of what is at none of them."""
         return WholeNodes(
@@ -238,6 +286,145 @@ class Interval(Side):
             "lower": text(self.lower),
             "upper": text(self.upper),
             "outside": self.outside,
+        }
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class ScaledInterval(Side):
+    """An interval whose density is released on a scale: a line u = G(x).
+
+    A kernel of one bandwidth there is narrow among small values and wide among large ones, so that
+    skew values with long tails are no harder than others. Everything that is read is in the units
+    of the values; bandwidths are on the line (of `Log()`, 0.1 is about 10 per cent).
+
+    Attributes:
+        within: the interval of the values.
+        scale: G.
+    """
+
+    kind: ClassVar[str] = "scaled"
+
+    within: Interval
+    scale: Scale
+
+    def __post_init__(self) -> None:
+        """Refuse what is no interval on a scale.
+
+        Raises:
+            InvalidParameter: if it is something else.
+        """
+        check_type("within", self.within, Interval, 'Interval(lower, upper, outside="count")')
+        check_type("scale", self.scale, Scale, "Log() or Asinh(unit)")
+        self.scale.check(self.within.lower)
+        _ = self.line
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest value."""
+        return float(self.within.lower), float(self.within.upper)
+
+    @property
+    @override
+    def line(self) -> Interval:
+        low, high = self.scale.line(np.array(self.ends)).tolist()
+        return Interval(low, high, outside=self.within.outside)
+
+    @property
+    @override
+    def inner(self) -> "ScaledInterval":
+        return ScaledInterval(self.within.inner, self.scale)
+
+    @property
+    @override
+    def start(self) -> float:
+        return self.line.start
+
+    @property
+    @override
+    def length(self) -> Fraction:
+        return self.line.length
+
+    @property
+    @override
+    def period(self) -> float:
+        return self.line.period
+
+    @property
+    @override
+    def largest_bandwidth(self) -> Fraction:
+        return self.line.largest_bandwidth
+
+    @property
+    @override
+    def closed(self) -> bool:
+        return False
+
+    @override
+    def on_line(self, x: Array) -> Array:
+        (low, high), line = self.ends, self.line
+        found = self.scale.line(np.clip(x, low, high))
+        found = np.clip(found, line.start, float(line.upper))
+        return np.where(x < low, -np.inf, np.where(x > high, np.inf, found))
+
+    @override
+    def off_line(self, u: Array) -> Array:
+        return np.clip(self.scale.value(u), *self.ends)
+
+    @override
+    def slope(self, x: Array) -> Array:
+        return self.scale.slope(np.clip(x, *self.ends))
+
+    @override
+    def offsets(self, points: Array) -> Array:
+        return self.line.offsets(self.on_line(points))
+
+    @override
+    def located(self, points: npt.ArrayLike) -> Array:
+        self.within.located(points)
+        return self.offsets(numbers("x", points))
+
+    @override
+    def grid(self, points: int) -> Array:
+        return self.within.grid(points)
+
+    @override
+    def places(self, step: float, number: int) -> Nodes:
+        lower, upper = self.ends
+        plain = self.line.inner.places(step, number)
+        return ScaledNodes(
+            start=plain.start,
+            end=plain.end,
+            step=step,
+            number=number,
+            closed=False,
+            dropped=plain.dropped,
+            lower=lower,
+            upper=upper,
+            scale=self.scale,
+        )
+
+    def whole(self, step: float, number: int) -> WholeScaledNodes:
+        """Return the nodes of `places`, and three more of what is at none of them."""
+        lower, upper = self.ends
+        return WholeScaledNodes(
+            start=self.start,
+            end=float(self.line.upper),
+            step=step,
+            number=number + OUTSIDE,
+            closed=False,
+            dropped=False,
+            lower=lower,
+            upper=upper,
+            scale=self.scale,
+        )
+
+    @override
+    def record(self) -> dict[str, object]:
+        return {
+            "kind": self.kind,
+            "within": self.within.record(),
+            "scale": self.scale.record(),
         }
 
 
@@ -337,6 +524,8 @@ class Box(Domain):
                 f"Box{sides!r} was given; write two or three sides, each Interval(lower, upper, "
                 "outside=...) or Circle(period)"
             )
+        for side in sides:
+            check_side(side)
         object.__setattr__(self, "each", sides)
 
     @property
@@ -358,6 +547,11 @@ def side_of(record: Mapping[str, object]) -> Side:
     """
     if record["kind"] == Circle.kind:
         return Circle(number(record["period"]))
+    if record["kind"] == ScaledInterval.kind:
+        parts = cast("Mapping[str, Mapping[str, object]]", record)
+        within = side_of(parts["within"])
+        check_type("within", within, Interval, "an interval")
+        return ScaledInterval(cast("Interval", within), scale_of(parts["scale"]))
     if record["kind"] != Interval.kind:
         raise InvalidParameter(f"a domain of kind {record['kind']!r} is unknown")
     ends = (number(record[name]) for name in ("lower", "upper"))
@@ -365,13 +559,18 @@ def side_of(record: Mapping[str, object]) -> Side:
 
 
 def check_side(domain: object) -> None:
-    """Refuse what is no line or circle.
+    """Refuse what is no line or circle, or has a scale.
 
     Raises:
         InvalidParameter: if it is something else.
     """
     instead = 'Interval(lower, upper, outside="clip") or Circle(period)'
     check_type("domain", domain, Side, instead)
+    if isinstance(domain, ScaledInterval):
+        raise InvalidParameter(
+            "a scale must be that of a density of one column; another question was asked of it. "
+            f"Write {instead}, of values that are transformed"
+        )
 
 
 def _check_doubles(length: Fraction, largest: Fraction) -> None:

@@ -6,7 +6,7 @@ from typing import Final, overload
 
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
-from neyman.functional._bases._domain import Domain, Side
+from neyman.functional._bases._domain import Domain, ScaledInterval, Side
 from neyman.functional._bases._target import Octaves, Scales, Target
 from neyman.functional._bases._waves import FINE
 from neyman.functional._densities._field import ReleasedField
@@ -62,6 +62,9 @@ def started_at(
             "read"
         )
     weighed = Scales() if target is None else target
+    if isinstance(domain, ScaledInterval):
+        # A step of whole numbers has no length on a scale.
+        heaped = (False,)
     pilots = _pilots(domain, records)
     if len(pilots) == 1 and target is None and records >= _MANY:
         length = domain.sides[0].length

@@ -15,7 +15,7 @@ from neyman.functional._arguments import each
 from neyman.functional._arrays import ArrayRecords, Units, records_of
 from neyman.functional._bases._abstract_basis import CoefficientReading
 from neyman.functional._bases._basis import Basis
-from neyman.functional._bases._domain import Domain, Side, check_side
+from neyman.functional._bases._domain import Domain, ScaledInterval, Side, check_side
 from neyman.functional._bases._field_basis import FieldBasis
 from neyman.functional._bases._target import Density, Scales, Target
 from neyman.functional._densities._bandwidth import started_at
@@ -133,6 +133,12 @@ def density_of(
             neither is.
     """
     check_type("domain", domain, Domain, _DOMAINS)
+    if isinstance(domain, ScaledInterval) and not isinstance(countable, ArrayRecords):
+        raise InvalidParameter(
+            "a scale must be that of an array; it was given for a column of a table, which one SQL "
+            "statement counts at equally spaced places. Write Interval(lower, upper, outside=...) "
+            "without a scale, or functional.density of the column as an array"
+        )
     least, weighed = started_at(domain, bandwidth, records, target, countable.whole)
     basis = basis_on(domain, least, weighed, counted=countable.records is None)
     return question_of(

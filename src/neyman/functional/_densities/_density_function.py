@@ -13,14 +13,15 @@ from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import FORMAT, NoisyCount, Released
 from neyman.functional._arguments import check_level, each, number, numbers
-from neyman.functional._bases._domain import Interval
+from neyman.functional._bases._basis import Basis
+from neyman.functional._bases._domain import Interval, ScaledInterval
 from neyman.functional._densities._band import Band, check_band_kind, curve_band, noise_of
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._focus import focused_interval
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._intervals import mean_interval, quantile_interval
 from neyman.functional._densities._nearest import Table
-from neyman.functional._densities._proper import ProperDensity
+from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
 from neyman.functional._densities._reading import Reading, reading_of
 from neyman.functional._densities._released import OutsideCounts
 from neyman.functional._densities._unresolved import unresolved
@@ -49,7 +50,8 @@ class DensityFunction(ProperDensity):
     coordinates `marginal` gives that of one.
 
     Attributes:
-        raw: the kernel estimate as it was released, at the least bandwidth, which may be negative.
+        raw: the kernel estimate as it was released, at the least bandwidth, which may be negative;
+            of an interval on a scale, on the line of the scale.
         bandwidth: of the Gaussian kernel that it is read by, on a box one for each side; None, as
             it is handed over, for the shares of least estimated error.
 
@@ -255,16 +257,28 @@ class DensityFunction(ProperDensity):
         """
         share, known = check_level(level), check_band_kind(kind, ("density", "total", "noise"))
         self._require_one("band")
-        return curve_band(
+        (side,), line = self.sides, self.on_line
+        found = curve_band(
             self.reading,
             self.shares,
-            self,
+            line,
             share,
             known,
             count_variance=self.raw.count_variance,
             unit_records=self.raw.unit_records,
             resolved=self.unresolved is None,
         )
+        x = side.off_line(found.x)
+        slope = side.slope(x)
+        return Band(
+            (x,), found.estimate * slope, found.lower * slope, found.upper * slope, found.width
+        )
+
+    @property
+    def on_line(self) -> TabulatedDensity:
+        """The same density where its places are equally spaced: on the line of its scale."""
+        found = self.table
+        return TabulatedDensity(Table(tuple(s.line for s in self.sides), found.steps, found.values))
 
     def mean_interval(self, level: float, kind: str = "total") -> tuple[float, float]:
         """Return an interval for the mean, of one coordinate on an interval.
@@ -330,4 +344,9 @@ class DensityFunction(ProperDensity):
 @lru_cache(maxsize=_MOST_KEPT)
 def _table(function: DensityFunction) -> Table:
     reading = function.reading
-    return reading.best() if function.bandwidth is None else reading.proper(function.shares)
+    found = reading.best() if function.bandwidth is None else reading.proper(function.shares)
+    match function.raw.basis:
+        case Basis(domain=ScaledInterval() as side):
+            return Table((side,), found.steps, found.values)
+        case _:
+            return found

@@ -64,10 +64,9 @@ class ProperDensity(Function):
 
     @property
     def axes(self) -> tuple[Array, ...]:
-        """The places on each side, between which the density is linear."""
+        """The places on each side; between them the density is linear, on the line of a scale."""
         return tuple(
-            side.start + step * np.arange(number, dtype=np.float64)
-            for side, step, number in zip(self.sides, self.steps, self.values.shape, strict=True)
+            side.off_line(places) for side, places in zip(self.sides, self._lines, strict=True)
         )
 
     @property
@@ -101,7 +100,8 @@ class ProperDensity(Function):
                 low + (high - low) * part
                 for low, high in zip(corners[::2], corners[1::2], strict=True)
             ]
-        return np.asarray(np.where(inside, corners[0], 0.0))
+        slope = math.prod(side.slope(points[..., k]) for k, side in enumerate(self.sides))
+        return np.asarray(np.where(inside, corners[0] * slope, 0.0))
 
     def pdf(self, x: npt.ArrayLike) -> Array:
         """Return the density at each point, as a call does."""
@@ -119,7 +119,8 @@ class ProperDensity(Function):
             InvalidParameter: if there are several coordinates.
         """
         self._require_one("cdf")
-        place = (numbers("x", x) - self.sides[0].start) / self.steps[0]
+        (side,) = self.sides
+        place = (side.on_line(numbers("x", x)) - side.start) / self.steps[0]
         last = len(self.values) - 1
         kept = np.clip(place, 0.0, float(last))
         cell = np.minimum(kept.astype(np.int64), last - 1)
@@ -148,14 +149,15 @@ class ProperDensity(Function):
         shares = numbers("q", q)
         if not ((shares >= 0) & (shares <= 1)).all():
             raise InvalidParameter("q outside [0, 1] was asked for; write shares in it")
-        (start,), (step,) = (side.start for side in self.sides), self.steps
+        (side,), (step,) = self.sides, self.steps
         cell = np.clip(np.searchsorted(self.table.below, shares) - 1, 0, len(self.values) - 2)
         left, right = self.values[cell], self.values[cell + 1]
         rest = np.maximum(shares - self.table.below[cell], 0.0) / step
         root = np.sqrt(np.maximum(left * left + 2 * (right - left) * rest, 0.0))
         bottom = left + root
         part = np.divide(2 * rest, bottom, out=np.zeros_like(rest), where=bottom > 0)
-        return np.asarray(start + step * (cell + np.minimum(part, 1.0)), np.float64)
+        places = np.asarray(side.start + step * (cell + np.minimum(part, 1.0)), np.float64)
+        return side.off_line(places)
 
     def median(self) -> float:
         """Return the value that half of the mass lies below.
@@ -200,7 +202,7 @@ class ProperDensity(Function):
             InvalidParameter: if there are several coordinates.
         """
         self._require_one("mode")
-        return float(self.points[int(np.argmax(self.values))])
+        return float(self.points[int(np.argmax(self.values * self.sides[0].slope(self.points)))])
 
     def entropy(self) -> float:
         """Return the differential entropy, the integral of -f log f, in nats.
@@ -209,11 +211,9 @@ class ProperDensity(Function):
             InvalidParameter: if there are several coordinates.
         """
         self._require_one("entropy")
-        nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
-        left, right = self.values[:-1, None], self.values[1:, None]
-        inside = left + (right - left) * (nodes + 1) / 2
-        logs = np.log(np.where(inside > 0, inside, 1.0))
-        return -float(self.steps[0] / 2 * ((inside * logs) @ weights).sum())
+        x, inside, weights = self._within_cells()
+        logs = np.log(np.where(inside > 0, inside * self.sides[0].slope(x), 1.0))
+        return -float(((inside * logs) @ weights).sum())
 
     def rvs(self, size: int, *, generator: Generator) -> Array:
         """Return `size` independent draws: synthetic values, free of further cost.
@@ -281,7 +281,7 @@ class ProperDensity(Function):
         ]
         tables = [
             _within(side, axis, a, b)[:, None]
-            for side, axis, a, b in zip(self.sides, self.axes, *corners, strict=True)
+            for side, axis, a, b in zip(self.sides, self._lines, *corners, strict=True)
         ]
         return float(contracted(self.values, tables).item())
 
@@ -299,6 +299,23 @@ class ProperDensity(Function):
         values = contracted(self.values, tables).reshape(-1)
         return TabulatedDensity(Table((self.sides[axis],), (self.steps[axis],), values))
 
+    @property
+    def _lines(self) -> tuple[Array, ...]:
+        """The places on the line of each side, where they are equally spaced."""
+        return tuple(
+            side.start + step * np.arange(number, dtype=np.float64)
+            for side, step, number in zip(self.sides, self.steps, self.values.shape, strict=True)
+        )
+
+    def _within_cells(self) -> tuple[Array, Array, Array]:
+        """Return Gauss's points in each cell, the density on the line there, and the weights."""
+        nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
+        (line,), (step,), (side,) = self._lines, self.steps, self.sides
+        share = (nodes + 1) / 2
+        left, right = self.values[:-1, None], self.values[1:, None]
+        points = side.off_line(line[:-1, None] + step * share)
+        return points, left + (right - left) * share, weights * (step / 2)
+
     def _cells(self, points: Array) -> tuple[list[_Places], list[Array], npt.NDArray[np.bool_]]:
         """Return on each side the cell and the part of it, and whether all of them are there."""
         cells: list[_Places] = []
@@ -311,7 +328,7 @@ class ProperDensity(Function):
                 here = np.isfinite(x)
                 place = side.offsets(np.where(here, x, 0.0)) / step
             else:
-                place = (x - side.start) / step
+                place = (side.on_line(x) - side.start) / step
                 here = (place >= 0) & (place <= last)
             inside &= here
             kept = np.clip(place, 0.0, float(last))
@@ -327,11 +344,9 @@ class ProperDensity(Function):
         return found
 
     def _moment(self, of: Callable[[Array], Array]) -> float:
-        """Return the integral of a polynomial of degree 2 at most, by Simpson's rule: exactly."""
-        x, f = self.points, self.values
-        ends = of(x) * f
-        middles = of((x[:-1] + x[1:]) / 2) * (f[:-1] + f[1:]) / 2
-        return float(self.steps[0] / 6 * (ends[:-1] + 4 * middles + ends[1:]).sum())
+        """Return the integral of a function: of a polynomial, without a scale, exactly."""
+        x, f, weights = self._within_cells()
+        return float(((of(x) * f) @ weights).sum())
 
     def _require_line(self, what: str) -> None:
         self._require_one(what)
