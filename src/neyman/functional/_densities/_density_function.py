@@ -1,5 +1,6 @@
 """A released density as it is read best: what people are handed."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,6 +17,7 @@ from neyman.functional._arguments import check_level, each, number, numbers
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import Interval, ScaledInterval
 from neyman.functional._densities._band import Band, check_band_kind, curve_band, noise_of
+from neyman.functional._densities._conditional import conditioned
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._focus import focused_interval
 from neyman.functional._densities._function import ReleasedFunction
@@ -234,6 +236,36 @@ class DensityFunction(ProperDensity):
             InvalidParameter: if it is no density on one interval.
         """
         return focused_interval(self, self.reading, self.shares)
+
+    def conditional(self, axis: int, value: Real) -> TabulatedDensity:
+        """Return the density of the other coordinates where one has a value, f(y | x = value).
+
+        It is smoothed along x as far as the records near the value are few beside the noise: until
+        the density of x, which is divided by, is known to 15 %.
+
+        Args:
+            axis: of the coordinate that is known.
+            value: of it.
+
+        Raises:
+            InvalidParameter: if there is one coordinate only, there is no such axis, the value is
+                outside of its domain, or too few records are near.
+
+        Error: an estimate, as the density of all coordinates is.
+        """
+        if isinstance(self.raw, ReleasedFunction):
+            raise InvalidParameter(
+                "conditional must be that of a density of several coordinates; this one has 1. "
+                "Write it of a Box, or GroupedDensity(curves).conditional(key) of groups"
+            )
+        axis = whole("axis", axis, 0, len(self.sides) - 1)
+        (known,) = each("value", value, 1)
+        if self.bandwidth is None:
+            factor = self.reading.bandwidth * math.sqrt(float(self.reading.shape[axis, axis]))
+            read = factor * float(self.raw.waves.bandwidths[axis])
+        else:
+            read = float(self.bandwidth[axis])
+        return conditioned(self.table, axis, float(known), self.raw.marginal(axis), read)
 
     # -- how far off it is --------------------------------------------------------------------
 
