@@ -17,6 +17,7 @@ from neyman.functional._densities._band import Band, check_band_kind, curve_band
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._intervals import mean_interval, quantile_interval
+from neyman.functional._densities._monotone import heaped, monotone_density
 from neyman.functional._densities._nearest import Table
 from neyman.functional._densities._proper import ProperDensity
 from neyman.functional._densities._reading import Reading, reading_of
@@ -288,4 +289,8 @@ class DensityFunction(ProperDensity):
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _table(function: DensityFunction) -> Table:
-    return function.reading.proper(function.shares)
+    reading = function.reading
+    if function.bandwidth is None and heaped(reading):
+        (side,) = reading.coefficients.sides
+        return monotone_density(side, reading.coefficients.on_places(reading.shares))
+    return reading.proper(function.shares)

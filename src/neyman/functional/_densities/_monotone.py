@@ -1,0 +1,52 @@
+"""A proper density whose distribution function is nearest, for values that are heaped."""
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from neyman.functional._bases._domain import Side
+from neyman.functional._densities._nearest import Table
+from neyman.functional._densities._reading import Reading
+from neyman.numerics import Array
+
+__all__ = ["heaped", "monotone_density"]
+
+# The least bandwidth that is tried for a reading, in those of the release.
+_LEAST: Final = 0.5
+
+
+def heaped(reading: Reading) -> bool:
+    """Return whether a reading of one coordinate keeps everything that the release shows.
+
+    Then the values lie on places nearer to each other than the release can show, or on few.
+    """
+    return len(reading.coefficients.sides) == 1 and math.isclose(reading.bandwidth, _LEAST)
+
+
+def monotone_density(side: Side, values: Array) -> Table:
+    """Return a density whose distribution function is nearly the non-decreasing one nearest to F.
+
+    F is the integral of a function that is given at places from end to end. Heaps stand beside
+    negative stretches. The nearest density takes what these lack from all heaps alike, so that
+    small heaps lose their mass to large ones; the nearest distribution function takes it from the
+    heaps beside them.
+
+    Args:
+        side: where values lie.
+        values: at equally spaced places of the side, both ends included.
+
+    Source: Barlow, Bartholomew, Bremner and Brunk, *Statistical Inference under Order
+        Restrictions*, 1972.
+    """
+    from scipy.optimize import isotonic_regression  # pyright: ignore[reportMissingTypeStubs]
+
+    step = float(side.length) / (values.size - 1)
+    cells = step * (values[:-1] + values[1:]) / 2
+    rising: Any = isotonic_regression(np.cumsum(cells)[:-1])
+    below = np.clip(np.asarray(rising.x, np.float64), 0.0, 1.0)
+    masses = np.diff(below, prepend=0.0, append=1.0) / step
+    # Half of a cell is at each of its ends; an end of an interval stands for half a place.
+    first, last = (masses[-1], masses[0]) if side.closed else (masses[0], masses[-1])
+    found = (np.append(first, masses) + np.append(masses, last)) / 2
+    return Table((side,), (step,), found)
