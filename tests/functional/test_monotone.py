@@ -41,8 +41,8 @@ def test_the_nearest_density_moves_mass_between_heaps(released):
 def test_a_smooth_column_is_read_as_the_nearest_density(released, normal_values):
     f = DensityFunction(released(normal_values))
     assert not heaped(f.reading)
-    nearest = f.reading.proper(f.shares)
-    assert np.array_equal(f.values, nearest.values)
+    other = monotone_density(f.sides[0], f.reading.coefficients.on_places(f.shares))
+    assert not np.array_equal(f.values, other.values)
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,13 @@ def test_heaps_around_a_circle_keep_their_masses_too(released):
     shares = np.bincount(values.astype(int), minlength=24) / values.size
     found = np.diff(f.cdf(np.arange(24) + 0.5))
     assert np.abs(found - shares[1:]).max() < 0.002
+
+
+@pytest.mark.parametrize("kind", ["density", "total", "noise"])
+def test_bands_hold_what_is_handed_over(released, kind):
+    for seed in range(5):
+        _, f = of_heaps(released, seed=seed)
+        band = f.band(0.95, kind)
+        assert np.array_equal(band.estimate, f(band.x))
+        assert (band.lower <= f(band.x)).all()
+        assert (f(band.x) <= band.upper).all()

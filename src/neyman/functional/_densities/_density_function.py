@@ -17,9 +17,9 @@ from neyman.functional._densities._band import Band, check_band_kind, curve_band
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._intervals import mean_interval, quantile_interval
-from neyman.functional._densities._monotone import heaped, monotone_density
+from neyman.functional._densities._monotone import heaped, holding, monotone_density
 from neyman.functional._densities._nearest import Table
-from neyman.functional._densities._proper import ProperDensity
+from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
 from neyman.functional._densities._reading import Reading, reading_of
 from neyman.functional._densities._released import OutsideCounts
 from neyman.numerics import Array, Real, text
@@ -217,15 +217,18 @@ class DensityFunction(ProperDensity):
         """
         share, known = check_level(level), check_band_kind(kind, ("density", "total", "noise"))
         self._require_one("band")
-        return curve_band(
+        handed = self.bandwidth is None and heaped(self.reading)
+        table = self.reading.proper(self.shares) if handed else None
+        band = curve_band(
             self.reading,
             self.shares,
-            self,
+            self if table is None else TabulatedDensity(table),
             share,
             known,
             count_variance=self.raw.count_variance,
             unit_records=self.raw.unit_records,
         )
+        return band if table is None else holding(band, self)
 
     def mean_interval(self, level: float, kind: str = "total") -> tuple[float, float]:
         """Return an interval for the mean, of one coordinate on an interval.

@@ -6,11 +6,13 @@ from typing import Any, Final
 import numpy as np
 
 from neyman.functional._bases._domain import Side
+from neyman.functional._densities._band import Band
 from neyman.functional._densities._nearest import Table
+from neyman.functional._densities._proper import ProperDensity
 from neyman.functional._densities._reading import Reading
 from neyman.numerics import Array
 
-__all__ = ["heaped", "monotone_density"]
+__all__ = ["heaped", "holding", "monotone_density"]
 
 # The least bandwidth that is tried for a reading, in those of the release.
 _LEAST: Final = 0.5
@@ -50,3 +52,15 @@ def monotone_density(side: Side, values: Array) -> Table:
     first, last = (masses[-1], masses[0]) if side.closed else (masses[0], masses[-1])
     found = (np.append(first, masses) + np.append(masses, last)) / 2
     return Table((side,), (step,), found)
+
+
+def holding(band: Band, density: ProperDensity) -> Band:
+    """Return a band about the nearest density that holds what `monotone_density` makes, too.
+
+    Both are 0 beside heaps, and this one begins up to a place farther from a heap: the lower curve
+    is the least at a place and at its neighbours.
+    """
+    there = density(band.x)
+    beside = np.pad(band.lower, 1, mode="edge")
+    lower = np.minimum.reduce([beside[:-2], beside[1:-1], beside[2:], there])
+    return band._replace(estimate=there, lower=lower, upper=np.maximum(band.upper, there))
