@@ -22,6 +22,7 @@ from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._focus import focused_interval
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._intervals import mean_interval, quantile_interval
+from neyman.functional._densities._monotone import holding, monotone_density
 from neyman.functional._densities._nearest import Table
 from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
 from neyman.functional._densities._reading import Reading, reading_of
@@ -177,7 +178,7 @@ class DensityFunction(ProperDensity):
         """
         if len(self.raw.waves.sides) > 1 or self.count <= 0:
             return None
-        return unresolved(self.reading, self.shares, self.table)
+        return unresolved(self.reading, self.shares, _nearest(self))
 
     # -- other readings -----------------------------------------------------------------------
 
@@ -289,17 +290,21 @@ class DensityFunction(ProperDensity):
         """
         share, known = check_level(level), check_band_kind(kind, ("density", "total", "noise"))
         self._require_one("band")
-        (side,), line = self.sides, self.on_line
+        line, resolved = self.on_line, self.unresolved is None
         found = curve_band(
             self.reading,
             self.shares,
-            line,
+            line if resolved else TabulatedDensity(_nearest(self)),
             share,
             known,
             count_variance=self.raw.count_variance,
             unit_records=self.raw.unit_records,
-            resolved=self.unresolved is None,
+            resolved=resolved,
         )
+        return self._off_line(found if resolved else holding(found, line))
+
+    def _off_line(self, found: Band) -> Band:
+        (side,) = self.sides
         x = side.off_line(found.x)
         slope = side.slope(x)
         return Band(
@@ -376,9 +381,19 @@ class DensityFunction(ProperDensity):
 @lru_cache(maxsize=_MOST_KEPT)
 def _table(function: DensityFunction) -> Table:
     reading = function.reading
-    found = reading.best() if function.bandwidth is None else reading.proper(function.shares)
+    reading = function.reading
+    found = _nearest(function)
+    if function.bandwidth is None and function.unresolved is not None:
+        (side,) = reading.coefficients.sides
+        found = monotone_density(side, reading.coefficients.on_places(reading.shares))
     match function.raw.basis:
         case Basis(domain=ScaledInterval() as side):
             return Table((side,), found.steps, found.values)
         case _:
             return found
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _nearest(function: DensityFunction) -> Table:
+    reading = function.reading
+    return reading.best() if function.bandwidth is None else reading.proper(function.shares)

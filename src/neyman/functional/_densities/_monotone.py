@@ -1,0 +1,53 @@
+"""A proper density whose distribution function is nearest, for values that are heaped."""
+
+from typing import Any
+
+import numpy as np
+
+from neyman.functional._bases._domain import Side
+from neyman.functional._densities._band import Band
+from neyman.functional._densities._nearest import Table
+from neyman.functional._densities._proper import ProperDensity
+from neyman.numerics import Array
+
+__all__ = ["holding", "monotone_density"]
+
+
+def monotone_density(side: Side, values: Array) -> Table:
+    """Return a density whose distribution function is nearly the non-decreasing one nearest to F.
+
+    F is the integral of a function that is given at places from end to end. Heaps stand beside
+    negative stretches. The nearest density takes what these lack from all heaps alike, so that
+    small heaps lose their mass to large ones; the nearest distribution function takes it from the
+    heaps beside them.
+
+    Args:
+        side: where values lie.
+        values: at equally spaced places of the side, both ends included.
+
+    Source: Barlow, Bartholomew, Bremner and Brunk, *Statistical Inference under Order
+        Restrictions*, 1972.
+    """
+    from scipy.optimize import isotonic_regression  # pyright: ignore[reportMissingTypeStubs]
+
+    step = float(side.length) / (values.size - 1)
+    cells = step * (values[:-1] + values[1:]) / 2
+    rising: Any = isotonic_regression(np.cumsum(cells)[:-1])
+    below = np.clip(np.asarray(rising.x, np.float64), 0.0, 1.0)
+    masses = np.diff(below, prepend=0.0, append=1.0) / step
+    # Half of a cell is at each of its ends; an end of an interval stands for half a place.
+    first, last = (masses[-1], masses[0]) if side.closed else (masses[0], masses[-1])
+    found = (np.append(first, masses) + np.append(masses, last)) / 2
+    return Table((side,), (step,), found)
+
+
+def holding(band: Band, density: ProperDensity) -> Band:
+    """Return a band about the nearest density that holds what `monotone_density` makes, too.
+
+    Both are 0 beside heaps, and this one begins up to a place farther from a heap: the lower curve
+    is the least at a place and at its neighbours.
+    """
+    there = density(band.x)
+    beside = np.pad(band.lower, 1, mode="edge")
+    lower = np.minimum.reduce([beside[:-2], beside[1:-1], beside[2:], there])
+    return band._replace(estimate=there, lower=lower, upper=np.maximum(band.upper, there))
