@@ -159,7 +159,10 @@ class QuantileSearch:
         if one.targets == (0,):
             side = _BESIDE if number % 2 else -_BESIDE
             return counts.quantile(0.5 + side)[..., None]
-        found = [counts.beyond(side * length * one.apart).crossing() for side in one.targets]
+        # On the left the last node before the crossing, where counts of a heap are still below.
+        found = [
+            counts.beyond(side * length * one.apart).crossing() - (side < 0) for side in one.targets
+        ]
         return np.stack(found, axis=2)
 
     def _exactly(self, up_to: IntArray, one: Round, number: int) -> IntArray:
