@@ -56,7 +56,9 @@ QUESTIONS = {
         lambda: functional.regression(ONE, ONE, domain=LINE, bandwidth=1, response=LINE, **ASKED)
     ),
     "3ce5a0816d72f42dae5d254fea410a35126d268e6e5ae7478c5fc821d5c17b8e": (
-        lambda: functional.quantiles(ONE, [0.5], lower=0, upper=10, grid=1, **WHOSE)
+        lambda: functional.quantiles(
+            ONE, [k / 8 for k in range(9)], lower=0, upper=10, grid=1, **WHOSE
+        )
     ),
     "bcc1cc5af4091fba239f575c44ffbf60c61833c58d040b5177170aa37ce70d5a": (
         lambda: functional.density_at(ONE, [1.0, 2.0], domain=LINE, bandwidth=1, **ASKED)

@@ -330,13 +330,19 @@ class DensityFunction(ProperDensity):
 
         Raises:
             InvalidParameter: if the level is outside (0, 1), the kind is another word, there are
-                several coordinates, the side is a circle, or the released number of records is not
-                positive.
+                several coordinates, the side is a circle or has a scale, or the released number of
+                records is not positive.
 
         Error: an estimate, of a sum that is nearly Gaussian (docs/howto/density.md).
         """
         share, known = check_level(level), check_band_kind(kind, ("total", "noise"))
         self._require_line("mean_interval")
+        if isinstance(self.sides[0], ScaledInterval):
+            raise InvalidParameter(
+                "mean_interval must be that of a density without a scale: the release is of values "
+                "on the line of the scale. Write quantile_interval(0.5, level), or release the "
+                "values on an Interval"
+            )
         return mean_interval(self._least, self, share, sampling=known == "total")
 
     def quantile_interval(
@@ -360,9 +366,11 @@ class DensityFunction(ProperDensity):
         share, known = check_level(level), check_band_kind(kind, ("total", "noise"))
         self._require_line("quantile_interval")
         told, sampling = self.reading.bandwidth, known == "total"
-        return quantile_interval(
-            self._least, self, numbers("q", q), share, sampling=sampling, told=told
+        ends = quantile_interval(
+            self._least, self.on_line, numbers("q", q), share, sampling=sampling, told=told
         )
+        lower, upper = (self.sides[0].off_line(end) for end in ends)
+        return lower, upper
 
     @property
     def _least(self) -> ReleasedFunction:

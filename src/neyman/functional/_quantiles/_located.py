@@ -11,7 +11,7 @@ from neyman.numerics import Array, log_ndtr
 
 __all__ = ["NoisyCounts"]
 
-# Of the posterior, what is left at each end of where a crossing is believed.
+# Of the posterior, what lies beyond the answers at each end between which a crossing is believed.
 _TAIL: Final = 0.1
 # Beside the number of records, what is taken for 0: floats of exact counts are not.
 _NOTHING: Final = 1e-9
@@ -67,17 +67,12 @@ class NoisyCounts:
         Before any answer all nodes are alike likely; an answer y at x makes each node up to x more
         likely by Phi(y / s), and each one after it by Phi(-y / s).
         """
-        edges, weight = self._posterior()
-        reached = np.cumsum(weight, axis=2)
-        piece = (reached < share).sum(axis=2, keepdims=True).clip(0, weight.shape[2] - 1)
-        first, end = _at(edges, piece), _at(edges, piece + 1)
-        own = _at(weight, piece)
-        part = (share - (_at(reached, piece) - own)) / np.maximum(own, 1e-300)
+        first, end, part = self._piece(share)
         found = np.ceil(first + part * (end - first))
         return np.clip(found, first + 1, end).astype(np.int64)
 
     def crossing(self) -> IntArray:
-        """Return where the nearest rising G crosses 0, within the middle 80 % of the posterior.
+        """Return where the nearest rising G crosses 0, between the tenths of the posterior.
 
         Answers are pooled until they rise; on the line between the mean places of the last that are
         negative and the first that are not lies the crossing.
@@ -95,11 +90,21 @@ class NoisyCounts:
         down = np.where(some, low[..., 0], np.minimum(self.ends[0], -_NOTHING))
         up = np.where(others, high[..., 0], np.maximum(self.ends[1], _NOTHING))
         found = np.ceil(first + (end - first) * (-down / (up - down)) - _NOTHING)
-        return np.clip(found, self.quantile(_TAIL), self.quantile(1 - _TAIL)).astype(np.int64)
+        least, most = self._piece(_TAIL)[0] + 1, self._piece(1 - _TAIL)[1]
+        return np.clip(found, least, most).astype(np.int64)
 
     def _mean_place(self, of: _Flags) -> Array:
         weight = of / self.stddev**2
         return (weight * self.places).sum(axis=2) / np.maximum(weight.sum(axis=2), 1e-300)
+
+    def _piece(self, share: float) -> tuple[Array, Array, Array]:
+        """Return the edges of the piece that a quantile of the posterior is in, and how far in."""
+        edges, weight = self._posterior()
+        reached = np.cumsum(weight, axis=2)
+        piece = (reached < share).sum(axis=2, keepdims=True).clip(0, weight.shape[2] - 1)
+        own = _at(weight, piece)
+        part = (share - (_at(reached, piece) - own)) / np.maximum(own, 1e-300)
+        return _at(edges, piece), _at(edges, piece + 1), part
 
     def _posterior(self) -> tuple[IntArray, Array]:
         """Return the edges between nodes that are alike likely, and how likely they are together.

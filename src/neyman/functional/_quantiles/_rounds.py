@@ -18,10 +18,10 @@ __all__ = ["PAIRS", "Round", "rounds_of", "sensitivity_of_rounds"]
 # Rounds that ask left and right of each quantile, and what they take of the budget. Measured, with
 # the other numbers here: rank error of 1, 3 and 8 quantiles, and the width of their intervals.
 PAIRS: Final = 4
-_SHARE: Final = 0.45
+_SHARE: Final = 0.4
 # Rounds before them: so many more than halvings, each with that many times the budget of the last.
-_MORE: Final = 3
-_GROWTH: Final = 1.3
+_MORE: Final = 2
+_GROWTH: Final = 1.25
 # How far from a quantile they ask, in standard deviations of the noise of all of them together.
 _REACH: Final = 4.0
 # Of the number of records, beside the counts up to each place.

@@ -23,6 +23,8 @@ __all__ = ["QuantileSearch", "SearchReading"]
 _BESIDE: Final = 0.1
 # What the first rounds have of the probability that an interval fails.
 _FIRST: Final = 0.1
+# By so much a total interval is wider, for it goes by straight lines; measured.
+_WIDER: Final = 1.05
 # Noise so small, in lattice units, is none.
 _LEAST: Final = 0.125
 # Added to G: a count of exactly p n is at the quantile, whatever its last bit.
@@ -61,7 +63,7 @@ class QuantileSearch:
     The exact integers are F(x) at every node. A round asks for G(x) = F(x) - p n at a place of each
     p, all in one vector of least noise, of a share of the budget that is fixed beforehand:
 
-        1. ceil(log2 nodes) + 3 rounds at the 40th and the 60th percent of the posterior by turns;
+        1. ceil(log2 nodes) + 2 rounds at the 40th and the 60th percent of the posterior by turns;
         2. four rounds left and right of where G crosses 0, four deviations away.
 
     Places are chosen by released numbers alone. What is kept are the places and the noisy integers.
@@ -157,7 +159,10 @@ class QuantileSearch:
         if one.targets == (0,):
             side = _BESIDE if number % 2 else -_BESIDE
             return counts.quantile(0.5 + side)[..., None]
-        found = [counts.beyond(side * length * one.apart).crossing() for side in one.targets]
+        # On the left the last node before the crossing, where counts of a heap are still below.
+        found = [
+            counts.beyond(side * length * one.apart).crossing() - (side < 0) for side in one.targets
+        ]
         return np.stack(found, axis=2)
 
     def _exactly(self, up_to: IntArray, one: Round, number: int) -> IntArray:
@@ -218,10 +223,11 @@ class SearchReading:
     the noise of the four rounds together and z of the level, it is from where the pooled counts
     cross -d to where they cross d, and holds the noise interval:
 
-        d = z hypot(2 s, sqrt(r n p (1 - p))) + r
+        d = 1.05 z hypot(2 s, sqrt(r n p (1 - p))) + r
 
-    Twice, for counts away from the quantile are noisier. Between places that were asked it goes by
-    straight lines: an estimate. At p = 0 and 1 it is open to the bound.
+    2 s, for counts away from the quantile are noisier; 1.05, for between places that were asked it
+    goes by straight lines: an estimate, whose coverage is measured. At p = 0 and 1 it is open to
+    the bound.
 
     A group whose number of rows is not told from 0 has no quantile: NaN, in whole bounds.
 
@@ -279,7 +285,7 @@ class SearchReading:
         ends = np.minimum(own[0], place), np.maximum(own[1], place)
         noise = found.stddev[:, -1] / math.sqrt(PAIRS) if stddev > 0 else 0.0
         spread = np.sqrt(self.unit_records * np.maximum(found.records, 0)[:, None] * p * (1 - p))
-        reach = np.hypot(2 * z * noise, z * spread) + self.unit_records
+        reach = _WIDER * z * np.hypot(2 * noise, spread) + self.unit_records
         lower = np.minimum(counts.beyond(-reach).crossing(), ends[0])
         upper = np.maximum(counts.beyond(reach).crossing(), ends[1])
         lower, upper = np.where(p == 0, 0, lower), np.where(p == 1, self.search.nodes - 1, upper)
