@@ -40,6 +40,15 @@ def test_importing_the_root_loads_itself_and_three_of_pythons_own_modules():
     assert own == {"neyman"}
 
 
+def test_compositions_that_a_contour_reads_do_not_load_scipy():
+    code = (
+        "from neyman.accounting import dp_sgd; from neyman.curves import gdp, laplace;"
+        "dp_sgd(1, 0.01, 1000).epsilon(1e-5);"
+        "(laplace(0.1) ** 100).epsilon(1e-5); (laplace(0.1) @ gdp(0.2)).epsilon(1e-5)"
+    )
+    assert not any(name.startswith("scipy") for name in loaded_by(code))
+
+
 def test_nothing_inside_imports_the_root_package():
     root = re.compile(r"^\s*(import neyman\b(?!\.)|from neyman import\b)", re.MULTILINE)
     for path in set(SOURCE.rglob("*.py")) - {SOURCE / "__init__.py"}:

@@ -15,7 +15,7 @@ import numpy as np
 
 from neyman.numerics._interval import Array, Interval, Operand, interval, quiet
 from neyman.numerics._special import erf as scipy_erf
-from neyman.numerics._special import erfcx, erfinv, expit, log_ndtr, ndtr, ndtri
+from neyman.numerics._special import erfcx, erfinv, log_ndtr, ndtr, ndtri
 
 __all__ = [
     "PI",
@@ -213,6 +213,12 @@ _NEAR = 0.25
 _ODD = tuple(1 / k for k in range(3, 19, 2))
 
 
+def _logistic(x: Array) -> Array:
+    """Return 1/(1 + e^-x), of positive terms; SciPy's would be loaded for it."""
+    less = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1.0, less) / (1 + less)
+
+
 def _softplus(x: Array) -> Array:
     """Return log(1 + e^x)."""
     return np.logaddexp(0.0, x)
@@ -274,7 +280,7 @@ tanh: Final = Primitive("tanh", np.tanh, 4, values=(-1.0, 1.0), zero=0.0)
 asinh: Final = Primitive("asinh", np.arcsinh, 4, zero=0.0)
 atan: Final = Primitive("atan", np.arctan, 4, zero=0.0)
 # 1 / (1 + e^-x)
-logistic: Final = Primitive("logistic", expit, 6, values=(0.0, 1.0), zero=-math.inf)
+logistic: Final = Primitive("logistic", _logistic, 6, values=(0.0, 1.0), zero=-math.inf)
 softplus: Final = Primitive("softplus", _softplus, 8, values=(0.0, math.inf), zero=-math.inf)
 # The normal law: Phi and log Phi, the same of -x, the quantile, (1 - Phi)/phi = R, and 1 - x R.
 phi: Final = Primitive("phi", _phi, lambda x: 8 + 2 * _tail(x), values=(0.0, 1.0), zero=-math.inf)

@@ -13,7 +13,6 @@ __all__ = [
     "erf",
     "erfcx",
     "erfinv",
-    "expit",
     "faddeeva",
     "log_ndtr",
     "ndtr",
@@ -40,13 +39,6 @@ def erfcx(x: Array) -> Array:
 def erfinv(x: Array) -> Array:
     """Return the inverse of erf."""
     from scipy.special import erfinv as function
-
-    return np.asarray(cast("Array", function(x)))
-
-
-def expit(x: Array) -> Array:
-    """Return 1 / (1 + exp(-x))."""
-    from scipy.special import expit as function
 
     return np.asarray(cast("Array", function(x)))
 
