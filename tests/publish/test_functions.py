@@ -274,7 +274,7 @@ def test_a_column_of_whole_numbers_is_told_by_its_type():
 def test_a_scale_is_refused_of_a_table():
     """One statement counts at equally spaced places: arrays are compared with public edges."""
     line = Interval(1, 10, outside="count").scaled(functional.Log())
-    with pytest.raises(InvalidParameter, match="without a scale, or functional.density"):
+    with pytest.raises(InvalidParameter, match="without a scale, or functional"):
         density(table(), "x", domain=line, records=3_000)
 
 
