@@ -12,7 +12,7 @@ __all__ = ["Eighths", "cosines", "eighth_features", "eighth_norms", "eighth_prod
 
 _EXACT: Final = 2**53
 # Features are made so many at a time, to stay in the cache.
-_BLOCK: Final = 1 << 15
+_BLOCK: Final = 1 << 16
 
 
 class Eighths(Protocol):

@@ -43,6 +43,8 @@ _LEAST_MULTIPLIER: Final = 0.01
 _LEAST_BETWEEN: Final = 0.02
 # Below it, the noise of a windowed cosine is not that of its neighbours.
 _PAIRED: Final = 8
+# So many waves on, the transform of the window of a fine release is below 1e-4 of the first.
+_FAR: Final = 512
 # Of the sampling variance of a wave, so that evidence stays finite.
 _LEAST_SAMPLING: Final = 0.05
 # Places for each wave of the highest frequency that is read, by dimension, and the fewest; a share
@@ -369,20 +371,20 @@ class _Circle:
         W(x) W(x + t) over x.
         """
         m, steps = self.nodes, self.lattice.steps
-        lags = np.arange(-m, m)
         line = np.roll(window, self._before)
-        overlap = np.fft.irfft(np.abs(np.fft.rfft(line, 2 * m)) ** 2, 2 * m)
+        overlap = np.fft.irfft(np.abs(np.fft.rfft(line, 2 * m)) ** 2, 2 * m)[:m]
         terms = np.zeros(m // 2 + 1)
         terms[: parts.size] = parts
-        covariance = overlap[lags] * np.fft.irfft(terms, m)[lags % m]
-        folded = np.bincount(lags % (2 * steps), covariance, 2 * steps)
-        found = np.fft.rfft(folded).real[: self.last + 1] / m
-        k = np.arange(1, parts.size, dtype=np.float64)
+        covariance = overlap * np.fft.irfft(terms, m)
+        # Both are even, and a lag of m or more is none.
+        found = 2 * np.fft.rfft(covariance, 2 * steps).real[: self.last + 1] - covariance[0]
+        found /= m
+        k = np.arange(1, min(parts.size, _FAR), dtype=np.float64)
         for j in range(min(_PAIRED, self.last + 1)):
             own = j * m / (2 * steps)
             # The middle turns both by e^(-i w T / 2), together by e^(-i w_j T), which is 1 or -1.
             paired = (-1) ** j * self._transformed(own - k) * self._transformed(own + k)
-            found[j] += 2 * float(paired @ parts[1:])
+            found[j] += 2 * float(paired @ parts[1 : k.size + 1])
         return found
 
     def whole(self, values: Means, noise: Array) -> tuple[Means, Array, npt.NDArray[np.int64]]:
