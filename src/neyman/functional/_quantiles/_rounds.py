@@ -39,20 +39,20 @@ class Round:
     """One round: a sum of counts between public places, and what its noisy answer tells.
 
     Of c, the numbers of records up to the first place, between the places and beyond the last,
-    `matrix` @ c is released, integers. With V c = (G(x) for each place x, n), G(x) = F(x) - p n,
-
-        (G~, n~) = V matrix^-1 y,   deviations: the norms of the rows of V matrix^-1
+    `matrix` @ c is released, integers. Running sums of matrix^-1 y are F~ at the places, and n~.
 
     Attributes:
         targets: of each probability, where it asks: 0 at the quantile, -1 and 1 left and right.
         matrix: integers, square; a column for each place where a record can lie.
-        read: V matrix^-1.
+        read: running sums of the rows of matrix^-1, the last of them for n~.
+        deviations: of F~ - p n~ for noise of deviation 1, shape (places, probabilities).
         apart: how far left and right from the quantile, in records and for noise of deviation 1.
     """
 
     targets: tuple[int, ...]
     matrix: IntArray = field(repr=False)
     read: Array = field(repr=False)
+    deviations: Array = field(repr=False)
     apart: Array = field(repr=False)
 
     @classmethod
@@ -60,12 +60,18 @@ class Round:
         cls, probabilities: tuple[Fraction, ...], targets: tuple[int, ...], share: float
     ) -> Self:
         """Make a round that takes a share of the budget."""
-        matrix, centred = _least_noise(probabilities, len(targets))
+        matrix = _least_noise(probabilities, len(targets))
         scaled = round(2**_SCALE_BITS * math.sqrt(share)) * matrix
-        solved = np.linalg.solve(scaled.astype(np.float64).T, centred.T).T
+        rows = len(scaled)
+        solved = np.linalg.solve(scaled.astype(np.float64).T, np.tri(rows).T).T
         read = np.asarray(solved, dtype=np.float64)
-        deviations = np.linalg.norm(read[:-1], axis=1).reshape(-1, len(targets))
-        return cls(targets, scaled, read, _REACH / math.sqrt(PAIRS) * deviations.max(axis=1))
+        p = np.array([float(one) for one in probabilities])
+        above = read[:-1, None] - p[:, None] * read[-1]
+        deviations = np.linalg.norm(above, axis=2)
+        # Where places are in the order of the probabilities, each asks at its own.
+        own = deviations[np.arange(rows - 1), np.repeat(np.arange(p.size), len(targets))]
+        far = _REACH / math.sqrt(PAIRS) * own.reshape(p.size, -1).max(axis=1)
+        return cls(targets, scaled, read, deviations, far)
 
     @property
     def places(self) -> int:
@@ -78,18 +84,21 @@ class Round:
         return self.places + len(self.matrix)
 
     @property
-    def deviations(self) -> Array:
-        """Standard deviations of G~ at each place, and of n~, for noise of deviation 1."""
-        return np.linalg.norm(self.read, axis=1)
+    def records_sd(self) -> float:
+        """Standard deviation of n~ for noise of deviation 1."""
+        return float(np.linalg.norm(self.read[-1]))
 
     def sums(self, up_to: IntArray, places: IntArray) -> IntArray:
         """Return the exact integers, shape (groups, places + 1).
 
+        Places are put in order first: out of order a record could be in several cells, and move
+        the integers by more.
+
         Args:
             up_to: F at every node, shape (groups, nodes).
-            places: nodes, shape (groups, places), not decreasing.
+            places: nodes, shape (groups, places).
         """
-        rows = np.arange(len(up_to))[:, None]
+        places, rows = np.sort(places, axis=1), np.arange(len(up_to))[:, None]
         ends = np.zeros((len(up_to), 1), np.int64), up_to[rows, places], up_to[:, -1:]
         return np.diff(np.concatenate(ends, axis=1), axis=1) @ self.matrix.T
 
@@ -138,10 +147,11 @@ def sensitivity_of_rounds(rounds: Sequence[Round], neighbors: Neighbors) -> Sens
 
 
 @lru_cache(maxsize=64)
-def _least_noise(probabilities: tuple[Fraction, ...], targets: int) -> tuple[IntArray, Array]:
-    """Return integers of nearly least noise for equal privacy, and V.
+def _least_noise(probabilities: tuple[Fraction, ...], targets: int) -> IntArray:
+    """Return integers of nearly least noise for equal privacy.
 
-    With columns v of V, the least sum of variances of V c is that of noise of covariance S,
+    V c = (F(x) - p n at the place x of each p, n), with columns v. The least sum of their variances
+    is that of noise of covariance S,
 
         S = tr(P^1/2) P^1/2,   P = sum_c p_c v_c v_c',
 
@@ -164,4 +174,4 @@ def _least_noise(probabilities: tuple[Fraction, ...], targets: int) -> tuple[Int
         p /= p.sum()
     found = root @ weighted
     longest = np.linalg.norm(found, axis=0).max()
-    return np.rint(2**_MATRIX_BITS / longest * found).astype(np.int64), centred
+    return np.rint(2**_MATRIX_BITS / longest * found).astype(np.int64)

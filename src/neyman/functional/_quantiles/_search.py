@@ -43,7 +43,7 @@ class _Found(NamedTuple):
     Attributes:
         places: shape (groups, probabilities, answers), in the order of the rounds.
         above: G + noise there.
-        stddev: of the noise, shape (probabilities, answers).
+        stddev: of the noise, in the same shape.
         records: n + noise, shape (groups,).
         records_sd: the deviation of that noise.
     """
@@ -140,9 +140,7 @@ class QuantileSearch:
                 chosen = self._exactly(up_to, one, number)
             else:
                 chosen = self._chosen(kept, stddev, one, number)
-            # One for each probability and target; in order, or a record could move more of them.
-            flat = chosen.reshape(len(up_to), -1).clip(0, self.nodes - 2)
-            places = np.maximum.accumulate(flat, axis=1)
+            places = chosen.reshape(len(up_to), -1).clip(0, self.nodes - 2)
             sums = one.sums(up_to, places)
             answer = sums if draws is None else draws.add_noise(sums)
             kept = np.concatenate([kept, places, answer], axis=1)
@@ -182,21 +180,26 @@ class QuantileSearch:
 
     def _told(self, parts: list[tuple[Round, IntArray, IntArray]], stddev: float) -> _Found:
         shares = len(self.probabilities)
-        half = half_rank(np.array([float(p) for p in self.probabilities]))
+        p = np.array([float(one) for one in self.probabilities])[:, None]
+        moved = _TIE - half_rank(p)
         places, above, deviations = list[IntArray](), list[Array](), list[Array]()
         count, weight = np.zeros(len(parts[0][1])), 0.0
         for one, asked, noisy in parts:
-            told, length = noisy @ one.read.T, stddev * one.deviations
-            targets = len(one.targets)
-            places.append(asked.reshape(-1, shares, targets))
-            above.append(told[:, :-1].reshape(-1, shares, targets) + (_TIE - half)[:, None])
-            deviations.append(length[:-1].reshape(shares, targets))
-            count += told[:, -1] / length[-1] ** 2
-            weight += 1 / length[-1] ** 2
+            told, length = noisy @ one.read.T, stddev * one.records_sd
+            # At which of the places in order each probability asked.
+            rank = np.argsort(np.argsort(asked, axis=1, kind="stable"), axis=1)
+            shape = -1, shares, len(one.targets)
+            up_to = np.take_along_axis(told, rank, 1).reshape(shape)
+            places.append(asked.reshape(shape))
+            above.append(up_to - p * told[:, -1:, None] + moved)
+            which = np.repeat(np.arange(shares), len(one.targets))
+            deviations.append(stddev * one.deviations[rank, which].reshape(shape))
+            count += told[:, -1] / length**2
+            weight += 1 / length**2
         return _Found(
             places=np.concatenate(places, axis=2),
             above=np.concatenate(above, axis=2),
-            stddev=np.concatenate(deviations, axis=1),
+            stddev=np.concatenate(deviations, axis=2),
             records=count / weight,
             records_sd=1 / math.sqrt(weight),
         )
@@ -283,7 +286,7 @@ class SearchReading:
         z = float(ndtri(np.array((1 + confidence) / 2)))
         own = self._interval(found, confidence)
         ends = np.minimum(own[0], place), np.maximum(own[1], place)
-        noise = found.stddev[:, -1] / math.sqrt(PAIRS) if stddev > 0 else 0.0
+        noise = found.stddev[..., -1] / math.sqrt(PAIRS) if stddev > 0 else 0.0
         spread = np.sqrt(self.unit_records * np.maximum(found.records, 0)[:, None] * p * (1 - p))
         reach = _WIDER * z * np.hypot(2 * noise, spread) + self.unit_records
         lower = np.minimum(counts.beyond(-reach).crossing(), ends[0])
@@ -296,7 +299,7 @@ class SearchReading:
         """Return the ends that the noise allows."""
         first = found.places.shape[2] - 2 * PAIRS
         missed = (1 - confidence) / 2
-        sure = -float(ndtri(np.array(missed * _FIRST / first))) * found.stddev[:, :first]
+        sure = -float(ndtri(np.array(missed * _FIRST / first))) * found.stddev[..., :first]
         above, places = found.above[..., :first], found.places[..., :first]
         last = self.search.nodes - 1
         lower = np.where(above < -sure, places + 1, 0).max(axis=2)
@@ -306,7 +309,7 @@ class SearchReading:
             _rejected(
                 found.places[..., first + side :: 2],
                 found.above[..., first + side :: 2],
-                found.stddev[:, first + side :: 2],
+                found.stddev[..., first + side :: 2],
                 limit,
                 last,
             )
