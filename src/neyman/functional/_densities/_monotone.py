@@ -16,6 +16,8 @@ __all__ = ["heaped", "holding", "monotone_density"]
 
 # The least bandwidth that is tried for a reading, in those of the release.
 _LEAST: Final = 0.5
+# So many places, of 16 in the shortest wave.
+_BESIDE: Final = 3
 
 
 def heaped(reading: Reading) -> bool:
@@ -57,10 +59,11 @@ def monotone_density(side: Side, values: Array) -> Table:
 def holding(band: Band, density: ProperDensity) -> Band:
     """Return a band about the nearest density that holds what `monotone_density` makes, too.
 
-    Both are 0 beside heaps, and this one begins up to a place farther from a heap: the lower curve
-    is the least at a place and at its neighbours.
+    Both are 0 between heaps, and this one begins a few places nearer to a heap or farther from it:
+    the lower curve is the least at these places.
     """
     there = density(band.x)
-    beside = np.pad(band.lower, 1, mode="edge")
-    lower = np.minimum.reduce([beside[:-2], beside[1:-1], beside[2:], there])
-    return band._replace(estimate=there, lower=lower, upper=np.maximum(band.upper, there))
+    beside = np.pad(band.lower, _BESIDE, mode="edge")
+    least = np.lib.stride_tricks.sliding_window_view(beside, 2 * _BESIDE + 1).min(axis=1)
+    lower, upper = np.minimum(least, there), np.maximum(band.upper, there)
+    return band._replace(estimate=there, lower=lower, upper=upper)
