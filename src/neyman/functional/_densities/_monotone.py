@@ -17,7 +17,7 @@ __all__ = ["heaped", "holding", "monotone_density"]
 # The least bandwidth that is tried for a reading, in those of the release.
 _LEAST: Final = 0.5
 # So many places, of 16 in the shortest wave.
-_BESIDE: Final = 3
+_BESIDE: Final = 2
 
 
 def heaped(reading: Reading) -> bool:
@@ -63,7 +63,6 @@ def holding(band: Band, density: ProperDensity) -> Band:
     the lower curve is the least at these places.
     """
     there = density(band.x)
-    beside = np.pad(band.lower, _BESIDE, mode="edge")
-    least = np.lib.stride_tricks.sliding_window_view(beside, 2 * _BESIDE + 1).min(axis=1)
-    lower, upper = np.minimum(least, there), np.maximum(band.upper, there)
-    return band._replace(estimate=there, lower=lower, upper=upper)
+    beside = np.pad(np.minimum(band.lower, there), _BESIDE, mode="edge")
+    lower = np.lib.stride_tricks.sliding_window_view(beside, 2 * _BESIDE + 1).min(axis=1)
+    return band._replace(estimate=there, lower=lower, upper=np.maximum(band.upper, there))
