@@ -32,7 +32,6 @@ __all__ = ["PooledReading", "together", "without"]
 # What is known of a difference must be worth more than chance to be believed: as for one parameter
 # by Akaike's criterion, and with its weights.
 _CHANCE: Final = 2.0
-_UNSEEN: Final = 1e-4
 # So many standard deviations of what is gained are taken off it.
 _UNCERTAIN: Final = 0.4
 _FAR: Final = 700.0
@@ -106,21 +105,18 @@ class PooledReading:
     def means(self) -> Coefficients:
         """The waves of the group, as they are read."""
         c = self.own.coefficients
-        own = self.own.shares * np.real(c.values)
-        reference = self.others.shares * np.real(self.others.coefficients.values)
+        own, reference = (
+            self.own.means,
+            self.others.shares * np.real(self.others.coefficients.values),
+        )
         toward = reference + self.toward.shares * np.real(self.toward.coefficients.values)
         found = self.trust * toward + (1 - self.trust) * own
         found.flat[0] = 1.0
         return replace(c, values=found)
 
     @property
-    def shares(self) -> Array:
-        """The largest share that is kept of each wave, of the group or of the others."""
-        return np.maximum.reduce([self.own.shares, self.others.shares, self.toward.shares])
-
-    @property
     def table(self) -> Table:
         """The nearest density."""
         means = self.means
-        drawn = np.asarray(self.shares > _UNSEEN, np.float64)
+        drawn = np.asarray(np.abs(means.values) > 0, np.float64)
         return nearest_density(means.sides, means.on_places(drawn))

@@ -116,25 +116,22 @@ class Reading:
         return np.where(self.coefficients.weight > 0, found, lengths == 0)
 
     def best(self) -> Table:
-        """Return the density as it is handed over.
-
-        Of one coordinate it is the mean of two curves: that of these shares, and the wavelets that
-        are more than chance. Each counts exp(-n R / 16), as among the shares; a, in the R of the
-        shares, is the part of the domain in which the density by them is not 0.
-        """
-        c, n = self.coefficients, self.coefficients.count
-        table = self.proper(self.shares)
+        """Return the density as it is handed over: the nearest to `means`."""
+        c = self.coefficients
         if len(c.sides) > 1:
-            return table
-        without = self.variance - _lies(c, self.signal) * c.noise
-        kept, risk = kept_wavelets(c, self.shares, without + c.noise, table)
-        variance = without + float(np.mean(table.values > 0)) * c.noise
-        own = self.shares**2 * (self.signal + variance) - 2 * self.shares * self.signal
-        apart = (risk - float((c.weight * own).sum())) * n / _TEMPERATURE
-        trust = 1 / (1 + np.exp(min(apart, _FAR)))
-        means = trust * kept + (1 - trust) * self.shares * np.real(c.values)
-        told = np.asarray(means != 0, np.float64)
-        return nearest_density(c.sides, replace(c, values=means).on_places(told))
+            return self.proper(self.shares)
+        told = np.asarray(self.means != 0, np.float64)
+        return nearest_density(c.sides, replace(c, values=self.means).on_places(told))
+
+    @property
+    def means(self) -> Array:
+        """The means of the waves of one coordinate, as far as they are kept.
+
+        It is the mean of two curves: that of these shares, and the wavelets that are more than
+        chance. Each counts exp(-n R / 16), as among the shares; a, in the R of the shares, is the
+        part of the domain in which the density by them is not 0.
+        """
+        return _means(self)
 
     def proper(self, shares: Array) -> Table:
         """Return the density nearest to the sum of these shares of the waves."""
@@ -216,6 +213,21 @@ class _Waves:
         best = self.signal / square
         fitted: Any = isotonic_regression(best, weights=self.weight * square, increasing=False)
         return np.clip(np.asarray(fitted.x, np.float64), 0.0, 1.0)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _means(reading: Reading) -> Array:
+    c, shares, signal = reading.coefficients, reading.shares, reading.signal
+    table = reading.proper(shares)
+    without = reading.variance - _lies(c, signal) * c.noise
+    kept, risk = kept_wavelets(c, shares, without + c.noise, table)
+    variance = without + float(np.mean(table.values > 0)) * c.noise
+    own = shares**2 * (signal + variance) - 2 * shares * signal
+    apart = (risk - float((c.weight * own).sum())) * c.count / _TEMPERATURE
+    trust = 1 / (1 + np.exp(min(apart, _FAR)))
+    found = np.asarray(trust * kept + (1 - trust) * shares * np.real(c.values), np.float64)
+    found.setflags(write=False)
+    return found
 
 
 def _lies(c: Coefficients, signal: Array) -> float:
