@@ -10,6 +10,7 @@ from scipy.stats import lognorm, t
 from neyman import functional
 from neyman.errors import InvalidParameter
 from neyman.functional import Asinh, Box, Circle, DensityFunction, Interval, Log
+from neyman.functional._densities._band import noise_of
 
 SCALES = {
     "log": Interval(0.01, 300, outside="drop").scaled(Log()),
@@ -133,7 +134,10 @@ def test_its_bands_are_about_the_density(skew):
     truth = lognorm(1).pdf(band.x)
     shown = (band.x > 0.1) & (band.x < 5)
     assert ((band.lower <= truth) & (truth <= band.upper))[shown].mean() > 0.95
-    assert skew.noise_sd([1.0, 2.0]).shape == (2,)
+    places, variance = noise_of(skew.reading, skew.shares, skew.raw.count_variance)
+    side, at = skew.sides[0], np.array([0.5, 1.0, 2.0])
+    on_line = np.interp(side.on_line(at), places, np.sqrt(variance))
+    np.testing.assert_allclose(skew.noise_sd(at), on_line * side.slope(at), rtol=1e-12)
 
 
 def test_it_is_read_back_bit_by_bit(skew, tmp_path):

@@ -383,12 +383,13 @@ class DensityFunction(ProperDensity):
         """
         self._require_one("noise_sd")
         places, variance = noise_of(self.reading, self.shares, self.raw.count_variance)
-        return np.interp(numbers("x", x), places, np.sqrt(variance))
+        (side,), points = self.sides, numbers("x", x)
+        found = np.interp(side.on_line(points), places, np.sqrt(variance))
+        return np.asarray(found * side.slope(points), np.float64)
 
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _table(function: DensityFunction) -> Table:
-    reading = function.reading
     reading = function.reading
     found = _nearest(function)
     if function.bandwidth is None and function.unresolved is not None:

@@ -25,7 +25,6 @@ from neyman.functional._densities._coefficients import Coefficients
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._nearest import Table, nearest_density
 from neyman.functional._densities._reading import Reading, reading_of
-from neyman.numerics import Array
 
 __all__ = ["PooledReading", "together", "without"]
 
