@@ -281,7 +281,8 @@ class SearchReading:
         """Return all five places of each group, its count, and half of the count's interval."""
         found = self.search.answers(kept, stddev)
         counts = self.search.located(found)
-        place = counts.crossing()
+        # Noise may cross neighbours: of rising probabilities quantiles rise.
+        place = np.sort(counts.crossing(), axis=1)
         p = np.array([float(share) for share in self.search.probabilities])
         z = float(ndtri(np.array((1 + confidence) / 2)))
         own = self._interval(found, confidence)
