@@ -116,8 +116,8 @@ def test_shares_of_the_budget_add_up_whatever_is_asked():
 def test_several_records_of_a_unit_move_as_many_times_as_far():
     ids, values = np.array(["a"] * 3 + ["b"] * 4), np.arange(7.0)
     units = ny.functional.Units(ids, max_values=3)
-    question = quantiles(values, [0.5], lower=0, upper=9, grid=1, units=units, **DECLARED)
-    alone = quantiles(values, [0.5], lower=0, upper=9, grid=1, **DECLARED)
+    question = quantiles(values, [0.5], lower=0, upper=9, grid=0.1, units=units, **DECLARED)
+    alone = quantiles(values, [0.5], lower=0, upper=9, grid=0.1, **DECLARED)
     assert question.sensitivity.l2_squared == 9 * alone.sensitivity.l2_squared
     assert question.compute()[-1] == 6
 
@@ -257,10 +257,10 @@ def test_quantiles_come_in_the_order_that_was_asked():
     assert columns["quantile"] == [90, 10, 50]
 
 
-def test_eight_are_searched_for_and_nine_are_not():
-    for many, method in ((8, "search"), (9, None)):
+def test_eight_of_many_values_are_searched_for_and_nine_or_those_of_few_values_are_not():
+    for many, upper, method in ((8, 65, "search"), (9, 65, None), (1, 64, None)):
         shares = [k / 10 for k in range(1, many + 1)]
-        question = quantiles(np.zeros(3), shares, lower=0, upper=10, grid=1, **DECLARED)
+        question = quantiles(np.zeros(3), shares, lower=0, upper=upper, grid=1, **DECLARED)
         assert question.query.get("method") == method
         assert (question.adaptive is None) == (method is None)
 
@@ -292,7 +292,7 @@ def test_a_release_is_stored_and_comes_back(tmp_path):
 
 
 def test_only_gaussian_noise_is_drawn_for_rounds(tmp_path):
-    question = quantiles(np.zeros(9), [0.5], lower=0, upper=10, grid=1, **DECLARED)
+    question = quantiles(np.zeros(9), [0.5], lower=0, upper=100, grid=1, **DECLARED)
     laplace = replace(question, sensitivity=Sensitivity(neighbors="add_remove", l1=Fraction(2**26)))
     ledger = ledger_at(tmp_path / "a.ledger")
     with pytest.raises(SensitivityMismatch, match="in rounds, each chosen by the answers before"):
@@ -302,6 +302,6 @@ def test_only_gaussian_noise_is_drawn_for_rounds(tmp_path):
 
 def test_what_counts_at_no_node_moves_nothing():
     values = np.array([np.nan, -5.0, 1e308, np.inf, 3.0])
-    question = quantiles(values, [0.5], lower=0, upper=10, grid=1, **DECLARED)
-    assert np.diff(question.compute(), prepend=0).tolist() == [1, 0, 0, 1, *[0] * 6, 2]
+    question = quantiles(values, [0.5], lower=0, upper=100, grid=1, **DECLARED)
+    assert np.diff(question.compute(), prepend=0).tolist() == [1, 0, 0, 1, *[0] * 96, 2]
     assert callable(quantiles_of)

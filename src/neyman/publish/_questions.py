@@ -215,10 +215,10 @@ def quantiles(
     at most x; of p = 0 the least value, of p = 1 the largest. The rows are counted at the values
     of the grid by one SQL statement. Up to eight quantiles are searched for: counts up to a few
     values are released, round after round, and the answers decide where the next round asks. The
-    fewer there are, the less noise each has. For more of them sums of all counts are released, and
-    further probabilities cost nothing. Nothing is smoothed, so that a quantile of heaped values is
-    one of them. For a private least and largest value ask for 0.01 and 0.99, say: single rows at
-    the ends hide in the noise.
+    fewer there are, the less noise each has. For more of them, or on at most 65 values, sums of all
+    counts are released, and further probabilities cost nothing. Nothing is smoothed, so that a
+    quantile of heaped values is one of them. For a private least and largest value ask for 0.01 and
+    0.99, say: single rows at the ends hide in the noise.
 
     Args:
         table: from `open_table`.

@@ -29,6 +29,8 @@ _MOST: Final = 1000
 # So many are searched for; for more the counts up to all values are released. Measured: of 9 the
 # one has the smaller rank error, the other the narrower intervals.
 _FEW: Final = 8
+# On so few values counts up to each of them have hardly more noise, and narrower intervals.
+_COARSE: Final = 65
 
 
 def quantiles(
@@ -44,8 +46,8 @@ def quantiles(
 ) -> Aggregate:
     """Ask for quantiles of an array of values at once.
 
-    Up to eight are searched for, and each has less noise the fewer they are (`QuantileSearch`); for
-    more of them the counts up to all values are released (`StepBasis`).
+    Up to eight, on more than 65 values, are searched for, and each has less noise the fewer they
+    are (`QuantileSearch`); else the counts up to all values are released (`StepBasis`).
 
     Args:
         values: private, a NumPy array of any real dtype, any shape; NaN counts for nothing.
@@ -97,7 +99,8 @@ def quantiles_of(
     first, last, asked_grid = exact(lower, "lower"), exact(upper, "upper"), exact(grid, "grid")
     basis = StepBasis(first, last, distinct_step(first, last, asked_grid))
     coarser, of_unit = basis.grid != asked_grid, records.unit_records
-    search = QuantileSearch(basis, tuple(sorted(shares))) if len(shares) <= _FEW else None
+    few = len(shares) <= _FEW and basis.nodes > _COARSE
+    search = QuantileSearch(basis, tuple(sorted(shares))) if few else None
     declared = {
         "statistic": basis.statistic,
         "probabilities": [text(p) for p in shares],

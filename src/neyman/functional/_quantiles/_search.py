@@ -24,7 +24,7 @@ _BESIDE: Final = 0.1
 # What the first rounds have of the probability that an interval fails.
 _FIRST: Final = 0.1
 # By so much a total interval is wider, for it goes by straight lines; measured.
-_WIDER: Final = 1.05
+_WIDER: Final = 1.15
 # Noise so small, in lattice units, is none.
 _LEAST: Final = 0.125
 # Added to G: a count of exactly p n is at the quantile, whatever its last bit.
@@ -226,9 +226,9 @@ class SearchReading:
     the noise of the four rounds together and z of the level, it is from where the pooled counts
     cross -d to where they cross d, and holds the noise interval:
 
-        d = 1.05 z hypot(2 s, sqrt(r n p (1 - p))) + r
+        d = 1.15 z hypot(2 s, sqrt(r n p (1 - p))) + r
 
-    2 s, for counts away from the quantile are noisier; 1.05, for between places that were asked it
+    2 s, for counts away from the quantile are noisier; 1.15, for between places that were asked it
     goes by straight lines: an estimate, whose coverage is measured. At p = 0 and 1 it is open to
     the bound.
 
@@ -281,7 +281,8 @@ class SearchReading:
         """Return all five places of each group, its count, and half of the count's interval."""
         found = self.search.answers(kept, stddev)
         counts = self.search.located(found)
-        place = counts.crossing()
+        # Noise may cross neighbours: of rising probabilities quantiles rise.
+        place = np.sort(counts.crossing(), axis=1)
         p = np.array([float(share) for share in self.search.probabilities])
         z = float(ndtri(np.array((1 + confidence) / 2)))
         own = self._interval(found, confidence)
