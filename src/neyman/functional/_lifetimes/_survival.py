@@ -122,7 +122,8 @@ def survival(
         horizon: public end of the study, in the units of the durations. A time beyond it is
             censored there.
         bandwidth: public; how finely the budget is divided over time: waves much shorter are not
-            released. A fiftieth of the horizon is a good first choice: noise depends little on it.
+            released. A twenty-fifth of the horizon is a good first choice for some hundred records,
+            a fiftieth for thousands; noise depends little on it.
         causes: how many causes an event can have, up to 16; public. A record has one at most.
         neighbors: "add_remove", where the number of records is private and released along, or
             "replace_one", where it is public.
