@@ -16,7 +16,6 @@ from neyman.functional._bases._features import MOST_RECORDS
 from neyman.functional._densities._band import Band, Compared, difference_band
 from neyman.functional._densities._density_function import DensityFunction
 from neyman.functional._densities._function import ReleasedFunction
-from neyman.functional._densities._nearest import nearest_density
 from neyman.functional._densities._pooled import PooledReading, together, without
 from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
 from neyman.functional._functions import Functions, Key
@@ -220,10 +219,5 @@ def _conditional(density: GroupedDensity, key: Key) -> ProperDensity:
     own = density.releases[key]
     others = without(_together(density), own)
     if not others.noisy_count.is_significant(_CONFIDENCE):
-        return DensityFunction(own)
-    pooled = PooledReading.of(own, others)
-    parts = DensityFunction(own), TabulatedDensity(pooled.table)
-    finest = max(parts, key=lambda part: part.values.size)
-    alone, beside = (part(finest.axes[0]) for part in parts)
-    values = pooled.trust * beside + (1 - pooled.trust) * alone
-    return TabulatedDensity(nearest_density(finest.sides, values))
+        return density.curves[key]
+    return TabulatedDensity(PooledReading.of(own, others).table)

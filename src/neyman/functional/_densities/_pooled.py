@@ -21,9 +21,11 @@ from typing import Final, final
 
 import numpy as np
 
+from neyman.functional._densities._coefficients import Coefficients
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._nearest import Table, nearest_density
 from neyman.functional._densities._reading import Reading, reading_of
+from neyman.numerics import Array
 
 __all__ = ["PooledReading", "together", "without"]
 
@@ -101,12 +103,24 @@ class PooledReading:
         return cls(own, rest, toward, 1 / (1 + math.exp(-min(max(worth, -_FAR), _FAR))))
 
     @property
-    def table(self) -> Table:
-        """The nearest density to what differs from the others by the shares that are kept."""
+    def means(self) -> Coefficients:
+        """The waves of the group, as they are read."""
         c = self.own.coefficients
+        own = self.own.shares * np.real(c.values)
         reference = self.others.shares * np.real(self.others.coefficients.values)
-        means = reference + self.toward.shares * np.real(self.toward.coefficients.values)
-        means.flat[0] = 1.0
-        drawn = np.maximum(self.others.shares, self.toward.shares) > _UNSEEN
-        found = replace(c, values=means).on_places(np.asarray(drawn, np.float64))
-        return nearest_density(c.sides, found)
+        toward = reference + self.toward.shares * np.real(self.toward.coefficients.values)
+        found = self.trust * toward + (1 - self.trust) * own
+        found.flat[0] = 1.0
+        return replace(c, values=found)
+
+    @property
+    def shares(self) -> Array:
+        """The largest share that is kept of each wave, of the group or of the others."""
+        return np.maximum.reduce([self.own.shares, self.others.shares, self.toward.shares])
+
+    @property
+    def table(self) -> Table:
+        """The nearest density."""
+        means = self.means
+        drawn = np.asarray(self.shares > _UNSEEN, np.float64)
+        return nearest_density(means.sides, means.on_places(drawn))
