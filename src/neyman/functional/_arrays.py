@@ -18,7 +18,16 @@ from neyman.functional._bases._features import MOST_RECORDS
 from neyman.nodes import Nodes, histogram
 from neyman.sensitivity import Neighbors, Sensitivity, check_neighbors
 
-__all__ = ["ArrayRecords", "Units", "public_number", "real", "records_of", "rows", "source"]
+__all__ = [
+    "ArrayRecords",
+    "Units",
+    "one_column",
+    "public_number",
+    "real",
+    "records_of",
+    "rows",
+    "source",
+]
 
 # So that noise for any mu from 0.016 on stays within what can be drawn, a scale of 2^40.
 _MOST_OF_A_UNIT: Final = 1000
@@ -104,7 +113,7 @@ class ArrayRecords:
                 than 2^36, or is empty under replace_one; or if the ids do not go with them.
         """
         check_neighbors(neighbors)
-        arrays = tuple(real(column, called).reshape(-1) for called, column in columns)
+        arrays = tuple(one_column(column, called) for called, column in columns)
         public_number(arrays[0], neighbors)
         _check_units(units, arrays[0], counted=neighbors == "add_remove")
         names = tuple(called for called, _ in columns)
@@ -197,6 +206,23 @@ def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[n
     return values
 
 
+def one_column(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[np.generic]:
+    """Take one value a record, shape (n,) or (n, 1).
+
+    Raises:
+        InvalidParameter: if it is no array of real numbers, or of several columns: a row may be all
+            of one unit, whose values would each be protected alone.
+    """
+    array = real(values, name)
+    if array.ndim > 1 and array.shape[1:] != (1,) * (array.ndim - 1):
+        raise InvalidParameter(
+            f"{name} must have one value a record; got an array of {array.ndim} axes. Write one "
+            f"column, {name}[:, 0]; where every value is of another unit, {name}.ravel(), and "
+            "where a row is of one unit, units=Units(ids, max_values=...) beside it"
+        )
+    return array.reshape(-1)
+
+
 def _instead(values: object, name: str) -> str:
     """Return what to write for a list, a masked array, a data frame or one of its columns."""
     if isinstance(values, np.ma.MaskedArray):
@@ -230,8 +256,8 @@ def rows(
 
 
 def records_of(values: npt.NDArray[np.generic], width: int) -> npt.NDArray[np.generic]:
-    """Take one record a row, shape (n, width); for a width of 1 an array of any shape."""
-    return real(values).reshape(-1, 1) if width == 1 else rows(values, width)
+    """Take one record a row, shape (n, width); for a width of 1 also (n,)."""
+    return one_column(values)[:, None] if width == 1 else rows(values, width)
 
 
 def public_number(array: npt.NDArray[np.generic], neighbors: Neighbors) -> int | None:

@@ -10,6 +10,7 @@ from textwrap import fill
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -298,15 +299,28 @@ def _draw(
     if total is not None:
         bands.insert(0, (total, f"{outer}, {said}", 0.18))
     for band, label, alpha in bands:
-        x, lower, upper = (_thinned(part) for part in (band.x, band.lower, band.upper))
+        kept = _kept(band.lower, band.upper)
+        x, lower, upper = (part[kept] for part in (band.x, band.lower, band.upper))
         axes.fill_between(x, lower, upper, color=ACCENT, alpha=alpha, linewidth=0, label=label)
-    axes.plot(_thinned(noise.x), _thinned(noise.estimate), color=ACCENT, linewidth=1.6, label=name)
+    kept = _kept(noise.estimate)
+    axes.plot(noise.x[kept], noise.estimate[kept], color=ACCENT, linewidth=1.6, label=name)
     if truth is not None:
         known = np.asarray(truth(noise.x))
         axes.plot(noise.x, known, color=TRUTH, linewidth=1, label="true (public data)")
 
 
-def _thinned(values: Array) -> Array:
-    """Return as many values as a picture can show, the last among them."""
-    step = -(-len(values) // _MOST_POINTS)
-    return np.append(values[:-1:step], values[-1])
+def _kept(*curves: Array) -> npt.NDArray[np.intp]:
+    """Return as many places as a picture can show: of each stretch the least and the largest value.
+
+    So a peak that is narrower than a stretch stays as high as it is.
+    """
+    size = curves[0].size
+    if size <= _MOST_POINTS:
+        return np.arange(size)
+    each = -(-2 * len(curves) * size // _MOST_POINTS)
+    found = [np.array([0, size - 1])]
+    for values in curves:
+        rows = np.pad(values, (0, -size % each), mode="edge").reshape(-1, each)
+        first = np.arange(len(rows)) * each
+        found += [first + rows.argmin(axis=1), first + rows.argmax(axis=1)]
+    return np.unique(np.minimum(np.concatenate(found), size - 1))

@@ -62,7 +62,7 @@ def density(
     whole numbers only, h is at least 1 (or T / 10): finer ones show heaps, and nothing between.
 
     Args:
-        values: private, a NumPy array of any real dtype, any shape; of a box of d sides one record
+        values: private, a NumPy array of any real dtype, shape (n,); of a box of d sides one record
             a row, shape (n, d). They are read when the question is paid for, and none can raise an
             error: a value at no place of the domain counts for nothing (under replace_one: as if
             spread evenly over the circle).

@@ -36,6 +36,8 @@ __all__ = ["DensityFunction"]
 Raw: TypeAlias = ReleasedFunction | ReleasedField
 
 _MOST_KEPT: Final = 64
+# The number of records is not told from 0 below so many deviations of its noise.
+_COUNTED: Final = 3.0
 
 
 @final
@@ -173,12 +175,16 @@ class DensityFunction(ProperDensity):
 
         They are heaped on places, or clipped at an end, or the domain is too wide: then more is
         worth keeping of the fastest waves than a density would have. Read smoother, by `smooth`, it
-        is what that shows. Of several coordinates, and where the released number of records is not
-        positive, None.
+        is what that shows. A number of records that may be noise alone is said, too. Of several
+        coordinates it is None but for that.
         """
-        if len(self.raw.waves.sides) > 1 or self.count <= 0:
-            return None
-        return unresolved(self.reading, self.shares, _nearest(self))
+        count = self.noisy_count
+        if count.count <= _COUNTED * count.stddev:
+            return (
+                f"not resolved: the released number of records is {count.count:.4g} ± "
+                f"{count.stddev:.3g}, which may be noise alone; spend more, or ask for more records"
+            )
+        return _cause(self)
 
     # -- other readings -----------------------------------------------------------------------
 
@@ -290,7 +296,7 @@ class DensityFunction(ProperDensity):
         """
         share, known = check_level(level), check_band_kind(kind, ("density", "total", "noise"))
         self._require_one("band")
-        line, resolved = self.on_line, self.unresolved is None
+        line, resolved = self.on_line, _cause(self) is None
         found = curve_band(
             self.reading,
             self.shares,
@@ -392,7 +398,7 @@ class DensityFunction(ProperDensity):
 def _table(function: DensityFunction) -> Table:
     reading = function.reading
     found = _nearest(function)
-    if function.bandwidth is None and function.unresolved is not None:
+    if function.bandwidth is None and _cause(function) is not None:
         (side,) = reading.coefficients.sides
         found = monotone_density(side, reading.coefficients.on_places(reading.shares))
     match function.raw.basis:
@@ -400,6 +406,13 @@ def _table(function: DensityFunction) -> Table:
             return Table((side,), found.steps, found.values)
         case _:
             return found
+
+
+def _cause(function: DensityFunction) -> str | None:
+    """Return why the release does not show the density of its values, of one coordinate."""
+    if len(function.raw.waves.sides) > 1 or function.count <= 0:
+        return None
+    return unresolved(function.reading, function.shares, _nearest(function))
 
 
 @lru_cache(maxsize=_MOST_KEPT)

@@ -10,8 +10,8 @@ density is, by shares l of the least estimated error,
 
 A small group keeps little of its own noise, a large or an unlike one all of its own. The mean of
 this reading, of error R, and of that of the group alone, of error R', is taken, with Akaike's
-weights: exp(-(n R + 2) / 2) and exp(-n R' / 2), as if the first had one parameter more. Two fifths
-of the standard deviation of R - R' are taken off first: of few records it is large where both
+weights: exp(-(n R + 2) / 2) and exp(-n R' / 2), as if the first had one parameter more. Half of
+the standard deviation of R - R' is taken off first: of few records it is large where both
 readings are far apart, and a group that is unlike must not be drawn to the others by chance.
 """
 
@@ -32,7 +32,7 @@ __all__ = ["PooledReading", "together", "without"]
 # by Akaike's criterion, and with its weights.
 _CHANCE: Final = 2.0
 # So many standard deviations of what is gained are taken off it.
-_UNCERTAIN: Final = 0.4
+_UNCERTAIN: Final = 0.5
 _FAR: Final = 700.0
 
 

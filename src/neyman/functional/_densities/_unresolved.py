@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.functional._bases._domain import Interval
 from neyman.functional._densities._coefficients import Coefficients
 from neyman.functional._densities._nearest import Table
 from neyman.functional._densities._reading import Reading
@@ -82,6 +83,13 @@ def _at_ends(c: Coefficients, used: npt.NDArray[np.bool_]) -> str | None:
     if not 2 * total * sum(max(end, 0.0) ** 2 for end in ends) > signal:
         return None
     share = 100 * sum(max(end, 0.0) for end in ends)
+    side = c.sides[0]
+    if isinstance(side, Interval) and side.outside == "count":
+        return (
+            f"not resolved: about {share:.3g} % of the values lie at an end of the domain, or too "
+            "near to it for this release; declare a narrower domain or a scale, and count values "
+            "that are at an end by value"
+        )
     return (
         f"not resolved: about {share:.3g} % of the values lie exactly at an end of the domain, "
         'as clipped values do; write outside="count", or a wider domain if they were clipped before'

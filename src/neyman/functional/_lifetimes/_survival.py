@@ -113,7 +113,7 @@ def survival(
     of its own, and noise does not grow with their number.
 
     Args:
-        durations: private times from entry to event or censoring, a NumPy array of any shape. They
+        durations: private times from entry to event or censoring, a NumPy array of shape (n,). They
             are read when the question is paid for, and none can raise an error: a negative one
             counts as 0, and a record with a NaN counts for nothing.
         observed: private; whether the time ended with the event: True, or a number of at least

@@ -228,7 +228,8 @@ class SurvivalCurve(ReleasedChannels[Exits]):
         """Return an interval for the time by which a share q has had the event.
 
         It is of the times at which `interval` holds 1 - q. An upper end that is after `until` is
-        infinite. quantile_interval(0.5, 0.95, "total") is of the median.
+        infinite, and a lower end is `until` at most. quantile_interval(0.5, 0.95, "total") is of
+        the median.
 
         Args:
             q: shares in (0, 1).
@@ -246,7 +247,8 @@ class SurvivalCurve(ReleasedChannels[Exits]):
         # An interval goes on for as long as one of a later time holds the share.
         above = np.maximum.accumulate(upper[::-1])[::-1]
         below = np.minimum.accumulate(lower)
-        return _first_at(times, below, levels), _first_at(times, above, levels)
+        earliest = np.minimum(_first_at(times, below, levels), self.until)
+        return earliest, _first_at(times, above, levels)
 
     def band(
         self,

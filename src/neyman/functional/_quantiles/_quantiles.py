@@ -50,7 +50,7 @@ def quantiles(
     are (`QuantileSearch`); else the counts up to all values are released (`StepBasis`).
 
     Args:
-        values: private, a NumPy array of any real dtype, any shape; NaN counts for nothing.
+        values: private, a NumPy array of any real dtype, shape (n,); NaN counts for nothing.
         probabilities: p, each in [0, 1].
         lower: public; what is below counts there.
         upper: public; what is above counts there.

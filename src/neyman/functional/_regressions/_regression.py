@@ -54,7 +54,7 @@ def regression(
     the noise, and the density of x, all of them free.
 
     Args:
-        x: private, a NumPy array of any real dtype, any shape.
+        x: private, a NumPy array of any real dtype, shape (n,).
         y: private, of the same shape. Both are read when the question is paid for, and none can
             raise an error: a record with a NaN, or at no place of the domain or of the response,
             counts for nothing.
