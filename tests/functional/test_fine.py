@@ -188,3 +188,23 @@ def test_a_cluster_in_a_domain_a_thousand_times_too_wide_is_seen(released, outsi
     np.testing.assert_allclose(found.ppf([0.05, 0.5, 0.95]), [298.355, 300, 301.645], atol=0.15)
     band = found.band(0.95)
     assert (band.lower <= found(band.x)).all()
+
+
+def test_a_kernel_that_is_read_wider_does_not_come_out_at_the_other_end(released):
+    """Mass at the upper end: a circle of 1.02 T would show it at the lower one."""
+    values = 100 - np.random.default_rng(3).exponential(1, 2_000)
+    fine = released(values, domain=Interval(0, 100, outside="drop"), bandwidth=0.025, mu=None)
+    (low, high) = fine.reach[0]
+    assert low == Fraction(1, 40)
+    assert high < 1
+    wide = fine.smooth(high)
+    assert abs(wide(0.0)) < 1e-3
+    assert abs(wide.integral(0, 20)) < 1e-3
+    with pytest.raises(InvalidParameter, match="write one in"):
+        fine.smooth(5)
+    # As it is handed over the density may be read as smooth as one likes.
+    assert DensityFunction(fine).smooth(5)(0.0) < 1e-3
+    record = fine.to_json()
+    record["basis"]["circle"] = "103"
+    with pytest.raises(InvalidParameter):
+        functional.read(record)

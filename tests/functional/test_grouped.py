@@ -199,3 +199,11 @@ def test_other_things_than_densities_of_one_release_are_refused(grouped, release
         density.pdf("small", 0.0)
     with pytest.raises(InvalidParameter, match="level"):
         density.difference(("small",), ("large",), 1.5)
+
+
+def test_densities_on_a_scale_are_refused(released):
+    line = Interval(1, 100, outside="drop").scaled(functional.Log())
+    values = np.random.default_rng(1).lognormal(2, 0.5, 500)
+    found = {(k,): DensityFunction(released(values, domain=line, seed=k)) for k in (1, 2)}
+    with pytest.raises(InvalidParameter, match="curves must be densities without a scale"):
+        GroupedDensity(Functions(("group",), found))

@@ -33,7 +33,7 @@ def counted(law, n, random, mu=1.0):
     return MassFunction(0.0, 1.0, tuple(noisy.tolist()), math.sqrt(1 / mu**2 + 1 / 12)), exact
 
 
-def released(place: Path, by, rows=None, mu=1.0):
+def released(place: Path, by, rows=None, noise=None):
     rows = (
         {"age": np.random.default_rng(0).choice(K, 4000, p=LAWS["smooth"])}
         if rows is None
@@ -43,7 +43,7 @@ def released(place: Path, by, rows=None, mu=1.0):
     question = table.count(by)
     place.mkdir(exist_ok=True)
     ledger = ny.Ledger.open(place / "l", cap=ny.gdp(9), unit="one row", neighbors="add_remove")
-    noise = ny.Gaussian.calibrate(question.sensitivity, mu=mu)
+    noise = noise or ny.Gaussian.calibrate(question.sensitivity, mu=1)
     return ny.release(question, noise, ledger, entry="e")
 
 
@@ -159,3 +159,10 @@ def test_what_is_no_grid_of_counts_is_refused(tmp_path: Path):
     ):
         with pytest.raises(InvalidParameter):
             MassFunction(*broken)
+
+
+def test_counts_with_other_noise_are_refused(tmp_path: Path):
+    years = Keys({"age": Bins.uniform(-0.5, 100.5, K, outside="drop")})
+    answer = released(tmp_path, years, noise=ny.Laplace(scale=2))
+    with pytest.raises(InvalidParameter, match="Gaussian noise"):
+        functional.masses(answer)

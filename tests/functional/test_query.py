@@ -73,10 +73,17 @@ def test_order_and_shape_and_type_of_the_values_do_not_matter():
 
     integers = computed(values)
     assert (computed(values[::-1]) == integers).all()
-    assert (computed(values.reshape(10, -1).astype(np.float32)) == integers).all()
+    assert (computed(values.reshape(-1, 1).astype(np.float32)) == integers).all()
     assert (computed(values.astype(np.uint8)) == integers).all()
     assert (computed(np.repeat(values, 2)[::2]) == integers).all()
     assert (computed(values + 1) != integers).any()
+
+
+def test_an_array_of_rows_is_refused_for_a_row_may_be_one_units():
+    values = np.zeros((10, 2))
+    with pytest.raises(InvalidParameter, match="one value a record") as refused:
+        ask(values)
+    assert "10" not in str(refused.value)
 
 
 def test_many_pieces_add_up():

@@ -48,7 +48,12 @@ class FunctionRelease(Displayed):
     found: Function
 
     def __repr__(self) -> str:
-        return f"<{self.found.kind} of release {self.release.entry!r}>"
+        found = f"<{self.found.kind} of release {self.release.entry!r}>"
+        match self.found:
+            case DensityFunction(unresolved=str(why)):
+                return f"{found}  # {why}"
+            case _:
+                return found
 
     def __str__(self) -> str:
         return f"{self!r}\n{self.release.to_text(rows=0)}"

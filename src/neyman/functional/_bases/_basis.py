@@ -267,9 +267,12 @@ class Basis(WaveBasis, AbstractBasis):
             InvalidParameter: if what it describes is refused.
             KeyError, TypeError, ValueError: if it is no such record.
         """
-        return cls(
+        found = cls(
             side_of(cast("Mapping[str, object]", record["domain"])),
             number(record["bandwidth"]),
             target_of(cast("Mapping[str, object]", record["target"])),
             record["counted"] is True,
         )
+        if found.record().get("circle") != record.get("circle"):
+            raise ValueError("another circle")
+        return found

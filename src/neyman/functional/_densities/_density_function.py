@@ -83,8 +83,9 @@ class DensityFunction(ProperDensity):
         check_type("raw", self.raw, Raw, "functional.function(release), which makes it")
         if self.bandwidth is None:
             return
-        reach = [(low / 2, high) for low, high in self.raw.reach]
-        for h, (low, high) in zip(self.bandwidth, reach, strict=True):
+        own = self.raw.waves
+        for h, least, side in zip(self.bandwidth, own.bandwidths, own.sides, strict=True):
+            low, high = least / 2, side.largest_bandwidth
             if not low <= h <= high:
                 raise InvalidParameter(
                     f"bandwidth must be in [{float(low):.6g}, {float(high):.6g}], from half of "
@@ -174,8 +175,8 @@ class DensityFunction(ProperDensity):
         """Why the release does not show the density of its values, in a sentence; None if it does.
 
         They are heaped on places, or clipped at an end, or the domain is too wide: then more is
-        worth keeping of the fastest waves than a density would have. Read smoother, by `smooth`, it
-        is what that shows. A number of records that may be noise alone is said, too. Of several
+        worth keeping of the fastest waves than a density would have. Use `smooth(h)` to see it at a
+        larger bandwidth. A number of records that may be noise alone is said, too. Of several
         coordinates it is None but for that.
         """
         count = self.noisy_count
@@ -248,7 +249,7 @@ class DensityFunction(ProperDensity):
         """Return the density of the other coordinates where one has a value, f(y | x = value).
 
         It is smoothed along x as far as the records near the value are few beside the noise: until
-        the density of x, which is divided by, is known to 15 %.
+        the density of x, the divisor, has a relative error of 15 %.
 
         Args:
             axis: of the coordinate that is known.

@@ -70,8 +70,8 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
     def cdf(self, x: npt.ArrayLike) -> Array:
         """Return the integral of f from the lower end to each x.
 
-        Not made monotone: it is unbiased given the count. `project().cdf` is monotone, from 0 to 1.
-        On a circle it goes on growing by 1 with every turn.
+        Not made monotone: it is unbiased given the count. That of `DensityFunction` is monotone,
+        from 0 to 1. On a circle it goes on growing by 1 with every turn.
         """
         turns = np.floor(numbers("x", x) / self.side.period) if self.side.closed else 0.0
         return np.asarray(self.series.integral(self.side.located(x)) + turns)

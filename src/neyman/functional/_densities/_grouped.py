@@ -11,7 +11,7 @@ import numpy.typing as npt
 from neyman.arguments import check_type, given, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import check_level, numbers
-from neyman.functional._bases._domain import Side
+from neyman.functional._bases._domain import ScaledInterval, Side
 from neyman.functional._bases._features import MOST_RECORDS
 from neyman.functional._densities._band import Band, Compared, difference_band
 from neyman.functional._densities._density_function import DensityFunction
@@ -40,7 +40,8 @@ class GroupedDensity:
     Of the functions of one release by group, and nothing else is needed: all of it is
     post-processing. A group is read beside all others: where the release shows no difference, it
     has the density of the others, so that small groups are as smooth and as sharp as large ones
-    let them be; where it differs, it is read alone. Which, is estimated frequency by frequency.
+    let them be; where it differs, it is read alone. The release decides this, frequency by
+    frequency.
 
     Attributes:
         curves: the densities, each as read alone.
@@ -67,6 +68,10 @@ class GroupedDensity:
             raise InvalidParameter(
                 "curves must be the densities of one coordinate of two groups or more, all of one "
                 f"release; write {_CURVES}"
+            )
+        if any(isinstance(one.sides[0], ScaledInterval) for one in self.curves.values()):
+            raise InvalidParameter(
+                "curves must be densities without a scale; write an Interval as their domain"
             )
 
     def __str__(self) -> str:

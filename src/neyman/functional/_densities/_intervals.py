@@ -2,8 +2,8 @@
 
 Both are read from the released kernel estimate g on its circle, not from the density that was made
 of it: what the reading smooths away, and what makes it nowhere negative, would be in no interval.
-The circle is longer than the interval: on the stretch B that no kernel reaches g is noise, and what
-another integral has in common with the noise there is taken off.
+The circle is longer than the interval: on the stretch B that no kernel reaches g is noise, and the
+regression of another integral on the noise there is subtracted.
 
 **The mean**, with c the middle of the interval and b that of B, T its length and r = 5 bandwidths,
 as far as kernels of values at an end reach:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, ClassVar, Final, Self, cast, final
+from typing import Any, ClassVar, Final, Protocol, Self, cast, final, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -294,13 +294,27 @@ def masses(release: Released) -> MassFunction:
         InvalidParameter: if it is a release of something else, of other groups, or of bins that are
             not all of one width.
 
-    Error: measured (docs/howto/density.md): the squared error of the masses is 0.1 to 1.0 times
+    Error: measured (docs/howto/density.md): the squared error of the masses is 0.1 to 1.1 times
         that of the counts, brought to the nearest masses.
     Source: Stein, *Estimation of the mean of a multivariate normal distribution*, Annals of
         Statistics 1981 (the estimate of the error).
     """
     check_type("release", release, Released, "what release(query, noise, ledger, entry=) returned")
+    if isinstance(release, _WithMechanism) and release.mechanism.get("mechanism") != "gaussian":
+        raise InvalidParameter(
+            "masses must be read from counts with Gaussian noise, for which the band and the "
+            f"estimated error are; got {release.mechanism.get('mechanism')!r} noise. Write "
+            "ny.Gaussian.calibrate(...)"
+        )
     return MassFunction.of_release(release)
+
+
+@runtime_checkable
+class _WithMechanism(Protocol):
+    """A release that says what its noise is."""
+
+    @property
+    def mechanism(self) -> Mapping[str, object]: ...
 
 
 def _middles(columns: Mapping[str, Sequence[object]], name: str) -> Array:

@@ -234,11 +234,18 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
 
     @property
     def reach(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """The least and the largest bandwidth that `smooth` takes, of each side."""
+        """The least and the largest bandwidth that `smooth` takes, of each side.
+
+        The tail of a kernel must end in the empty stretch of the circle.
+        """
         own = self.waves
-        return tuple(
-            (h, side.largest_bandwidth) for h, side in zip(own.bandwidths, own.sides, strict=True)
-        )
+        found = [side.largest_bandwidth for side in own.sides]
+        match own.sides:
+            case (side,) if not side.closed:
+                found = [min(side.largest_bandwidth, (own.lattices[0].period - side.length) / 10)]
+            case _:
+                pass
+        return tuple(zip(own.bandwidths, found, strict=True))
 
     @property
     @abstractmethod

@@ -46,7 +46,7 @@ def unresolved(reading: Reading, shares: Array, table: Table) -> str | None:
         shares: of each wave that are kept.
         table: the density that is read with them.
 
-    Error: an estimate. Of 2,600 releases of 22 smooth densities none was called unresolved.
+    Error: an estimate. Of 2,640 releases of 22 smooth densities none was called unresolved.
     """
     c = reading.coefficients
     used = c.weight > 0

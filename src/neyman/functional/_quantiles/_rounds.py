@@ -19,7 +19,8 @@ __all__ = ["PAIRS", "Round", "rounds_of", "sensitivity_of_rounds"]
 # the other numbers here: rank error of 1, 3 and 8 quantiles, and the width of their intervals.
 PAIRS: Final = 4
 _SHARE: Final = 0.4
-# Rounds before them: so many more than halvings, each with that many times the budget of the last.
+# Rounds before them: so many beyond log2(nodes), each with _GROWTH times the budget of the one
+# before.
 _MORE: Final = 2
 _GROWTH: Final = 1.25
 # How far from a quantile they ask, in standard deviations of the noise of all of them together.
@@ -42,7 +43,7 @@ class Round:
     `matrix` @ c is released, integers. Running sums of matrix^-1 y are F~ at the places, and n~.
 
     Attributes:
-        targets: of each probability, where it asks: 0 at the quantile, -1 and 1 left and right.
+        targets: where it asks for each probability: 0 at the quantile, -1 left and 1 right of it.
         matrix: integers, square; a column for each place where a record can lie.
         read: running sums of the rows of matrix^-1, the last of them for n~.
         deviations: of F~ - p n~ for noise of deviation 1, shape (places, probabilities).
