@@ -85,7 +85,12 @@ def _beyond(question: RecordedQuestion, *, sampling: bool) -> str:
     if limited or not set(asked) <= {"count", "crosstab"}:
         parts.append("values clipped to the bounds")
     if _QUANTILE in asked:
-        parts.append("values rounded to the grid")
+        step = question.grid if question.basis_grid is None else question.basis_grid
+        parts.append(
+            "values rounded to their grid"
+            if step is None
+            else f"values rounded to steps of {float(step):.10g}"
+        )
     *some, last = parts or [""]
     return f"{', '.join(some)}, or {last}" if some else last
 
