@@ -27,7 +27,7 @@ def release(values: np.ndarray, records: int) -> functional.DensityFunction:
     release = ny.release(query, noise, paid, entry="arrival delays")
     f = functional.function(release, functional.DensityFunction)
     # Delays are whole minutes, as everybody knows: below a minute there is nothing but their heaps.
-    return f.smooth(1) if functional.select_bandwidth(f.raw) < 1 else f
+    return f if f.unresolved is None else f.smooth(1)
 
 
 known = delays[(delays >= -60) & (delays <= 180)]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from neyman.arguments import check_type, given, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import check_level, numbers
+from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import ScaledInterval, Side
 from neyman.functional._bases._features import MOST_RECORDS
 from neyman.functional._densities._band import Band, Compared, difference_band
@@ -69,10 +70,13 @@ class GroupedDensity:
                 "curves must be the densities of one coordinate of two groups or more, all of one "
                 f"release; write {_CURVES}"
             )
-        if any(isinstance(one.sides[0], ScaledInterval) for one in self.curves.values()):
-            raise InvalidParameter(
-                "curves must be densities without a scale; write an Interval as their domain"
-            )
+        match raws[0].basis:
+            case Basis(domain=ScaledInterval()):
+                raise InvalidParameter(
+                    "curves must be densities without a scale; write an Interval as their domain"
+                )
+            case _:
+                pass
 
     def __str__(self) -> str:
         names = printable(", ".join(self.curves.columns))

@@ -146,7 +146,9 @@ def limits(estimate: Array, noise: Array, kernels: Sampled, width: float) -> tup
     n, mean = kernels.records, np.maximum(lower, 0.0)
     variance = noise + np.maximum(kernels.second * mean - mean**2, 0.0) / n
     third = kernels.third * mean - 3 * kernels.second * mean**2 + 2 * mean**3
-    skew = max(width**2 - 1, 0.0) / 6 * np.maximum(third, 0.0) / (n**2 * variance)
+    # Without any variance there is nothing to skew.
+    below = n**2 * np.maximum(variance, np.finfo(np.float64).tiny)
+    skew = max(width**2 - 1, 0.0) / 6 * np.maximum(third, 0.0) / below
     return _roots(estimate - skew, noise, kernels, width)[0], upper
 
 
