@@ -27,7 +27,7 @@ NAMES: Final = (
 )
 SIZES: Final = ((300, 0.25), (300, 1.0), (10_000, 0.25), (10_000, 1.0))
 Q: Final = np.array([0.01, 0.1, 0.25, 0.5, 0.9, 0.99])
-RUNS, QUICK = 300, 8
+RUNS, QUICK = 300, 100
 _AT_ONCE: Final = 25
 _LEAST: Final = 0.93
 # Places of a fine table of a distribution function.

@@ -142,7 +142,7 @@ def everywhere(curve: SurvivalCurve) -> tuple[np.ndarray, np.ndarray]:
 
 
 def bands(repetitions: int = 200, simulated: int = 80) -> Section:
-    """Count how often bands hold the population's curve, and that of the same records."""
+    """Count how often bands hold the population's curve, and Kaplan and Meier's of the records."""
     rows: list[list[str | float]] = []
     for count, mu, relation in ((300, 1.0, "replace_one"), (800, 0.5, "add_remove")):
         held = np.mean([*_held(count, mu, relation, repetitions, simulated)], axis=0)
@@ -171,13 +171,13 @@ def _held(
         question = ask(np.minimum(lives, follow_up), lives <= follow_up, 10, relation, 0.1)
         noise = ny.Gaussian.calibrate(question.sensitivity, mu=mu)
         curve = functional.function(answer(question, noise, random), SurvivalCurve)
-        calm = functional.function(answer(question, ny.Gaussian(scale=1), random), SurvivalCurve)
-        nodes, exact = everywhere(calm)
         wide, narrow = (
             curve.band(0.95, kind, generator=random, repetitions=simulated)
             for kind in ("total", "noise")
         )
-        truths = np.exp(-wide.x / 6), np.interp(narrow.x, nodes, exact)
+        seen = lives <= follow_up
+        exact = kaplan_meier(np.minimum(lives, follow_up), seen, narrow.x)
+        truths = np.exp(-wide.x / 6), exact
         held = [
             bool(((band.lower <= truth) & (truth <= band.upper)).all())
             for band, truth in zip((wide, narrow), truths, strict=True)

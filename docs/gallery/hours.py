@@ -66,9 +66,10 @@ save(picture, "hours")
 
 picture = plots.density(planned)
 axes = picture.axes[0]
-axes.texts[0].set_position((0.02, 0.7))  # below the legend
+picture.set_size_inches(6.4, 3.2)
+axes.texts[0].set_position((0.02, 0.62))  # below the legend
 bars, edges = true(scheduled)
 axes.stairs(bars, edges, fill=True, label="true, 5 minutes a bar (public data)", **PUBLIC)
-axes.set(xlim=(5, 12), xticks=range(5, 13), ylim=(-0.01, 0.36))
+axes.set(xlim=(6, 10), xticks=range(6, 11), ylim=(-0.01, 0.36))
 label(axes, "scheduled hour of departure", "share of flights per hour")
 save(picture, "scheduled_hours")
