@@ -47,8 +47,8 @@ Truth: TypeAlias = Callable[[Array], Array] | None
 _MOST_POINTS = 700
 # Panels of one row, and points of each.
 _ACROSS, _PANEL_POINTS = 3, 200
-# Characters of a line of text within a picture.
-_LINE = 48
+# Characters of an inch of text within a picture, and of its shortest line.
+_PER_INCH, _SHORTEST = 9, 16
 
 
 @plain
@@ -222,7 +222,8 @@ def draw_density(
     read = "" if function.bandwidth is None else f", bandwidth {float(function.bandwidth[0]):.3g}"
     axes.set_ylabel(f"density{read}", color=INK)
     if function.unresolved is not None:
-        why = fill(function.unresolved.partition(";")[0], _LINE)
+        inches = float(axes.bbox.width / axes.figure.dpi)
+        why = fill(function.unresolved.partition(";")[0], max(int(_PER_INCH * inches), _SHORTEST))
         axes.text(0.02, 0.98, why, transform=axes.transAxes, va="top", color=INK, fontsize=8)
     if label is not None:
         axes.set_xlabel(words(label), color=INK)
