@@ -1,0 +1,1 @@
+"""dp_accounting: its events and calibrations accounted for by neyman."""

@@ -1,0 +1,1 @@
+"""Opacus: its trainings accounted for by neyman."""
