@@ -26,13 +26,14 @@ and V gives all covariances. beta is minus the covariance over the variance.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, final
+from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._proper import ProperDensity
+from neyman.functional._isotonic import isotonic
 from neyman.numerics import Array, ndtri
 
 __all__ = ["mean_interval", "quantile_interval"]
@@ -162,8 +163,6 @@ class _Distribution:
 @lru_cache(maxsize=_MOST_KEPT)
 def _distribution(raw: ReleasedFunction) -> _Distribution:
     """Tabulate F from end to end of an interval."""
-    from scipy.optimize import isotonic_regression  # pyright: ignore[reportMissingTypeStubs]
-
     series, noise = raw.series, _Integrals.of(raw)
     length, period = float(raw.side.length), series.period
     reach = _reach(raw)
@@ -187,8 +186,7 @@ def _distribution(raw: ReleasedFunction) -> _Distribution:
         own = own + by * mass(*rest)
         variance = variance - common**2 / empty
         base = base + by * (rest[1] - rest[0]) / period
-    rising: Any = isotonic_regression(np.where(low, own, 1 - own))
-    value = np.clip(np.asarray(rising.x, np.float64), 0.0, 1.0)
+    value = np.clip(isotonic(np.where(low, own, 1 - own)), 0.0, 1.0)
     level = np.where(low, base, 1 - base)
     return _Distribution(np.asarray(x, np.float64), value, np.maximum(variance, 0.0), level)
 

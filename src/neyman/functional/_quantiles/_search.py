@@ -9,7 +9,6 @@ from typing import ClassVar, Final, NamedTuple, final
 import numpy as np
 
 from neyman.aggregate import Columns, DrawnNoise, IntArray, Noise
-from neyman.functional._abstract import is_significant
 from neyman.functional._quantiles._columns import NAMES, columns_of, half_rank
 from neyman.functional._quantiles._located import NoisyCounts
 from neyman.functional._quantiles._rounds import PAIRS, Round, rounds_of, sensitivity_of_rounds
@@ -263,15 +262,13 @@ class SearchReading:
         found = [self._places(kept[low : low + _BLOCK], noise.stddev, confidence) for low in blocks]
         places = np.concatenate([one[0] for one in found])
         counts = np.concatenate([one[1] for one in found])
-        hidden = found[0][2]
-        shown = np.array([is_significant(float(n), hidden) for n in counts], bool)
         order = [self.search.probabilities.index(p) for p in self.probabilities]
         return columns_of(
             self.search.basis,
             self.probabilities,
             places[..., order],
             counts,
-            shown,
+            found[0][2],
             coarser=self.coarser,
         )
 
