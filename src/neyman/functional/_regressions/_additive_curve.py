@@ -22,8 +22,6 @@ from neyman.overriding import override
 
 __all__ = ["AdditiveCurve", "Effect"]
 
-# The number of all records is not told from 0 below so many deviations of its noise.
-_COUNTED: Final = 3.0
 _MOST_KEPT: Final = 8
 
 
@@ -195,7 +193,7 @@ class Effect(Displayed):
 @lru_cache(maxsize=_MOST_KEPT)
 def _fit_of(curve: AdditiveCurve) -> AdditiveFit:
     number = curve.noisy_count
-    if number.count <= max(_COUNTED * number.stddev, 0.0):
+    if not number.exceeds_noise:
         raise InvalidParameter(
             f"the released number of records is {number.count:.6g} ± {number.stddev:.3g} of noise, "
             "so there is no curve: the noise is as large as the data; spend more"
