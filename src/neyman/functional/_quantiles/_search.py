@@ -9,6 +9,7 @@ from typing import ClassVar, Final, NamedTuple, final
 import numpy as np
 
 from neyman.aggregate import Columns, DrawnNoise, IntArray, Noise
+from neyman.functional._bases._features import clamped
 from neyman.functional._quantiles._columns import NAMES, columns_of, half_rank
 from neyman.functional._quantiles._located import NoisyCounts
 from neyman.functional._quantiles._rounds import PAIRS, Round, rounds_of, sensitivity_of_rounds
@@ -101,7 +102,7 @@ class QuantileSearch:
 
     def sums(self, counts: IntArray) -> IntArray:
         """Return the exact integers: numbers of records up to each node, shape (groups, nodes)."""
-        return np.cumsum(counts, axis=-1, dtype=np.int64)
+        return np.cumsum(clamped(counts, self.nodes), axis=-1, dtype=np.int64)
 
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
         """Return how far one record moves what all rounds ask for."""
