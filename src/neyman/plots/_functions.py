@@ -21,9 +21,11 @@ from neyman.functional import (
     Band,
     DensityFunction,
     Generator,
+    RegressionCurve,
     RegressionFit,
     SurvivalCurve,
 )
+from neyman.functional._answers import Answer, found_in
 from neyman.functional._arguments import check_level
 from neyman.functional._generator import public_generator
 from neyman.functional._lifetimes._survival_curve import LifeView
@@ -53,7 +55,7 @@ _PER_INCH, _SHORTEST = 9, 16
 
 @plain
 def density(
-    function: DensityFunction,
+    function: DensityFunction | Answer,
     *,
     level: float = 0.95,
     truth: Callable[[Array], Array] | None = None,
@@ -62,24 +64,25 @@ def density(
     """Draw a released density with two bands: for its noise, and for the density itself.
 
     Args:
-        function: as it was handed over, or read at another bandwidth.
+        function: as it was handed over, or read at another bandwidth; or what a session answered.
         level: that each band covers everywhere at once; both are estimates.
         truth: the density without noise, drawn beside. Only for data that are public anyway.
         label: what the values are.
     """
     instead = "a density: functional.function(release, functional.DensityFunction)"
-    check_type("function", function, DensityFunction, instead)
+    found = found_in(function)
+    check_type("function", found, DensityFunction, instead)
     check_type("truth", truth, Callable | None, "the density as a function, or None")
     picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
-    draw_density(axes, function, level, truth, label=label)
+    draw_density(axes, found, level, truth, label=label)
     legend(picture)
     return picture
 
 
 @plain
 def survival(
-    curve: SurvivalCurve,
+    curve: SurvivalCurve | Answer,
     *,
     generator: Generator | None = None,
     level: float = 0.95,
@@ -92,7 +95,7 @@ def survival(
     """Draw a released survival curve with two bands: for its noise, and for noise and sampling.
 
     Args:
-        curve: drawn up to `until`.
+        curve: drawn up to `until`; or what a session answered.
         generator: for the bands, which are simulated; by default one of a fixed, public seed. It
             draws no privacy noise: what it simulates is read off the release, and is public.
         level: that each band covers the whole curve with, at once; both are estimates.
@@ -103,10 +106,11 @@ def survival(
         cause: of the incidence.
     """
     instead = "a survival curve: functional.function(release, functional.SurvivalCurve)"
-    check_type("curve", curve, SurvivalCurve, instead)
+    found = found_in(curve)
+    check_type("curve", found, SurvivalCurve, instead)
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
     total, noise = _simulated(
-        partial(curve.band, of=of, cause=cause), generator, level, repetitions
+        partial(found.band, of=of, cause=cause), generator, level, repetitions
     )
     picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
@@ -117,7 +121,7 @@ def survival(
 
 @plain
 def regression(
-    fit: RegressionFit,
+    fit: RegressionFit | RegressionCurve | Answer,
     *,
     generator: Generator | None = None,
     level: float = 0.95,
@@ -130,7 +134,8 @@ def regression(
     Where too few records are to be told from the noise nothing is drawn.
 
     Args:
-        fit: a reading of the curve, such as `curve.gaussian_process()`; the title says which.
+        fit: a curve, or what a session answered, read by `gaussian_process`; or another reading of
+            it. The title says which.
         generator: for the bands, which are simulated; by default one of a fixed, public seed. It
             draws no privacy noise: what it simulates is read off the release, and is public.
         level: that each band covers the whole curve with, at once; both are estimates.
@@ -143,20 +148,22 @@ def regression(
     """
     if len(labels) != 2:
         raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
-    check_type("fit", fit, RegressionFit, "a reading such as curve.gaussian_process()")
+    found = found_in(fit)
+    reading = found.gaussian_process() if isinstance(found, RegressionCurve) else found
+    check_type("fit", reading, RegressionFit, "a curve, or a reading of it")
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
-    total, noise = _simulated(fit.band, generator, level, repetitions)
+    total, noise = _simulated(reading.band, generator, level, repetitions)
     picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
     draw_regression(axes, total, noise, level, truth, labels=labels)
-    axes.set_title(f"read by {fit.smoother.words}", color=INK, fontsize=9, loc="left")
+    axes.set_title(f"read by {reading.smoother.words}", color=INK, fontsize=9, loc="left")
     legend(picture)
     return picture
 
 
 @plain
 def effects(
-    curve: AdditiveCurve,
+    curve: AdditiveCurve | Answer,
     *,
     level: float = 0.95,
     labels: Sequence[str] | None = None,
@@ -167,7 +174,7 @@ def effects(
     Interactions are not drawn: call `curve.effect(k, l)` at places.
 
     Args:
-        curve: a released sum of curves.
+        curve: a released sum of curves; or what a session answered.
         level: of the intervals, each for its place alone; estimates.
         labels: what the features are; numbers from 0 by default.
         response: what the response is.
@@ -176,8 +183,9 @@ def effects(
         InvalidParameter: if there are not as many labels as features.
     """
     instead = "a sum of curves: functional.function(release, functional.AdditiveCurve)"
-    check_type("curve", curve, AdditiveCurve, instead)
-    alone = [effect for effect in curve.effects if len(effect.features) == 1]
+    found = found_in(curve)
+    check_type("curve", found, AdditiveCurve, instead)
+    alone = [effect for effect in found.effects if len(effect.features) == 1]
     names = [f"feature {k}" for k in range(len(alone))] if labels is None else list(labels)
     if len(names) != len(alone):
         raise InvalidParameter(f"labels must be {len(alone)}, one a feature; got {len(names)}")
