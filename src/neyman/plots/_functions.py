@@ -197,7 +197,7 @@ def effects(
         axes = clean(picture.add_subplot(down, across, place + 1, sharey=shared))
         shared = axes if shared is None else shared
         x, y = effect.grid(_PANEL_POINTS)
-        reach = NormalDist().inv_cdf((1 + check_level(level)) / 2) * effect.noise_sd(x)
+        reach = NormalDist().inv_cdf((1 + check_level(level)) / 2) * effect.sd(x)
         label = f"{100 * level:g} % interval at each place"
         axes.fill_between(x, y - reach, y + reach, color=ACCENT, alpha=0.3, lw=0, label=label)
         axes.plot(x, y, color=ACCENT, linewidth=1.6, label="private effect")

@@ -85,10 +85,10 @@ class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
         found = terms.middle + terms.half * (self._polynomials(x) @ self.fit.mean)
         return np.asarray(np.clip(found, low, high), np.float64)
 
-    def noise_sd(self, x: npt.ArrayLike) -> Array:
-        """Return what the release leaves open of the mean at each place, as a deviation.
+    def sd(self, x: npt.ArrayLike) -> Array:
+        """Return the standard deviation of the mean at each place, given the release.
 
-        Noise, drawing of records and shrinkage: the deviation of the curve given the sums.
+        It holds noise, drawing of records and shrinkage.
 
         Raises:
             InvalidParameter: as a call does.
@@ -149,8 +149,8 @@ class Effect(Displayed):
         found = self.curve.channels.half * (self._polynomials(x) @ self.curve.fit.mean)
         return np.asarray(found, np.float64)
 
-    def noise_sd(self, x: npt.ArrayLike) -> Array:
-        """Return what the release leaves open of it at each place, as a deviation.
+    def sd(self, x: npt.ArrayLike) -> Array:
+        """Return its standard deviation at each place, given the release.
 
         Raises:
             InvalidParameter: as a call does.
