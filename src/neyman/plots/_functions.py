@@ -23,6 +23,7 @@ from neyman.functional import (
     Generator,
     RegressionCurve,
     RegressionFit,
+    ScaledInterval,
     SurvivalCurve,
 )
 from neyman.functional._answers import Answer, found_in
@@ -30,7 +31,7 @@ from neyman.functional._arguments import check_level
 from neyman.functional._generator import public_generator
 from neyman.functional._lifetimes._survival_curve import LifeView
 from neyman.numerics import Array
-from neyman.plots._axes import number_axis
+from neyman.plots._axes import number_axis, scaled_axis
 from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure, legend, plain, words
 
 __all__ = [
@@ -62,6 +63,9 @@ def density(
     label: str | None = None,
 ) -> Figure:
     """Draw a released density with two bands: for its noise, and for the density itself.
+
+    On a domain with a scale the values lie on that scale, and the density is that of the scaled
+    values, such as log x: the area under it is the share of the records.
 
     Args:
         function: as it was handed over, or read at another bandwidth; or what a session answered.
@@ -223,18 +227,38 @@ def draw_density(
     noise = function.band(level, "noise")
     whole = function.band(level, "density") if independent else None
     curve = Band((noise.x,), function(noise.x), noise.lower, noise.upper, noise.width)
+    what, side = "density", function.sides[0]
+    if isinstance(side, ScaledInterval):
+        # On its line, where the area under the curve is the share of the records.
+        curve, what = _on_line(curve, side), f"density of {side.scale.words}"
+        whole = whole and _on_line(whole, side)
+        truth = truth and partial(_truth_on_line, truth, side)
     _draw(axes, "private density", whole, curve, level, truth, outer="the density itself")
     axes.axhline(0, color=INK, linewidth=0.6)
     axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
     _numbered(axes)
+    if isinstance(side, ScaledInterval):
+        scaled_axis(axes, side)
     read = "" if function.bandwidth is None else f", bandwidth {float(function.bandwidth[0]):.3g}"
-    axes.set_ylabel(f"density{read}", color=INK)
+    axes.set_ylabel(f"{what}{read}", color=INK)
     if function.unresolved is not None:
         inches = float(axes.bbox.width / axes.figure.dpi)
         why = fill(function.unresolved.partition(";")[0], max(int(_PER_INCH * inches), _SHORTEST))
         axes.text(0.02, 0.98, why, transform=axes.transAxes, va="top", color=INK, fontsize=8)
     if label is not None:
         axes.set_xlabel(words(label), color=INK)
+
+
+def _on_line(band: Band, side: ScaledInterval) -> Band:
+    """Return the band of the density of values on the scale, at the same places."""
+    slope = side.slope(band.x)
+    return band._replace(
+        estimate=band.estimate / slope, lower=band.lower / slope, upper=band.upper / slope
+    )
+
+
+def _truth_on_line(truth: Callable[[Array], Array], side: ScaledInterval, x: Array) -> Array:
+    return np.asarray(truth(x), np.float64) / side.slope(x)
 
 
 def draw_survival(
