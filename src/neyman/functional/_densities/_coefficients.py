@@ -144,17 +144,17 @@ class Coefficients:
             total += (1 + (i != j)) * float(shape[i, j]) * (first * second)
         return np.sqrt(np.maximum(total, 0.0))
 
-    def sampling(self, told: Array) -> Array:
+    def sampling(self, probability: Array) -> Array:
         """Return E|wave|^2 / n, which is the sampling variance of c but for |mean|^2 / n.
 
         By cos^2 = (1 + cos of twice) / 2, and sin^2 = (1 - cos of twice) / 2, along each axis.
 
         Args:
-            told: how surely each mean is more than noise; 1 for the constant wave.
+            probability: how surely each mean is more than noise; 1 for the constant wave.
         """
         if not self.folded:
             return np.full(self.values.shape, 1 / self.count)
-        found = told * np.real(self.values)
+        found = probability * np.real(self.values)
         for axis, (side, frequencies) in enumerate(zip(self.sides, self.frequencies, strict=True)):
             found = np.moveaxis(found, axis, 0)
             cosines = (frequencies.size + 1) // 2 if side.closed else frequencies.size
@@ -168,7 +168,7 @@ class Coefficients:
             found = np.moveaxis(found, 0, axis)
         return np.clip(found, 0.0, 1.0) / self.count
 
-    def told(self, sampling: Array, shape: Array) -> Array:
+    def signal_probability(self, sampling: Array, shape: Array) -> Array:
         """Return u, how surely there is more than noise at a wave's frequency or at a higher one.
 
         The sum of the Akaike weights of the models in which no wave of lower frequency is without

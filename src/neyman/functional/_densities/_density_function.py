@@ -370,9 +370,14 @@ class DensityFunction(ProperDensity):
         """
         share, known = check_level(level), check_band_kind(kind, ("total", "noise"))
         self._require_line("quantile_interval")
-        told, sampling = self.reading.bandwidth, known == "total"
+        bandwidths, sampling = self.reading.bandwidth, known == "total"
         ends = quantile_interval(
-            self._least, self.on_line, numbers("q", q), share, sampling=sampling, told=told
+            self._least,
+            self.on_line,
+            numbers("q", q),
+            share,
+            sampling=sampling,
+            bandwidths=bandwidths,
         )
         lower, upper = (self.sides[0].off_line(end) for end in ends)
         return lower, upper

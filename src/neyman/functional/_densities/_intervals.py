@@ -105,7 +105,7 @@ def quantile_interval(
     level: float,
     *,
     sampling: bool,
-    told: float,
+    bandwidths: float,
 ) -> tuple[Array, Array]:
     """Return an interval for each quantile: the places at which a test accepts F(x) = q.
 
@@ -117,7 +117,7 @@ def quantile_interval(
         q: shares in [0, 1].
         level: in (0, 1).
         sampling: whether for quantiles of the law, or of these records alone.
-        told: how many bandwidths of the release it was read with.
+        bandwidths: how many bandwidths of the release it was read with.
     """
     shown, found = density.ppf(q), _distribution(raw)
     z, n, r = _normal(level), raw.positive_count, raw.unit_records
@@ -126,7 +126,7 @@ def quantile_interval(
     last = places.size - 1
     middle = np.interp(q, found.value, places)
     # Where the reading keeps waves that the kernel hides, values may be heaped.
-    heaped = _UNTOLD * h * min(1.0, told**-2)
+    heaped = _UNTOLD * h * min(1.0, bandwidths**-2)
     own = 0.0 if sampling else _UNTOLD * h
     lower, upper = np.empty(q.shape), np.empty(q.shape)
     for at, p in np.ndenumerate(q):

@@ -82,11 +82,13 @@ class Reading:
         constant = np.zeros(c.values.shape)
         constant.flat[0] = 1.0
         # Twice a wave's frequency says what its variance is, where it is told.
-        told = c.told(c.sampling(constant), shape)
-        told.flat[0] = 1.0
-        sampling = c.sampling(told)
+        probability = c.signal_probability(c.sampling(constant), shape)
+        probability.flat[0] = 1.0
+        sampling = c.sampling(probability)
         square = np.asarray(np.abs(c.values), np.float64) ** 2
-        signal = c.told(sampling, shape) * (square - sampling - c.noise) * (n / (n - 1))
+        signal = (
+            c.signal_probability(sampling, shape) * (square - sampling - c.noise) * (n / (n - 1))
+        )
         return cls.chosen(c, shape, signal, sampling - signal / n + _lies(c, signal) * c.noise)
 
     @classmethod

@@ -204,8 +204,8 @@ class GaussianProcess(Smoother):
         h, most = float(table.channels.bandwidth), float(table.channels.domain.largest_bandwidth)
         wide = min(max(self.window, h), most)
         spread = table.deviations[0] * float(table.sd(table.rows(wide)).max()) * reach * table.step
-        told = (number >= _BEYOND * spread) & table.has_records(sums, wide)
-        return told | (number + 2 * spread >= _SPARSE * even)
+        occupied = (number >= _BEYOND * spread) & table.has_records(sums, wide)
+        return occupied | (number + 2 * spread >= _SPARSE * even)
 
     @override
     def values(self, table: Table, sums: Sums) -> Array:
