@@ -62,7 +62,8 @@ def refuted_by(batches, records, rate, steps, *, level, seed=0):
     windows = seen[: epochs * lag].reshape(epochs, lag, records).sum(axis=1)
     once = lag * rate * (1 - rate) ** (lag - 1)
     # A couple is counted once: above the diagonal.
-    couples = np.triu(seen.T @ seen, 1)
+    # As doubles, whose products are fast; counts are exact in them.
+    couples = np.triu(seen.T.astype(float) @ seen.astype(float), 1)
     found = {
         "total": two_sided(seen.sum(), records * steps, rate),
         "largest and smallest batch": steps * np.min(two_sided(sizes, records, rate)),
