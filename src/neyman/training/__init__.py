@@ -1,6 +1,8 @@
 """Training: samplers that own their guarantee, plans, run records and what is wrong with a run."""
 
 from neyman.training._finding import Finding
+from neyman.training._phase import Phase
+from neyman.training._record import Check, RunRecord
 from neyman.training._sampler import IndexArray, Sampler
 
-__all__ = ["Finding", "IndexArray", "Sampler"]
+__all__ = ["Check", "Finding", "IndexArray", "Phase", "RunRecord", "Sampler"]

@@ -1,0 +1,238 @@
+"""Steps of a training that were taken in one way: the one notion of a phase."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, cast, final
+
+from neyman.accounting import dp_sgd
+from neyman.arguments import brief, whole
+from neyman.curves import TradeOff
+from neyman.errors import InvalidParameter
+from neyman.numerics import Real, exact, exact_positive, rational, text
+from neyman.sensitivity import Neighbors
+from neyman.training._fields import Fields, is_plain
+from neyman.training._sampler import Sampler
+
+__all__ = ["Phase"]
+
+_MOST_STEPS: Final = 2**52
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_KEYS: Final = {"sampler", "noise_multiplier", "clip", "steps", "planned", "start", "seeds"}
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """Steps with one sampler, one noise and one clipping norm.
+
+    Attributes:
+        noise_multiplier: standard deviation of the noise on the summed gradients, over the
+            clipping norm; positive.
+        sampler: the public description of what chose the batches, as `Sampler.described` gives.
+        steps: that were taken.
+        planned: steps that the plan had for this phase.
+        clip: the norm that each record's gradient was clipped to; None if it was not recorded.
+        start: the sampler's step that this phase began at; above 0 after a resume.
+        seeds: SHA-256 digests of the sampler's seeds: one, or one for each rank that sampled from
+            its own share of the records; empty if they were not recorded.
+
+    >>> phase = Phase.poisson(noise_multiplier=1, sampling_probability=0.01, steps=1000)
+    >>> f"{phase.guarantee().epsilon(1e-5):.4f}"
+    '1.8282'
+    """
+
+    noise_multiplier: Fraction
+    sampler: Mapping[str, Any] = field(hash=False)
+    steps: int
+    planned: int
+    clip: Fraction | None = None
+    start: int = 0
+    seeds: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what no training does.
+
+        Raises:
+            InvalidParameter: if a number is outside, or the sampler is no plain description.
+        """
+        exact_positive(self.noise_multiplier, "noise_multiplier")
+        if self.clip is not None:
+            exact_positive(self.clip, "clip")
+        for name in ("steps", "planned", "start"):
+            whole(name, getattr(self, name), 0, _MOST_STEPS)
+        if not is_plain(self.sampler) or not isinstance(self.sampler.get("sampler"), str):
+            raise InvalidParameter(
+                'sampler must be a public description with its name under "sampler"; write what '
+                "Sampler.described() gives"
+            )
+        if not all(_DIGEST.fullmatch(seed) for seed in self.seeds):
+            raise InvalidParameter(
+                "seeds must be SHA-256 digests of 64 hexadecimal digits; write digests, never a "
+                "seed itself"
+            )
+        # A description that changes later would change the price.
+        kept = {
+            name: tuple(cast("list[object]", value)) if isinstance(value, list) else value
+            for name, value in self.sampler.items()
+        }
+        object.__setattr__(self, "sampler", MappingProxyType(kept))
+
+    @staticmethod
+    def of(
+        sampler: Sampler,
+        *,
+        noise_multiplier: Real,
+        steps: int,
+        clip: Real | None = None,
+        start: int = 0,
+        seed: str | None = None,
+    ) -> "Phase":
+        """Return the phase that a sampler drew the batches of.
+
+        Args:
+            sampler: which; its own steps are those planned.
+            noise_multiplier: of these steps.
+            steps: that were taken.
+            clip: the clipping norm.
+            start: the sampler's first step in this phase.
+            seed: the SHA-256 digest of the sampler's seed.
+        """
+        return Phase(
+            noise_multiplier=exact(noise_multiplier, "noise_multiplier"),
+            sampler=sampler.described(),
+            steps=steps,
+            planned=sampler.steps - start,
+            clip=None if clip is None else exact(clip, "clip"),
+            start=start,
+            seeds=() if seed is None else (seed,),
+        )
+
+    @staticmethod
+    def poisson(
+        *,
+        noise_multiplier: Real,
+        sampling_probability: Real,
+        steps: int,
+        planned: int | None = None,
+        clip: Real | None = None,
+        start: int = 0,
+        seeds: tuple[str, ...] = (),
+    ) -> "Phase":
+        """Return a phase with Poisson sampling: each record enters each step on its own.
+
+        Args:
+            noise_multiplier: of these steps.
+            sampling_probability: with which each record enters a step, in [0, 1].
+            steps: that were taken.
+            planned: steps of the plan; as many as were taken if left out.
+            clip: the clipping norm.
+            start: the sampler's first step in this phase.
+            seeds: digests of the sampler's seeds.
+        """
+        return Phase(
+            noise_multiplier=exact(noise_multiplier, "noise_multiplier"),
+            sampler={
+                "sampler": "poisson",
+                "sampling_probability": str(exact(sampling_probability, "sampling_probability")),
+            },
+            steps=steps,
+            planned=steps if planned is None else planned,
+            clip=None if clip is None else exact(clip, "clip"),
+            start=start,
+            seeds=seeds,
+        )
+
+    @property
+    def sampling_probability(self) -> Fraction | None:
+        """With which each record enters a step on its own; None for another sampler."""
+        if self.sampler["sampler"] != "poisson":
+            return None
+        found = rational(self.sampler.get("sampling_probability"))
+        if found is None or not 0 <= found <= 1:
+            raise InvalidParameter(
+                "the description of a Poisson sampler must have its sampling_probability in "
+                "[0, 1]; write what Sampler.described() gives"
+            )
+        return found
+
+    def guarantee(self, neighbors: Neighbors = "add_remove", steps: int | None = None) -> TradeOff:
+        """Return the guarantee of the steps that were taken, or of the first few of them.
+
+        Args:
+            neighbors: "add_remove" or "replace_one".
+            steps: how many; all that were taken if left out.
+
+        Raises:
+            InvalidParameter: if nothing is known of the sampler.
+            RelationMismatch: if nothing is proved for this relation.
+        """
+        name = self.sampler["sampler"]
+        if name not in _PRICED:
+            raise InvalidParameter(
+                f"the sampler {brief(repr(name))} is unknown; this release prices "
+                f"{', '.join(_PRICED)}"
+            )
+        return _PRICED[name](self, neighbors, self.steps if steps is None else steps)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the record, JSON-able and exact."""
+        return {
+            "sampler": {
+                name: list(cast("tuple[object]", value)) if isinstance(value, tuple) else value
+                for name, value in self.sampler.items()
+            },
+            "noise_multiplier": str(self.noise_multiplier),
+            "clip": None if self.clip is None else str(self.clip),
+            "steps": self.steps,
+            "planned": self.planned,
+            "start": self.start,
+            "seeds": list(self.seeds),
+        }
+
+    @staticmethod
+    def from_json(record: object, where: str = "phase") -> "Phase":
+        """Rebuild what `to_json` wrote.
+
+        Raises:
+            InvalidParameter: if the record is malformed.
+        """
+        found = Fields(record, where, _KEYS)
+        return Phase(
+            sampler=found.plain("sampler"),
+            noise_multiplier=found.ratio("noise_multiplier"),
+            clip=found.ratio_or_none("clip"),
+            steps=found.whole("steps"),
+            planned=found.whole("planned"),
+            start=found.whole("start"),
+            seeds=found.texts("seeds"),
+        )
+
+    def __str__(self) -> str:
+        described = {name: value for name, value in self.sampler.items() if name != "sampler"}
+        chance = self.sampling_probability
+        if chance is not None:
+            how = f"sampling probability {text(chance)}"
+        else:
+            parts = ", ".join(f"{name} {value}" for name, value in described.items())
+            how = f"sampler {self.sampler['sampler']}" + (f" ({parts})" if parts else "")
+        return f"noise multiplier {text(self.noise_multiplier)}, {how}, steps {self.steps}"
+
+
+Price: TypeAlias = Callable[[Phase, Neighbors, int], TradeOff]
+
+
+def _poisson(phase: Phase, neighbors: Neighbors, steps: int) -> TradeOff:
+    chance = phase.sampling_probability
+    assert chance is not None
+    return dp_sgd(
+        noise_multiplier=phase.noise_multiplier,
+        sampling_probability=chance,
+        steps=steps,
+        neighbors=neighbors,
+    )
+
+
+_PRICED: Final[Mapping[str, Price]] = {"poisson": _poisson}
