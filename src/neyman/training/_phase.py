@@ -12,6 +12,7 @@ from neyman.arguments import brief, whole
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, exact_positive, rational, text
+from neyman.printable import shortened
 from neyman.sensitivity import Neighbors
 from neyman.training._fields import Fields, is_plain
 from neyman.training._sampler import Sampler
@@ -19,6 +20,7 @@ from neyman.training._sampler import Sampler
 __all__ = ["Phase"]
 
 _MOST_STEPS: Final = 2**52
+_LONGEST: Final = 300
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _KEYS: Final = {"sampler", "noise_multiplier", "clip", "steps", "planned", "start", "seeds"}
 
@@ -210,14 +212,19 @@ class Phase:
             seeds=found.texts("seeds"),
         )
 
+    @property
+    def sampled_by(self) -> str:
+        """The sampler and its parameters, in words."""
+        parts = [f"{name} {value}" for name, value in self.sampler.items() if name != "sampler"]
+        return self.sampler["sampler"] + (f" ({', '.join(parts)})" if parts else "")
+
     def __str__(self) -> str:
-        described = {name: value for name, value in self.sampler.items() if name != "sampler"}
         chance = self.sampling_probability
-        if chance is not None:
-            how = f"sampling probability {text(chance)}"
-        else:
-            parts = ", ".join(f"{name} {value}" for name, value in described.items())
-            how = f"sampler {self.sampler['sampler']}" + (f" ({parts})" if parts else "")
+        how = (
+            f"sampler {shortened(self.sampled_by, _LONGEST)}"
+            if chance is None
+            else f"sampling probability {text(chance)}"
+        )
         return f"noise multiplier {text(self.noise_multiplier)}, {how}, steps {self.steps}"
 
 

@@ -3,8 +3,8 @@
 import json
 import platform
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, cast, final
@@ -18,6 +18,8 @@ from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.training._fields import MOST_ITEMS, Fields, object_of_text
 from neyman.training._finding import Finding
 from neyman.training._phase import Phase
+from neyman.training._progress import Progress, along
+from neyman.training._ranks import check_alike, merged_phases
 
 __all__ = ["Check", "RunRecord", "loaded_versions"]
 
@@ -28,8 +30,14 @@ _MOST_RANKS: Final = 2**20
 _KEYS: Final = {
     *("format", "version", "versions", "unit", "neighbors", "records", "dataset", "phases"),
     *("curve", "assumptions", "checks", "findings", "ranks", "world", "sharded"),
+    "tuning_runs",
 }
 _HEAD: Final = 100
+# What the ranks of one training have in common.
+_SHARED: Final = (
+    *("versions", "unit", "neighbors", "records", "dataset", "assumptions", "tuning_runs"),
+    *("world", "sharded"),
+)
 _LIBRARIES: Final = ("neyman", "numpy", "torch", "opacus", "jax")
 
 
@@ -80,6 +88,8 @@ class RunRecord(Displayed):
         world: how many processes trained together.
         sharded: whether each process sampled from its own share of the records, with a seed of
             its own; if not, all draw the same batch and divide it.
+        tuning_runs: other trainings on the same data that helped to choose this one; None if
+            nothing is declared.
         claimed: the guarantee that the file states; None for that of the phases.
 
     >>> phase = Phase.poisson(noise_multiplier=1, sampling_probability=0.01, steps=1000)
@@ -100,6 +110,7 @@ class RunRecord(Displayed):
     ranks: tuple[int, ...] = (0,)
     world: int = 1
     sharded: bool = False
+    tuning_runs: int | None = None
     claimed: TradeOff | None = None
 
     def __post_init__(self) -> None:
@@ -114,6 +125,8 @@ class RunRecord(Displayed):
             check_name("dataset", self.dataset)
         if self.records is not None:
             whole("records", self.records, 1, _MOST_RECORDS)
+        if self.tuning_runs is not None:
+            whole("tuning_runs", self.tuning_runs, 0, _MOST_RECORDS)
         whole("world", self.world, 1, _MOST_RANKS)
         ranks = sorted(set(self.ranks))
         if list(self.ranks) != ranks or not ranks or ranks[0] < 0 or ranks[-1] >= self.world:
@@ -144,6 +157,53 @@ class RunRecord(Displayed):
         """How many steps were taken."""
         return sum(phase.steps for phase in self.phases)
 
+    def epsilon_over_steps(self, delta: float, points: int = 100) -> Progress:
+        """Return epsilon along the training.
+
+        Args:
+            delta: in [0, 1).
+            points: how many, at least 2; the ends of a few phases come in addition.
+
+        Returns:
+            `steps` and `epsilon`, an array each.
+
+        Guarantee: every epsilon is an upper bound for the steps up to there, released together.
+        """
+        return along(self.phases, self.neighbors, delta, whole("points", points, 2, MOST_ITEMS))
+
+    def merge(self, others: Iterable["RunRecord"]) -> "RunRecord":
+        """Return the record of a training from this rank's record and those of other ranks.
+
+        Args:
+            others: records of other ranks.
+
+        Returns:
+            The record of all of them; its guarantee is that of the phases, which must be alike.
+
+        Raises:
+            InvalidParameter: if the records are not of one training: other versions, phases or
+                facts, a rank twice, or seeds that are alike (different) where each rank samples
+                from its own share (all divide one batch).
+        """
+        records = sorted((self, *others), key=lambda record: record.ranks)
+        check_alike([{name: getattr(one, name) for name in _SHARED} for one in records])
+        ranks = [rank for one in records for rank in one.ranks]
+        if len(set(ranks)) != len(ranks):
+            raise InvalidParameter(
+                "each rank must be merged once; a rank was found twice. Write one record a rank"
+            )
+        passed: dict[str, bool] = {}
+        for check in (check for one in records for check in one.checks):
+            passed[check.name] = passed.get(check.name, True) and check.passed
+        return replace(
+            self,
+            phases=merged_phases([one.phases for one in records], sharded=self.sharded),
+            ranks=tuple(sorted(ranks)),
+            checks=tuple(Check(name, good) for name, good in passed.items()),
+            findings=tuple(dict.fromkeys(x for one in records for x in one.findings)),
+            claimed=None,
+        )
+
     def to_json(self) -> dict[str, object]:
         """Return the record, JSON-able and exact, with its format's version."""
         return {
@@ -162,6 +222,7 @@ class RunRecord(Displayed):
             "ranks": list(self.ranks),
             "world": self.world,
             "sharded": self.sharded,
+            "tuning_runs": self.tuning_runs,
         }
 
     @staticmethod
@@ -200,6 +261,7 @@ class RunRecord(Displayed):
             ranks=tuple(ranks),
             world=found.whole("world"),
             sharded=found.flag("sharded"),
+            tuning_runs=found.whole_or_none("tuning_runs"),
             claimed=TradeOff.from_json(_mapping(found.any("curve"))),
         )
 
