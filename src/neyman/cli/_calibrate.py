@@ -34,7 +34,7 @@ class _Unknown:
 
     def solve(self, target: Target) -> Calibration:
         return calibrate(
-            lambda x: self.phase(exact(x, self.name)).guarantee(),
+            lambda x: run_of([self.phase(exact(x, self.name))]).curve,
             target,
             within=self.within,
             integer=self.integer,
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         target, delta = _target(options)
         unknown = _unknown(options)
         # One step is soon composed, and refuses what is no parameter.
-        _ = unknown.one_step.guarantee()
+        _ = run_of([unknown.one_step]).curve
     found = unknown.solve(target)
     value, other = _printed(found, exactly=unknown.integer)
     phase = unknown.phase(Fraction(value))

@@ -96,7 +96,7 @@ def registry_draft_of_run(statement: Statement) -> str:
             "mechanisms": "DP-SGD. " + "; ".join(statement.training),
             "justification": " ".join(statement.assumes),
         },
-        notes=f"From a run record with the SHA-256 digest {digest}.",
+        notes=" ".join([f"From a run record with the SHA-256 digest {digest}.", *statement.wrong]),
     )
 
 

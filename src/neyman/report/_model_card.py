@@ -42,6 +42,7 @@ def model_card(statement: Statement) -> str:
         ("Training", statement.training),
         ("Assumes", statement.assumes),
         ("Does not hold", statement.does_not_hold),
+        *([("Found wrong", statement.wrong)] if statement.wrong else []),
     ):
         lines += ["", f"**{label}.**", "", *_listed(parts)]
     return "\n".join(lines)

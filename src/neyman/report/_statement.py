@@ -10,7 +10,7 @@ from typing import final
 from neyman.curves import TradeOff, compose, gdp, identity
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, at_least, at_most, exact, text
-from neyman.training import Phase, RunRecord
+from neyman.training import Phase, RunRecord, doctor
 
 __all__ = ["USUAL_RATES", "Attack", "Statement"]
 
@@ -21,12 +21,16 @@ _MOST_PHASES = 20
 
 _SAMPLED = "Poisson sampling: each record enters each step on its own, with the probability above."
 _CHOSEN = "The batches came from the samplers above, with randomness that stays secret."
-_ASSUMES = (
+_CLIPPED = (
     "Each record's gradient depends on no other record and is clipped. The noise is fresh and "
-    "Gaussian: its standard deviation is the noise multiplier times the clipping norm.",
-    "Noise, probabilities and steps are public and were not tuned on the data.",
-    "Ideal noise and arithmetic; what floating point adds is not counted.",
+    "Gaussian: its standard deviation is the noise multiplier times the clipping norm."
 )
+_PUBLIC = "Noise, probabilities and steps are public and were not tuned on the data."
+_TUNED = (
+    "Noise, probabilities and steps are public. {} other trainings on the same data helped to "
+    "choose them, and are not counted."
+)
+_IDEAL = "Ideal noise and arithmetic; what floating point adds is not counted."
 _MIXED = "where records share a gradient (batch normalisation)."
 
 
@@ -127,6 +131,7 @@ class Statement:
             "protects": self.protects,
             "assumes": self.assumes,
             "does_not_hold": self.does_not_hold,
+            "found_wrong": self.wrong,
         }
 
     def __str__(self) -> str:
@@ -139,6 +144,7 @@ class Statement:
         lines += _labelled("Training", self.training)
         lines += _labelled("Assumes", self.assumes)
         lines += _labelled("Does not hold", self.does_not_hold)
+        lines += _labelled("Found wrong", self.wrong) if self.wrong else []
         return "\n".join(lines)
 
     @property
@@ -193,7 +199,14 @@ class Statement:
     @property
     def assumes(self) -> list[str]:
         """What is taken for granted."""
-        return [*self._sampling, *_ASSUMES, *self.run.assumptions]
+        tuned = self.run.tuning_runs
+        chosen = _TUNED.format(tuned) if tuned else _PUBLIC
+        return [*self._sampling, _CLIPPED, chosen, _IDEAL, *self.run.assumptions]
+
+    @property
+    def wrong(self) -> list[str]:
+        """What the record shows to be wrong with the training; each leaves less, or nothing."""
+        return [f"{one.name}: {one.seen} {one.holds}" for one in doctor(self.run, delta=self.delta)]
 
     @property
     def does_not_hold(self) -> list[str]:

@@ -37,8 +37,12 @@ def _assumptions(run: RunRecord, words: Language) -> list[str]:
         said.append(words.say("training_sampled", {}))
     if None in chances:
         said.append(words.say("training_chosen", {}))
-    rest = ("training_gradient", "training_public", "training_ideal")
-    return said + [words.say(name, {}) for name in rest]
+    said.append(words.say("training_gradient", {}))
+    if run.tuning_runs:
+        said.append(words.say("training_tuned", {"count": Numeral(str(run.tuning_runs))}))
+    else:
+        said.append(words.say("training_public", {}))
+    return [*said, words.say("training_ideal", {})]
 
 
 def _phase(phase: Phase, words: Language) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from neyman.arguments import brief, check_type
 from neyman.calls import plain_calls
-from neyman.curves import TradeOff
+from neyman.curves import TradeOff, compose, gdp, identity, mixture
 from neyman.errors import InvalidParameter, NeymanError
 from neyman.numerics import Real, at_most, exact, text
 from neyman.training._finding import Finding
@@ -15,6 +15,8 @@ from neyman.training._record import RunRecord
 __all__ = ["doctor"]
 
 _USUAL_DELTA: Final = Fraction(1, 10**5)
+# Samplers that use each record once a pass.
+_IN_PASSES: Final = ("passes", "ShuffledBatches")
 _NOTHING: Final = "Nothing is proved for this training."
 
 
@@ -73,7 +75,7 @@ def _unpriced(error: NeymanError) -> Finding:
 def _claim(record: RunRecord, curve: TradeOff, delta: Fraction | None) -> Iterator[Finding]:
     if record.claimed is None or record.claimed == curve or curve.implies(record.claimed):
         return
-    shuffled = any(phase.sampler["sampler"] == "shuffled" for phase in record.phases)
+    shuffled = any(phase.sampler["sampler"] in _IN_PASSES for phase in record.phases)
     yield Finding(
         name="shuffled_batches" if shuffled else "claims_less",
         seen=(
@@ -154,18 +156,17 @@ def _tuning(record: RunRecord, curve: TradeOff, delta: Fraction | None) -> Itera
 
 
 def _records(record: RunRecord, _: TradeOff, __: Fraction | None) -> Iterator[Finding]:
-    named = [phase.sampler.get("records") for phase in record.phases]
-    sizes = {size for size in (*named, record.records) if type(size) is int}
+    sizes = {phase.sampler["records"] for phase in record.phases if "records" in phase.sampler}
     if len(sizes) > 1:
         yield Finding(
             name="unlike_phases",
-            seen=f"The phases sample from different numbers of records: {brief(sorted(sizes))}.",
+            seen=f"The phases sample from different numbers of records: {brief(sorted(sizes, key=str))}.",
             holds=_NOTHING,
             write="Train all phases on the same records, or write a record for each data set.",
         )
 
 
-def _ranks(record: RunRecord, _: TradeOff, __: Fraction | None) -> Iterator[Finding]:
+def _ranks(record: RunRecord, _: TradeOff, delta: Fraction | None) -> Iterator[Finding]:
     if len(record.ranks) < record.world:
         yield Finding(
             name="missing_ranks",
@@ -174,12 +175,31 @@ def _ranks(record: RunRecord, _: TradeOff, __: Fraction | None) -> Iterator[Find
             write="Merge the records of all ranks: record.merge(others).",
         )
     if record.sharded and any(len({*one.seeds}) < len(one.seeds) for one in record.phases):
+        known = _batches_known(record)
+        why = "That is for whoever knows the batches of a record."
         yield Finding(
             name="same_seed_on_ranks",
-            seen="Two ranks sampled from their own shares with the same seed.",
-            holds=f"{_NOTHING} Their batches are not independent.",
+            seen=(
+                "Two ranks sampled from their own shares with the same seed: the same positions of "
+                "each share enter together, so whoever knows one record's batches knows another's."
+            ),
+            holds=_NOTHING if known is None else f"{_holds(known, delta)} {why}",
             write="Seed each rank with seed + rank.",
+            curve=known,
         )
+
+
+def _batches_known(record: RunRecord) -> TradeOff | None:
+    """Return what holds if everybody knows which steps a record is in."""
+    moved = 1 if record.neighbors == "add_remove" else 2
+    curves: list[TradeOff] = []
+    for phase in record.phases:
+        chance, once = phase.sampling_probability, gdp(moved / phase.noise_multiplier)
+        if chance is None:
+            return None
+        seen = mixture([chance, 1 - chance], [once, identity()]) if 0 < chance < 1 else once
+        curves.append(seen**phase.steps)
+    return compose(*curves)
 
 
 def _failed(record: RunRecord, _: TradeOff, __: Fraction | None) -> Iterator[Finding]:
@@ -208,9 +228,9 @@ _FAILED: Final = {
         "A layer normalises over the batch, so that one record's gradient depends on others.",
         "Use group normalisation or layer normalisation.",
     ),
-    "clipping_per_layer": (
-        "Each layer is clipped to the whole norm, so that a record moves the sum further than it.",
-        "Clip the gradient of all layers together, or each to clip / sqrt(layers).",
+    "clipping_norm": (
+        "Gradients are clipped to a larger norm than the noise is for, such as layer by layer.",
+        "Clip the gradient of all layers together, or each layer to clip / sqrt(layers).",
     ),
     "normalizer_from_data": (
         "The summed gradients are divided by a number that depends on the number of records.",

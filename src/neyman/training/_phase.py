@@ -1,19 +1,16 @@
 """Steps of a training that were taken in one way: the one notion of a phase."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, cast, final
+from typing import Any, Final, cast, final
 
-from neyman.accounting import dp_sgd
-from neyman.arguments import brief, whole
-from neyman.curves import TradeOff
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, exact_positive, rational, text
 from neyman.printable import shortened
-from neyman.sensitivity import Neighbors
 from neyman.training._fields import Fields, is_plain
 from neyman.training._sampler import Sampler
 
@@ -21,6 +18,8 @@ __all__ = ["Phase"]
 
 _MOST_STEPS: Final = 2**52
 _LONGEST: Final = 300
+# Under which name the description of a Poisson sampler has its rate.
+_RATES: Final = {"poisson": "sampling_probability", "PoissonBatches": "rate"}
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _KEYS: Final = {"sampler", "noise_multiplier", "clip", "steps", "planned", "start", "seeds"}
 
@@ -42,8 +41,8 @@ class Phase:
             its own share of the records; empty if they were not recorded.
 
     >>> phase = Phase.poisson(noise_multiplier=1, sampling_probability=0.01, steps=1000)
-    >>> f"{phase.guarantee().epsilon(1e-5):.4f}"
-    '1.8282'
+    >>> print(phase)
+    noise multiplier 1, sampling probability 0.01, steps 1000
     """
 
     noise_multiplier: Fraction
@@ -90,7 +89,6 @@ class Phase:
         steps: int,
         clip: Real | None = None,
         start: int = 0,
-        seed: str | None = None,
     ) -> "Phase":
         """Return the phase that a sampler drew the batches of.
 
@@ -100,7 +98,6 @@ class Phase:
             steps: that were taken.
             clip: the clipping norm.
             start: the sampler's first step in this phase.
-            seed: the SHA-256 digest of the sampler's seed.
         """
         return Phase(
             noise_multiplier=exact(noise_multiplier, "noise_multiplier"),
@@ -109,7 +106,7 @@ class Phase:
             planned=sampler.steps - start,
             clip=None if clip is None else exact(clip, "clip"),
             start=start,
-            seeds=() if seed is None else (seed,),
+            seeds=(sampler.seed_digest,),
         )
 
     @staticmethod
@@ -147,37 +144,60 @@ class Phase:
             seeds=seeds,
         )
 
-    @property
-    def sampling_probability(self) -> Fraction | None:
-        """With which each record enters a step on its own; None for another sampler."""
-        if self.sampler["sampler"] != "poisson":
-            return None
-        found = rational(self.sampler.get("sampling_probability"))
-        if found is None or not 0 <= found <= 1:
-            raise InvalidParameter(
-                "the description of a Poisson sampler must have its sampling_probability in "
-                "[0, 1]; write what Sampler.described() gives"
-            )
-        return found
-
-    def guarantee(self, neighbors: Neighbors = "add_remove", steps: int | None = None) -> TradeOff:
-        """Return the guarantee of the steps that were taken, or of the first few of them.
+    @staticmethod
+    def passes(
+        *,
+        noise_multiplier: Real,
+        passes: int,
+        steps: int,
+        planned: int | None = None,
+        clip: Real | None = None,
+        start: int = 0,
+        seeds: tuple[str, ...] = (),
+    ) -> "Phase":
+        """Return a phase of whole passes over the data, shuffled or in a fixed order.
 
         Args:
-            neighbors: "add_remove" or "replace_one".
-            steps: how many; all that were taken if left out.
+            noise_multiplier: of these steps.
+            passes: that these steps are part of; each uses a record once at most.
+            steps: that were taken.
+            planned: steps of the plan; as many as were taken if left out.
+            clip: the clipping norm.
+            start: the sampler's first step in this phase.
+            seeds: digests of the sampler's seeds.
+        """
+        return Phase(
+            noise_multiplier=exact(noise_multiplier, "noise_multiplier"),
+            sampler={"sampler": "passes", "passes": whole("passes", passes, 0, _MOST_STEPS)},
+            steps=steps,
+            planned=steps if planned is None else planned,
+            clip=None if clip is None else exact(clip, "clip"),
+            start=start,
+            seeds=seeds,
+        )
+
+    @property
+    def end(self) -> int:
+        """The sampler's step after the last one of this phase."""
+        return self.start + self.steps
+
+    @property
+    def sampling_probability(self) -> Fraction | None:
+        """With which each record enters a step on its own; None for another sampler.
 
         Raises:
-            InvalidParameter: if nothing is known of the sampler.
-            RelationMismatch: if nothing is proved for this relation.
+            InvalidParameter: if the description of a Poisson sampler has none in [0, 1].
         """
-        name = self.sampler["sampler"]
-        if name not in _PRICED:
+        key = _RATES.get(self.sampler["sampler"])
+        if key is None:
+            return None
+        found = rational(self.sampler.get(key))
+        if found is None or not 0 <= found <= 1:
             raise InvalidParameter(
-                f"the sampler {brief(repr(name))} is unknown; this release prices "
-                f"{', '.join(_PRICED)}"
+                f"the description of a Poisson sampler must have its {key} in [0, 1]; write what "
+                "Sampler.described() gives"
             )
-        return _PRICED[name](self, neighbors, self.steps if steps is None else steps)
+        return found
 
     def to_json(self) -> dict[str, object]:
         """Return the record, JSON-able and exact."""
@@ -226,20 +246,3 @@ class Phase:
             else f"sampling probability {text(chance)}"
         )
         return f"noise multiplier {text(self.noise_multiplier)}, {how}, steps {self.steps}"
-
-
-Price: TypeAlias = Callable[[Phase, Neighbors, int], TradeOff]
-
-
-def _poisson(phase: Phase, neighbors: Neighbors, steps: int) -> TradeOff:
-    chance = phase.sampling_probability
-    assert chance is not None
-    return dp_sgd(
-        noise_multiplier=phase.noise_multiplier,
-        sampling_probability=chance,
-        steps=steps,
-        neighbors=neighbors,
-    )
-
-
-_PRICED: Final[Mapping[str, Price]] = {"poisson": _poisson}

@@ -1,14 +1,16 @@
 """Privacy loss along a training."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from neyman.curves import TradeOff, compose
+from neyman.curves import TradeOff
 from neyman.numerics import Array
 from neyman.sensitivity import Neighbors
 from neyman.training._phase import Phase
+from neyman.training._pricing import guarantee_of
 from neyman.training._sampler import IndexArray
 
 __all__ = ["Progress", "along"]
@@ -39,8 +41,8 @@ def along(phases: Sequence[Phase], neighbors: Neighbors, delta: float, points: i
 
 def _until(phases: Sequence[Phase], neighbors: Neighbors, ends: IndexArray, step: int) -> TradeOff:
     taken = (
-        (phase, min(phase.steps, step - int(first)))
+        replace(phase, steps=min(phase.steps, step - int(first)))
         for phase, first in zip(phases, ends[:-1], strict=True)
         if first < step
     )
-    return compose(*(phase.guarantee(neighbors, steps) for phase, steps in taken))
+    return guarantee_of(taken, neighbors)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final, cast, final
 
 from neyman.arguments import brief, check_name, whole
-from neyman.curves import TradeOff, compose
+from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.files import check_target, write_text
@@ -18,6 +18,7 @@ from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.training._fields import MOST_ITEMS, Fields, object_of_text
 from neyman.training._finding import Finding
 from neyman.training._phase import Phase
+from neyman.training._pricing import guarantee_of
 from neyman.training._progress import Progress, along
 from neyman.training._ranks import check_alike, merged_phases
 
@@ -150,7 +151,7 @@ class RunRecord(Displayed):
             InvalidParameter: if nothing is known of a sampler.
             RelationMismatch: if nothing is proved for the relation.
         """
-        return compose(*(phase.guarantee(self.neighbors) for phase in self.phases))
+        return guarantee_of(self.phases, self.neighbors)
 
     @property
     def steps(self) -> int:
