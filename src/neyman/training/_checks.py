@@ -156,11 +156,11 @@ def _tuning(record: RunRecord, curve: TradeOff, delta: Fraction | None) -> Itera
 
 
 def _records(record: RunRecord, _: TradeOff, __: Fraction | None) -> Iterator[Finding]:
-    sizes = {phase.sampler["records"] for phase in record.phases if "records" in phase.sampler}
+    sizes = {str(phase.sampler["records"]) for phase in record.phases if "records" in phase.sampler}
     if len(sizes) > 1:
         yield Finding(
             name="unlike_phases",
-            seen=f"The phases sample from different numbers of records: {brief(sorted(sizes, key=str))}.",
+            seen=f"The phases sample from different numbers of records: {brief(', '.join(sorted(sizes)))}.",
             holds=_NOTHING,
             write="Train all phases on the same records, or write a record for each data set.",
         )
