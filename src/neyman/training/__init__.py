@@ -2,7 +2,7 @@
 
 from neyman.training._checks import doctor
 from neyman.training._epochs import BallsInBins, ShuffledBatches
-from neyman.training._finding import Finding
+from neyman.training._finding import Finding, Findings
 from neyman.training._fixed import FixedBatches
 from neyman.training._phase import Phase
 from neyman.training._poisson import (
@@ -23,6 +23,7 @@ __all__ = [
     "CyclicPoisson",
     "Examples",
     "Finding",
+    "Findings",
     "FixedBatches",
     "IndexArray",
     "Padded",
