@@ -69,6 +69,7 @@ def _refusals(
 
 
 def _value(curve: TradeOff, name: str, delta: Fraction) -> float:
+    bound = curve.dominating()
     if name == "mu":
-        return float(curve.mu(slack=float(delta)))
-    return float(curve.epsilon(float(delta)))
+        return float(bound.mu(slack=float(delta)))
+    return float(bound.epsilon(float(delta)))

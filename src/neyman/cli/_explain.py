@@ -64,7 +64,7 @@ def _guarantee(options: argparse.Namespace) -> TradeOff | Guarantee:
             f"{options.path} and --{given[0].replace('_', '-')} were given; write a file or a "
             "training"
         )
-    return read_guarantee(options.path)
+    return read_guarantee(options.path, _language(options))
 
 
 def _training(options: argparse.Namespace) -> Guarantee:

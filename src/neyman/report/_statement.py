@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import final
 
 from neyman.curves import TradeOff, compose, gdp, identity
+from neyman.curves._solvers._solver import in_use
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, at_least, at_most, exact, text
 from neyman.training import Phase, RunRecord, doctor
@@ -57,10 +58,12 @@ class Statement:
 
     Attributes:
         run: the training.
-        curve: its guarantee.
+        curve: its guarantee, or the bound of it where the training may lose less.
         delta: probability that is set aside for mu and epsilon; None to leave them out.
         rates: false positive rates of attacks.
         reached: an epsilon that the curve was calibrated to, at delta.
+        exactly: whether the training loses as much as the curve says, so that there are lower
+            bounds; else these are 0.
     """
 
     run: RunRecord
@@ -68,6 +71,7 @@ class Statement:
     delta: Fraction | None
     rates: tuple[Fraction, ...]
     reached: Fraction | None = None
+    exactly: bool = True
 
     @staticmethod
     def of(
@@ -103,7 +107,9 @@ class Statement:
         if not all(0 < rate < 1 for rate in tried):
             raise InvalidParameter("rates must be in (0, 1); write false positive rates as 0.01")
         wanted = None if reached is None else exact(reached, "reached")
-        return Statement(run, run.curve, chance, tried, wanted)
+        curve = run.curve
+        bound = curve.dominating()
+        return Statement(run, bound, chance, tried, wanted, exactly=bound == curve)
 
     def to_json(self) -> dict[str, object]:
         """Return the statement; every number as its two bounds.
@@ -120,14 +126,14 @@ class Statement:
         if self.delta is not None:
             delta = float(self.delta)
             record["delta"] = delta
-            record["mu"] = _both(self.curve.mu(slack=delta, bracket=True))
+            record["mu"] = self._sides(self.curve.mu(slack=delta, bracket=True))
             record["epsilon"] = _both(self._epsilon(delta))
         return record | {
             "tpr": [
-                {"fpr": float(rate), **_both(bounds)}
+                {"fpr": float(rate), **self._sides(bounds)}
                 for rate, bounds in zip(self.rates, zip(*self._power(), strict=True), strict=True)
             ],
-            "advantage": _both(self.curve.advantage(bracket=True)),
+            "advantage": self._sides(self.curve.advantage(bracket=True)),
             "protects": self.protects,
             "assumes": self.assumes,
             "does_not_hold": self.does_not_hold,
@@ -153,11 +159,15 @@ class Statement:
         if self.delta is None:
             return []
         delta, words = float(self.delta), text(self.delta).replace("e-0", "e-")
-        mu = self.curve.mu(slack=delta, bracket=True)
+        epsilon = self._epsilon(delta)
+        # Of all numbers this one takes longest; whoever limits the time has the others without it.
+        found = None if in_use().late else self.curve.mu(slack=delta, bracket=True)
+        least, most = (0.0, math.inf) if found is None else (found.lower, found.upper)
+        mu = (least if self.exactly else 0.0, most)
         aside = f"outside an event of probability {words}; " if delta else ""
         return [
-            _row("mu-GDP", "{}-GDP", (mu.lower, mu.upper), aside),
-            _row(f"epsilon at delta = {words}", f"({{}}, {words})-DP", self._epsilon(delta), ""),
+            _row("mu-GDP", "{}-GDP", mu, aside),
+            _row(f"epsilon at delta = {words}", f"({{}}, {words})-DP", epsilon, ""),
         ]
 
     @property
@@ -178,7 +188,11 @@ class Statement:
         # The profile at the target is a proof too, and inverting it may have lost its last digit.
         if self.reached is not None and self.curve.delta(float(self.reached)) <= delta:
             upper = min(upper, float(self.reached))
-        return min(lower, upper), upper
+        return (min(lower, upper) if self.exactly else 0.0), upper
+
+    def _sides(self, bounds: Iterable[float]) -> dict[str, float | bool | None]:
+        lower, upper = bounds
+        return _both((lower if self.exactly else 0.0, upper))
 
     def _found(self) -> Sequence[float | Fraction]:
         """Return the powers from above; those of chance exactly, where nothing is lost."""

@@ -15,11 +15,13 @@ _LONGEST = 300
 def run_guarantee(run: RunRecord, words: Language) -> Guarantee:
     """Return the guarantee of a training with its assumptions in a language.
 
+    Where the training may lose less than is proved, it is the bound alone.
+
     Raises:
         InvalidParameter: if nothing is known of a sampler.
     """
     return Guarantee(
-        curve=run.curve,
+        curve=run.curve.dominating(),
         neighbors=run.neighbors,
         unit=run.unit,
         assumptions=(*_assumptions(run, words), *run.assumptions),

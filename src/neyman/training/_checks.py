@@ -60,7 +60,7 @@ def doctor(record: RunRecord, *, delta: Real | None = None) -> Findings:
 def _holds(curve: TradeOff, delta: Fraction | None) -> str:
     """Say what a guarantee is, in numbers."""
     chance = _USUAL_DELTA if delta is None else delta
-    epsilon = at_most(curve.epsilon(float(chance)), 6)
+    epsilon = at_most(curve.dominating().epsilon(float(chance)), 6)
     return f"({epsilon}, {text(chance).replace('e-0', 'e-')})-DP."
 
 
@@ -134,7 +134,7 @@ def _delta(record: RunRecord, curve: TradeOff, delta: Fraction | None) -> Iterat
             f"delta = {text(delta)} is at least 1/{record.records}: the release of one record "
             "chosen at random would satisfy it."
         ),
-        holds=f"({at_most(curve.epsilon(float(less)), 6)}, 1/{less.denominator})-DP.",
+        holds=f"({at_most(curve.dominating().epsilon(float(less)), 6)}, 1/{less.denominator})-DP.",
         write="Publish a delta far below 1 / records.",
         curve=curve,
     )

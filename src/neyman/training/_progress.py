@@ -45,4 +45,5 @@ def _until(phases: Sequence[Phase], neighbors: Neighbors, ends: IndexArray, step
         for phase, first in zip(phases, ends[:-1], strict=True)
         if first < step
     )
-    return guarantee_of(taken, neighbors)
+    # Upper bounds alone are asked for.
+    return guarantee_of(taken, neighbors).dominating()
