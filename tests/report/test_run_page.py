@@ -30,7 +30,7 @@ class Text(HTMLParser):
         self.close()
         assert not self.open
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag, attrs):  # noqa: ARG002 - the parser's own signature
         self.tags.append(tag)
         if tag not in ("meta",):
             self.open.append(tag)
@@ -80,7 +80,7 @@ def test_of_many_phases_the_first_are_said():
     phases = tuple(
         Phase.poisson(noise_multiplier=9 + i, sampling_probability=1, steps=1) for i in range(50)
     )
-    said = Statement.of(record(**{"unit": "one image"}), delta=0).training
+    said = Statement.of(record(), delta=0).training
     many = Statement.of(
         RunRecord(phases=phases, unit="one image", neighbors="add_remove"), delta=0
     ).training
