@@ -36,6 +36,7 @@ def doctor(record: RunRecord, *, delta: Real | None = None) -> Findings:
 
     Guarantee: none found is no proof. A record says what the training wrote into it.
 
+    >>> from neyman.training import Phase
     >>> phase = Phase.poisson(noise_multiplier=1, sampling_probability=0.01, steps=99, planned=90)
     >>> run = RunRecord(phases=(phase,), unit="one image", neighbors="add_remove")
     >>> [finding.name for finding in doctor(run)]
