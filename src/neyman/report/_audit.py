@@ -11,12 +11,14 @@ from neyman.report._answers import Answer
 from neyman.report._explain import explain
 from neyman.report._explanation import Explanation
 from neyman.report._html import labelled, pictured, safe, table_html
-from neyman.report._language import Language, read_language, relation, translated
+from neyman.report._language import Count, Language, read_language, relation, translated
 from neyman.report._tables import exactly, sentence_html
+from neyman.sensitivity import Neighbors
 
 __all__ = [
     "CONTENTS",
     "PRIORS",
+    "best_guess",
     "curve_section",
     "explained",
     "explanation_html",
@@ -34,6 +36,7 @@ CONTENTS = {
 }
 _USUAL_DELTAS = (1e-5, 1e-6, 1e-9)
 PRIORS = (0.5, 0.1)
+_FIRST_GUESS = "guess"
 
 
 def explained(publication: Publication, language: str) -> Explanation:
@@ -90,6 +93,22 @@ def explanation_html(explanation: Explanation, words: Language) -> str:
         found.append(f"<h4>{safe(section.heading)}</h4>")
         found.append("<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>")
     return "".join(found)
+
+
+def best_guess(explanation: Explanation, neighbors: Neighbors, words: Language) -> str:
+    """Say how often the best attacker is right who suspects half of the records."""
+    guess = next(
+        said
+        for section in explanation.sections
+        for said in section.sentences
+        if said.name == _FIRST_GUESS
+    )
+    numbers = {
+        name: Count(value).written(words)
+        for name, value in guess.values.items()
+        if isinstance(value, int)
+    }
+    return words.put(f"guess_{neighbors}", **numbers)
 
 
 def curve_section(total: TradeOff, svg: str, words: Language, level: int = 3) -> str:
