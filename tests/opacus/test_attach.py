@@ -10,6 +10,7 @@ from opacus.utils.batch_memory_manager import BatchMemoryManager
 from torch.utils.data import DataLoader
 
 import opacus
+from neyman import training
 from neyman.accounting import dp_sgd
 from neyman.curves import compose
 from neyman.errors import BudgetExceeded, InvalidParameter, InvalidTraining
@@ -298,3 +299,44 @@ def test_without_a_watch_a_run_that_is_seeded_again_repeats_its_batches_and_nois
 def test_a_state_that_is_none_is_refused(make):
     with pytest.raises(InvalidParameter, match="state_dict"):
         watched(make(), resume={"history": []})
+
+
+def test_the_record_says_what_was_watched(make, tmp_path):
+    run = make()
+    watch = watched(run)
+    scheduler = ExponentialNoise(run.optimizer, gamma=0.5)
+    run.train()
+    scheduler.step()
+    run.train(stop=10)
+    record = watch.record(unit="one image", records=1500)
+    assert record.steps == 35
+    assert record.curve == from_opacus(run.engine)
+    assert training.doctor(record, delta=1e-5) == ()
+    assert {str(phase.clip) for phase in record.phases} == {"1"}
+    assert [phase.start for phase in record.phases] == [0, 25]
+    assert all(check.passed for check in record.checks)
+    assert "floating-point" in record.assumptions[0]
+    record.save(tmp_path / "run.json")
+    again = training.RunRecord.read(tmp_path / "run.json")
+    assert again.curve == record.curve
+    assert again.phases == record.phases
+    # A run that goes on begins where this one stopped.
+    stream, other = torch.get_rng_state(), make()
+    torch.set_rng_state(stream)
+    resumed = watched(other, resume=watch.state_dict())
+    other.train(stop=1)
+    assert resumed.record(unit="one image").phases[0].start == 35
+
+
+def test_the_record_says_what_was_found(make):
+    run = make()
+    watch = watched(run)
+    x, y = next(iter(run.loader))
+    run.batch(x, y)
+    with pytest.raises(InvalidTraining) as refused:
+        run.batch(x, y)
+    record = watch.record(unit="one image")
+    assert record.steps == 1
+    assert [finding.name for finding in training.doctor(record)] == ["no_batch"]
+    assert str(refused.value) == str(record.findings[0])
+    assert [check.name for check in record.checks if not check.passed] == ["no_batch"]

@@ -1,7 +1,7 @@
 """The accountant that Opacus calls."""
 
 # Opacus has no stubs.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast, final

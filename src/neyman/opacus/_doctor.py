@@ -1,7 +1,8 @@
 """What is wrong with a training of Opacus, before it begins."""
 
 # Opacus has no stubs, and torch's are partial.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportMissingTypeStubs=false, reportUnknownParameterType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 
 import math
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from neyman.calls import plain_calls
 from neyman.errors import InvalidParameter
 from neyman.opacus._history import Accounted, accounted
 from neyman.opacus._observed import (
+    ROUNDED,
     batch_sampler,
     equal_ranks,
     fingerprint,
@@ -34,8 +36,9 @@ from neyman.opacus._observed import (
     order_of,
     sampler_generator,
 )
+from neyman.training import Finding, Phase, RunRecord
+from neyman.training import doctor as judged
 from neyman.training._faults import Plan
-from neyman.training._finding import Finding
 
 __all__ = ["doctor"]
 
@@ -43,8 +46,6 @@ Relation: TypeAlias = Literal["zero_out", "add_remove", "replace_one"]
 
 _RELATIONS = ("zero_out", "add_remove", "replace_one")
 _USUAL_DELTA = 1e-5
-# Of single precision, in which Opacus takes the norm of a list.
-_ROUNDED = 1e-6
 
 
 @plain_calls
@@ -112,16 +113,22 @@ def doctor(
     found = [*run.sampling(), *run.accounting(), *run.state(), *run.layers()]
     found += [*(_wishes(run, given) if given is not None else ())]
     found += [*run.claims(neighbors, normalizer)]
-    found += [
-        finding
-        for finding in (
-            plan.large_delta(len(loader.dataset)) if delta is not None else None,
-            plan.tuning(others),
-            plan.float_noise() if strict and not engine.secure_mode else None,
-        )
-        if finding is not None
-    ]
-    return found
+    found += judged(_declared(plan, len(loader.dataset), others), delta=delta)
+    return [*found, plan.float_noise()] if strict and not engine.secure_mode else found
+
+
+def _declared(plan: Plan, records: int, others: int) -> RunRecord:
+    """Return the plan as a record, for what needs no training to be judged."""
+    phase = Phase.poisson(
+        noise_multiplier=plan.noise_multiplier, sampling_probability=plan.rate, steps=plan.steps
+    )
+    return RunRecord(
+        phases=(phase,),
+        unit="one record",
+        neighbors="add_remove",
+        records=records,
+        tuning_runs=others,
+    )
 
 
 @final
@@ -142,7 +149,7 @@ class _Run:
             yield plan.not_sampled(order) if order is not None else plan.unknown_sampler(name)
             return
         drawn = float(batch_sampler(self.loader).sample_rate)
-        if drawn > self.plan.rate * (1 + _ROUNDED):
+        if drawn > self.plan.rate * (1 + ROUNDED):
             yield self.plan.other_rate(drawn)
         if getattr(self.model, "grad_accumulation_allowed", False):
             yield self.plan.accumulating()
@@ -162,13 +169,12 @@ class _Run:
     def state(self) -> Iterator[Finding]:
         """Judge what an earlier loop left behind."""
         if waiting := left_over(self.optimizer):
-            stuck = bool(self.optimizer._step_skip_queue)  # noqa: SLF001
-            yield self.plan.left_batch(waiting + 1, self.plan.steps if stuck else 1)
+            yield self.plan.left_batch(waiting.batches + 1, self.plan.steps if waiting.ahead else 1)
 
     def layers(self) -> Iterator[Finding]:
         """Judge the norms and the layers."""
         clipped, noised, where = norms(self.optimizer, self.model)
-        if noised < clipped * (1 - _ROUNDED):
+        if noised < clipped * (1 - ROUNDED):
             yield self.plan.weaker_noise(clipped, noised, where)
         if isinstance(self.model, nn.Module):
             for name in layers_with_statistics(self.model):

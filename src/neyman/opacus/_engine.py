@@ -1,10 +1,10 @@
 """Noise for a target: exactly as much as it takes."""
 
 # Opacus has no stubs.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportMissingTypeStubs=false, reportUnknownParameterType=false
+# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, cast, final
 
 import opacus
 from neyman.accounting import EpsilonDelta, calibrate, dp_sgd
@@ -126,6 +126,8 @@ class PrivacyEngine(opacus.PrivacyEngine):
             target_delta=target_delta,
             sample_rate=1 / len(data_loader),
             epochs=epochs,
-            history=self.accountant.history,
+            history=cast("list[Entry]", self.accountant.history),
         )
-        return self.make_private(data_loader=data_loader, noise_multiplier=noise, **how)
+        return cast(
+            "Any", self.make_private(data_loader=data_loader, noise_multiplier=noise, **how)
+        )

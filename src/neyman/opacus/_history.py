@@ -1,7 +1,7 @@
 """What a run of Opacus has cost, from whatever is left of it."""
 
 # Opacus has no stubs.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
 
 from collections.abc import Mapping
 from functools import singledispatch
@@ -34,8 +34,9 @@ def accounted(hook: object) -> Accounted | None:
         return getattr(hook, "accounted", None)
     names = getclosurevars(hook).nonlocals
     accountant, rate = names.get("self"), names.get("sample_rate")
-    known = isinstance(accountant, IAccountant) and isinstance(rate, float | int)
-    return Accounted(accountant, float(rate)) if known else None
+    if not isinstance(accountant, IAccountant) or not isinstance(rate, float | int):
+        return None
+    return Accounted(accountant, float(rate))
 
 
 @plain_calls

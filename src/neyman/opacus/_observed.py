@@ -1,11 +1,14 @@
 """What Opacus' objects show of a training: samplers, norms, states of generators."""
 
 # Opacus has no stubs, and torch's are partial.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportMissingTypeStubs=false, reportUnknownParameterType=false, reportUnknownLambdaType=false
+# Only private fields of its optimizer say where in a batch it stands.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false, reportPrivateUsage=false
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from hashlib import pbkdf2_hmac
+from typing import Any, Final, NamedTuple
 
 import torch
 from opacus.optimizers import DPOptimizer, DPPerLayerOptimizer
@@ -18,11 +21,14 @@ from torch import distributed, nn
 from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler
 
 __all__ = [
+    "ROUNDED",
+    "LeftOver",
     "Norms",
     "batch_sampler",
     "equal_ranks",
     "fingerprint",
     "is_poisson",
+    "kept_digests",
     "layers_with_statistics",
     "left_over",
     "name_of",
@@ -30,10 +36,14 @@ __all__ = [
     "norms",
     "order_of",
     "sampler_generator",
-    "seed_digest",
+    "world",
 ]
 
-POISSON = (UniformWithReplacementSampler, DistributedUniformWithReplacementSampler)
+# Of single precision, in which Opacus takes the norm of a list.
+ROUNDED: Final = 1e-6
+_ROUNDS: Final = 50_000
+
+_POISSON = (UniformWithReplacementSampler, DistributedUniformWithReplacementSampler)
 _ORDERS = {SequentialSampler: "fixed", RandomSampler: "shuffled"}
 
 
@@ -45,7 +55,7 @@ def batch_sampler(loader: Any) -> Any:
 
 def is_poisson(loader: Any) -> bool:
     """Whether each record enters each batch on its own."""
-    return isinstance(batch_sampler(loader), POISSON)
+    return isinstance(batch_sampler(loader), _POISSON)
 
 
 def order_of(loader: Any) -> str | None:
@@ -53,7 +63,7 @@ def order_of(loader: Any) -> str | None:
     found = batch_sampler(loader)
     if found is None or type(found) is not BatchSampler:
         return None
-    sampler = found.sampler
+    sampler: Any = found.sampler
     several = getattr(sampler, "replacement", False) or len(sampler) > len(loader.dataset)
     return None if several else _ORDERS.get(type(sampler))
 
@@ -85,11 +95,20 @@ def norms(optimizer: DPOptimizer, model: Any = None) -> Norms:
     return Norms(noised, noised, "The optimizer")
 
 
-def left_over(optimizer: DPOptimizer) -> int:
-    """Return how many batches wait to be added to the next step; 0 between two logical batches."""
+class LeftOver(NamedTuple):
+    """Batches that wait to be added to the next step, and whether signals are ahead of theirs."""
+
+    batches: int
+    ahead: bool
+
+
+def left_over(optimizer: DPOptimizer) -> LeftOver | None:
+    """Return what is left of a logical batch; None between two of them."""
     waiting: list[bool] = list(optimizer._step_skip_queue)  # noqa: SLF001
     summed = bool(optimizer._is_last_step_skipped)  # noqa: SLF001
-    return summed + (1 + sum(waiting) if waiting else 0)
+    if not waiting and not summed:
+        return None
+    return LeftOver(summed + (1 + sum(waiting) if waiting else 0), bool(waiting))
 
 
 def layers_with_statistics(model: nn.Module) -> Iterator[str]:
@@ -115,13 +134,29 @@ def sampler_generator(loader: Any) -> torch.Generator:
 
 
 def fingerprint(generator: torch.Generator) -> str:
-    """Return a SHA-256 digest of a generator's state."""
-    return hashlib.sha256(generator.get_state().numpy().tobytes()).hexdigest()
+    """Return a digest of a generator's state, to be compared and not to be kept."""
+    return hashlib.sha256(_state(generator)).hexdigest()
 
 
-def seed_digest(generator: torch.Generator) -> str:
-    """Return a SHA-256 digest of the seed that a generator had last."""
-    return hashlib.sha256(str(generator.initial_seed()).encode()).hexdigest()
+def kept_digests(generator: torch.Generator) -> tuple[str, str]:
+    """Return digests of a generator's seed and of its state that can be kept in a file.
+
+    torch's own seeds have 53 bits, so that the digest takes its time.
+    """
+    parts = (str(generator.initial_seed()).encode(), _state(generator))
+    first, second = (pbkdf2_hmac("sha256", part, b"neyman.opacus", _ROUNDS).hex() for part in parts)
+    return first, second
+
+
+def _state(generator: torch.Generator) -> bytes:
+    return generator.get_state().numpy().tobytes()
+
+
+def world() -> tuple[int, int]:
+    """Return this process's rank and how many processes train together."""
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return 0, 1
+    return distributed.get_rank(), distributed.get_world_size()
 
 
 def equal_ranks(own: str) -> tuple[int, ...]:
@@ -129,9 +164,10 @@ def equal_ranks(own: str) -> tuple[int, ...]:
 
     Every rank must call it.
     """
-    if not (distributed.is_available() and distributed.is_initialized()):
+    _, processes = world()
+    if processes == 1:
         return ()
-    found: list[Any] = [None] * distributed.get_world_size()
+    found: list[Any] = [None] * processes
     distributed.all_gather_object(found, own)
     for one in dict.fromkeys([own, *found]):
         same = tuple(rank for rank, other in enumerate(found) if other == one)

@@ -1,11 +1,12 @@
 """Faults of a training that is set up, and what holds in spite of each; no framework is needed."""
 
+# scipy's stubs are partial.
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
-
-from scipy.special import chdtr
 
 from neyman.accounting import dp_sgd
 from neyman.curves import TradeOff, compose, gdp, identity, mixture
@@ -324,36 +325,6 @@ class Plan:
             self.curve,
         )
 
-    def large_delta(self, records: int) -> Finding | None:
-        """Judge delta beside the number of records, which is public."""
-        if self.delta * records < 1:
-            return None
-        less = 1 / (10 * records)
-        epsilon = at_most(self.curve.epsilon(less), 6)
-        return Finding(
-            "large_delta",
-            f"delta = {text(exact(self.delta, 'delta'))} is at least 1/{records}: the release of "
-            "one record chosen at random would satisfy it.",
-            f"({epsilon}, 1/{10 * records})-DP.",
-            "Publish a delta far below 1 / records.",
-            self.curve,
-        )
-
-    def tuning(self, others: int) -> Finding | None:
-        """Judge how many other trainings on the same data helped to choose this one."""
-        if not others:
-            return None
-        held = self.curve ** (others + 1)
-        return Finding(
-            "tuning_not_counted",
-            f"{others} other trainings on the same data help to choose this one, and the "
-            "accountant counts this one alone.",
-            f"{self.words(held)} for all together, if they are like this one.",
-            "Claim all runs together, choose noise and steps on public data, or draw the number of "
-            "runs at random: accounting.repeat_and_select.",
-            held,
-        )
-
     def estimate(self, reported: float) -> Finding:
         """Judge an accountant that gives an estimate; `reported` is nan where it fails."""
         return Finding(
@@ -368,6 +339,9 @@ class Plan:
 
 def _scale_advantage(divisor: float, draws: int) -> float:
     """Return the advantage of the best test of noise over `divisor` against `divisor` + 1."""
+    # It takes 0.3 s to load, for one of the faults.
+    from scipy.special import chdtr
+
     ratio = Fraction(exact(divisor, "divisor") + 1) / exact(divisor, "divisor")
     square = float(ratio**2)
     at = draws * math.log(square) / (square - 1)
