@@ -67,6 +67,7 @@ from neyman.accounting._samplers import (
     shuffled,
     without_replacement,
 )
+from neyman.accounting._shuffled_passes import shuffled_attack, shuffled_passes
 from neyman.accounting._spending import (
     AdvancedSpending,
     FilterSpending,
@@ -93,7 +94,7 @@ from neyman.accounting._targets import (
     TprAtFpr,
 )
 from neyman.accounting._training import dp_sgd
-from neyman.accounting._truncated import truncated_poisson
+from neyman.accounting._truncated import truncated_poisson, truncated_poisson_places
 from neyman.accounting._zcdp_filter import ZcdpFilter
 
 __all__ = [
@@ -170,11 +171,14 @@ __all__ = [
     "rdp_epsilon",
     "repeat_and_select",
     "shuffled",
+    "shuffled_attack",
+    "shuffled_passes",
     "square_root_strategy",
     "tree_strategy",
     "truncated_delta",
     "truncated_epsilon",
     "truncated_poisson",
+    "truncated_poisson_places",
     "without_replacement",
     "without_replacement_rdp",
 ]

@@ -25,5 +25,5 @@ def run(options: argparse.Namespace) -> int:
         )
     else:
         nothing = f"{options.path}: nothing wrong was found in the record"
-        say("\n".join(map(str, findings)) or nothing)
+        say(str(findings) or nothing)
     return 1 if findings else 0

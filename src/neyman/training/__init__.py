@@ -1,10 +1,41 @@
 """Training: samplers that own their guarantee, plans, run records and what is wrong with a run."""
 
 from neyman.training._checks import doctor
-from neyman.training._finding import Finding
+from neyman.training._epochs import BallsInBins, ShuffledBatches
+from neyman.training._finding import Finding, Findings
+from neyman.training._fixed import FixedBatches
 from neyman.training._phase import Phase
+from neyman.training._poisson import (
+    CyclicPoisson,
+    Padded,
+    PoissonBatches,
+    TruncatedPoissonBatches,
+)
 from neyman.training._progress import Progress
 from neyman.training._record import Check, RunRecord
-from neyman.training._sampler import IndexArray, Sampler
+from neyman.training._sampler import Batches, IndexArray, Sampler, Share, sampler_from_json
+from neyman.training._users import Examples, UserBatches
 
-__all__ = ["Check", "Finding", "IndexArray", "Phase", "Progress", "RunRecord", "Sampler", "doctor"]
+__all__ = [
+    "BallsInBins",
+    "Batches",
+    "Check",
+    "CyclicPoisson",
+    "Examples",
+    "Finding",
+    "Findings",
+    "FixedBatches",
+    "IndexArray",
+    "Padded",
+    "Phase",
+    "PoissonBatches",
+    "Progress",
+    "RunRecord",
+    "Sampler",
+    "Share",
+    "ShuffledBatches",
+    "TruncatedPoissonBatches",
+    "UserBatches",
+    "doctor",
+    "sampler_from_json",
+]

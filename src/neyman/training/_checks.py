@@ -9,7 +9,7 @@ from neyman.calls import plain_calls
 from neyman.curves import TradeOff, compose, gdp, identity, mixture
 from neyman.errors import InvalidParameter, NeymanError
 from neyman.numerics import Real, at_most, exact, text
-from neyman.training._finding import Finding
+from neyman.training._finding import Finding, Findings
 from neyman.training._record import RunRecord
 
 __all__ = ["doctor"]
@@ -21,7 +21,7 @@ _NOTHING: Final = "Nothing is proved for this training."
 
 
 @plain_calls
-def doctor(record: RunRecord, *, delta: Real | None = None) -> tuple[Finding, ...]:
+def doctor(record: RunRecord, *, delta: Real | None = None) -> Findings:
     """Return what is wrong with the claim of a training, judged from its record.
 
     Args:
@@ -29,7 +29,7 @@ def doctor(record: RunRecord, *, delta: Real | None = None) -> tuple[Finding, ..
         delta: of the (epsilon, delta) that will be published, if there is one.
 
     Returns:
-        The findings of the training itself first; none if nothing was found.
+        The findings of the training itself first; empty if nothing was found.
 
     Raises:
         InvalidParameter: if delta is outside [0, 1).
@@ -48,12 +48,13 @@ def doctor(record: RunRecord, *, delta: Real | None = None) -> tuple[Finding, ..
     try:
         curve = record.curve
     except NeymanError as error:
-        return (*record.findings, _unpriced(error))
+        return Findings((*record.findings, _unpriced(error)))
     found = [*record.findings]
     for judge in _JUDGES:
         found += judge(record, curve, chance)
     # What was found while training stands once, in its own words.
-    return tuple({finding.name: finding for finding in reversed(found)}.values())[::-1]
+    few = {finding.name: finding for finding in reversed(found)}
+    return Findings(reversed(few.values()))
 
 
 def _holds(curve: TradeOff, delta: Fraction | None) -> str:
@@ -156,11 +157,12 @@ def _tuning(record: RunRecord, curve: TradeOff, delta: Fraction | None) -> Itera
 
 
 def _records(record: RunRecord, _: TradeOff, __: Fraction | None) -> Iterator[Finding]:
-    sizes = {phase.sampler["records"] for phase in record.phases if "records" in phase.sampler}
+    sizes = {str(one.sampler["records"]) for one in record.phases if "records" in one.sampler}
     if len(sizes) > 1:
+        named = brief(", ".join(sorted(sizes)))
         yield Finding(
             name="unlike_phases",
-            seen=f"The phases sample from different numbers of records: {brief(sorted(sizes, key=str))}.",
+            seen=f"The phases sample from different numbers of records: {named}.",
             holds=_NOTHING,
             write="Train all phases on the same records, or write a record for each data set.",
         )

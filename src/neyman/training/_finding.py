@@ -8,7 +8,7 @@ from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.training._fields import Fields
 
-__all__ = ["Finding"]
+__all__ = ["Finding", "Findings"]
 
 _KEYS: Final = {"name", "seen", "holds", "write", "curve"}
 
@@ -68,3 +68,14 @@ class Finding(Displayed):
                 None if curve is None else TradeOff.from_json(cast("Mapping[str, object]", curve))
             ),
         )
+
+
+@final
+class Findings(tuple[Finding, ...], Displayed):
+    """What was found, in order; empty if nothing was. `str()` is the text of all."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """Write one finding after another."""
+        return "\n".join(map(str, self))

@@ -1,13 +1,14 @@
 """What the phases of a training guarantee together."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 from neyman.accounting import dp_sgd
 from neyman.arguments import whole
 from neyman.curves import TradeOff, compose, dominated_by, gdp
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.training._phase import Phase
+from neyman.training._sampler import sampler_from_json
 
 __all__ = ["guarantee_of"]
 
@@ -62,16 +63,11 @@ def _price(part: Sequence[Phase], neighbors: Neighbors) -> TradeOff:
     name = "poisson" if last.sampling_probability is not None else last.sampler["sampler"]
     if name in _PRICED:
         return _PRICED[name](last, neighbors)
-    from neyman.training._sampler import sampler_from_json
 
     # Of a part that was resumed, the steps before it count, too.
-    return sampler_from_json(_plain(last)).guarantee(
+    return sampler_from_json(last.to_json()["sampler"]).guarantee(
         noise_multiplier=noise, neighbors=neighbors, steps=last.end
     )
-
-
-def _plain(phase: Phase) -> Mapping[str, object]:
-    return phase.to_json()["sampler"]
 
 
 def _poisson(phase: Phase, neighbors: Neighbors) -> TradeOff:
