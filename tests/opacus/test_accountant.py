@@ -1,5 +1,7 @@
 """The accountant that Opacus calls, and the histories that it left."""
 
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -204,3 +206,15 @@ def test_hundreds_of_phases_compose():
     # Measured 0.25 s; a machine under load is no fault.
     assert time.process_time() - start < 3
     assert 6.32 < found < 6.33
+
+
+def test_without_opacus_the_import_says_what_to_install():
+    code = (
+        "import sys\nsys.modules['opacus'] = None\nimport neyman.training\n"
+        "assert 'torch' not in sys.modules\n"
+        "try:\n    import neyman.opacus\nexcept ImportError as error:\n"
+        "    print(type(error).__name__, error)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("MissingExtra")
+    assert "neyman[opacus]" in said.stdout

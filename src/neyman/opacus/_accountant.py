@@ -18,7 +18,7 @@ try:
     from opacus.accountants.registry import register_accountant
 except ImportError as error:
     raise MissingExtra(
-        "a training of Opacus was to be accounted for and opacus is not installed; run "
+        "neyman.opacus needs opacus 1.6 or later, which is not installed; run "
         "pip install 'neyman[opacus]'"
     ) from error
 

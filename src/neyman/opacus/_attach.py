@@ -2,6 +2,7 @@
 
 # Opacus has no stubs, and torch's are partial.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
+# pyright: reportUnknownVariableType=false
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -22,6 +23,7 @@ from neyman.opacus._observed import (
     name_of,
     order_of,
     sampler_generator,
+    steps_of,
 )
 from neyman.opacus._streams import Streams
 from neyman.opacus._watch import OnStep, Subject, Watch
@@ -70,6 +72,25 @@ def attach(
     Guarantee: the checks see this optimizer and this loader. They do not see a model that mixes
         the records of a batch (`doctor` looks for layers that do), nor, where workers draw ahead,
         a batch that is left out.
+
+    >>> import opacus, torch, warnings
+    >>> from torch.utils.data import DataLoader, TensorDataset
+    >>> warnings.simplefilter("ignore")
+    >>> engine, net = opacus.PrivacyEngine(), torch.nn.Linear(2, 1)
+    >>> model, optimizer, loader = engine.make_private(
+    ...     module=net,
+    ...     optimizer=torch.optim.SGD(net.parameters(), lr=0.1),
+    ...     data_loader=DataLoader(TensorDataset(torch.zeros(1000, 2)), batch_size=100),
+    ...     noise_multiplier=1.0,
+    ...     max_grad_norm=1.0,
+    ... )
+    >>> watch = attach(optimizer, loader, model)
+    >>> for (x,) in loader:
+    ...     model(x).sum().backward()
+    ...     optimizer.step()
+    ...     optimizer.zero_grad()
+    >>> watch.history
+    [(1.0, 0.1, 10)]
     """
     known = accounted(optimizer.step_hook)
     if isinstance(optimizer.step_hook, Watch):
@@ -77,7 +98,7 @@ def attach(
     plan = Plan(
         noise_multiplier=float(optimizer.noise_multiplier),
         rate=known.rate if known is not None else 1 / len(loader),
-        steps=len(batch_sampler(loader)),
+        steps=steps_of(loader),
         passes=1,
         delta=_USUAL_DELTA,
     )

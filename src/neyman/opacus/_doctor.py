@@ -35,6 +35,7 @@ from neyman.opacus._observed import (
     norms,
     order_of,
     sampler_generator,
+    steps_of,
 )
 from neyman.training import Finding, Phase, RunRecord
 from neyman.training import doctor as judged
@@ -92,6 +93,23 @@ def doctor(
 
     Raises:
         InvalidParameter: if an argument is outside.
+
+    >>> import torch, warnings
+    >>> from torch.utils.data import DataLoader, TensorDataset
+    >>> warnings.simplefilter("ignore")
+    >>> engine, net = opacus.PrivacyEngine(), torch.nn.Linear(2, 1)
+    >>> model, optimizer, loader = engine.make_private(
+    ...     module=net,
+    ...     optimizer=torch.optim.SGD(net.parameters(), lr=0.1),
+    ...     data_loader=DataLoader(TensorDataset(torch.zeros(1000, 2)), batch_size=10),
+    ...     noise_multiplier=1.0,
+    ...     max_grad_norm=1.0,
+    ...     poisson_sampling=False,
+    ... )
+    >>> (finding,) = doctor(engine, loader, optimizer, model, epochs=3)
+    >>> print(finding.name, "-", finding.holds)
+    fixed_batches - (8.38542, 1e-5)-DP, without amplification by sampling, if each record is used
+    once in each of 3 passes and its absence moves no other record.
     """
     if neighbors not in _RELATIONS:
         raise InvalidParameter(
@@ -103,7 +121,7 @@ def doctor(
     plan = Plan(
         noise_multiplier=float(optimizer.noise_multiplier),
         rate=known.rate if known is not None else 1 / len(loader),
-        steps=passes * len(batch_sampler(loader)),
+        steps=passes * steps_of(loader),
         passes=passes,
         delta=_USUAL_DELTA if delta is None else delta,
     )

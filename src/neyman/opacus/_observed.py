@@ -36,6 +36,7 @@ __all__ = [
     "norms",
     "order_of",
     "sampler_generator",
+    "steps_of",
     "world",
 ]
 
@@ -51,6 +52,12 @@ def batch_sampler(loader: Any) -> Any:
     """Return what chooses the batches, under a batch memory manager's splitting."""
     found = loader.batch_sampler
     return found.sampler if isinstance(found, BatchSplittingSampler) else found
+
+
+def steps_of(loader: Any) -> int:
+    """Return how many logical batches one pass has."""
+    found = batch_sampler(loader)
+    return len(loader) if found is None else len(found)
 
 
 def is_poisson(loader: Any) -> bool:
@@ -71,7 +78,7 @@ def order_of(loader: Any) -> str | None:
 def name_of(loader: Any) -> str:
     """Return the name of the sampler's class."""
     found = batch_sampler(loader)
-    own = found.sampler if type(found) is BatchSampler else found
+    own = found.sampler if type(found) is BatchSampler else found or loader
     return type(own).__name__
 
 

@@ -17,7 +17,7 @@ __all__ = ["Plan"]
 
 _NOTHING = "Nothing is proved for this training."
 _ACCUMULATE = (
-    "Write model.forbid_grad_accumulation(), and a larger batch size with a BatchMemoryManager."
+    "Call model.forbid_grad_accumulation(), and use a larger batch size with a BatchMemoryManager."
 )
 
 
@@ -67,7 +67,7 @@ class Plan:
             "The optimizer's noise multiplier is 0: the sums of the gradients are released as "
             "they are.",
             "Nothing holds.",
-            "Write make_private(noise_multiplier=...) with a positive number.",
+            "Call make_private(noise_multiplier=...) with a positive number.",
         )
 
     def unaccounted(self) -> Finding:
@@ -77,7 +77,7 @@ class Plan:
             "The optimizer's step hook is missing or reports to another accountant: the engine's "
             "epsilon does not grow with the steps.",
             f"For the plan, if it is kept: {self.words(self.curve)}.",
-            "Write optimizer.attach_step_hook(engine.accountant.get_optimizer_hook_fn("
+            "Call optimizer.attach_step_hook(engine.accountant.get_optimizer_hook_fn("
             "sample_rate=1 / len(loader))), or make_private anew; let attach add a second hook.",
             self.curve,
         )
@@ -92,7 +92,7 @@ class Plan:
             f"each step on its own: {self._claimed}.",
             f"{self.words(held)}, without amplification by sampling, if each record is used once "
             f"in each of {self.passes} passes and its absence moves no other record.",
-            "Write make_private(..., poisson_sampling=True), and train on the loader that it "
+            "Call make_private(..., poisson_sampling=True), and train on the loader that it "
             "returns.",
             held,
         )
@@ -105,7 +105,7 @@ class Plan:
             f"{self._claimed}.",
             f"{_NOTHING} A sampler with replacement or with weights can put one record into a "
             "batch several times.",
-            "Write make_private(..., poisson_sampling=True), and train on the loader that it "
+            "Call make_private(..., poisson_sampling=True), and train on the loader that it "
             "returns; put weights into the loss.",
         )
 
@@ -320,8 +320,8 @@ class Plan:
             "is not cryptographic. The last digits of a sum can show what it was made of, and who "
             "knows the seed knows the noise.",
             f"{self.words(self.curve)}, for ideal noise; for this noise it is a model.",
-            "Write PrivacyEngine(secure_mode=True), which needs torchcsprng, or say so where you "
-            "publish the number. Never publish a seed.",
+            "Make the PrivacyEngine(secure_mode=True), which needs torchcsprng, or say so beside "
+            "the number. Never publish a seed.",
             self.curve,
         )
 
@@ -332,7 +332,7 @@ class Plan:
             f"The accountant 'gdp' estimates epsilon={reported:.6g} for the plan, by a central "
             "limit theorem, which is no bound.",
             f"{self.words(self.curve)}.",
-            "Write PrivacyEngine(accountant='neyman') after import neyman.opacus.",
+            "Make the PrivacyEngine(accountant='neyman') after import neyman.opacus.",
             self.curve,
         )
 
