@@ -12,6 +12,7 @@ from opacus.utils.batch_memory_manager import BatchMemoryManager
 from torch import distributed, multiprocessing, nn
 from torch.utils.data import (
     BatchSampler,
+    ConcatDataset,
     DataLoader,
     RandomSampler,
     SequentialSampler,
@@ -21,9 +22,9 @@ from torch.utils.data import (
 
 import opacus
 from neyman.accounting import dp_sgd
-from neyman.curves import gdp
+from neyman.curves import gdp, group
 from neyman.errors import InvalidParameter
-from neyman.opacus import PrivacyEngine, doctor
+from neyman.opacus import PrivacyEngine, attach, doctor
 
 DELTA = 1e-5
 
@@ -127,6 +128,19 @@ def test_the_normalizer_tells_the_number_of_records_where_it_is_private(make):
     assert found(run, neighbors="add_remove", normalizer=63) == ["normalizer_from_data"]
 
 
+def test_the_divisor_of_neighbours_differs(make):
+    data = make().given.dataset
+    twice = ConcatDataset([data, data])
+    one, other = (
+        make(loader=DataLoader(Subset(twice, range(n)), batch_size=64)) for n in (1511, 1512)
+    )
+    assert (one.optimizer.expected_batch_size, other.optimizer.expected_batch_size) == (62, 63)
+    assert one.loader.sample_rate == other.loader.sample_rate
+    finding = only(one, "normalizer_from_data", neighbors="add_remove")
+    assert "62 = int" in finding.seen
+    assert "can be 63" in finding.seen
+
+
 def test_a_replaced_record_costs_more(make):
     finding = only(make(), "relation", neighbors="replace_one", epochs=3)
     assert finding.curve == dp_sgd(1.0, 1 / 25, 75, neighbors="replace_one")
@@ -144,7 +158,7 @@ def test_a_memory_manager_that_is_left_early(make):
             run.batch(x, y)
             break
     finding = only(run, "left_batch", epochs=3)
-    held = dp_sgd(0.5, 1 - 0.96**2, 1) @ dp_sgd(1.0, 0.04, 74)
+    held = group(dp_sgd(1.0, 0.04, 1), 2) @ dp_sgd(1.0, 0.04, 74)
     assert finding.curve.epsilon(DELTA) == pytest.approx(held.epsilon(DELTA), rel=1e-9)
     # Opacus keeps what is left, also through zero_grad.
     run.optimizer.zero_grad()
@@ -187,7 +201,17 @@ def test_batch_norm_without_parameters_passes_opacus(make):
     run = make(model=Normalised(nn.BatchNorm1d(16, affine=False)))
     finding = only(run, "batch_norm")
     assert "between (BatchNorm1d)" in finding.seen
-    run.model.eval()
+    # What the finding says: the gradient of one record depends on the others.
+    x, y = next(iter(run.given))
+
+    def first(count):
+        run.optimizer.zero_grad()
+        nn.functional.cross_entropy(run.model(x[:count]), y[:count]).backward()
+        return run.model.last.weight.grad_sample[0]
+
+    assert not torch.allclose(first(10), first(20), rtol=0.01)
+    run.model.between.eval()
+    assert torch.allclose(first(10), first(20), rtol=1e-4, atol=1e-6)
     assert found(run) == []
     assert found(make(model=Normalised(nn.GroupNorm(4, 16)))) == []
     assert found(make(model=Normalised(nn.LayerNorm(16)))) == []
@@ -200,6 +224,16 @@ def test_a_scheduler_of_the_clipping_norm_with_clipping_per_layer(make):
     # Noise is for half the norm, and each layer is clipped to the whole of it.
     finding = only(run, "clipping_norm", epochs=4)
     assert finding.curve == dp_sgd(0.5, 1 / 25, 100)
+    # A record whose gradients are large moves the sum by 1; the noise is for 0.5.
+    said = run.model(torch.full((1, 64), 1e3))
+    nn.functional.cross_entropy(said, said.argmin(dim=1)).backward()
+    run.optimizer.clip_and_accumulate()
+    moved = torch.cat([p.summed_grad.flatten() for p in run.optimizer.params]).norm()
+    assert moved > 0.99 > 2 * 0.49 * run.optimizer.max_grad_norm
+    run.optimizer.add_noise()
+    noise = torch.cat([(p.grad - p.summed_grad).flatten() for p in run.optimizer.params])
+    # Of 1,210 draws; six standard errors.
+    assert float(noise.std()) == pytest.approx(0.5, abs=6 * 0.5 / (2 * 1210) ** 0.5)
     flat = make()
     ExponentialGradClip(flat.optimizer, gamma=0.5).step()
     assert found(flat) == []
@@ -394,6 +428,13 @@ def test_no_false_alarm(make, digits, name):
     if then:
         then(run)
     # And between two epochs.
+    assert found(run, delta=DELTA, epochs=3) == []
+
+
+def test_a_watched_training_is_in_health(make):
+    run = make()
+    attach(run.optimizer, run.loader, run.model)
+    run.train(physical=16)
     assert found(run, delta=DELTA, epochs=3) == []
 
 

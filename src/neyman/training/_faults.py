@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import final
 
 from neyman.accounting import dp_sgd
-from neyman.curves import TradeOff, compose, gdp, identity, mixture
+from neyman.curves import TradeOff, gdp, group, identity, mixture
 from neyman.numerics import at_most, exact, text
 from neyman.training._finding import Finding
 
@@ -236,11 +236,9 @@ class Plan:
     def _merged(self, name: str, why: str, batches: int, steps: int, write: str) -> Finding:
         """Judge steps that add up several batches, each of which one record can be in."""
         n, k = min(steps, self.steps), batches
-        rate = -math.expm1(k * math.log1p(-self.rate)) if self.rate < 1 else 1.0
-        held = compose(
-            self.sampled(self.noise_multiplier / k, rate, n),
-            self.sampled(self.noise_multiplier, self.rate, self.steps - n),
-        )
+        # One record in k samples is as k records in one.
+        together = group(self.sampled(self.noise_multiplier, self.rate, n), k)
+        held = together @ self.sampled(self.noise_multiplier, self.rate, self.steps - n)
         return Finding(
             name,
             f"{why} One record can add {k} times the clipping norm to a step, and the accountant "
