@@ -187,8 +187,27 @@ def test_what_was_spent_counts(digits):
     both = dp_sgd(1.0, 1 / 24, 72) @ dp_sgd(optimizer.noise_multiplier, 1 / 24, 72)
     assert 3 - 1e-6 <= both.epsilon(DELTA) <= 3
     stepped(engine.accountant, [(1.0, 1 / 24, 72)])
-    with pytest.raises(InvalidParameter):
+    stepped(engine.accountant, [(1.0, 1 / 24, 72)])
+    with pytest.raises(InvalidParameter, match="has spent"):
         engine.make_private_with_epsilon(**TARGET, **how)
+    stepped(engine.accountant, [(0.0, 1 / 24, 1)])
+    with pytest.raises(InvalidParameter, match="spent, inf"):
+        engine.make_private_with_epsilon(**TARGET, **how)
+
+
+def test_what_the_engine_refuses():
+    assert type(PrivacyEngine(accountant="neyman").accountant) is Accountant
+    with pytest.raises(InvalidParameter, match="for another"):
+        PrivacyEngine(accountant="prv")
+    for rate in (0, 1.5, -1):
+        with pytest.raises(InvalidParameter, match="sample_rate must be"):
+            noise_multiplier(**TARGET, sample_rate=rate, epochs=1)
+
+
+def test_the_engine_makes_no_training_whose_batches_are_not_sampled(make):
+    with pytest.raises(InvalidParameter, match="poisson_sampling must be True"):
+        make(engine=PrivacyEngine(), poisson_sampling=False)
+    make(engine=PrivacyEngine(), poisson_sampling=True).train(stop=2)
 
 
 def test_epochs_or_steps():

@@ -8,10 +8,11 @@ from typing import Any, cast, final
 
 import opacus
 from neyman.accounting import EpsilonDelta, calibrate, dp_sgd
+from neyman.arguments import given
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff
-from neyman.errors import InvalidCall
-from neyman.opacus._accountant import Entry, curve_of
+from neyman.errors import InvalidCall, InvalidParameter
+from neyman.opacus._accountant import Accountant, Entry, curve_of
 from neyman.overriding import override
 
 __all__ = ["PrivacyEngine", "noise_multiplier"]
@@ -60,9 +61,18 @@ def noise_multiplier(
     """
     if (epochs is None) == (steps is None):
         raise InvalidCall("noise_multiplier() needs either epochs or steps; write one of them")
+    if not 0 < sample_rate <= 1:
+        raise InvalidParameter(
+            f"sample_rate must be in (0, 1]; got {sample_rate!r}. Write 1 / len(loader)"
+        )
     planned = round(epochs / sample_rate) if epochs is not None else steps
     assert planned is not None
     spent = curve_of(history)
+    if history and (gone := spent.epsilon(target_delta)) >= target_epsilon:
+        raise InvalidParameter(
+            f"the target epsilon must be above what the history has spent, {gone:.6g} at "
+            f"delta={target_delta:g}; got {target_epsilon:g}. Write a larger target_epsilon"
+        )
 
     def whole(noise: float) -> TradeOff:
         return spent @ dp_sgd(noise, sample_rate, planned)
@@ -79,10 +89,15 @@ def noise_multiplier(
 class PrivacyEngine(opacus.PrivacyEngine):
     """Opacus' engine with the accountant "neyman" and with exactly the noise that a target takes.
 
-    Everything but `make_private_with_epsilon` is Opacus' own.
+    It refuses batches that are not sampled, of which the accountant's number would not hold. All
+    else is Opacus' own.
 
     Args:
+        accountant: "neyman"; for others take `opacus.PrivacyEngine`.
         secure_mode: as of Opacus.
+
+    Raises:
+        InvalidParameter: if another accountant is named.
 
     >>> import warnings
     >>> with warnings.catch_warnings(action="ignore"):
@@ -91,8 +106,35 @@ class PrivacyEngine(opacus.PrivacyEngine):
     0.0
     """
 
-    def __init__(self, *, secure_mode: bool = False) -> None:
-        super().__init__(accountant="neyman", secure_mode=secure_mode)
+    def __init__(self, *, accountant: str = "neyman", secure_mode: bool = False) -> None:
+        if accountant != Accountant.mechanism():
+            raise InvalidParameter(
+                f'accountant must be "neyman" here; {given("accountant", accountant)} was given. '
+                "Write opacus.PrivacyEngine for another"
+            )
+        super().__init__(accountant=accountant, secure_mode=secure_mode)
+
+    @override
+    def make_private(self, *, poisson_sampling: bool = True, **how: Any) -> Any:
+        """Make a training private, as Opacus does.
+
+        Args:
+            poisson_sampling: True.
+            **how: what else Opacus' `make_private` takes.
+
+        Returns:
+            What Opacus' `make_private` returns.
+
+        Raises:
+            InvalidParameter: if the batches are not to be sampled.
+        """
+        if not poisson_sampling:
+            raise InvalidParameter(
+                "poisson_sampling must be True, for the accountant's number is that of sampled "
+                "batches; got False. For batches in passes use opacus.PrivacyEngine, and claim "
+                "gdp(1 / noise_multiplier) ** passes, without amplification"
+            )
+        return super().make_private(**how)
 
     @override
     def make_private_with_epsilon(
