@@ -134,7 +134,7 @@ class PrivacyEngine(opacus.PrivacyEngine):
                 "batches; got False. For batches in passes use opacus.PrivacyEngine, and claim "
                 "gdp(1 / noise_multiplier) ** passes, without amplification"
             )
-        return super().make_private(**how)
+        return cast("Any", super().make_private(**how))
 
     @override
     def make_private_with_epsilon(
@@ -170,6 +170,4 @@ class PrivacyEngine(opacus.PrivacyEngine):
             epochs=epochs,
             history=cast("list[Entry]", self.accountant.history),
         )
-        return cast(
-            "Any", self.make_private(data_loader=data_loader, noise_multiplier=noise, **how)
-        )
+        return self.make_private(data_loader=data_loader, noise_multiplier=noise, **how)
