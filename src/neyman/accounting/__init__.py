@@ -65,6 +65,7 @@ from neyman.accounting._samplers import (
     deterministic_shuffle,
     random_allocation,
     shuffled,
+    with_replacement,
     without_replacement,
 )
 from neyman.accounting._spending import (
@@ -175,6 +176,7 @@ __all__ = [
     "truncated_delta",
     "truncated_epsilon",
     "truncated_poisson",
+    "with_replacement",
     "without_replacement",
     "without_replacement_rdp",
 ]
