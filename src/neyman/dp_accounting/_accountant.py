@@ -34,7 +34,7 @@ class NeymanAccountant(PrivacyAccountant):
     >>> f"{accountant.compose(step, 1000).get_epsilon(1e-5):.4f}"
     '1.8282'
     >>> f"{accountant.curve.tpr(0.01):.4f}"
-    '0.0263'
+    '0.0291'
     """
 
     def __init__(

@@ -159,8 +159,7 @@ def _gaussian_mixture(pair: GaussianMixturePair, change: int) -> dp_event.DpEven
 
 def _replaced_in_a_sample(pair: GaussianMixturePair) -> dp_event.DpEvent | None:
     """Opposite records, each in the sample with the same probability."""
-    means = [mean for mean, _ in pair.q]
-    if pair.p != pair.q or means != [0, 1]:
+    if sorted(pair.p) != sorted(pair.q) or [mean for mean, _ in pair.q] != [0, 1]:
         return None
     noise = dp_event.GaussianDpEvent(square_roots(pair.variance)[0])
     return dp_event.PoissonSampledDpEvent(standing(pair.q[1][1])[1], noise)
