@@ -179,6 +179,26 @@ def test_it_is_frozen_and_equal_to_one_of_the_same_numbers():
         plan.steps = 1  # pyright: ignore[reportAttributeAccessIssue]
 
 
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+def test_its_sampler_draws_what_it_counts(neighbors):
+    plan = planned(records=2000, batch=8, accumulation=5, epochs=4, delta=1e-5)
+    batches = plan.sampler()
+    assert len(batches) == plan.steps == 200
+    assert batches.normalizer == plan.logical_batch == 40
+    drawn = batches.guarantee(noise_multiplier=plan.noise_multiplier, neighbors=neighbors)
+    assert (
+        drawn
+        == planned(
+            records=2000, batch=8, accumulation=5, epochs=4, delta=1e-5, neighbors=neighbors
+        ).guarantee
+    )
+    # Of 8,000 expected with a standard deviation below 90; six of them: one in 10^8 trials.
+    assert abs(sum(batch.size for batch in batches) - 200 * 40) < 540
+    again = plan.sampler(seed=batches.seed)
+    assert all((again.batch(t) == batches.batch(t)).all() for t in range(5))
+    assert plan.sampler().seed != batches.seed
+
+
 def test_what_a_ledger_is_given():
     plan = planned()
     entry = plan.entry("autumn", source="d", unit="example")

@@ -68,6 +68,7 @@ from neyman.accounting._samplers import (
     with_replacement,
     without_replacement,
 )
+from neyman.accounting._shuffled_passes import shuffled_attack, shuffled_passes
 from neyman.accounting._spending import (
     AdvancedSpending,
     FilterSpending,
@@ -94,7 +95,7 @@ from neyman.accounting._targets import (
     TprAtFpr,
 )
 from neyman.accounting._training import dp_sgd
-from neyman.accounting._truncated import truncated_poisson
+from neyman.accounting._truncated import truncated_poisson, truncated_poisson_places
 from neyman.accounting._zcdp_filter import ZcdpFilter
 
 __all__ = [
@@ -171,11 +172,14 @@ __all__ = [
     "rdp_epsilon",
     "repeat_and_select",
     "shuffled",
+    "shuffled_attack",
+    "shuffled_passes",
     "square_root_strategy",
     "tree_strategy",
     "truncated_delta",
     "truncated_epsilon",
     "truncated_poisson",
+    "truncated_poisson_places",
     "with_replacement",
     "without_replacement",
     "without_replacement_rdp",

@@ -13,7 +13,7 @@ from neyman.accounting._samplers import (
     with_replacement,
     without_replacement,
 )
-from neyman.accounting._truncated import truncated_poisson
+from neyman.accounting._truncated import truncated_poisson, truncated_poisson_places
 from neyman.accounting._whole import whole_number
 from neyman.curves import (
     TradeOff,
@@ -191,16 +191,22 @@ def _truncated(event: Any, neighbors: Relation) -> Opened:
         return Opened()
     if not precision:
         return _all_or_nothing(precision)
-    return Opened(
-        curve=truncated_poisson(
-            gdp(precision),
+    f = gdp(precision)
+    if neighbors == "replace_special":
+        # The special record is drawn, and takes up room, like any other.
+        found = truncated_poisson_places(
+            f, sampling_probability=probability, most=most, places=records
+        )
+    else:
+        found = truncated_poisson(
+            f,
             sampling_probability=probability,
             most=most,
             records=records,
-            neighbors="replace_one" if neighbors == "replace_one" else "add_remove",
+            neighbors=neighbors,
             dropped="at_random",
         )
-    )
+    return Opened(curve=found)
 
 
 # -- noise: in units of the largest record, so that one replaced counts twice -------------------

@@ -13,6 +13,8 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, exact_positive, standing
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.training._plan_text import plan_text
+from neyman.training._poisson import PoissonBatches
+from neyman.training._stream import new_seed
 
 __all__ = ["TrainingPlan", "plan_training"]
 
@@ -90,6 +92,19 @@ class TrainingPlan:
     def mu(self) -> float:
         """Least mu of the guarantee outside an event of probability `delta`, rounded up."""
         return float(self.guarantee.mu(slack=float(self.delta)))
+
+    def sampler(self, *, seed: bytes | None = None) -> PoissonBatches:
+        """Return the batches of the training: one for each update, to be cut for memory.
+
+        Args:
+            seed: 32 secret bytes, to resume; new ones of the operating system if left out.
+        """
+        return PoissonBatches(
+            records=self.records,
+            rate=self.rate,
+            steps=self.steps,
+            seed=new_seed() if seed is None else seed,
+        )
 
     def described(self) -> dict[str, object]:
         """Return the plan for JSON: exact numbers as text, and nothing that is not public."""
