@@ -37,6 +37,7 @@ class TrainingPlan:
         noise_multiplier: standard deviation of the noise on the sum over an update, over `clip`.
         delta: at which epsilon is stated.
         neighbors: the neighbouring relation.
+        target: the epsilon that the noise was found for; None where the noise was given.
     """
 
     records: int
@@ -47,6 +48,7 @@ class TrainingPlan:
     noise_multiplier: Fraction
     delta: Fraction
     neighbors: Neighbors
+    target: Fraction | None = None
 
     @property
     def logical_batch(self) -> int:
@@ -86,7 +88,12 @@ class TrainingPlan:
     @property
     def epsilon(self) -> float:
         """Epsilon of the guarantee at `delta`, rounded up."""
-        return float(self.guarantee.epsilon(float(self.delta)))
+        curve, delta = self.guarantee, float(self.delta)
+        found = float(curve.epsilon(delta))
+        # The profile at the target is a proof too, and its inverse may have lost a last digit.
+        if self.target is not None and curve.delta(float(self.target)) <= delta:
+            found = min(found, float(self.target))
+        return found
 
     @property
     def mu(self) -> float:
@@ -213,6 +220,7 @@ def plan_training(
         noise_multiplier=noise,
         delta=failure,
         neighbors=relation,
+        target=None if epsilon is None else exact(epsilon, "epsilon"),
     )
 
 
