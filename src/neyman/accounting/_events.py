@@ -29,7 +29,8 @@ def from_dp_event(event: object, *, neighbors: object) -> TradeOff:
             NeighboringRelation. The noise of a sum is in units of the largest record, so one
             record replaced counts twice. REPLACE_SPECIAL, one record replaced by a special, empty
             one, is read as "add_remove", save by randomized response, where that one answers at
-            random.
+            random, by truncated samples, where it takes up room, and by batches of a fixed size,
+            which are read as for one record replaced.
 
     Raises:
         InvalidParameter: if the tree holds an event that is not known here, or a field of a known
