@@ -65,6 +65,7 @@ from neyman.accounting._samplers import (
     deterministic_shuffle,
     random_allocation,
     shuffled,
+    with_replacement,
     without_replacement,
 )
 from neyman.accounting._shuffled_passes import shuffled_attack, shuffled_passes
@@ -179,6 +180,7 @@ __all__ = [
     "truncated_epsilon",
     "truncated_poisson",
     "truncated_poisson_places",
+    "with_replacement",
     "without_replacement",
     "without_replacement_rdp",
 ]

@@ -12,15 +12,14 @@ from neyman.accounting._whole import whole_number
 from neyman.curves import (
     TradeOff,
     approx_dp,
-    chain,
     dominated_by,
-    group,
     identity,
     mixture,
     poisson,
     poisson_replace,
     subsample,
 )
+from neyman.curves._algebra._group import replaced
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import Real, ceil_float, exact, exp, floor_float, text
 from neyman.numerics._distributions._binomial import log_binomial_mass
@@ -71,8 +70,7 @@ def truncated_poisson(
 
     Raises:
         InvalidParameter: if a size, the probability, the relation or the rule makes no sense.
-        UnsupportedComposition: if a record is replaced and f is not Gaussian; if any rule may cut
-            off batches and each one is full.
+        UnsupportedComposition: if any rule may cut off batches and each one is full.
 
     Source: proof: docs/theory/truncation.md; Ganesh et al. (2025), "Tighter privacy analysis for
         truncated Poisson sampling".
@@ -93,8 +91,8 @@ def truncated_poisson(
         raise InvalidParameter(
             f"dropped={dropped!r} must be a rule that is known; write 'at_random' or 'by_any_rule'"
         )
-    replaced = check_neighbors(neighbors) == "replace_one"
-    sampling = poisson_replace if replaced else poisson
+    swapped = check_neighbors(neighbors) == "replace_one"
+    sampling = poisson_replace if swapped else poisson
     plain = sampling(f, p)
     if size >= n:
         return plain
@@ -104,15 +102,15 @@ def truncated_poisson(
             raise _all_lost(f, size, n, p)
         kept = sampling(f, floor_float(p * (1 - high)))
         return dominated_by(plain @ approx_dp(0, high), attained=kept)
-    moved = _moved(f)
+    moved = replaced(f)
     if p == 1:
-        fixed = drawn_without_replacement if replaced else poisson
+        fixed = drawn_without_replacement if swapped else poisson
         return fixed(moved, Fraction(size, n))
     # The one record is sampled and kept, and the batch is full.
     share = p * Fraction(size, size + 1)
     if low:
         share = min(share, _chance(n, size + 1, p)[1] * size / (n * low))
-    sampled = subsample if replaced else poisson
+    sampled = subsample if swapped else poisson
     weights: dict[TradeOff, Fraction] = defaultdict(Fraction)
     weights[plain] += 1 - high
     weights[sampled(moved, share)] += low
@@ -191,13 +189,6 @@ def _mass(n: int, count: int, p: Fraction) -> tuple[Fraction, Fraction]:
         return Fraction(count == n), Fraction(count == n)
     mass = exp(log_binomial_mass(np.asarray([float(count)]), n, p, 1 - p).smaller(0))
     return Fraction(float(mass.lower[0])), min(Fraction(float(mass.upper[0])), Fraction(1))
-
-
-def _moved(f: TradeOff) -> TradeOff:
-    """Return f of a batch in which one record takes the place of another."""
-    if f.remove == f.add == f.add.swap():
-        return group(f, 2)
-    return chain(TradeOff(f.add, f.remove), f)
 
 
 def _chance(n: int, size: int, p: Fraction) -> tuple[Fraction, Fraction]:

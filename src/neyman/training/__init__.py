@@ -5,6 +5,7 @@ from neyman.training._epochs import BallsInBins, ShuffledBatches
 from neyman.training._finding import Finding, Findings
 from neyman.training._fixed import FixedBatches
 from neyman.training._phase import Phase
+from neyman.training._plan import TrainingPlan, plan_training
 from neyman.training._poisson import (
     CyclicPoisson,
     Padded,
@@ -34,8 +35,10 @@ __all__ = [
     "Sampler",
     "Share",
     "ShuffledBatches",
+    "TrainingPlan",
     "TruncatedPoissonBatches",
     "UserBatches",
     "doctor",
+    "plan_training",
     "sampler_from_json",
 ]
