@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial, reduce
-from operator import matmul
+from functools import partial
 from typing import Final, TypeVar, final
 
 from neyman.accounting import Amount, Budget, budget_for, filter_from
@@ -437,7 +436,10 @@ class Ledger(Displayed):
         >>> f"{ledger.composed().epsilon(1e-5):.3f}, {ledger.total().epsilon(1e-5):.3f}"
         '3.192, 3.493'
         """
-        return reduce(matmul, (entry.curve for entry in self.entries()), identity())
+        whole = identity()
+        for entry in self.entries():
+            whole = whole @ entry.curve
+        return whole
 
     def export(self) -> dict[str, object]:
         """Return everything that the ledger holds, JSON-able, with the rows of its chain.
