@@ -235,7 +235,7 @@ def test_no_tail_is_charged_that_saves_little(monkeypatch):
     BUDGET.cost(laplace(0.1))
     assert asked == []
     # Of a curve that no other test prices, for prices are kept.
-    BUDGET.cost(laplace(0.1) ** 11)
+    BUDGET.cost(laplace(0.1) ** 12)
     assert len(asked) == 1
 
 
