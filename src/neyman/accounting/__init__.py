@@ -71,10 +71,12 @@ from neyman.accounting._samplers import (
 from neyman.accounting._shuffled_passes import shuffled_attack, shuffled_passes
 from neyman.accounting._spending import (
     AdvancedSpending,
+    BudgetSpending,
     FilterSpending,
     RenyiSpending,
     Spending,
 )
+from neyman.accounting._steps import steps_within
 from neyman.accounting._strategies import (
     Strategy,
     banded_strategy,
@@ -111,6 +113,7 @@ __all__ = [
     "Amount",
     "BayesError",
     "Budget",
+    "BudgetSpending",
     "Calibration",
     "EpsilonDelta",
     "Estimate",
@@ -175,6 +178,7 @@ __all__ = [
     "shuffled_attack",
     "shuffled_passes",
     "square_root_strategy",
+    "steps_within",
     "tree_strategy",
     "truncated_delta",
     "truncated_epsilon",

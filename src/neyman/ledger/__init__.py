@@ -21,7 +21,17 @@ accidents, not against its owner: whoever can write it can replace it.
 
 from neyman.ledger._ledger import Ledger, inspect
 from neyman.ledger._opening import store_of
+from neyman.ledger._price import Price
 from neyman.ledger._records import Entry, Groups, Reservation
 from neyman.ledger._store import Store
 
-__all__ = ["Entry", "Groups", "Ledger", "Reservation", "Store", "inspect", "store_of"]
+__all__ = [
+    "Entry",
+    "Groups",
+    "Ledger",
+    "Price",
+    "Reservation",
+    "Store",
+    "inspect",
+    "store_of",
+]

@@ -108,7 +108,8 @@ def _entry(events: Events, entry: str, spending: Budget) -> Iterator[str]:
             yield f"entry {brief(entry)!r} cannot be found by its id"
             return
         found: Entry = history.entry()
-        due = spending.cost(found.curve)
+        # By the delta that it was charged: another release may choose another pair.
+        due = spending.due(found.curve, found.delta)
     except NeymanError as error:
         yield f"entry {brief(entry)!r}: {error}"
         return

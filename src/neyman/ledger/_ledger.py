@@ -9,10 +9,11 @@ from functools import partial
 from typing import Final, TypeVar, final
 
 from neyman.accounting import Amount, Budget, budget_for, filter_from
+from neyman.arguments import brief
 from neyman.calls import plain_calls_of
-from neyman.curves import TradeOff
+from neyman.curves import TradeOff, identity
 from neyman.displayed import Displayed
-from neyman.errors import EntryConflict, LedgerMismatch
+from neyman.errors import BudgetExceeded, EntryConflict, LedgerMismatch
 from neyman.ledger._check import findings
 from neyman.ledger._events import Ask, Asked, Events
 from neyman.ledger._export import ledger_record
@@ -26,6 +27,7 @@ from neyman.ledger._opening import (
     require_same,
     store_of,
 )
+from neyman.ledger._price import Price, instead_text, price_of, share_text
 from neyman.ledger._records import (
     Entry,
     Groups,
@@ -69,7 +71,10 @@ class Ledger(Displayed):
     """A cap for one dataset and everything that was charged to it, in one store.
 
         sum of costs of all reserved entries <= capacity,   exactly, in fractions
-        sum of their deltas                  <= delta_for_groups
+        sum of their deltas                  <= delta_aside
+
+    Each release is charged two numbers, the mu^2 and the delta of a guarantee
+    gdp(mu) ⊗ f_{0,delta} that it keeps (docs/theory/accounts.md).
 
     The handle holds no connection, and no secret but the password of a URL that has one: it may be
     shared by threads, forked and pickled.
@@ -81,8 +86,9 @@ class Ledger(Displayed):
         neighbors: the neighbouring relation of every entry.
         account: what is added up: "mu^2" or "epsilon".
         capacity: the most that is ever spent of it, fixed at opening.
-        delta_for_groups: the most that is ever spent of delta on what fails outright with some
-            probability, such as groups that nobody declared; 0 where nothing was set aside.
+        delta_aside: the most that is ever spent of delta, on the tails of releases such as
+            trainings, and on what fails outright with some probability, such as groups that nobody
+            declared; 0 where nothing was set aside.
 
     Guarantee: a charge is on the disk before `reserve` returns and never leaves; values are on the
         disk before `commit` returns them. A kill at any instant loses unrevealed draws at most.
@@ -94,7 +100,7 @@ class Ledger(Displayed):
     neighbors: Neighbors
     account: str = field(repr=False)
     capacity: Fraction = field(repr=False)
-    delta_for_groups: Fraction = field(repr=False)
+    delta_aside: Fraction = field(repr=False)
     _identity: str = field(repr=False)
 
     @classmethod
@@ -105,7 +111,7 @@ class Ledger(Displayed):
         cap: TradeOff,
         unit: str,
         neighbors: Neighbors,
-        delta_for_groups: Real | None = None,
+        delta_aside: Real | None = None,
     ) -> "Ledger":
         """Create the ledger, or open it if it was created with the same cap, unit and relation.
 
@@ -117,21 +123,21 @@ class Ledger(Displayed):
             unit: who is protected, in the words of the table that will be asked: write
                 unit=table.protects, which reads "all rows of one patient", or "one row".
             neighbors: "add_remove" or "replace_one".
-            delta_for_groups: how much of the cap's delta is set aside for releases that fail
-                outright with some probability: groups that nobody declared. Of
-                cap=approx_dp(epsilon, delta) a smaller one leaves mu^2 to spend, for Gaussian
-                noise, and all of delta leaves epsilon, for Laplace noise. None sets nothing aside,
-                and such releases are refused.
+            delta_aside: how much of the cap's delta is set aside, for good, for tails of releases
+                such as trainings, and for what fails outright, such as groups that nobody declared.
+                None: what the ledger was created with; for a new one, a tenth of
+                approx_dp(epsilon, delta)'s, all of gdp(mu) @ approx_dp(0, delta)'s. 0 sets nothing
+                aside. All of approx_dp's leaves epsilon to spend, for Laplace noise alone.
 
         Raises:
             InvalidParameter, NotCertified: if the cap cannot be spent, or a name is unusable.
-            LedgerMismatch: if it was created with another cap, unit, relation or delta_for_groups.
+            LedgerMismatch: if it was created with another cap, unit, relation or delta_aside.
             LedgerUnavailable, LedgerCorrupt: if the place cannot be used.
         """
         check_curve("cap", cap)
         check_name("unit", unit)
         check_neighbors(neighbors)
-        budget = budget_for(cap, delta_for_groups)
+        budget = budget_for(cap, delta_aside)
         asked = new_meta(canonical(cap.to_json()), budget, unit, neighbors, now())
         store = store_of(place).settled()
 
@@ -144,8 +150,9 @@ class Ledger(Displayed):
         require_same(store, "cap", ledger.cap, cap)
         require_same(store, "unit", ledger.unit, unit)
         require_same(store, "neighbors", ledger.neighbors, neighbors)
-        found, given = ledger.delta_for_groups, budget.delta
-        require_same(store, "delta_for_groups", text(found), text(given))
+        if delta_aside is not None:
+            found, given = ledger.delta_aside, budget.delta
+            require_same(store, "delta_aside", text(found), text(given))
         return ledger
 
     @classmethod
@@ -209,7 +216,8 @@ class Ledger(Displayed):
             A reservation with values None: draw and `commit`; or with the stored values.
 
         Raises:
-            BudgetExceeded: if it does not fit under the cap. Nothing is charged.
+            BudgetExceeded: if it does not fit under the cap. Nothing is charged. Of a training, it
+                says how many of its steps fit.
             EntryConflict: if the id stands for something else, or has used up its redraw.
             RelationMismatch: if the unit or relation is not the ledger's.
             NotCertified, UnsupportedComposition, InvalidParameter: if it cannot be charged.
@@ -225,7 +233,12 @@ class Ledger(Displayed):
         cost = self._budget.cost(curve)
         asked = Asked(entry=entry, request=request, source=source, curve=curve)
         ask = Ask(asked=asked, cost=cost, cap=self.cap)
-        return self._write(ask.reserved, _NOTHING_DRAWN)
+        try:
+            return self._write(ask.reserved, _NOTHING_DRAWN)
+        except BudgetExceeded as refused:
+            # Outside the lock: how many steps of a training fit is found by pricing some of them.
+            instead = instead_text(self._budget, curve, self.left())
+            raise BudgetExceeded(f"{refused}{instead}") from None
 
     def holds(
         self, *, entry: str, request: Mapping[str, object], source: str, curve: TradeOff
@@ -369,11 +382,64 @@ class Ledger(Displayed):
         """Return what may still be charged of the delta that was set aside."""
         return self.left().delta
 
+    def price(self, curve: TradeOff) -> Price:
+        """Return what a release would be charged; nothing is charged, and no store looked at.
+
+        The price depends on the curve and on what was fixed at opening, never on what is spent.
+
+        Args:
+            curve: trade-off function of the mechanism.
+
+        Raises:
+            NotCertified, UnsupportedComposition, InvalidParameter: if it cannot be charged.
+
+        >>> import pathlib, tempfile, neyman as ny
+        >>> ledger = Ledger.open(pathlib.Path(tempfile.mkdtemp()) / "a", cap=ny.approx_dp(8, 1e-5),
+        ...                      unit="example", neighbors="add_remove")
+        >>> ledger.price(ny.dp_sgd(noise_multiplier=1, sampling_probability=0.01, steps=1000))
+        Price(mu=0.474, delta=8.11e-8, share=0.0817)
+        """
+        check_curve("curve", curve)
+        return price_of(self._budget, curve)
+
+    def state(self) -> str:
+        """Say which part is spent, and what holds whatever is asked next, in one line."""
+        spent = self._spent()
+        return (
+            f"{share_text(self._budget, spent)} spent; whatever is asked next, all together keep "
+            f"{brief(str(self.cap))}"
+        )
+
     def total(self) -> TradeOff:
-        """Return the guarantee of everything charged so far, revealed or not."""
+        """Return the guarantee of everything charged so far, revealed or not.
+
+        Guarantee: only for an analyst who stops here for reasons fixed beforehand, however the
+            questions were chosen. Whoever stops where the answers suggest it has the cap.
+        """
         return self._read(
             lambda tables, meta: meta.budget().spent_curve(Events(tables, meta).spent())
         )
+
+    def composed(self) -> TradeOff:
+        """Return the exact composition of everything charged so far, a smaller loss than `total`.
+
+        Guarantee: only if the questions, their amounts of noise and the end were all fixed
+            beforehand. If one of them was chosen from answers, this does not hold; the cap does.
+
+        >>> import pathlib, tempfile, neyman as ny
+        >>> ledger = Ledger.open(pathlib.Path(tempfile.mkdtemp()) / "a", cap=ny.approx_dp(8, 1e-5),
+        ...                      unit="example", neighbors="add_remove")
+        >>> run = ny.dp_sgd(noise_multiplier=1, sampling_probability=0.01, steps=1000)
+        >>> for seed in range(3):
+        ...     _ = ledger.reserve(entry=str(seed), request={}, source="d", curve=run,
+        ...                        unit="example", neighbors="add_remove")
+        >>> f"{ledger.composed().epsilon(1e-5):.3f}, {ledger.total().epsilon(1e-5):.3f}"
+        '3.192, 3.493'
+        """
+        whole = identity()
+        for entry in self.entries():
+            whole = whole @ entry.curve
+        return whole
 
     def export(self) -> dict[str, object]:
         """Return everything that the ledger holds, JSON-able, with the rows of its chain.
@@ -409,7 +475,7 @@ class Ledger(Displayed):
 
     @property
     def _budget(self) -> Budget:
-        return Budget(filter_from(self.account, self.capacity), self.delta_for_groups)
+        return Budget(filter_from(self.account, self.capacity), self.delta_aside)
 
     def _spent(self) -> Amount:
         return self._read(lambda tables, meta: Events(tables, meta).spent())
