@@ -70,6 +70,8 @@ def _show(ledger: Ledger, options: argparse.Namespace) -> int:
             f"{at_most(100 * entry.cost / ledger.capacity, 5):>9} %  {entry.state:9}  "
             f"{brief(str(entry.curve)):24}  {entry.reserved_at}  {brief(entry.id)}"
         )
+    for stock in ledger.stocks():
+        say(f"allowance {brief(stock.id)}: {stock.told()}")
     say(f"{_spent(ledger)}\nhead {ledger.head()}")
     return 0
 

@@ -6,15 +6,19 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Final, TypeVar, final
+from typing import TypeVar, final
 
 from neyman.accounting import Amount, Budget, budget_for, filter_from
+from neyman.arguments import brief
 from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
-from neyman.errors import EntryConflict, LedgerMismatch
+from neyman.errors import BudgetExceeded, EntryConflict, InvalidParameter
+from neyman.ledger._access import UNCHANGED, Access
+from neyman.ledger._allowance import Allowance, allowance_of, check_step
 from neyman.ledger._check import findings
-from neyman.ledger._events import Ask, Asked, Events
+from neyman.ledger._declared import declared_steps, most_steps
+from neyman.ledger._events import Ask, Asked, Events, total_of
 from neyman.ledger._export import ledger_record
 from neyman.ledger._merge import copied, merged
 from neyman.ledger._opening import (
@@ -41,6 +45,7 @@ from neyman.ledger._records import (
     values_text,
 )
 from neyman.ledger._schema import Meta, new_meta
+from neyman.ledger._stock import Steps, Stock, stock_curve
 from neyman.ledger._store import Store, Tables
 from neyman.ledger._trust import trusted
 from neyman.numerics import Real, text
@@ -50,7 +55,6 @@ __all__ = ["Ledger", "inspect"]
 
 T = TypeVar("T")
 
-_UNCHANGED: Final = "Nothing was changed."
 _NOTHING_CHARGED = "Nothing was charged."
 _NOTHING_COPIED = "Nothing was copied."
 _NOTHING_DRAWN = (
@@ -159,7 +163,7 @@ class Ledger(Displayed):
             LedgerUnavailable, LedgerCorrupt: if there is none, or it cannot be used.
         """
         store = store_of(place).settled()
-        return cls._of(store, store.read(trusted(known, _UNCHANGED), consequence=_UNCHANGED))
+        return cls._of(store, store.read(trusted(known, UNCHANGED), consequence=UNCHANGED))
 
     @classmethod
     def _of(cls, store: Store, meta: Meta) -> "Ledger":
@@ -269,6 +273,8 @@ class Ledger(Displayed):
         def committed(tables: Tables, meta: Meta) -> Reservation:
             events = Events(tables, meta)
             before = events.entry(reservation.entry)
+            if before is not None:
+                before.require_kind({})
             if before is None:
                 raise EntryConflict(
                     f"values were to be committed to {reservation.entry!r}, which this ledger "
@@ -280,6 +286,109 @@ class Ledger(Displayed):
             return before.answered(replace(reservation, left=events.left()))
 
         return self._write(committed, _NOT_REVEALED)
+
+    # -- steps of trainings -------------------------------------------------------------------
+
+    def allow(
+        self,
+        *,
+        entry: str,
+        step: TradeOff | None = None,
+        steps: int | Mapping[TradeOff, int],
+        request: Mapping[str, object],
+        source: str,
+        unit: str,
+        neighbors: Neighbors,
+    ) -> Allowance:
+        """Charge steps of a training as a whole, durably, or find them charged under their id.
+
+            price(step_1 ** n_1 ⊗ ... ⊗ step_k ** n_k)
+
+        They are taken afterwards block by block, with `Allowance.take`, at no further cost.
+
+        Args:
+            entry: the caller's id of the allowance; 1 to 200 printable characters without "/",
+                which separates it from the names of what is taken.
+            step: the trade-off function of one step, such as dp_sgd(..., steps=1).
+            steps: how many; or, for a schedule of several kinds, {step: number} without `step`.
+            request: public description of the training; stored whole.
+            source: which dataset; only a keyed hash is stored.
+            unit: who a step protects; must be the ledger's.
+            neighbors: the relation of the steps; must be the ledger's.
+
+        Raises:
+            BudgetExceeded: if they do not fit under the cap, with how many do. Nothing is charged.
+            EntryConflict: if the id stands for something else.
+            RelationMismatch: if the unit or relation is not the ledger's.
+            NotCertified, UnsupportedComposition, InvalidParameter: if they cannot be charged.
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
+        """
+        check_name("entry", entry)
+        if "/" in entry:
+            raise InvalidParameter(
+                f"entry={brief(entry)!r} holds '/', which separates an allowance from what is "
+                "taken of it; write an id without it"
+            )
+        check_name("unit", unit)
+        check_type("request", request, Mapping, "a dict")
+        check_type("source", source, str, "text that names the dataset")
+        self.require_relation(unit, neighbors)
+        stock = declared_steps(step, steps, self.neighbors)
+        curve = stock_curve(stock)
+        asked = Asked(entry=entry, request=request, source=source, curve=curve, stock=stock)
+        if self._read(asked.before) is None:
+            ask = Ask(asked=asked, cost=self._budget.cost(curve), cap=self.cap)
+            try:
+                self._write(ask.reserved, _NOTHING_DRAWN)
+            except BudgetExceeded as error:
+                refused = error
+            else:
+                return self.allowance(entry)
+            # An exact search, for which nothing is locked.
+            raise self._with_steps_that_fit(stock, refused)
+        return self.allowance(entry)
+
+    def _with_steps_that_fit(
+        self, stock: tuple[Steps, ...], refused: BudgetExceeded
+    ) -> BudgetExceeded:
+        kind, *others = stock
+        if others:
+            return refused
+        fit = self.left_steps(kind.step)
+        return BudgetExceeded(f"{kind} were asked, and {fit:,} fit: {refused}")
+
+    def allowance(self, entry: str) -> Allowance:
+        """Return an allowance that was charged before, to take more of it.
+
+        Args:
+            entry: its id.
+
+        Raises:
+            EntryConflict: if this ledger holds none of this id.
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
+        """
+        check_name("entry", entry)
+        return allowance_of(self._access, entry, self.neighbors)
+
+    def stocks(self) -> tuple[Stock, ...]:
+        """Return all allowances with what was taken of them, at one moment."""
+        return self._read(lambda tables, meta: Events(tables, meta).stocks())
+
+    def left_steps(self, step: TradeOff) -> int:
+        """Return how many steps could be declared with what is left: the largest such n.
+
+            price(step ** n) <= left()
+
+        Args:
+            step: the trade-off function of one step.
+
+        Raises:
+            RelationMismatch: if the step is proved for another relation.
+            NotCertified, UnsupportedComposition, InvalidParameter: if one step cannot be charged.
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
+        """
+        check_step(step, self.neighbors)
+        return most_steps(lambda n: self._budget.cost(step**n), self.left())
 
     def copy(self, place: str | os.PathLike[str] | Store) -> "Ledger":
         """Copy this ledger to another place, with the same chain and the same head.
@@ -370,10 +479,11 @@ class Ledger(Displayed):
         return self.left().delta
 
     def total(self) -> TradeOff:
-        """Return the guarantee of everything charged so far, revealed or not."""
-        return self._read(
-            lambda tables, meta: meta.budget().spent_curve(Events(tables, meta).spent())
-        )
+        """Return the guarantee of everything charged so far, revealed or not.
+
+        What merged copies took of an allowance beyond its steps is composed with it.
+        """
+        return self._read(lambda tables, meta: total_of(Events(tables, meta), meta.budget()))
 
     def export(self) -> dict[str, object]:
         """Return everything that the ledger holds, JSON-able, with the rows of its chain.
@@ -401,8 +511,8 @@ class Ledger(Displayed):
         if head is not None:
             check_digest(head)
         return self.store.read(
-            lambda tables: findings(tables, partial(self._known, tables), head),
-            consequence=_UNCHANGED,
+            lambda tables: findings(tables, partial(self._access.known, tables), head),
+            consequence=UNCHANGED,
         )
 
     # -- transactions --------------------------------------------------------------------------
@@ -414,25 +524,15 @@ class Ledger(Displayed):
     def _spent(self) -> Amount:
         return self._read(lambda tables, meta: Events(tables, meta).spent())
 
+    @property
+    def _access(self) -> Access:
+        return Access(self.store, self._identity)
+
     def _read(self, view: Callable[[Tables, Meta], T]) -> T:
-        return self.store.read(self._trusting(view, _UNCHANGED), consequence=_UNCHANGED)
+        return self._access.read(view)
 
     def _write(self, work: Callable[[Tables, Meta], T], consequence: str) -> T:
-        return self.store.write(self._trusting(work, consequence), consequence=consequence)
-
-    def _trusting(
-        self, work: Callable[[Tables, Meta], T], consequence: str
-    ) -> Callable[[Tables], T]:
-        return trusted(lambda tables: work(tables, self._known(tables)), consequence)
-
-    def _known(self, tables: Tables) -> Meta:
-        meta = known(tables)
-        if meta.ledger != self._identity:
-            raise LedgerMismatch(
-                f"{str(self.store)!r} was replaced by another ledger since it was opened; "
-                "open it again, or restore what was there"
-            )
-        return meta
+        return self._access.write(work, consequence)
 
 
 def inspect(store: Store, head: str | None = None) -> tuple[str, ...]:
@@ -452,5 +552,5 @@ def inspect(store: Store, head: str | None = None) -> tuple[str, ...]:
         check_digest(head)
     return store.read(
         lambda tables: findings(tables, partial(known, tables), head),
-        consequence=_UNCHANGED,
+        consequence=UNCHANGED,
     )

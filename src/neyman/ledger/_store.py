@@ -45,6 +45,13 @@ class Tables(ABC):
         """Make the tables, and what keeps them append-only."""
 
     @abstractmethod
+    def renew(self) -> None:
+        """Mark tables of format 3 as format 4, in this transaction; those of 4 are left alone.
+
+        Releases that know no allowances refuse the ledger from then on.
+        """
+
+    @abstractmethod
     def select(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
         """Run a query; return its rows."""
 
