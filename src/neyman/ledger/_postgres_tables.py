@@ -163,9 +163,14 @@ class PostgresTables(Tables):
         for statement in _OBJECTS:
             self.connection.execute(statement)
 
+    @property
+    @override
+    def renewed(self) -> bool:
+        return self.version() == str(VERSION)
+
     @override
     def renew(self) -> None:
-        if self.version() == str(VERSION):
+        if self.renewed:
             return
         ((owner,),) = self.select(
             "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'meta'::regclass"

@@ -76,9 +76,14 @@ class SQLiteTables(Tables):
         for statement in OBJECTS.values():
             self.connection.execute(statement)
 
+    @property
+    @override
+    def renewed(self) -> bool:
+        return _version(self.connection) >= VERSION
+
     @override
     def renew(self) -> None:
-        if _version(self.connection) < VERSION:
+        if not self.renewed:
             self.connection.execute(f"PRAGMA user_version = {VERSION}")
 
     @override
