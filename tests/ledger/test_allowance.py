@@ -139,13 +139,13 @@ def test_what_is_no_allowance_is_refused(opened):
 def test_beyond_the_cap_the_refusal_counts_steps(opened):
     desk = opened()
     desk.reserve("q", gdp(0.5))
-    with pytest.raises(BudgetExceeded, match="76 of gdp.*were asked, and 75 fit.*Nothing was"):
+    with pytest.raises(BudgetExceeded, match=r"76 of gdp.*were asked, and 75 fit.*Nothing was"):
         allow(desk, steps=76)
     assert desk.ledger.left_steps(STEP) == 75
     assert desk.ledger.left_steps(gdp(2)) == 0
     allow(desk, steps=75)
     assert desk.ledger.left_steps(STEP) == 0
-    with pytest.raises(BudgetExceeded, match="1 of gdp.*were asked, and 0 fit"):
+    with pytest.raises(BudgetExceeded, match=r"1 of gdp.*were asked, and 0 fit"):
         allow(desk, "winter", steps=1)
 
 
@@ -242,7 +242,7 @@ def test_a_schedule_is_taken_kind_by_kind(opened):
     allowance.take("weak", steps=12, step=gdp(0.1))
     assert allowance.stock().taken == (2, 10)
     assert [allowance.left(gdp(mu)) for mu in (0.2, 0.1)] == [3, 3]
-    with pytest.raises(BudgetExceeded, match="4 more steps.*3 are left of the 15"):
+    with pytest.raises(BudgetExceeded, match=r"4 more steps.*3 are left of the 15"):
         allowance.take("weaker", steps=4, step=gdp(0.05))
     allowance.take("strong", steps=3, step=gdp(0.2))
     assert allowance.stock().rest() == (Steps(gdp(0.2), 0), Steps(gdp(0.1), 0))
@@ -287,7 +287,7 @@ def test_what_was_committed_comes_back_and_is_not_run_again(opened):
         taken.commit("another")
     found = allowance.take("a", steps=5)
     assert (found.checkpoint, allowance.left()) == (DIGEST, 15)
-    with pytest.raises(EntryConflict, match="would take its steps twice.*sha256:0123"), found:
+    with pytest.raises(EntryConflict, match=r"would take its steps twice.*sha256:0123"), found:
         pytest.fail("steps were run twice")
 
 
@@ -306,9 +306,11 @@ def test_a_block_that_ends_early_leaves_its_steps_taken(opened):
     with pytest.raises(KeyError), allowance.take("a", steps=5):
         raise KeyError
     assert (desk.ledger.entries()[-1].state, allowance.left()) == ("reserved", 15)
-    with pytest.raises(EntryConflict, match="ends without a commit"):
-        with allowance.take("b", steps=5, revealed=False):
-            pass
+    with (
+        pytest.raises(EntryConflict, match="ends without a commit"),
+        allowance.take("b", steps=5, revealed=False),
+    ):
+        pass
     with allowance.take("b", steps=5, revealed=False) as block:
         block.commit(DIGEST)
     with allowance.take("c", steps=5):
@@ -407,7 +409,7 @@ def test_one_name_taken_apart_is_taken_twice(opened, home, tmp_path):
     desk, copy = parted(opened, home, tmp_path)
     for side in (desk, copy):
         side.ledger.allowance("autumn").take("epoch 1", steps=6)
-    with pytest.raises(EntryConflict, match="epoch 1.*after they parted"):
+    with pytest.raises(EntryConflict, match=r"epoch 1.*after they parted"):
         desk.ledger.merge(copy.ledger, keep_both=False)
     (twin,) = desk.ledger.merge(copy.ledger, keep_both=True)
     assert twin.startswith("autumn/epoch 1 (copy ")
