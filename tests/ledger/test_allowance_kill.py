@@ -285,8 +285,8 @@ def test_no_step_is_lost_to_a_kill(spawn, home, tmp_path, way, kills):
 
 @pytest.mark.parametrize("life", [takes_last, releases_first, gives_back])
 def test_the_harness_catches_a_broken_training(spawn, files, tmp_path, life):
-    # The chance that one kill shows it is about one in four or more: twenty would all miss one
-    # time in 300, and five such trials one time in 10^12.
+    # Of ten trials of twenty kills, nine caught who releases first, and ten the other two: five
+    # trials would all miss about one time in 10^5.
     def caught(seed):
         directory = tmp_path / f"{seed}"
         directory.mkdir()
