@@ -5,14 +5,15 @@ from collections.abc import Callable, Mapping
 from typing import Final, cast
 
 from neyman.accounting import Amount
-from neyman.arguments import whole
+from neyman.arguments import brief, check_name, check_type, whole
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.ledger._allowance import MOST_STEPS, check_step
-from neyman.ledger._stock import Steps
+from neyman.ledger._events import Asked
+from neyman.ledger._stock import Steps, stock_curve
 from neyman.sensitivity import Neighbors
 
-__all__ = ["declared_steps", "most_steps"]
+__all__ = ["declared", "declared_steps", "most_steps"]
 
 # How many times more is tried next, at most.
 _GROWTH: Final = 64
@@ -41,6 +42,26 @@ def declared_steps(
     for kind in kinds:
         check_step(kind, neighbors)
     return tuple(Steps(kind, whole("steps", n, 1, MOST_STEPS)) for kind, n in kinds.items())
+
+
+def declared(
+    entry: str, stock: tuple[Steps, ...], request: Mapping[str, object], source: str
+) -> Asked:
+    """Return what an allowance asks the ledger for.
+
+    Raises:
+        InvalidParameter: if the id, the request or the source is unusable.
+    """
+    check_name("entry", entry)
+    if "/" in entry:
+        raise InvalidParameter(
+            f"entry={brief(entry)!r} holds '/', which separates an allowance from what is taken "
+            "of it; write an id without it"
+        )
+    check_type("request", request, Mapping, "a dict")
+    check_type("source", source, str, "text that names the dataset")
+    curve = stock_curve(stock)
+    return Asked(entry=entry, request=request, source=source, curve=curve, stock=stock)
 
 
 def most_steps(cost: Callable[[int], Amount], left: Amount) -> int:

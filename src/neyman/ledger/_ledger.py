@@ -9,15 +9,14 @@ from functools import partial
 from typing import TypeVar, final
 
 from neyman.accounting import Amount, Budget, budget_for, filter_from
-from neyman.arguments import brief
 from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
-from neyman.errors import BudgetExceeded, EntryConflict, InvalidParameter
+from neyman.errors import BudgetExceeded, EntryConflict
 from neyman.ledger._access import UNCHANGED, Access
 from neyman.ledger._allowance import Allowance, allowance_of, check_step
 from neyman.ledger._check import findings
-from neyman.ledger._declared import declared_steps, most_steps
+from neyman.ledger._declared import declared, declared_steps, most_steps
 from neyman.ledger._events import Ask, Asked, Events, total_of
 from neyman.ledger._export import ledger_record
 from neyman.ledger._merge import copied, merged
@@ -45,7 +44,7 @@ from neyman.ledger._records import (
     values_text,
 )
 from neyman.ledger._schema import Meta, new_meta
-from neyman.ledger._stock import Steps, Stock, stock_curve
+from neyman.ledger._stock import Stock
 from neyman.ledger._store import Store, Tables
 from neyman.ledger._trust import trusted
 from neyman.numerics import Real, text
@@ -323,39 +322,23 @@ class Ledger(Displayed):
             NotCertified, UnsupportedComposition, InvalidParameter: if they cannot be charged.
             LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
         """
-        check_name("entry", entry)
-        if "/" in entry:
-            raise InvalidParameter(
-                f"entry={brief(entry)!r} holds '/', which separates an allowance from what is "
-                "taken of it; write an id without it"
-            )
         check_name("unit", unit)
-        check_type("request", request, Mapping, "a dict")
-        check_type("source", source, str, "text that names the dataset")
         self.require_relation(unit, neighbors)
         stock = declared_steps(step, steps, self.neighbors)
-        curve = stock_curve(stock)
-        asked = Asked(entry=entry, request=request, source=source, curve=curve, stock=stock)
+        asked = declared(entry, stock, request, source)
+        refused = None
         if self._read(asked.before) is None:
-            ask = Ask(asked=asked, cost=self._budget.cost(curve), cap=self.cap)
+            ask = Ask(asked=asked, cost=self._budget.cost(asked.curve), cap=self.cap)
             try:
                 self._write(ask.reserved, _NOTHING_DRAWN)
             except BudgetExceeded as error:
                 refused = error
-            else:
-                return self.allowance(entry)
-            # An exact search, for which nothing is locked.
-            raise self._with_steps_that_fit(stock, refused)
-        return self.allowance(entry)
-
-    def _with_steps_that_fit(
-        self, stock: tuple[Steps, ...], refused: BudgetExceeded
-    ) -> BudgetExceeded:
+        if refused is None:
+            return self.allowance(entry)
         kind, *others = stock
-        if others:
-            return refused
-        fit = self.left_steps(kind.step)
-        return BudgetExceeded(f"{kind} were asked, and {fit:,} fit: {refused}")
+        # An exact search, for which nothing is locked.
+        fit = "" if others else f"{kind} were asked, and {self.left_steps(kind.step):,} fit: "
+        raise BudgetExceeded(f"{fit}{refused}")
 
     def allowance(self, entry: str) -> Allowance:
         """Return an allowance that was charged before, to take more of it.
