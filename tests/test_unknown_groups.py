@@ -43,7 +43,7 @@ def ledger(tmp_path):
 
 def opened(path, share=5e-7, cap=CAP):
     return ny.Ledger.open(
-        path, cap=cap, unit="one row", neighbors="add_remove", delta_for_groups=share
+        path, cap=cap, unit="one row", neighbors="add_remove", delta_aside=share
     )
 
 
@@ -214,7 +214,7 @@ class TestRefusals:
             tmp_path / "a.ledger", cap=CAP, unit="one row", neighbors="add_remove"
         )
         asked = table().count(BY)
-        with pytest.raises(UnsupportedComposition, match=r"write Ledger\.open\(.*delta_for_groups"):
+        with pytest.raises(UnsupportedComposition, match=r"write Ledger\.open\(.*delta_aside"):
             ny.release(asked, noise(asked), ledger, entry="a")
         assert ledger.entries() == ()
 
@@ -236,9 +236,9 @@ class TestRefusals:
 
     def test_another_share(self, tmp_path):
         opened(tmp_path / "a.ledger")
-        with pytest.raises(LedgerMismatch, match="created with delta_for_groups=5e-07"):
+        with pytest.raises(LedgerMismatch, match="created with delta_aside=5e-07"):
             opened(tmp_path / "a.ledger", share=1e-7)
-        with pytest.raises(LedgerMismatch, match="delta_for_groups"):
+        with pytest.raises(LedgerMismatch, match="delta_aside"):
             opened(tmp_path / "a.ledger", share=None)
 
 

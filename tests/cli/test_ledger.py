@@ -241,7 +241,7 @@ def test_the_delta_set_aside_is_shown(tmp_path, capsys):
     two = ny.Ledger.open(
         path,
         cap=ny.approx_dp(2, 1e-6),
-        delta_for_groups=5e-7,
+        delta_aside=5e-7,
         unit="one row",
         neighbors="add_remove",
     )

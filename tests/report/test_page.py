@@ -82,7 +82,7 @@ def db(tmp_path_factory):
     bounds = {"minutes": (0, 240), "age": (0, 100), "days": (0, 60)}
     session = ny.open(
         pa.table(rows), name="visits", unit="patient", max_rows=2, bounds=bounds,
-        budget=ny.gdp(9) @ ny.approx_dp(0, 1e-6), delta_for_groups=1e-7,
+        budget=ny.gdp(9) @ ny.approx_dp(0, 1e-6), delta_aside=1e-7,
         ledger=tmp_path_factory.mktemp("page") / "visits.ledger",
     )  # fmt: skip
     asked = {

@@ -417,7 +417,7 @@ def test_a_notebook_shows_every_object_of_a_session(db):
 
 @pytest.mark.parametrize("words", [{"mu": 1}, {"rho": 0.5}, {"epsilon": 1, "delta": 2e-6}])
 def test_a_part_of_delta_is_set_aside_as_in_a_spec(folder, tmp_path, words):
-    db = opened(folder, tmp_path, budget=None, delta_for_groups=1e-6, **words)
-    assert db.ledger.delta_for_groups == Fraction(1, 10**6)
+    db = opened(folder, tmp_path, budget=None, delta_aside=1e-6, **words)
+    assert db.ledger.delta_aside == Fraction(1, 10**6)
     shown = db.count(by="ward").release("wards", mu=0.1, delta=1e-7)
     assert set(shown.columns["ward"]) <= {"north", "south"}

@@ -69,10 +69,12 @@ from neyman.accounting._samplers import (
 )
 from neyman.accounting._spending import (
     AdvancedSpending,
+    BudgetSpending,
     FilterSpending,
     RenyiSpending,
     Spending,
 )
+from neyman.accounting._steps import steps_within
 from neyman.accounting._strategies import (
     Strategy,
     banded_strategy,
@@ -109,6 +111,7 @@ __all__ = [
     "Amount",
     "BayesError",
     "Budget",
+    "BudgetSpending",
     "Calibration",
     "EpsilonDelta",
     "Estimate",
@@ -171,6 +174,7 @@ __all__ = [
     "repeat_and_select",
     "shuffled",
     "square_root_strategy",
+    "steps_within",
     "tree_strategy",
     "truncated_delta",
     "truncated_epsilon",

@@ -81,20 +81,22 @@ def _show(ledger: Ledger, options: argparse.Namespace) -> int:
 
 def _spent(ledger: Ledger) -> str:
     left = ledger.left()
-    spent, delta = ledger.capacity - left.cost, ledger.delta_for_groups - left.delta
+    spent, delta = ledger.capacity - left.cost, ledger.delta_aside - left.delta
     together = ledger.total() if spent else "nothing yet"
     line = (
         f"{at_most(100 * spent / ledger.capacity, 5):>9} %  spent of the {ledger.account} "
         f"{at_least(ledger.capacity, 6)}: {brief(str(together))}"
     )
-    if ledger.delta_for_groups:
+    if ledger.delta_aside:
         line += (
-            f"\n{at_most(100 * delta / ledger.delta_for_groups, 5):>9} %  spent of the delta "
-            f"{at_least(ledger.delta_for_groups, 6)} set aside for unknown groups"
+            f"\n{at_most(100 * delta / ledger.delta_aside, 5):>9} %  spent of the delta "
+            f"{at_least(ledger.delta_aside, 6)} set aside"
         )
-    if spent > ledger.capacity or delta > ledger.delta_for_groups:
+    if spent > ledger.capacity or delta > ledger.delta_aside:
         line += (
             f"\nthe cap {brief(str(ledger.cap))} is exceeded: copies of this ledger spent it "
             "apart; nothing more can be charged"
         )
+    else:
+        line += f"\nwhatever is asked next, all together keep {brief(str(ledger.cap))}"
     return line

@@ -98,20 +98,20 @@ def _mechanisms(entries: Sequence[Entry]) -> str:
 
 
 def _set_aside(ledger: Ledger) -> str:
-    if not ledger.delta_for_groups:
+    if not ledger.delta_aside:
         return ""
-    most = at_least(ledger.delta_for_groups, 6)
-    return f" Beside it, the sum of the deltas of what may fail outright stays at or below {most}."
+    most = at_least(ledger.delta_aside, 6)
+    return f" Beside it, the sum of the deltas of tails, and of what may fail outright, stays at or below {most}."
 
 
 def _variant(ledger: Ledger) -> str:
-    if ledger.delta_for_groups:
+    if ledger.delta_aside:
         return "Approximate DP"
     return "Pure DP" if ledger.account == "epsilon" else "Zero-concentrated DP"
 
 
 def _parameters(ledger: Ledger, total: TradeOff) -> dict[str, object]:
-    if ledger.delta_for_groups:
+    if ledger.delta_aside:
         delta = ledger.cap.delta(math.inf)
         return {"epsilon": float(total.epsilon(delta)), "delta": float(delta)}
     if ledger.account == "epsilon":

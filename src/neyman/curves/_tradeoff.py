@@ -11,6 +11,7 @@ import numpy as np
 
 from neyman.calls import plain_calls, plain_calls_of
 from neyman.curves._algebra._composed import composed
+from neyman.curves._algebra._factors import factors_of
 from neyman.curves._algebra._lattice_algebra import BestPair, joined
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
@@ -287,6 +288,19 @@ class TradeOff(Curve):
         """
         remove, add = without_failure(self.remove), without_failure(self.add)
         return TradeOff(remove[0], add[0]), min(remove[1], add[1]), max(remove[2], add[2])
+
+    def as_power(self) -> "tuple[TradeOff, int]":
+        """Return g and n, where this is g ** n by construction; else itself and 1.
+
+        >>> from neyman.curves import gdp, poisson
+        >>> (poisson(gdp(1), 0.01) ** 1000).as_power()
+        (poisson(gdp(mu=1), 0.01), 1000)
+        """
+        (remove, count), *more = factors_of(self.remove)
+        (add, times), *others = factors_of(self.add)
+        if more or others or count != times:
+            return self, 1
+        return TradeOff(remove, add), count
 
     @override
     def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:

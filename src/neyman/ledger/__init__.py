@@ -25,6 +25,7 @@ accidents, not against its owner: whoever can write it can replace it.
 from neyman.ledger._allowance import Allowance, Take
 from neyman.ledger._ledger import Ledger, inspect
 from neyman.ledger._opening import store_of
+from neyman.ledger._price import Price
 from neyman.ledger._records import Entry, Groups, Reservation
 from neyman.ledger._stock import Steps, Stock
 from neyman.ledger._store import Store
@@ -34,6 +35,7 @@ __all__ = [
     "Entry",
     "Groups",
     "Ledger",
+    "Price",
     "Reservation",
     "Steps",
     "Stock",

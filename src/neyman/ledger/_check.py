@@ -134,7 +134,8 @@ def _entry(
         stock = history.stock()
         if stock and stock_curve(stock) != found.curve:
             yield f"the allowance {brief(entry)!r} was charged for other steps than it declares"
-        due = spending.cost(found.curve)
+        # By the delta that it was charged: another release may choose another pair.
+        due = spending.due(found.curve, found.delta)
     except NeymanError as error:
         yield f"entry {brief(entry)!r}: {error}"
         return

@@ -32,7 +32,7 @@ from neyman.ledger._schema import Meta, read_amount
 from neyman.ledger._stock import Steps, Stock, read_stock, read_take, stock_curve, stock_record
 from neyman.ledger._store import Tables
 
-__all__ = ["Ask", "Asked", "Events", "History", "require_recordable", "total_of"]
+__all__ = ["Ask", "Asked", "Events", "History", "composed_of", "require_recordable", "total_of"]
 
 _Kind: TypeAlias = Literal["reserve", "redraw", "commit"]
 
@@ -427,6 +427,13 @@ def total_of(events: Events, spending: Budget) -> TradeOff:
     excess = [steps for stock in events.stocks() for steps in stock.excess()]
     charged = spending.spent_curve(events.spent())
     return compose(charged, stock_curve(excess))
+
+
+def composed_of(events: Events) -> TradeOff:
+    """Return the exact composition of all that was charged, and was taken beyond allowances."""
+    excess = [steps for stock in events.stocks() for steps in stock.excess()]
+    charged = [entry.curve for entry in events.entries() if entry.of is None]
+    return compose(*charged, stock_curve(excess))
 
 
 def require_recordable(curve: TradeOff) -> None:

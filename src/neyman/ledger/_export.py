@@ -25,7 +25,7 @@ def ledger_record(tables: Tables, meta: Meta) -> dict[str, object]:
         "cap": json.loads(meta.cap),
         "account": meta.account,
         "capacity": str(spending.filter.capacity),
-        "delta_for_groups": str(spending.delta),
+        "delta_aside": str(spending.delta),
         "unit": meta.unit,
         "neighbors": meta.neighbors,
         "created": meta.created,

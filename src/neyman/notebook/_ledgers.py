@@ -22,15 +22,17 @@ def html(shown: object) -> str:
 def _ledger(shown: Ledger) -> Iterator[str]:
     yield facts({"Cap": shown.cap, "Protects": f"{shown.unit} ({shown.neighbors})"})
     try:
-        left, entries, stocks = shown.left(), shown.entries(), shown.stocks()
+        left, state, entries = shown.left(), shown.state(), shown.entries()
+        stocks = shown.stocks()
     except NeymanError as error:
         yield warning(str(error))
         return
-    delta = shown.delta_for_groups
+    delta = shown.delta_aside
     yield facts(
         {
+            "State": state,
             "Left": f"{at_least(100 * left.cost / shown.capacity, 4)} % of the budget",
-            "Left of the delta for unknown groups": (
+            "Left of the delta set aside": (
                 f"{at_least(left.delta, 6)} of {at_most(delta, 6)}" if delta else None
             ),
             "Entries": f"{len(entries):,}",

@@ -125,9 +125,9 @@ def _terms(publication: Publication, words: Language) -> str:
         (page["cap"], safe(publication.cap)),
         (page["spent"], safe(publication.total)),
     ]
-    if publication.delta_for_groups:
+    if publication.delta_aside:
         rows += [
-            (page["set_aside"], at_least(publication.delta_for_groups, 6)),
+            (page["set_aside"], at_least(publication.delta_aside, 6)),
             (page["set_aside_spent"], at_most(publication.delta_spent, 6)),
         ]
     lines = "".join(f"<dt>{safe(name)}</dt><dd>{value}</dd>" for name, value in rows)
@@ -142,7 +142,7 @@ def _ledger(publication: Publication, answers: Sequence[Answer], words: Language
     for answer in answers:
         titles.setdefault(answer.release.entry, []).append(answer.title)
     head = [page["entry"], page["asked"], page["charged_at"], page["alone"], page["share"]]
-    if publication.delta_for_groups:
+    if publication.delta_aside:
         head.append(page["share_delta"])
     spending = {answer.release.entry: answer.release.spending for answer in answers}
     rows: list[list[str]] = []
@@ -159,9 +159,9 @@ def _ledger(publication: Publication, answers: Sequence[Answer], words: Language
             str(entry.curve) if entry is not None else "; ".join(alone),
             f"{at_most(100 * cost / cap, 4)} %" if cost is not None and cap else "",
         ]
-        if publication.delta_for_groups:
+        if publication.delta_aside:
             delta = entry.delta if entry is not None else paid.delta if paid is not None else 0
-            row.append(f"{at_most(100 * delta / publication.delta_for_groups, 4)} %")
+            row.append(f"{at_most(100 * delta / publication.delta_aside, 4)} %")
         rows.append(row)
     table = table_html(head, rows, texts=3, caption=words.page["charged"])
     return about + table

@@ -95,8 +95,8 @@ def _terms(ledger: Ledger, words: Language) -> str:
         "spent": str(ledger.total()),
         "left": f"{rest} %",
     }
-    if ledger.delta_for_groups:
-        facts["set_aside"] = at_least(ledger.delta_for_groups, 5)
+    if ledger.delta_aside:
+        facts["set_aside"] = at_least(ledger.delta_aside, 5)
         facts["set_aside_left"] = at_least(left.delta, 5)
     facts["ledger_head"] = ledger.head()
     lines = (f"<dt>{safe(words.page[name])}</dt><dd>{safe(x)}</dd>" for name, x in facts.items())
