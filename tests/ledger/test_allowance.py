@@ -139,7 +139,9 @@ def test_what_is_no_allowance_is_refused(opened):
 def test_beyond_the_cap_the_refusal_counts_steps(opened):
     desk = opened()
     desk.reserve("q", gdp(0.5))
-    with pytest.raises(BudgetExceeded, match=r"Nothing was charged.*You asked for 76 steps; 75 fit"):
+    with pytest.raises(
+        BudgetExceeded, match=r"Nothing was charged.*You asked for 76 steps; 75 fit"
+    ):
         allow(desk, steps=76)
     assert desk.ledger.left_steps(STEP) == 75
     assert desk.ledger.left_steps(gdp(2)) == 0

@@ -16,9 +16,7 @@ CAP = approx_dp(2, 1e-6)
 
 
 def opened(path, share=5e-7, cap=CAP):
-    return Ledger.open(
-        path, cap=cap, unit="one row", neighbors="add_remove", delta_aside=share
-    )
+    return Ledger.open(path, cap=cap, unit="one row", neighbors="add_remove", delta_aside=share)
 
 
 def ask(ledger, entry, curve):
