@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, final
 
 from neyman.accounting._filter import Filter, filter_for
-from neyman.accounting._tail import cheapest_tail, failure_within
+from neyman.accounting._tail import Tail, cheapest_tail, failure_within
 from neyman.curves import TradeOff, approx_dp, gdp, pure_dp
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import Real, at_least, at_most, exact, text
@@ -104,11 +105,7 @@ class Budget:
             return Amount(self.filter.cost(core), failed)
         whole = self._whole(core)
         if whole is None or self.filter.about_beside(core, float(self.delta)) < whole * _NEARLY:
-            tail = cheapest_tail(
-                lambda failure: self.filter.cost_beside(core, failure),
-                (self.filter.capacity, self.delta),
-                (whole, failed),
-            )
+            tail = _tail(self, core, whole, failed)
             if tail is not None:
                 return Amount(tail.cost, tail.failure + failed)
         return Amount(self.filter.cost(core) if whole is None else whole, failed)
@@ -163,6 +160,16 @@ class Budget:
             return "nothing fits any more"
         curve = f"the most that still fits is {self.filter.largest(remaining.cost)}"
         return f"{curve}, with delta {at_least(remaining.delta, 6)}" if self.delta else curve
+
+
+# A training is priced before it is asked, when it is, and when it is asked again.
+@lru_cache(maxsize=32)
+def _tail(budget: Budget, core: TradeOff, whole: Fraction | None, failed: Fraction) -> Tail | None:
+    return cheapest_tail(
+        lambda failure: budget.filter.cost_beside(core, failure),
+        (budget.filter.capacity, budget.delta),
+        (whole, failed),
+    )
 
 
 def cap_of(

@@ -101,7 +101,10 @@ def _set_aside(ledger: Ledger) -> str:
     if not ledger.delta_aside:
         return ""
     most = at_least(ledger.delta_aside, 6)
-    return f" Beside it, the sum of the deltas of tails, and of what may fail outright, stays at or below {most}."
+    return (
+        " Beside it, the sum of the deltas of tails, and of what may fail outright, stays at or "
+        f"below {most}."
+    )
 
 
 def _variant(ledger: Ledger) -> str:

@@ -60,8 +60,8 @@ def open(  # noqa: A001
         rho: in zero-concentrated differential privacy: it is spent as mu = sqrt(2 rho).
         ledger: path of its file, which is created if it is not there; or a PostgreSQL URL. A
             ledger that exists needs no budget.
-        delta_aside: how much of the delta is set aside for tails and for groups that nobody declared;
-            as for `Ledger.open`.
+        delta_aside: how much of the delta is set aside for tails of releases, and for groups that
+            nobody declared; as for `Ledger.open`.
         memory_limit: as for `open_table`.
         temporary_directory: as for `open_table`.
 
