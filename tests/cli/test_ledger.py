@@ -255,11 +255,12 @@ def test_the_delta_set_aside_is_shown(tmp_path, capsys):
     )
     status, out, _ = ran(capsys, "show", path)
     assert status == 0
-    assert "20 %  spent of the delta 5e-7 set aside for unknown groups" in out
+    assert "20 %  spent of the delta 5e-7 set aside" in out
+    assert "whatever is asked next, all together keep approx_dp(epsilon=2, delta=1e-06)" in out
     status, out, _ = ran(capsys, "export", path, "--registry")
     assert status == 0
     assert "Approximate DP" in out
-    assert "the sum of the deltas of what may fail outright stays at or below 5e-7" in out
+    assert "what may fail outright, stays at or below 5e-7" in out
 
 
 def test_an_altered_ledger_is_refused_and_its_check_says_why(ledger, capsys):

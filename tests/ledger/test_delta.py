@@ -184,5 +184,5 @@ def test_what_to_write_follows_from_what_is_short(tmp_path):
     said = asked(gdp(9) @ approx_dp(0, 1e-3), part)
     assert said.endswith("ask with more noise and a smaller delta, or not at all")
     whole = Ledger.open(tmp_path / "whole", cap=cap, delta_aside=1e-6, **both)
-    with pytest.raises(UnsupportedComposition, match=r"all of its delta is set aside.*smaller"):
+    with pytest.raises(UnsupportedComposition, match=r"delta_aside is all of its delta.*smaller"):
         whole.reserve(entry="a", request={}, source="s", curve=gdp(0.01), **both)

@@ -164,7 +164,11 @@ class GaussianFilter(Filter):
     @override
     def about_beside(self, curve: TradeOff, failure: float) -> Fraction:
         # The Gaussian of the advantage that is left.
-        advantage = (curve.advantage() - failure) / (1 - failure)
+        try:
+            advantage = (curve.advantage() - failure) / (1 - failure)
+        except UnsupportedComposition:
+            # What is charged whole needs no profile, and some curves have none.
+            return Fraction(0)
         return (
             Fraction(2 * float(ndtri((1 + advantage) / 2))) ** 2
             if 0 < advantage < 1

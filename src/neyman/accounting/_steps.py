@@ -76,6 +76,7 @@ def _last(room_of: Callable[[int], Room], start: int, within: tuple[int, int]) -
         met, here = here, min(int(here * leap) + 1, most)
         if not room(here).met:
             return int(crossing(room, Wholes(), met, here)[0])
+    missed = here
     while not room(here).met:
         if here == least:
             return 0
