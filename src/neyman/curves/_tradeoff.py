@@ -294,7 +294,7 @@ class TradeOff(Curve):
 
         >>> from neyman.curves import gdp, poisson
         >>> (poisson(gdp(1), 0.01) ** 1000).as_power()
-        (poisson(gdp(mu=1), 0.01), 1000)
+        (poisson(gdp(mu=1), sampling_probability=0.01), 1000)
         """
         (remove, count), *more = factors_of(self.remove)
         (add, times), *others = factors_of(self.add)
